@@ -17,6 +17,7 @@ interface Sums {
   loadTokens: number;
   weight: number;
   steps: readonly number[];
+  ended: number;
   activeTokens: number;
   claimTokens: number;
   cachedTokens: number;
@@ -35,6 +36,7 @@ const EMPTY = {
   loadTokens: 0,
   weight: 0,
   steps: NO_STEPS,
+  ended: 0,
   activeTokens: 0,
   claimTokens: 0,
   cachedTokens: 0,
@@ -110,6 +112,7 @@ export class EngineLedger {
       sums.loadTokens += claim.loadTokens;
       sums.weight += claim.weight;
       sums.steps = sums.steps.map((sum, i) => sum + (claim.steps[i] ?? 0));
+      sums.ended += claim.ended;
       sums.activeTokens += claim.activeTokens;
       sums.claimTokens += claim.claimTokens;
       sums.cachedTokens += claim.cachedTokens;
@@ -138,6 +141,7 @@ export class EngineLedger {
       // Sums of fractions: the difference may be just below zero.
       weight: Math.max(0, sums.weight - claim.weight),
       steps: sums.steps.map((sum, i) => Math.max(0, sum - (claim.steps[i] ?? 0))),
+      ended: sums.ended - claim.ended,
       activeTokens: (sums.activeTokens - claim.activeTokens) as Tokens,
       claimTokens: (sums.claimTokens - claim.claimTokens) as Tokens,
       cachedTokens: (sums.cachedTokens - claim.cachedTokens) as Tokens,

@@ -1,6 +1,6 @@
 import type { Engine } from './engines/engine.js';
 import type { Memory } from './memory/memory.js';
-import { adopt } from './placement/elsewhere.js';
+import { adopt, takeBack } from './placement/elsewhere.js';
 import { Escalator } from './placement/escalator.js';
 import type { Placement } from './placement/placement.js';
 import { accepted, proved, setBack } from './placement/retry.js';
@@ -55,7 +55,7 @@ export class Lifecycle {
       this.step.out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
     }
-    const { row, evicted } = this.accounting.admit(event.program, event.tenant, nowMs);
+    const { row, evicted, isBack } = this.accounting.admit(event.program, event.tenant, nowMs);
     this.#ended(evicted);
     if (event.elsewhere !== undefined) this.accounting.joinElsewhere(row, event.elsewhere);
     const { outputReserveTokens } = this.placement.rules.config.admission;
@@ -67,6 +67,7 @@ export class Lifecycle {
     }
     this.calls.set(call.id, call);
     this.accounting.begin(call, event);
+    if (isBack) takeBack(call, this.placement);
     if (event.elsewhere !== undefined) adopt(call, event.elsewhere, this.placement);
     this.memory.called(call);
     this.wait(call);

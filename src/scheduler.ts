@@ -171,6 +171,7 @@ export class Scheduler {
       case 'memoryMoved':
         return this.#memory.moved(event);
       case 'engineShared':
+        this.#accounting.completionIndex.share(event.ended ?? 0);
         return this.#withEngine(event.engine, (engine) => this.#placement.share(engine, event, this.#step.nowMs));
       case 'woke':
         return;

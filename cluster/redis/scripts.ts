@@ -14,7 +14,7 @@ local GATEWAYS, ENGINES = KEYS[1], KEYS[2]
 local gateway, channel, leaseMs, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
--- A holding: gateway, slots, window (-1: none), calls in flight, waiting calls by level, their weight, sums over steps, and tokens of several kinds.
+-- A holding: gateway, slots, window (-1: none), calls in flight, waiting calls by level, their weight, sums over steps, programs ended, and tokens of several kinds.
 local NAME, SLOTS, WINDOW, IN_FLIGHT, WAITING = 1, 2, 3, 4, 5
 local told, holders = {}, {}
 

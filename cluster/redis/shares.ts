@@ -72,6 +72,7 @@ export function partAlone(claim: EngineClaim, live: number): EnginePart {
     loadTokens: of(claim.loadTokens) as Tokens,
     weight: of(claim.weight),
     steps: NO_STEPS,
+    ended: 0,
     activeTokens: of(claim.activeTokens) as Tokens,
     claimTokens: of(claim.claimTokens) as Tokens,
     cachedTokens: of(claim.cachedTokens) as Tokens,

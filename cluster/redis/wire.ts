@@ -26,9 +26,9 @@ export function claimText(claims: readonly EngineClaim[], released: readonly Eng
     const { engine, keeps, window, inFlight, waiting } = claim;
     // A level without calls may be absent. An empty list would be an empty object in Lua.
     const levels = Array.from(waiting.length > 0 ? waiting : [0], (calls: number | undefined) => calls ?? 0);
-    const { weight, steps, loadTokens, activeTokens, claimTokens, cachedTokens } = claim;
+    const { weight, steps, ended, loadTokens, activeTokens, claimTokens, cachedTokens } = claim;
     const tokens = [loadTokens, activeTokens, claimTokens, cachedTokens];
-    return [engine, keeps, window === Infinity ? -1 : window, inFlight, levels, weight, steps, ...tokens];
+    return [engine, keeps, window === Infinity ? -1 : window, inFlight, levels, weight, steps, ended, ...tokens];
   });
   return JSON.stringify([...claimed, ...released.map((engine) => [engine])]);
 }
@@ -63,7 +63,7 @@ export const parseLedgers = (text: string): LedgerState[] =>
   });
 
 function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
-  const [gateway, slots, window, inFlight, waiting, weight, steps, ...tokens] = listOf(holding);
+  const [gateway, slots, window, inFlight, waiting, weight, steps, ended, ...tokens] = listOf(holding);
   const claim = {
     engine: engineId(engine),
     keeps: countOf(slots),
@@ -72,6 +72,7 @@ function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
     waiting: listOf(waiting).map(countOf),
     weight: countOf(weight),
     steps: listOf(steps).map(countOf),
+    ended: countOf(ended),
     loadTokens: tokensOf(tokens[0]),
     activeTokens: tokensOf(tokens[1]),
     claimTokens: tokensOf(tokens[2]),

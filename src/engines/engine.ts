@@ -13,7 +13,7 @@ import { Batch } from './batch.js';
 import { ConcurrencyLimit } from './concurrency-limit.js';
 import { PrefillMeter } from './prefill-meter.js';
 import { Rests } from './rests.js';
-import { StepTime } from './step-time.js';
+import { NO_STEPS, StepTime } from './step-time.js';
 
 /**
  * Share of T* (`learntRetention`) that counts as the worth of a return. It is below 1 for two reasons. Measured prefill
@@ -129,8 +129,8 @@ export class Engine {
   share(event: EngineShared, nowMs: number): Context[] {
     const { slots = Infinity, inFlight, waitingGateways, waitingLevel = Infinity } = event;
     this.#others = { slots, inFlight, waitingGateways, waitingLevel };
-    this.batch.share(event.loadTokens, event.weight, nowMs);
-    this.stepTime.share(event.steps);
+    this.batch.share(event.loadTokens, event.weight ?? 0, nowMs);
+    this.stepTime.share(event.steps ?? NO_STEPS);
     return this.workingSet.share(event);
   }
 

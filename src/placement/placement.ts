@@ -3,6 +3,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
 import type { ModelPool } from '../queues/model-pool.js';
+import type { Context } from '../kv/context.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
 import type { IdleThread } from '../memory/idle-thread.js';
@@ -84,6 +85,13 @@ export class Placement {
   share(engine: Engine, event: EngineShared, nowMs: number): void {
     this.#queues.reread(engine, engine.share(event, nowMs));
     engine.workingSet.reclaim(gateOf(engine, this.rules));
+    this.touch(engine);
+  }
+
+  /** These contexts count more or less than before. */
+  recounted(engine: Engine, contexts: readonly Context[]): void {
+    if (contexts.length === 0) return;
+    this.#queues.reread(engine, contexts);
     this.touch(engine);
   }
 

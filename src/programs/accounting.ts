@@ -17,7 +17,7 @@ import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
-import { ProcessTable, type Program } from './process-table.js';
+import { ProcessTable, type Admitted, type Program } from './process-table.js';
 import { ProgramEnds } from './program-ends.js';
 import { urgencyOf } from './urgency.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
@@ -51,17 +51,19 @@ export class Accounting {
     this.table.programsMax = config.limits.programsMax;
   }
 
-  /** Finds or makes the row for a new call. `evicted`: the idle program that made way for it. */
-  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
+  /** Finds or makes the row for a new call. @returns also whether another gateway ran the program's last calls */
+  admit(id: ProgramId, tenant: TenantId, nowMs: number): Admitted & { readonly isBack: boolean } {
     const admitted = this.table.admit(id, tenant, nowMs);
+    const isBack = admitted.row.isElsewhere;
     this.ends.called(admitted.row);
     this.table.wake(admitted.row);
-    return admitted;
+    return { ...admitted, isBack };
   }
 
   /** Joins what other gateways know of the program with what is known here. */
   joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
-    if (Number.isFinite(serviceMs)) this.#attain(program, serviceMs);
+    // The gateways that gave this service have learnt from it.
+    if (Number.isFinite(serviceMs)) program.serviceMs = Math.max(program.serviceMs, serviceMs);
     this.#forecast.joined(program, root);
     program.callsTotal = Math.max(program.callsTotal, calls);
     // Calls of sub-agents, which `root` leaves out, show in the service.

@@ -49,6 +49,8 @@ export class CompletionIndex {
   #endedSum = 0;
   #changes = STALE_CHANGES;
   #endedCount = 0;
+  /** Most programs that other gateways were heard to have seen end. */
+  #othersEnded = 0;
 
   /** @param priorPrograms weight of the prior in each class, in programs */
   constructor(priorPrograms = PRIOR_PROGRAMS) {
@@ -59,7 +61,17 @@ export class CompletionIndex {
 
   /** Whether enough programs have ended to tell them apart. */
   get isLearnt(): boolean {
-    return this.#endedCount >= ENDED_MIN;
+    return this.#endedCount + this.#othersEnded >= ENDED_MIN;
+  }
+
+  /** Programs that have ended here, up to those that make the index learnt: what other gateways hear. */
+  get endedHere(): number {
+    return Math.min(this.#endedCount, ENDED_MIN);
+  }
+
+  /** Other gateways have seen as many programs end: all together soon know enough. */
+  share(othersEnded: number): void {
+    this.#othersEnded = Math.max(this.#othersEnded, othersEnded);
   }
 
   /**

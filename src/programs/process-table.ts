@@ -129,6 +129,12 @@ export class Program {
   }
 }
 
+/** A row for a new call, and the idle program that made way for it. */
+export interface Admitted {
+  readonly row: Program;
+  readonly evicted: Program | undefined;
+}
+
 /**
  * The process table: rows by id, and the idle ones in the order in which they fell idle.
  *
@@ -188,7 +194,7 @@ export class ProcessTable {
   }
 
   /** Finds or makes the program's row. `evicted`: the idle row that made way for it. */
-  admit(id: ProgramId, tenant: TenantId, nowMs: number): { row: Program; evicted: Program | undefined } {
+  admit(id: ProgramId, tenant: TenantId, nowMs: number): Admitted {
     const known = this.#rows.get(id);
     if (known !== undefined) return { row: known, evicted: undefined };
     const row = new Program(id, tenant, nowMs);

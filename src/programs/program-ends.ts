@@ -10,7 +10,8 @@ import type { ProcessTable, Program } from './process-table.js';
  *     revived         a call of it has come after all
  *     ended           for good, whatever the cause; once a program
  *
- * A program that another gateway runs ends there, and teaches this one nothing more until it comes back.
+ * A program that several gateways have run ends once, at the last of them, with the service that all have given it.
+ * Each learns from what it gave itself, so that service and ends are in proportion at all.
  */
 export class ProgramEnds {
   constructor(

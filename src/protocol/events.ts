@@ -290,10 +290,12 @@ export interface EngineShared {
   /** Calls of other gateways in flight there, and their load on a step. */
   readonly inFlight: number;
   readonly loadTokens: Tokens;
-  /** Sum of the weights of those calls (`weightOf`), per millisecond. */
-  readonly weight: number;
-  /** Sums over the times of steps that other gateways have measured (`StepSums`). */
-  readonly steps: readonly number[];
+  /** Sum of the weights of those calls (`weightOf`), per millisecond; absent: 0. */
+  readonly weight?: number;
+  /** Sums over the times of steps that other gateways have measured (`StepSums`); absent: none were. */
+  readonly steps?: readonly number[];
+  /** Programs that other gateways have seen end, up to those that make an index learnt; absent: none. */
+  readonly ended?: number;
   /** The others' working set there: contexts in use, and claims of idle ones. */
   readonly activeTokens: Tokens;
   readonly claimTokens: Tokens;

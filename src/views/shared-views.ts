@@ -25,6 +25,8 @@ export interface EngineDemand {
   readonly weight: number;
   /** Sums over the times of steps that it has measured. */
   readonly steps: readonly number[];
+  /** Programs that it has seen end, up to those that make its index learnt. */
+  readonly ended: number;
   readonly activeTokens: Tokens;
   readonly claimTokens: Tokens;
   readonly cachedTokens: Tokens;
@@ -54,6 +56,7 @@ export function demandView(
     loadTokens: wholeTokens(engine.batch.ownTokens),
     weight: Number(engine.batch.ownWeight(completionIndex.lastComputed).toPrecision(WEIGHT_DIGITS)),
     steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))),
+    ended: completionIndex.endedHere,
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
     cachedTokens: wholeTokens(workingSet.cachedTokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),

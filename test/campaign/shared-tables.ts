@@ -11,7 +11,7 @@ export interface TablePorts {
 }
 
 /** A holding as scripts keep it: gateway, slots, window (-1: none), calls in flight, waiting calls, four kinds of tokens. */
-type Row = [string, number, number, number, readonly number[], number, readonly number[], ...Tokens[]];
+type Row = [string, number, number, number, readonly number[], number, readonly number[], number, ...Tokens[]];
 interface Ledger {
   readonly since: number;
   rev: number;
@@ -146,7 +146,7 @@ export class SharedTables {
   }
 }
 
-function holdingOf([, slots, window, inFlight, waiting, weight, steps, ...tokens]: Row): Holding {
+function holdingOf([, slots, window, inFlight, waiting, weight, steps, ended, ...tokens]: Row): Holding {
   const [loadTokens, activeTokens, claimTokens, cachedTokens] = tokens as [Tokens, Tokens, Tokens, Tokens];
   const claim = {
     engine: engineId(''),
@@ -156,6 +156,7 @@ function holdingOf([, slots, window, inFlight, waiting, weight, steps, ...tokens
     waiting,
     weight,
     steps,
+    ended,
     ...{ loadTokens, activeTokens, claimTokens, cachedTokens },
   };
   return { claim, slots };

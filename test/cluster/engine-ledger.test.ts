@@ -14,6 +14,7 @@ const claimOf = (facts: Partial<EngineClaim>): EngineClaim => ({
   loadTokens: tokens(0),
   weight: 0,
   steps: NO_STEPS,
+  ended: 0,
   activeTokens: tokens(0),
   claimTokens: tokens(0),
   cachedTokens: tokens(0),

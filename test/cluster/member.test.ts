@@ -11,6 +11,7 @@ const demandOf = (waiting: readonly number[]): EngineDemand => ({
   loadTokens: tokens(0),
   weight: 0,
   steps: NO_STEPS,
+  ended: 0,
   activeTokens: tokens(0),
   claimTokens: tokens(0),
   cachedTokens: tokens(0),

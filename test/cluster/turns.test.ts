@@ -79,7 +79,7 @@ class Busy {
   get #demand(): EngineDemand {
     const none = tokens(0);
     const held = { loadTokens: none, activeTokens: none, claimTokens: none, cachedTokens: none };
-    return { engine: ENGINE, window: this.window, inFlight: this.#inFlight, weight: 0, steps: NO_STEPS, waiting: [9], ...held }; // prettier-ignore
+    return { engine: ENGINE, window: this.window, inFlight: this.#inFlight, weight: 0, steps: NO_STEPS, ended: 0, waiting: [9], ...held }; // prettier-ignore
   }
 
   #hear(event: Event): void {

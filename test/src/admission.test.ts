@@ -141,6 +141,7 @@ describe('calls that have waited for reserveMs at several gateways', () => {
       loadTokens: tokens(0),
       weight: 0,
       steps: NO_STEPS,
+      ended: 0,
       activeTokens: tokens(0),
       claimTokens: tokens(0),
       cachedTokens: tokens(0),

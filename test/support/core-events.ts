@@ -180,6 +180,7 @@ export const shared = (engine: string, facts: Partial<EngineShared> = {}): Engin
   loadTokens: tokens(0),
   weight: 0,
   steps: NO_STEPS,
+  ended: 0,
   activeTokens: tokens(0),
   claimTokens: tokens(0),
   cachedTokens: tokens(0),

@@ -94,6 +94,7 @@ export const claimOf = (engine: string, said: Partial<EngineClaim> = {}): Engine
   loadTokens: 0 as Tokens,
   weight: 0,
   steps: NO_STEPS,
+  ended: 0,
   activeTokens: 0 as Tokens,
   claimTokens: 0 as Tokens,
   cachedTokens: 0 as Tokens,

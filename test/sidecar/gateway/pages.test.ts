@@ -106,7 +106,7 @@ describe('reads of a client listener without keys', () => {
   it('answers to names that it was told, and with keys to any', async () => {
     const named = await world([await fakeEngine()], { auth: { hosts: ['gpu.example'] } });
     expect(await statusOf(named.url, 'GET /v1/models', { host: 'gpu.example:port' })).toBe(200);
-    const keyed = await world([await fakeEngine()], { auth: { keys } });
+    const keyed = await world([await fakeEngine()], { auth: { keys: keysOf('a') } });
     const asked = { host: 'any.example', authorization: 'Bearer key-a' };
     expect(await statusOf(keyed.url, 'GET /v1/models', asked)).toBe(200);
   });

@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Batch } from '../../../src/engines/batch.js';
 import { EngineTable } from '../../../src/engines/engine-table.js';
 import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared } from '../../../src/index.js';
+import { CompletionIndex } from '../../../src/programs/completion-index.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { arrived, joined, shared as sharedOf } from '../../support/core-events.js';
@@ -118,6 +119,20 @@ describe('a program that other gateways have run', () => {
     expect(desk.program('p').serviceMs).toBe(90_000);
   });
 
+  it('teaches the service that this gateway gave it, and no other', () => {
+    const recorded = vi.spyOn(CompletionIndex.prototype, 'recordService');
+    try {
+      const desk = new Desk();
+      desk.join('A', { window: 8 });
+      desk.tell({ ...arrived('a', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(90_000) }) });
+      desk.pass(100);
+      desk.finish('a');
+      expect(recorded.mock.calls.filter(([fromMs, toMs]) => toMs > fromMs)).toEqual([[90_000, 90_100]]);
+    } finally {
+      recorded.mockRestore();
+    }
+  });
+
   it('returns to its context, for which idle ones make way', () => {
     const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
     desk.join('A', { window: 8, capacity: 20_000 });
@@ -137,5 +152,40 @@ describe('a program that other gateways have run', () => {
     expect(desk.engine('A').workingSetTokens).toBe(LONG + 10);
     desk.tell({ type: 'programMoved', program: programId('p') });
     expect(desk.engine('A').workingSetTokens).toBe(0);
+  });
+
+  const moved = { type: 'programMoved', program: programId('p') } as const;
+  const ANSWER = 1_000;
+  const parallel = (thread: string) => {
+    const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } });
+    desk.join('A', { window: 8, capacity: 100_000 });
+    for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread, prompt: LONG });
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
+    return desk;
+  };
+
+  it('counts only the answers of calls that still run here, as others count the prompt that they share', () => {
+    const desk = parallel('');
+    desk.tell(moved);
+    expect(desk.engine('A').workingSetTokens).toBe(2 * ANSWER);
+    desk.finish('a', { prompt: LONG, output: 10 });
+    expect(desk.engine('A').workingSetTokens).toBe(ANSWER);
+  });
+
+  it('counts the prompt here again once it is back, and no less for calls that waited', () => {
+    const desk = parallel('');
+    desk.tell(shared({ slots: 2 }));
+    desk.arrive('waits', { program: 'p', prompt: LONG });
+    desk.tell(moved);
+    desk.tell({ ...arrived('back', { program: 'p', prompt: LONG }), elsewhere: elsewhere({}) });
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
+    expect(sentOut(desk.tell(shared({ slots: 4 })))).toEqual(['waits@A', 'back@A']);
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 4 * ANSWER);
+  });
+
+  it('keeps counting the prompt of a sub-agent, whose calls follow each other', () => {
+    const desk = parallel('sub');
+    desk.tell(moved);
+    expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
   });
 });

@@ -26,6 +26,18 @@ describe('the completion index', () => {
     expect(index.isLearnt).toBe(false);
   });
 
+  it('is learnt once all gateways together have seen enough programs end, and stays so', () => {
+    const index = learnt([1_000], 12);
+    expect(index.endedHere).toBe(12);
+    index.share(19);
+    expect(index.isLearnt).toBe(false);
+    index.share(20);
+    // Another gateway has left.
+    index.share(0);
+    expect(index.isLearnt).toBe(true);
+    expect(learnt([1_000], 100).endedHere).toBe(32);
+  });
+
   it('is shown as last read: looking does not bring the next reading forward', () => {
     const index = learnt([1_000], 100);
     const { hazardIndexOf } = index.lastComputed;

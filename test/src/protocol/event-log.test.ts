@@ -1,9 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import { LogFault, logLine, millis, readLogLine, type LogLine } from '../../../src/index.js';
-import { arrived, finished, joined, reported, toolFinished, toolStarted, woke } from '../../support/core-events.js';
+import {
+  arrived,
+  finished,
+  joined,
+  reported,
+  shared,
+  toolFinished,
+  toolStarted,
+  woke,
+} from '../../support/core-events.js';
 import { play } from '../../support/core-play.js';
 
 const again = (line: LogLine) => readLogLine(JSON.parse(logLine(line)));
+/** As gateways shared before they told each other of weights, steps and ends. */
+function withoutLearnt({ weight, steps, ended, ...event }: ReturnType<typeof shared>): object {
+  expect([weight, steps, ended]).not.toContain(undefined);
+  return event;
+}
 const now = millis(12.345678901234567);
 
 describe('a line of an event log', () => {
@@ -31,6 +45,7 @@ describe('a line of an event log', () => {
   it.each([
     ['told only whether an answer calls a tool', { ...finished('c'), calledTool: true }],
     ['had the beginnings of prompts', { ...arrived('c'), prefix: [1, 2] }],
+    ['shared less with other gateways', withoutLearnt(shared('e', {}))],
   ])('of an older version is read, which %s', (_, event) => {
     const line = { now, event, commands: [] };
     expect(readLogLine(structuredClone(line))).toEqual(line);
