@@ -164,6 +164,25 @@ describe('spilling', () => {
     expect(sentOut(desk.finish('blocker'))).toEqual(['pinned@A']);
   });
 
+  it.each([
+    ['waits on for an engine that has finished something meanwhile', true, []],
+    ['leaves an engine that stands', false, ['long@B']],
+  ])('an overdue call %s', (_, moves, sent) => {
+    const desk = new Desk({ starvation: { waitMsMax: 5_000 } });
+    desk.join('A', { window: 2 });
+    desk.arrive('past', { program: 'p', prompt: 5_000 });
+    desk.finish('past');
+    desk.join('B', { window: 1 });
+    for (const call of ['x', 'y', 'ahead', 'long']) {
+      desk.arrive(call, { program: 'p', prompt: 5_000 });
+      if (call === 'ahead') desk.pass(1_000);
+    }
+    if (moves) expect(sentOut(desk.finish('x'))).toEqual(['ahead@A']);
+    else desk.tell(cancelled('ahead'));
+    desk.pass(4_999);
+    expect(sentOut(desk.pass(1))).toEqual(sent);
+  });
+
   it('is not for balancers that do not spill', () => {
     const desk = homeDesk('sticky');
     desk.arrive('long', { program: 'p', prompt: 5_000 });
