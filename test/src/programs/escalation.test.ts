@@ -133,6 +133,12 @@ describe('spilling', () => {
     expect(desk.scheduler.totals.spilled).toBe(1);
   });
 
+  it('of a short call moves no program', () => {
+    const desk = homeDesk('program-affinity');
+    expect(sentOut(desk.arrive('short', { program: 'p' }))).toEqual(['short@B']);
+    expect(desk.program('p').home).toBe('A');
+  });
+
   it('comes after what the other engine has of its own to run', () => {
     const desk = homeDesk('program-affinity');
     desk.arrive('b1', { prompt: 60 });
