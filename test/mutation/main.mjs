@@ -46,8 +46,8 @@ function faultOf({ file, name, from, to }) {
 }
 
 /**
- * `killedBy`: the first test that fails with the mutant, or without one; undefined: none does. `slowestMs`: the longest
- * time of a file of tests. @throws when it cannot be built
+ * `killedBy`: the first test that fails with the mutant, or without one; undefined: none does. `times`: milliseconds of
+ * each file of tests that was run. @throws when it cannot be built
  */
 async function run(tests, mutant, file, limitMs) {
   writeFileSync(file, await bundle(tests, mutant));
@@ -58,14 +58,15 @@ async function run(tests, mutant, file, limitMs) {
       stdout: true,
       stderr: true,
     });
-    let [at, timer, sinceMs, slowestMs] = ['', undefined, Infinity, 0];
+    const times = new Map();
+    let [at, timer, sinceMs] = ['', undefined, 0];
     const end = (killedBy) => {
       clearTimeout(timer);
-      void worker.terminate().then(() => resolve({ killedBy, slowestMs }));
+      void worker.terminate().then(() => resolve({ killedBy, times }));
     };
     worker.on('error', (error) => end(`${at}: ${error.code ?? error.message}`));
     worker.on('message', (message) => {
-      slowestMs = Math.max(slowestMs, performance.now() - sinceMs);
+      if (at !== '') times.set(at, performance.now() - sinceMs);
       if (message.file === undefined) return end(message.killedBy);
       at = message.file;
       sinceMs = performance.now();
@@ -79,16 +80,17 @@ async function run(tests, mutant, file, limitMs) {
 async function runAll(mutants, folder) {
   const suites = new Map(mutants.map(({ file }) => [testsFor(file).toSorted().join(), testsFor(file)]));
   const [survivors, faults] = [[], []];
-  let limitMs = ENDLESS.ms;
+  let [limitMs, allTimes] = [ENDLESS.ms, new Map()];
   const original = (tests) => async (file) => {
-    const { killedBy, slowestMs } = await run(tests, undefined, file);
-    limitMs = Math.max(limitMs, ENDLESS.times * slowestMs);
+    const { killedBy, times } = await run(tests, undefined, file);
+    limitMs = Math.max(limitMs, ENDLESS.times * Math.max(...times.values()));
+    allTimes = new Map([...allTimes, ...times]);
     if (killedBy !== undefined) faults.push(`fails without a mutant: ${killedBy}`);
   };
   const changed = (mutant) => async (bundled) => {
     const startedAt = performance.now();
     const { file, name, equivalent } = mutant;
-    const { killedBy } = await run(testsFor(file), mutant, bundled, limitMs);
+    const { killedBy } = await run(testsFor(file, allTimes), mutant, bundled, limitMs);
     const verdict = killedBy !== undefined ? 'killed' : equivalent === undefined ? 'SURVIVED' : 'equivalent';
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     print(`${verdict.padEnd(10)} ${seconds.padStart(5)} s  ${file}: ${name}`);

@@ -1,10 +1,12 @@
 /**
- * Takes vitest's place in a bundle of tests, and collects them instead of running them. `expect` is vitest's own, which
- * needs no runner.
+ * Takes vitest's place in a bundle of tests, and collects them instead of running them. `expect` and `vi` are vitest's
+ * own, which need no runner but for the settings of fake timers.
  */
 import { format } from 'node:util';
 
-export { expect } from 'vitest';
+export { expect, vi } from 'vitest';
+
+globalThis.__vitest_worker__ ??= { config: { fakeTimers: {} } };
 
 const HOOKS = ['beforeAll', 'beforeEach', 'afterEach', 'afterAll'];
 const suiteOf = (name) => ({ name, parts: [], ...Object.fromEntries(HOOKS.map((hook) => [hook, []])) });

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { tokens } from '../../../src/index.js';
+import { SharedPrefixes } from '../../../src/kv/shared-prefixes.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled, ended, woke } from '../../support/core-events.js';
 
@@ -158,4 +160,11 @@ describe('parallel calls of a thread', () => {
     for (let n = 0; n < 9; n += 1) desk.finish(`${n}`, { prompt: 1_000 + n, output: 10 });
     expect(workingSet()).toBe(1_009 + 256);
   });
+});
+
+it('no prefix is longer than the prompt', () => {
+  const prefixes = new SharedPrefixes();
+  const family = { id: 1, tokens: tokens(8_000) };
+  for (let program = 0; program < 5; program += 1) prefixes.began(family, 8_000);
+  expect([20_000, 500].map((promptTokens) => prefixes.expectedTokens(family, promptTokens))).toEqual([8_000, 500]);
 });

@@ -10,3 +10,10 @@ it.each([
   worth.learn(1_000 * (1 - wastedShare), 1_000 * wastedShare, 0);
   expect(worth.pays(1_000, 0)).toBe(pays);
 });
+
+it('one warm is tried before anything is known', () => {
+  const worth = new Worth();
+  expect(worth.pays(1_000, 0)).toBe(true);
+  worth.begun();
+  expect(worth.pays(1_000, 0)).toBe(false);
+});

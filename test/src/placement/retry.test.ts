@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { lost, started } from '../../support/core-events.js';
+import { engineId } from '../../../src/index.js';
+import { arrived, lost, started } from '../../support/core-events.js';
 
 describe('failures of engines', () => {
   it('a broken call is over when as many engines as may have failed it, though more attempts are left', () => {
@@ -95,4 +96,32 @@ describe('failures of engines', () => {
     desk.pass(50);
     expect(sentOut(desk.join('A', { window: 2 }))).toEqual(['late@A']);
   });
+});
+
+it('an engine that refuses a request has shown that it works', () => {
+  const desk = new Desk();
+  desk.join('A', { probation: true });
+  desk.arrive('a');
+  desk.fail('a', 'refused');
+  expect(desk.engine('A').probation).toBe(false);
+});
+
+it('a call that its client has sent to one engine ends noEngineMs after its loss, though another is up', () => {
+  const desk = new Desk({ timeouts: { noEngineMs: 250 } });
+  for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+  desk.arrive('blocker');
+  desk.tell({ ...arrived('pinned'), engine: engineId('A') });
+  desk.tell(lost('A'));
+  expect(desk.pass(249)).toEqual([]);
+  expect(desk.pass(1)).toEqual([{ type: 'reject', call: 'pinned', refusal: 'no_engine' }]);
+});
+
+it('an engine that has no room can be reached, for however long', () => {
+  const desk = new Desk({ timeouts: { noEngineMs: 250 } });
+  desk.join('A');
+  desk.arrive('a');
+  for (let time = 0; time < 5; time += 1) {
+    expect(desk.fail('a', 'busy', 100)).toEqual([]);
+    expect(sentOut(desk.pass(10_000))).toEqual(['a@A']);
+  }
 });

@@ -133,6 +133,12 @@ describe('spilling', () => {
     expect(desk.scheduler.totals.spilled).toBe(1);
   });
 
+  it('of a short call moves no program', () => {
+    const desk = homeDesk('program-affinity');
+    expect(sentOut(desk.arrive('short', { program: 'p' }))).toEqual(['short@B']);
+    expect(desk.program('p').home).toBe('A');
+  });
+
   it('comes after what the other engine has of its own to run', () => {
     const desk = homeDesk('program-affinity');
     desk.arrive('b1', { prompt: 60 });
@@ -162,6 +168,25 @@ describe('spilling', () => {
     desk.tell({ ...arrived('pinned'), engine: engineId('A') });
     expect(desk.pass(60_000)).toEqual([]);
     expect(sentOut(desk.finish('blocker'))).toEqual(['pinned@A']);
+  });
+
+  it.each([
+    ['waits on for an engine that has finished something meanwhile', true, []],
+    ['leaves an engine that stands', false, ['long@B']],
+  ])('an overdue call %s', (_, moves, sent) => {
+    const desk = new Desk({ starvation: { waitMsMax: 5_000 } });
+    desk.join('A', { window: 2 });
+    desk.arrive('past', { program: 'p', prompt: 5_000 });
+    desk.finish('past');
+    desk.join('B', { window: 1 });
+    for (const call of ['x', 'y', 'ahead', 'long']) {
+      desk.arrive(call, { program: 'p', prompt: 5_000 });
+      if (call === 'ahead') desk.pass(1_000);
+    }
+    if (moves) expect(sentOut(desk.finish('x'))).toEqual(['ahead@A']);
+    else desk.tell(cancelled('ahead'));
+    desk.pass(4_999);
+    expect(sentOut(desk.pass(1))).toEqual(sent);
   });
 
   it('is not for balancers that do not spill', () => {

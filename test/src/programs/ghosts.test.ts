@@ -25,8 +25,6 @@ describe('a call whose client hung up', () => {
     desk.tell(hungUp('first try'));
     desk.arrive('other', { program: 'p', request: 'x', model: 'n' });
     expect(desk.scheduler.totals.rejoined).toBe(0);
-    asked(desk, 'second try');
-    expect(desk.scheduler.totals.rejoined).toBe(1);
   });
 
   it('has its place in the order, and its waiting, when the same request comes again', () => {
@@ -319,4 +317,13 @@ describe('thirty agents of five calls of 60 s, one at a time, whose clients wait
 
   it('all end where places are kept', () => expect(lost(120_000)).toBe(0));
   it('do not all end where they are not', () => expect(lost(0)).toBeGreaterThan(0));
+});
+
+it('a program whose lease is over keeps no place', () => {
+  const desk = busyDesk({ timeouts: { ghostMs: 1_000, leaseMs: 100 } });
+  asked(desk, 'first try');
+  desk.tell(hungUp('first try'));
+  expect(desk.scheduler.views.ghosts).toBe(1);
+  desk.pass(100);
+  expect(desk.scheduler.views.ghosts).toBe(0);
 });
