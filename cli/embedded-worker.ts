@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { DEFAULT_PRESET, PRESETS, startEngine } from '../sim/index.js';
 
-/** What an embedded engine reports once it listens. */
+/** Report of an embedded engine once it listens. */
 export interface Ready {
   readonly url: string;
   readonly model: string;

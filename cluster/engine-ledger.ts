@@ -7,7 +7,7 @@ export interface Holding {
   slots: number;
 }
 
-/** What all gateways together have of an engine. */
+/** The sum of all gateways' parts of an engine. */
 interface Sums {
   readonly window: number;
   /** An equal share of the window, which may be a fraction. */

@@ -16,7 +16,7 @@ const NONE: Changes = { claims: [], released: [], returned: [] };
  * A gateway's side of the shared engines: its claim on each, and the part that it was given.
  *
  * One claim is under way at a time, and it covers all changes since the last, so that a slow store gets fewer of them.
- * What a claim gives back is used no more from then on, whatever is heard before its answer: that may be older.
+ * Slots that a claim gives back are used no more from then on. News that arrive before its answer may be older.
  */
 export class Member {
   readonly #parts = new Map<EngineId, EnginePart>();

@@ -18,7 +18,7 @@ const RATE_MAX = 1e6;
 /** Programs under way on a target above which no more are started: a target that far behind gains nothing from more. */
 const UNDER_WAY_MAX = 20_000;
 
-/** What all runs have in common. */
+/** Settings common to all runs. */
 export interface Surroundings {
   readonly options: LoadOptions;
   readonly observer: LoadObserver;

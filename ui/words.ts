@@ -35,7 +35,7 @@ function endWords(call: PastCall): string {
   return `Answered after ${duration(took)}${first === null ? '' : `, first token after ${duration(first)}`}${prompt}${hit}.`;
 }
 
-/** What became of a call. @param before level of the program's call before it */
+/** Outcome of a call. @param before level of the program's call before it */
 export function figureWords(call: PastCall, before: number | null): string {
   const sentences: string[] = [];
   if (call.engine !== null && call.reason !== 'direct')
@@ -60,7 +60,7 @@ export function levelMove({ level, reason }: PastCall, before: number | null): '
   return level !== null && before !== null && level > before ? 'demoted' : undefined;
 }
 
-/** What calls wait for, by cause; in full, each call's own text says why. */
+/** Texts of the causes of waiting; in full, each call's own text says why. */
 export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
   no_engine: 'an engine',
   retry: 'another attempt',

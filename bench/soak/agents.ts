@@ -36,7 +36,7 @@ const WRITE: Readonly<Record<string, (messages: readonly Message[], tokens: numb
   '/v1/responses': (messages, tokens) => ({ input: messages, max_output_tokens: tokens }),
 };
 
-/** What a gateway must refuse, each with a 4xx. */
+/** Requests that a gateway must refuse, each with a 4xx. */
 const BAD_BODIES: readonly (() => string)[] = [
   () => '{"model": ',
   () => JSON.stringify({ model: MODEL, stream: true }),

@@ -155,7 +155,7 @@ class Client implements Dispatcher.DispatchHandler {
 
 const ENDS: ReadonlySet<string> = new Set(['message_stop', 'response.completed', 'response.incomplete']);
 
-/** What is read of events and answers. */
+/** The parts read of events and answers. */
 interface Fields {
   readonly type?: string;
   readonly error?: unknown;

@@ -11,7 +11,7 @@ interface Bound {
   readonly beside: number;
 }
 
-/** What must stay as it was. Lag is also the machine's, so it may double. */
+/** Bounds on drift during the load. Lag is also the machine's, so it may double. */
 export const BOUNDS: readonly Bound[] = [
   { measure: 'rssMb', title: 'resident memory, MB', share: 0.1, beside: 10 },
   { measure: 'heapMb', title: 'heap used, MB', share: 0.1, beside: 10 },
@@ -55,7 +55,7 @@ function slope(samples: readonly Sample[], measure: Measure): number {
   return mean((sample) => (sample.minutes - x0) * sample[measure]) / mean(({ minutes }) => (minutes - x0) ** 2);
 }
 
-/** What must be as before the load once it is over: by so much it may be more. */
+/** Bounds on growth once the load is over. */
 export const AFTERWARDS: readonly (readonly [measure: Measure, beside: number])[] = [
   ['calls', 0],
   ['queued', 0],
@@ -67,6 +67,6 @@ export const AFTERWARDS: readonly (readonly [measure: Measure, beside: number])[
   ['sockets', 2],
 ];
 
-/** What has not come back to what it was. */
+/** Figures that have not returned to their values before the load. */
 export const notBack = (before: Sample, after: Sample): Measure[] =>
   AFTERWARDS.flatMap(([measure, beside]) => (after[measure] <= before[measure] + beside ? [] : [measure]));

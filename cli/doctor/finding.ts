@@ -2,10 +2,10 @@
 export interface Finding {
   /** `broken`: calls will fail. `warning`: they run worse than they could, or less safely. `note`: for information. */
   readonly level: 'ok' | 'note' | 'warning' | 'broken';
-  /** What was looked at, such as `engine gpu-1`. */
+  /** The subject, such as `engine gpu-1`. */
   readonly subject: string;
   readonly found: string;
-  /** What to do; absent: nothing. */
+  /** The remedy; absent: none. */
   readonly advice?: string;
 }
 

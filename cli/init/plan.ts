@@ -12,7 +12,7 @@ import { isLoopback } from '../../sidecar/http/pages.js';
 export const ROLES = ['sidecar', 'gateway'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** What `maitred init` is told. */
+/** Input of `maitred init`. */
 export interface Plan {
   readonly role: Role;
   readonly engines: readonly PlannedEngine[];

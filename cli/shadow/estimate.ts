@@ -34,7 +34,7 @@ const ERROR_MAX = 0.25;
 const SIZE_RATIO_MAX = 1.2;
 
 /**
- * What `pass-through` would have made of these calls, for each pool.
+ * Times that `pass-through` would have given these calls, for each pool.
  * @param shouldStop polled in simulations; true ends them
  */
 export function estimate(seen: Seen, settings: ShadowSettings, shouldStop: () => boolean): PoolAnswer[] {

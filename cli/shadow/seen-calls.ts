@@ -47,7 +47,7 @@ export class SeenCalls {
     return [...this.#open.values()];
   }
 
-  /** What was measured before cannot be compared with what comes. */
+  /** Earlier measurements cannot be compared with later ones. */
   restart(nowMs: number): void {
     this.sinceMs = nowMs;
     this.ended = [];

@@ -7,7 +7,7 @@ import type { RunReport } from './run.js';
 /** Share of calls that may wait in an engine, and be few. */
 const ENGINE_WAITS = 0.05;
 
-/** What the runs leave unanswered because of their load, and the load that would answer it: sentences, if any. */
+/** Questions that the runs leave open because of their load, and the load that would answer them: sentences, if any. */
 export function adviceOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const whole = runs.filter(({ complete }) => complete);
   return whole.length > 0 && whole.every(isUnloaded) ? [tooLow(plan, whole)] : tooHigh(plan, whole);

@@ -26,7 +26,7 @@ export interface Plan {
   readonly margin: number;
 }
 
-/** What the runs of one combination of settings share. They differ in their seed alone. */
+/** The common part of the runs of one combination of settings, which differ in their seed alone. */
 export interface Variant {
   readonly policy: SimPolicyName;
   readonly balancer: SimBalancerName;

@@ -11,7 +11,7 @@ import type { SimFlags } from './flags.js';
 import { axesOf, type Plan, type Variant } from './plan.js';
 import { BELADY, readScheduling } from './scheduling.js';
 
-/** What shows where the gain comes from: no scheduling, the gate alone, and the order too. */
+/** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */
 const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly SimPolicyName[];
 
 /** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
@@ -110,7 +110,7 @@ export function variantOf(
   values: Values & Pick<Variant, 'policy' | 'balancer'>,
 ): Variant {
   const { policy, balancer, retention } = values;
-  // What there is to warn of has been said of the first.
+  // Warnings were printed with the first.
   const { config, engines } = readScheduling({ config: flags.config, ...values }, () => undefined);
   const { name, preset } = flags.preset?.find((each) => each.name === values.preset) ?? DEFAULT_PRESET;
   return {

@@ -33,7 +33,7 @@ const COLUMNS: readonly Column[] = [
   time('AGE', 12, 'age_seconds'),
 ];
 
-/** What the table can be sorted by, in the order of its columns. */
+/** Sort keys of the table, in the order of its columns. */
 export const SORT_KEYS: readonly string[] = COLUMNS.flatMap(({ sort }) => sort ?? []);
 
 /** Columns of rank up to this one may take from the name's width. */

@@ -185,7 +185,7 @@ tellAllBut(gateway)
 `;
 
 /**
- * What scripts over a bounded table begin with. It has two generations. When the young one holds half of what is
+ * The common beginning of scripts over a bounded table. It has two generations. When the young one holds half of what is
  * allowed, or is half as old as entries may get, it becomes the old one, and the old one goes. So at least the last
  * half is kept, an entry lives on when it is used, and neither needs an index.
  */

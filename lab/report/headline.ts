@@ -1,7 +1,7 @@
 import { MARGIN, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { integer, number, ratio } from '../../text/index.js';
 
-/** What one setting or target changed against the first: the facts of the sentence that opens a report. */
+/** Changes of one setting or target against the first: the facts of the sentence that opens a report. */
 export interface Change {
   readonly name: string;
   readonly against: string;
@@ -15,7 +15,7 @@ export interface Change {
   /** Share of prompt tokens found in a cache, before and after. */
   readonly cached: readonly [number | null, number | null];
   readonly failed: readonly [number, number];
-  /** What a ratio without an interval comes from, such as `one seed`; undefined where chance plays no part. */
+  /** The origin of a ratio without an interval, such as `one seed`; undefined where chance plays no part. */
   readonly single: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export class ComparisonError extends Error {
 
 const figures = z.looseObject({ count: z.number(), mean: z.number().nullable() });
 
-/** What tells a document of `maitred load --json` from other JSON, and from that of a run that was stopped. */
+/** The marks that tell a document of `maitred load --json` from other JSON, and from that of a run that was stopped. */
 const comparable = z.looseObject({
   version: z.literal(1),
   complete: z.literal(true),

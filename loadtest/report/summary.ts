@@ -56,7 +56,7 @@ function aligned(texts: readonly string[]): string[] {
 
 const PASS_THROUGH: PolicyName = 'pass-through';
 
-/** What the load itself leaves unanswered, and the load that would answer it. */
+/** Questions that the load leaves open, and the load that would answer them. */
 export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | 'settings'>): string[] {
   const { rate_per_second: rate, speed, arrivals, concurrency } = settings;
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {

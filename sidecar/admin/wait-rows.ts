@@ -9,7 +9,7 @@ import type {
 } from '../../src/index.js';
 import type { Program } from './answers.js';
 
-/** What waits, and why, in admin answers. */
+/** Waiting calls and their causes, in admin answers. */
 
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
 

@@ -177,7 +177,7 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
   ];
 }
 
-/** What being overdue brings. */
+/** Effects of being overdue. */
 const OVERDUE = 'it stands at the front whatever its program has received, and idle contexts make way for it';
 
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {

@@ -2,7 +2,7 @@ import type { CallId, QueueView, Views, WaitView } from '../../src/index.js';
 
 /** Most of the process's time that readings of all waiting calls may take in the long run. */
 const BUSY_SHARE = 0.01;
-/** What they may take of it at once, after a pause. */
+/** Share that they may take at once, after a pause. */
 const BURST_MS = 100;
 
 /** Why calls wait, read for all of them at once: afresh each time, unless that took too much of the process's time. */

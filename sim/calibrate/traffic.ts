@@ -37,7 +37,7 @@ const BURST_SHARE = 0.5;
 /** Share of the call's time in which it is then taken to compute its prompt. */
 const PREFILL_SHARE = 0.1;
 
-/** What calls take: each row is the time of one, in the units of the fitted times. */
+/** Times of calls: each row is one call, in the units of the fitted times. */
 interface Row {
   readonly terms: readonly number[];
   readonly ms: number;

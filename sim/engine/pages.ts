@@ -48,7 +48,7 @@ export class Pages {
     this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until), this.#sessionOf(work));
   }
 
-  /** What the cache is to keep its blocks for. */
+  /** The prefixes whose blocks the cache keeps. */
   #sessionOf(work: Work): string | undefined {
     if (this.eviction === 'steps') return work.context;
     return this.eviction === 'sessions' ? work.session : undefined;

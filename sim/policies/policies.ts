@@ -28,7 +28,7 @@ const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 
-/** What no gateway knows. */
+/** Facts that no gateway knows. */
 interface Truths {
   /** Whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; absent: no. */
   readonly isBelady?: boolean;

@@ -6,9 +6,9 @@ import type { Job, Played } from './job.js';
 
 const TRUE: NonNullable<Conditions['declarations']> = { spread: 1, mistakenShare: 0 };
 
-/** What clients declare of their programs: the true rest, or a wrong one. */
+/** Clients' declarations of their programs: the true rest, or a wrong one. */
 export class Declarations {
-  /** What each program declares, one entry a call. */
+  /** Each program's declarations, one entry a call. */
   readonly #declared = new WeakMap<Played, readonly Rest[]>();
   /** The last program that declared anything. */
   #last: AgentProgram | undefined;

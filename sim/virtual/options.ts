@@ -14,7 +14,7 @@ export interface Steps {
   readonly warms?: boolean;
   /** For clairvoyant policies: receives facts that no gateway can know. */
   readonly oracle?: Oracle;
-  /** What other gateways need to know of it; absent: it cannot share engines. */
+  /** Its messages to other gateways; absent: it cannot share engines. */
   readonly views?: Pick<Views, 'demands' | 'record' | 'waiting'>;
   /** Running totals, if it keeps them. */
   readonly totals?: { readonly promotions: number };

@@ -21,7 +21,7 @@ const TENANT = 't';
 
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
-/** What its client declares of a program. */
+/** A client's declaration of its program. */
 interface Declared {
   readonly remaining: Work | undefined;
   readonly deadlineAtMs: Millis | undefined;

@@ -32,7 +32,7 @@ const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
 const PROMPT_TOKEN_WORK = 1 / 64;
 
-/** What other gateways have on an engine that no other gateway uses. */
+/** The others' part of an engine that only this gateway uses. */
 const UNSHARED = { slots: Infinity, inFlight: 0, waitingGateways: 0, waitingLevel: Infinity };
 
 /**

@@ -12,7 +12,7 @@ const CONFIDENCE_MIN = 0.7;
 const PRIOR_VISITS = 4;
 const PRIOR_GOES_ON = { tools: 0.95, text: 0.5 };
 
-/** What follows an answer. */
+/** The successors of an answer. */
 export interface Ahead {
   /** Probability that its thread goes on. */
   readonly goesOn: number;
@@ -93,7 +93,7 @@ export class ExecutionGraph {
     this.#node(from).succeeded(to, growthTokens);
   }
 
-  /** What follows an answer; undefined: no thread of this type is known to have given it, or too few have ended. */
+  /** The successors of an answer; undefined: no thread of this type is known to have given it, or too few have ended. */
   after(tools: ToolLatency): Ahead | undefined {
     return this.#ended < ENDED_MIN ? undefined : this.#nodes.find((node) => node.tools === tools)?.ahead;
   }

@@ -47,7 +47,7 @@ export class Foresight {
   arrived(call: Call, remaining: Work | undefined, settings: Settings): void {
     const { program, family, thread } = call;
     if (settings.foresight === 'none') {
-      // What was seen until a reload is soon out of date.
+      // Observations from before a reload are soon out of date.
       program.outlook = undefined;
       return;
     }

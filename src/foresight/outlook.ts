@@ -19,7 +19,7 @@ export interface Forecast {
   readonly remainingMs: number;
 }
 
-/** What is expected of one program: by its own declaration where those are right, else by its agent type. */
+/** Forecast of one program: by its own declaration where those are right, else by its agent type. */
 export class Outlook {
   #first: Declaration | undefined;
   #last: Declaration | undefined;
@@ -157,7 +157,7 @@ export class Outlook {
   }
 
   /**
-   * What the first declaration leaves, or the last if that is more. Only the first is judged: by declaring a small rest
+   * The rest by the first declaration, or by the last if that is more. Only the first is judged: by declaring a small rest
    * anew with each call, a client would gain otherwise. A program that has outlived both counts as one without.
    */
   #declaredMs(serviceMs: number): number | undefined {

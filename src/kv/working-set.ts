@@ -89,7 +89,7 @@ export class WorkingSet {
     return this.workingSetTokens + this.#others.activeTokens + this.#others.claimTokens;
   }
 
-  /** What other gateways count and have cached here. Returns the contexts that theirs have evicted. */
+  /** Notes the others' counted and cached tokens here. Returns the contexts that theirs have evicted. */
   share({ activeTokens, claimTokens, cachedTokens }: Others & { readonly cachedTokens: number }): Context[] {
     this.#others = { activeTokens, claimTokens };
     this.#contents.othersTokens = cachedTokens;

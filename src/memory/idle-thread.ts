@@ -21,7 +21,7 @@ export class IdleThread implements Timed {
   timerAtMs = 0;
   /** Engine of its last warm. */
   engine: Engine | undefined;
-  /** What warms of its agent type are worth; undefined before its first. */
+  /** Worth of warms of its agent type; undefined before the first. */
   worth: Worth | undefined;
   /** Warms begun for this return. */
   attempts = 0;

@@ -4,9 +4,9 @@ const WASTED_SHARE_MAX = 0.2;
 const HALF_LIFE_MS = 600_000;
 
 /**
- * What the warms of one agent type have been worth, in prompt tokens that engines computed for them. It stops warms
+ * Worth of the warms of one agent type, in prompt tokens that engines computed for them. It stops warms
  * that do not pay: where forecasts are vague, prompts change, or engines have too little room to keep what was warmed.
- * What was seen fades, so that one warm now and then finds out whether they pay again.
+ * Observations fade, so that one warm now and then finds out whether they pay again.
  */
 export class Worth {
   #usefulTokens = 0;

@@ -106,7 +106,7 @@ export class Placement {
 
   /** Takes the engine out of service. Returns the waiting calls whose place or deadline it changed. */
   leave(engine: Engine, state: 'lost' | 'draining', nowMs: number): Call[] {
-    // What drains is leaving already: as lost, its row would stay for ever.
+    // Ignore draining engines: marking them lost would keep their row for ever.
     if (engine.state === 'draining') return [];
     engine.leave(state, nowMs);
     this.rules.balancer.lost?.(engine);

@@ -7,7 +7,7 @@ import type { EngineBroke, EngineClosed, Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
 /*
- * What engines that fail mean for where a call may run.
+ * Consequences of failing engines for where a call may run.
  *
  *     busy              the engine rests for its program, tenant or everyone (`Rests`), and its window shrinks if the
  *                       engine is full, or if there is nobody else to judge by

@@ -25,7 +25,7 @@ export interface Obstacle {
   readonly cause: WaitCause;
   readonly engine: Engine | undefined;
   /**
-   * What the call needs, what is free and the limit: calls for `window` and `probation`, tokens for `kv`. Free is below
+   * The call's need, the free part and the limit: calls for `window` and `probation`, tokens for `kv`. Free is below
    * 0 where the limit has shrunk below what is in use.
    */
   readonly needs?: number;
@@ -43,7 +43,7 @@ export interface Ahead {
   readonly oldest: Call | undefined;
 }
 
-/** What an engine offers to the first call that it would run. */
+/** An engine's offer to the first call that it would run. */
 interface Front {
   readonly closed: ReturnType<typeof closedBy>;
   readonly room: Headroom;
@@ -143,7 +143,7 @@ export class Waits {
     return { cause: 'window', engine, needs: 1, free: 0, limit: PASSING_MAX };
   }
 
-  /** What is missing for the call's context; undefined: nothing. */
+  /** The shortage for the call's context; undefined: none. */
   #shortOf(call: Call, engine: Engine, room: Headroom, isOwn: boolean): Obstacle | undefined {
     const { admissionClass, extraTokens, countedTokens } = call;
     const ownRoom = room[admissionClass];

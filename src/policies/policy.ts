@@ -22,7 +22,7 @@ export interface Arrival {
 /** The facts of its program that decide a call's standing. */
 export interface ProgramFacts {
   readonly id: ProgramId;
-  /** What is expected of it (`foresight/`); undefined without foresight. */
+  /** Its forecast (`foresight/`); undefined without foresight. */
   readonly outlook?: { rankMs(serviceMs: number, attainedMs: number): number | undefined } | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Resting {
   readonly thread: string;
 }
 
-/** What holding a context costs and saves on an engine now. */
+/** Cost and saving of holding a context on an engine now. */
 export interface Stakes {
   /** Length of a step, in milliseconds. */
   readonly stepMs: number;

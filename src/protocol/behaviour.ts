@@ -12,7 +12,15 @@ export interface BehaviourChange {
  * Changes of the core's behaviour since the first, number 1, in order. An event log names the behaviour that it was
  * recorded with, so that a replay can tell a change from a fault. `test/cli/behaviours.test.ts` says when one is due.
  */
-export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [];
+export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
+  {
+    behaviour: 2,
+    change:
+      'Over-long prompts wait in a queue of their own, refusals rest the smallest party that was refused, learning takes ends and sizes without priors, and gateways share weights, step times and slots by turns.',
+    differs:
+      'Dispatches after a refusal (429, 503), of over-long prompts, of first calls that were refused or run beside others, past the knee, with foresight, and with several gateways; the times of wakes.',
+  },
+];
 
 /** The present behaviour. */
 export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? 1;

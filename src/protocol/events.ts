@@ -299,7 +299,7 @@ export interface EngineShared {
   /** The others' working set there: contexts in use, and claims of idle ones. */
   readonly activeTokens: Tokens;
   readonly claimTokens: Tokens;
-  /** What the others' calls have put into its cache. */
+  /** Tokens that the others' calls have put into its cache. */
   readonly cachedTokens: Tokens;
   /** Number of other gateways with calls that wait for it, and the best level of those; absent: none does. */
   readonly waitingGateways: number;

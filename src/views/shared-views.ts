@@ -6,7 +6,7 @@ import type { RootThread } from '../protocol/events.js';
 import type { EngineId, Millis, Tokens } from '../protocol/units.js';
 
 /*
- * What gateways that share engines tell each other.
+ * Messages between gateways that share engines.
  */
 
 /** Significant digits of a reported weight: a smaller change is no news. */
@@ -14,7 +14,7 @@ const WEIGHT_DIGITS = 3;
 /** The same of sums over steps, whose variance is a difference. */
 const STEPS_DIGITS = 9;
 
-/** What this gateway has on an engine and wants of it: all that other gateways need to know. */
+/** This gateway's part and demand of an engine: all that other gateways need to know. */
 export interface EngineDemand {
   readonly engine: EngineId;
   /** Window of the whole engine; Infinity when the policy admits everything. */

@@ -13,7 +13,7 @@ import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } f
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
 import { callViews, causes, waitViews, type CallView, type Moment, type Placed, type WaitView } from './wait-views.js';
 
-/** What is left of a program, as foreseen. */
+/** The rest of a program, as forecast. */
 export interface ForecastView extends Forecast {
   /** Whether the policy in force ranks by it. */
   readonly used: boolean;
@@ -194,13 +194,13 @@ export class Views {
     return [...state.placement.engineTable.engines.values()].map((engine) => engineView(state, engine));
   }
 
-  /** What this gateway has and wants of each engine, in order of joining. */
+  /** This gateway's part and demand of each engine, in order of joining. */
   demands(): EngineDemand[] {
     const { placement } = this.#read();
     return [...placement.engineTable.engines.values()].map((engine) => demandView(engine, placement));
   }
 
-  /** What another gateway must know to run the program's next calls; undefined: it is unknown here. */
+  /** The facts by which another gateway can run the program's next calls; undefined: it is unknown here. */
   record(id: ProgramId): ProgramRecord | undefined {
     const row = this.#read().table.get(id);
     return row && recordView(row);

@@ -15,7 +15,7 @@ export interface WaitView extends ObstacleView {
   readonly oldestAhead: WaitingCall | undefined;
 }
 
-/** What one engine lacks for a call; undefined fields do not apply to the cause. */
+/** The shortage of one engine for a call; undefined fields do not apply to the cause. */
 export interface ObstacleView {
   readonly cause: WaitCause;
   /** Undefined: no engine is up, or none in particular. */
@@ -73,7 +73,7 @@ interface Waiting {
 /** The parts of placement that tell why a call waits. */
 export type Placed = Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>;
 
-/** What views of calls are made of. */
+/** Sources of the views of calls. */
 export interface Moment {
   readonly placement: Placed;
   /** Time of the last step: what it left waiting waits for the causes of that time. */

@@ -13,7 +13,7 @@ const MACHINE = new RegExp(
 describe('the tree', () => {
   const files = listFiles();
   const texts = files.filter(
-    (file) => file !== 'package-lock.json' && /\.(ts|js|mjs|json|md|ya?ml)$|\/run$/.test(file),
+    (file) => file !== 'package-lock.json' && /\.(tsx?|js|mjs|json|md|ya?ml)$|\/run$/.test(file),
   );
 
   it('is found', () => {
@@ -30,6 +30,12 @@ describe('the tree', () => {
         .split('\n')
         .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : [])),
     );
+    expect(found).toEqual([]);
+  });
+
+  it('opens no comment of a source with "What": a noun says it sooner', () => {
+    const sources = texts.filter((file) => /^(?!test\/).*\.tsx?$/.test(file));
+    const found = sources.filter((file) => /(^ *\* |\/\*\* |\/\/ )What /m.test(readText(file)));
     expect(found).toEqual([]);
   });
 
