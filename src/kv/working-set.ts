@@ -4,7 +4,7 @@ import type { Tokens } from '../protocol/units.js';
 import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
-import type { Context, IdleBucket } from './context.js';
+import { isCountedElsewhere, ROOT, standingOf, type Context, type Displaced } from './context.js';
 import type { Grown, Left } from './footprint.js';
 import { IdleClaims } from './idle-claims.js';
 import { SharedHoldings } from './shared-prefixes.js';
@@ -14,8 +14,6 @@ import { SharedHoldings } from './shared-prefixes.js';
  * to a small cache: an engine that runs only a few calls pays for reading all its weights in each step.
  */
 const GROWTH_SHARE_MAX = 1 / 16;
-/** The thread of a program's root. */
-const ROOT = '';
 
 /**
  * The tokens of one engine's KV cache that the gate counts: contexts in use, and claims of idle ones likely to return.
@@ -413,24 +411,8 @@ export class WorkingSet {
   }
 }
 
-/**
- * Parallel calls of the root at several gateways share one prompt, which the last of these counts. Sub-agents' calls
- * seldom run in parallel, and each has a thread of its own.
- */
-const isCountedElsewhere = ({ program, thread }: Context): boolean => program.isElsewhere && thread === ROOT;
-
 /** Tokens of other gateways' contexts in use, and of their claims. */
 interface Others {
   readonly activeTokens: number;
   readonly claimTokens: number;
-}
-
-/** State of an idle context before it was displaced: its bucket, and whether it had a claim. */
-interface Displaced {
-  readonly bucket: IdleBucket;
-  readonly isRetained: boolean;
-}
-
-function standingOf({ bucket, isRetained, isReturning }: Context): Displaced {
-  return { bucket: bucket as IdleBucket, isRetained: isRetained || isReturning };
 }
