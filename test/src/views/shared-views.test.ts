@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import { engineId } from '../../../src/index.js';
+import { Desk } from '../../support/core-desk.js';
+import { joined, shared } from '../../support/core-events.js';
+
+/** A full engine: `p` runs there, and a call of a new program and one with attained service wait. */
+function fullDesk(tenants: 'none' | 'weighted'): Desk {
+  const desk = new Desk({ policy: { tenants, levels: 4, firstQuantumMs: 100, countPrompt: false } });
+  desk.tell(joined('A', { window: 1 }));
+  desk.arrive('old', { program: 'q' });
+  desk.pass(150);
+  desk.finish('old');
+  desk.arrive('runs', { program: 'p', prompt: 40 });
+  desk.arrive('new', { program: 'r' });
+  desk.arrive('next', { program: 'q' });
+  return desk;
+}
+
+const demandOf = (desk: Desk) => [...desk.scheduler.views.demands()].find(({ engine }) => engine === engineId('A'));
+
+it('other gateways hear this one’s own load, not theirs', () => {
+  const desk = fullDesk('none');
+  const own = demandOf(desk)?.loadTokens;
+  desk.tell(shared('A', { loadTokens: 5_000 as never }));
+  expect(demandOf(desk)).toMatchObject({ inFlight: 1, loadTokens: own });
+});
+
+it('waiting calls are told by level, and as one level where tenants are told apart', () => {
+  expect(demandOf(fullDesk('none'))?.waiting).toEqual([1, 1]);
+  expect(demandOf(fullDesk('weighted'))?.waiting).toEqual([2]);
+});
+
+it('nothing waits for an engine that is lost', () => {
+  const desk = fullDesk('none');
+  desk.tell({ type: 'engineLost', engine: engineId('A') });
+  expect(demandOf(desk)?.waiting ?? []).toEqual([]);
+});
