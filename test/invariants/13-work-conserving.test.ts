@@ -8,7 +8,12 @@ describe('no engine with room idles while a call that may use it waits', () => {
   it('in random sequences without a gate', () => {
     let open = 0;
     playMany({
-      adjust: (config) => ({ ...config, admission: { ...config.admission, gate: 0 } }),
+      // A row that is evicted with calls in flight leaves them a rest of their own: rows are not evicted here.
+      adjust: (config) => ({
+        ...config,
+        admission: { ...config.admission, gate: 0 },
+        limits: { ...config.limits, programsMax: 100 },
+      }),
       onMoment(moment) {
         // A change of settings takes no time, so pauses end in the next step.
         if (moment.event === undefined) return;
@@ -25,7 +30,11 @@ describe('no engine with room idles while a call that may use it waits', () => {
     let open = 0;
     playMany({
       // Forecasts would have a call count more than it asks for.
-      adjust: (config) => ({ ...config, admission: { ...config.admission, forecast: 'none', batching: 'none' } }),
+      adjust: (config) => ({
+        ...config,
+        admission: { ...config.admission, forecast: 'none', batching: 'none' },
+        limits: { ...config.limits, programsMax: 100 },
+      }),
       onMoment(moment) {
         if (moment.event === undefined) return;
         for (const { engine, left } of openEngines(moment, moment.config.admission)) {

@@ -13,6 +13,7 @@ it('a call goes only to an engine that is up, serves its model and does not rest
         assert.equal(engine.state, 'up', command.engine);
         assert.ok(engine.models.includes(call!.model), `${command.engine} for ${call!.model}`);
         assert.ok(nowMs >= engine.restUntilMs, `${command.engine} rests`);
+        if (book.endedEarly.has(call!.program)) continue;
         const refused = engine.refused.get(call!.program);
         assert.ok(nowMs >= (refused?.untilMs ?? -Infinity), `${command.engine} has refused ${call!.program}`);
         if (refused !== undefined || engine.restUntilMs > -Infinity) rested += 1;

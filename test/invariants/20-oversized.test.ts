@@ -16,7 +16,12 @@ it('a prompt that no engine takes waits for no engine that is open, and has no r
     const limited = new Set<string>();
     return {
       contextMax: CONTEXT_MAX,
-      adjust: (config) => ({ ...config, policy: { ...config.policy, name: 'plas' } }),
+      // A row that is evicted with calls in flight leaves them a rest of their own: rows are not evicted here.
+      adjust: (config) => ({
+        ...config,
+        policy: { ...config.policy, name: 'plas' },
+        limits: { ...config.limits, programsMax: 100 },
+      }),
       onMoment({ event, book, scheduler, nowMs }) {
         if (event?.type === 'engineJoined') {
           if (event.contextTokensMax === undefined) limited.delete(event.engine);
@@ -29,8 +34,8 @@ it('a prompt that no engine takes waits for no engine that is open, and has no r
             assert.ok(!isOversized(holder), `${id} keeps room for ${holder.id}`);
         }
         seen.sent += book.dispatches.filter(({ call }) => isOversized(call!)).length;
-        // A change of settings takes no time, so pauses end in the next step.
-        if (event === undefined) return;
+        // A change of settings takes no time, so pauses end in the next step; so do those of calls that an engine leaves.
+        if (event === undefined || event.type === 'engineLost' || event.type === 'engineDrained') return;
         for (const call of book.waiting().filter(isOversized)) {
           const engines = book.serving(call.model);
           if (engines.length === 0 || !engines.every(({ id }) => limited.has(id))) continue;

@@ -76,6 +76,8 @@ export class Book {
   /** Warms that have neither been cancelled nor ended, and those that the driver has yet to tell the outcome of. */
   readonly warms = new Set<Warm>();
   readonly owed = new Set<Warm>();
+  /** Programs that were ended with calls in flight: their ids may name new programs beside these calls. */
+  readonly endedEarly = new Set<string>();
   readonly rejectedOnArrival = new Set<string>();
   readonly #served = new Set<string>();
   #seq = 0;
@@ -182,8 +184,10 @@ export class Book {
         this.warms.delete(warm);
         return;
       }
-      case 'callProgressed':
       case 'programEnded':
+        for (const { program } of this.active.values()) if (program === event.program) this.endedEarly.add(program);
+        return;
+      case 'callProgressed':
       case 'programHinted':
       case 'toolStarted':
       case 'toolFinished':
