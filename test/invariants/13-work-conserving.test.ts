@@ -28,20 +28,26 @@ describe('no engine with room idles while a call that may use it waits', () => {
 
   it('in random sequences with a gate: a call whose whole need fits', () => {
     let open = 0;
-    playMany({
-      // Forecasts would have a call count more than it asks for.
-      adjust: (config) => ({
-        ...config,
-        admission: { ...config.admission, forecast: 'none', batching: 'none' },
-        limits: { ...config.limits, programsMax: 100 },
-      }),
-      onMoment(moment) {
-        if (moment.event === undefined) return;
-        for (const { engine, left } of openEngines(moment, moment.config.admission)) {
-          open += 1;
-          assert.equal(left, undefined, `${left} waits while ${engine} has room`);
-        }
-      },
+    playMany(() => {
+      // A call keeps the reserve of the settings at its arrival.
+      let outputReserveTokens = 0;
+      return {
+        // Forecasts would have a call count more than it asks for.
+        adjust: (config) => ({
+          ...config,
+          admission: { ...config.admission, forecast: 'none', batching: 'none' },
+          limits: { ...config.limits, programsMax: 100 },
+        }),
+        onMoment(moment) {
+          const { admission } = moment.config;
+          outputReserveTokens = Math.max(outputReserveTokens, admission.outputReserveTokens);
+          if (moment.event === undefined) return;
+          for (const { engine, left } of openEngines(moment, { ...admission, outputReserveTokens })) {
+            open += 1;
+            assert.equal(left, undefined, `${left} waits while ${engine} has room`);
+          }
+        },
+      };
     });
     assert.ok(open > 250, `only ${open} open engines`);
   });
