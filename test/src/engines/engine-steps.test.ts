@@ -4,7 +4,7 @@ import { EngineTable } from '../../../src/engines/engine-table.js';
 import { Call } from '../../../src/programs/call.js';
 import { Program } from '../../../src/programs/process-table.js';
 import { coreConfig } from '../../support/core-config.js';
-import { arrived, finished, joined } from '../../support/core-events.js';
+import { arrived, finished, joined, shared } from '../../support/core-events.js';
 
 describe('what an engine is found to do', () => {
   const PREFILL_MS_PER_TOKEN = 0.5;
@@ -94,5 +94,14 @@ describe('what an engine is found to do', () => {
     const before = bench.learnt;
     bench.runOversized(11_000, streams);
     expect(bench.learnt).toEqual(before);
+  });
+
+  it('is also what other gateways have found', () => {
+    const there = new Bench();
+    for (let call = 0; call < 64; call += 1) there.run(call % 2 === 0 ? 1_000 : 9_000);
+    const here = new Bench();
+    expect(here.engine.stepTime.emptyMs).toBeUndefined();
+    here.engine.share(shared('A', { steps: there.engine.stepTime.sums }), 0);
+    expect(here.engine.stepTime.emptyMs).toBeCloseTo(20, 1);
   });
 });
