@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { engineId, NO_STEPS, tokens } from '../../src/index.js';
 import { Desk, sentOut } from '../support/core-desk.js';
-import { ended } from '../support/core-events.js';
+import { ended, shared } from '../support/core-events.js';
 
 const TOKENS = { outputReserveTokens: 0, halfLifeMs: 16_000 };
 
@@ -133,19 +132,7 @@ describe('calls that have waited for reserveMs', () => {
 describe('calls that have waited for reserveMs at several gateways', () => {
   it('take the place of idle programs by turns: with two others that wait, each third turnMs', () => {
     const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
-    desk.tell({
-      type: 'engineShared',
-      engine: engineId('A'),
-      inFlight: 0,
-      waitingGateways: 2,
-      loadTokens: tokens(0),
-      weight: 0,
-      steps: NO_STEPS,
-      ended: 0,
-      activeTokens: tokens(0),
-      claimTokens: tokens(0),
-      cachedTokens: tokens(0),
-    });
+    desk.tell(shared('A', { waitingGateways: 2 }));
     leaveContext(desk, 'p', 450);
     leaveContext(desk, 'q', 450);
     desk.arrive('run', { prompt: 50 });
