@@ -2,12 +2,18 @@ import type { RetentionPolicy } from './policies/retention.js';
 
 /** The policies that settings can name; `policies/by-name.ts` has them. */
 export const POLICY_NAMES = ['plas', 'pass-through', 'fcfs-window'] as const;
+export const CHARGE_NAMES = ['work', 'chain'] as const;
+export const ORDER_NAMES = ['learnt', 'attained'] as const;
+export const FORECAST_NAMES = ['learnt', 'length', 'none'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
 export const PREFETCH_NAMES = ['off', 'on'] as const;
 export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
+export type ChargeName = (typeof CHARGE_NAMES)[number];
+export type OrderName = (typeof ORDER_NAMES)[number];
+export type ForecastName = (typeof FORECAST_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
@@ -22,6 +28,10 @@ export interface PolicySettings {
   readonly firstQuantumMs: number;
   /** Ratio of each queue's upper bound to the one before it. */
   readonly quantumRatio: number;
+  /** Charge of a program: the time of all its calls, or of its longest chain (ATLAS). */
+  readonly charge: ChargeName;
+  /** Order of programs: by the service to expect until they end, learnt by agent type, or by the service attained. */
+  readonly order: OrderName;
   /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
   readonly countPrompt: boolean;
   /** Prefill milliseconds of a prompt token: of `countPrompt`, of declared work, and of an engine not yet measured. */
@@ -79,8 +89,11 @@ export interface SchedulerConfig {
      * tools take, or not at all. Only the simulator has rules of its own.
      */
     readonly retention: RetentionName | (() => RetentionPolicy);
-    /** Whether a context counts the size that it is expected to reach. */
-    readonly forecast: 'learnt' | 'none';
+    /**
+     * Whether a context counts the size that it is expected to reach: learnt by agent type and length of the first prompt,
+     * by that length alone, or not at all.
+     */
+    readonly forecast: ForecastName;
     /** Whether a family's shared prefix is counted once. */
     readonly sharedPrefixes: 'family' | 'none';
     /** Output set aside for a call that names no smaller limit. */
@@ -198,13 +211,15 @@ function checkCounts({ policy, admission, limits }: SchedulerConfig): void {
 function checkNames({ policy, admission }: SchedulerConfig): void {
   const oneOf: readonly (readonly [string, unknown, readonly unknown[]])[] = [
     ['policy.countPrompt', policy.countPrompt, [true, false]],
+    ['policy.charge', policy.charge, CHARGE_NAMES],
+    ['policy.order', policy.order, ORDER_NAMES],
     ['policy.foresight', policy.foresight, FORESIGHT_NAMES],
     ['policy.prefetch', policy.prefetch, PREFETCH_NAMES],
     ['policy.tenants', policy.tenants, TENANTS_NAMES],
     ['admission.window', typeof admission.window === 'number' ? 'auto' : admission.window, ['auto', 'adaptive']],
     ['admission.batching', admission.batching, ADMISSION_NAMES],
     ['admission.retention', typeof admission.retention === 'function' ? 'lru' : admission.retention, RETENTION_NAMES],
-    ['admission.forecast', admission.forecast, ['learnt', 'none']],
+    ['admission.forecast', admission.forecast, FORECAST_NAMES],
     ['admission.sharedPrefixes', admission.sharedPrefixes, ['family', 'none']],
   ];
   for (const [name, value, known] of oneOf)

@@ -10,6 +10,8 @@ export const defaults = {
     levels: 14,
     firstQuantumMs: 125,
     quantumRatio: 2,
+    charge: 'work',
+    order: 'learnt',
     countPrompt: true,
     msPerPromptToken: 0.1,
     msPerOutputToken: 20,

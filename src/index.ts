@@ -12,6 +12,9 @@ export { LogFault, readLogLine } from './protocol/event-log-schema.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
 export {
   ADMISSION_NAMES,
+  CHARGE_NAMES,
+  FORECAST_NAMES,
+  ORDER_NAMES,
   FORESIGHT_NAMES,
   POLICY_NAMES,
   PREFETCH_NAMES,

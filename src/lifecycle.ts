@@ -76,6 +76,7 @@ export class Lifecycle {
   /** Ranks and queues the call: on arrival, after an engine failed it, or by other rules after a reload. */
   wait(call: Call): void {
     call.turn = this.placement.accounts.turnOf(call);
+    call.restMs = this.accounting.restMs(call);
     Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.policy.stand(call, call.program, this.step.nowMs));
     this.placement.enqueue(call);
     this.#escalator.watch(call);

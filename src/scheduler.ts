@@ -66,7 +66,7 @@ export class Scheduler {
     this.#onViolation = onViolation && counted(this.totals, onViolation);
     const used = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
-    this.#placement = new Placement({ config, balancer, policy: used }, this.#accounting.completionIndex);
+    this.#placement = new Placement({ config, balancer, policy: used }, this.#accounting.types.all.index);
     this.#memory = new Memory(this.#placement, this.#step);
     this.#lifecycle = new Lifecycle(this.#step, this.#placement, this.#accounting, this.#memory, this.totals, used);
   }
@@ -171,7 +171,7 @@ export class Scheduler {
       case 'memoryMoved':
         return this.#memory.moved(event);
       case 'engineShared':
-        this.#accounting.completionIndex.share(event.ended ?? 0);
+        this.#accounting.types.all.index.share(event.ended ?? 0);
         return this.#withEngine(event.engine, (engine) => this.#placement.share(engine, event, this.#step.nowMs));
       case 'woke':
         return;

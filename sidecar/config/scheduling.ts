@@ -1,8 +1,9 @@
 import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, FORESIGHT_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
+import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
 import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
+const ORDER = 'measured: EXPERIMENTS-DETAILS.md, “What each step of the order is worth”';
 const PROMPT = 'measured: EXPERIMENTS-DETAILS.md, “What a prompt’s length is worth”';
 
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
@@ -19,6 +20,21 @@ export const policy = z.strictObject({
     .max(100)
     .default(defaults.policy.quantumRatio)
     .meta(note('Ratio of each queue’s upper bound to the one before it.', MEASURED)),
+  charge: z
+    .enum(CHARGE_NAMES)
+    .default(defaults.policy.charge)
+    .meta(
+      note('Charge of a program: the engine time of all its calls (`work`), or of its longest chain (`chain`).', ORDER),
+    ),
+  order: z
+    .enum(ORDER_NAMES)
+    .default(defaults.policy.order)
+    .meta(
+      note(
+        'Order of `plas`: by the engine time to expect until a program ends, learnt from ended programs of its agent type (`learnt`), or by the time it has had (`attained`, the paper’s).',
+        ORDER,
+      ),
+    ),
   countPrompt: z
     .boolean()
     .default(defaults.policy.countPrompt)
@@ -144,9 +160,14 @@ export const admission = z
         ),
       ),
     forecast: z
-      .enum(['learnt', 'none'])
+      .enum(FORECAST_NAMES)
       .default(defaults.admission.forecast)
-      .meta(note('`learnt`: count a context at its expected size. `none`: at its current size.', MEASURED)),
+      .meta(
+        note(
+          '`learnt`: count a context at the size that programs of its agent type and first prompt reach. `length`: of its first prompt alone. `none`: at its current size.',
+          MEASURED,
+        ),
+      ),
     sharedPrefixes: z
       .enum(['family', 'none'])
       .default(defaults.admission.sharedPrefixes)

@@ -1,48 +1,40 @@
-import { serviceClassOf, type CompletionIndex } from '../programs/completion-index.js';
-
 /** A call's fixed load on a step beside its context, in tokens of context: its place in the batch. */
 const CALL_TOKENS = 128;
 
 /** A call in flight: the facts that its batch needs, and a reading that is taken for it. */
 interface InFlight {
   readonly promptTokens: number;
-  readonly serviceAtArrivalMs: number;
-  readonly expectedTotalMs: number;
+  readonly restMs: number;
   areaAtStart: number;
 }
 
 /** Load of one call on a step, in tokens. */
 export const loadOf = ({ promptTokens }: Pick<InFlight, 'promptTokens'>): number => promptTokens + CALL_TOKENS;
 
-/** A call's weight: the completion index of its program's attained service, or 1 / its declared rest if that is more. */
-export function weightOf(
-  { serviceAtArrivalMs, expectedTotalMs }: Pick<InFlight, 'serviceAtArrivalMs' | 'expectedTotalMs'>,
-  index: Pick<CompletionIndex, 'hazardIndexOf'>,
-): number {
-  const attained = index.hazardIndexOf(serviceClassOf(serviceAtArrivalMs));
-  return expectedTotalMs === 0 ? attained : Math.max(attained, 1 / Math.max(1, expectedTotalMs - serviceAtArrivalMs));
-}
+/** A call's weight, per millisecond: the inverse of the service to expect until its program ends. */
+export const weightOf = ({ restMs }: Pick<InFlight, 'restMs'>): number => 1 / Math.max(1, restMs);
 
-/** The calls in flight on an engine: their load on a step, and their weights or their programs' attained service by class. */
+/** The calls in flight on an engine: their load on a step, and their weights. */
 export class Batch {
   loadTokens = 0;
   /** Part of the load that other gateways' calls are. */
   #othersTokens = 0;
   /** Sum of the weights of their calls. */
   #othersWeight = 0;
-  readonly #byClass: number[] = [];
-  readonly #declared = new Set<InFlight>();
+  readonly #calls = new Set<InFlight>();
   #areaTokenMs = 0;
   #nowMs = 0;
 
   add(call: InFlight, nowMs: number): void {
     call.areaAtStart = this.areaTokenMs(nowMs);
-    this.#change(call, 1);
+    this.loadTokens += loadOf(call);
+    this.#calls.add(call);
   }
 
   remove(call: InFlight, nowMs: number): void {
     this.areaTokenMs(nowMs);
-    this.#change(call, -1);
+    this.loadTokens -= loadOf(call);
+    this.#calls.delete(call);
   }
 
   /** Load of this gateway's calls. */
@@ -69,29 +61,14 @@ export class Batch {
   }
 
   /** Sum of the weights of all gateways' calls. */
-  weight(index: Pick<CompletionIndex, 'hazardIndexOf'>): number {
-    return this.ownWeight(index) + this.#othersWeight;
+  get weight(): number {
+    return this.ownWeight + this.#othersWeight;
   }
 
-  /** Sum of the weights of this gateway's calls: completion indices, but for declared ones. O(classes). */
-  ownWeight(index: Pick<CompletionIndex, 'hazardIndexOf'>): number {
-    let sum = this.#byClass.reduce(
-      (total, calls, kind) => (calls === 0 ? total : total + calls * index.hazardIndexOf(kind)),
-      0,
-    );
-    for (const call of this.#declared) sum += weightOf(call, index);
+  /** Sum of the weights of this gateway's calls. O(calls): a running sum would drift. */
+  get ownWeight(): number {
+    let sum = 0;
+    for (const call of this.#calls) sum += weightOf(call);
     return sum;
-  }
-
-  #change(call: InFlight, change: 1 | -1): void {
-    this.loadTokens += change * loadOf(call);
-    if (call.expectedTotalMs > 0) {
-      if (change === 1) this.#declared.add(call);
-      else this.#declared.delete(call);
-      return;
-    }
-    const kind = serviceClassOf(call.serviceAtArrivalMs);
-    while (this.#byClass.length <= kind) this.#byClass.push(0);
-    this.#byClass[kind] = (this.#byClass[kind] ?? 0) + change;
   }
 }

@@ -1,7 +1,7 @@
 import type { PolicySettings } from '../config.js';
 import type { Call } from '../programs/call.js';
-import { CompletionIndex } from '../programs/completion-index.js';
 import type { Program } from '../programs/process-table.js';
+import { Recent } from '../programs/recent.js';
 import type { ProgramHinted, ToolFinished, ToolStarted, Work } from '../protocol/events.js';
 import type { TenantId } from '../protocol/units.js';
 import { Accuracy } from './accuracy.js';
@@ -11,19 +11,11 @@ import { Outlook } from './outlook.js';
 import type { AnsweredTokens } from './thread-path.js';
 import { ToolLatency } from './tool-latency.js';
 
-/** Agent types and tenants remembered, the last used. */
-const ENTRIES_MAX = 1024;
 /** Tenants whose tools are remembered, and tools of one of them, the last used. */
 const TENANTS_MAX = 256;
 const TOOLS_MAX = 128;
 /** In place of a tool: what a client does between its last tool and its call. No client names a tool like this. */
 const CLIENT = '\n';
-
-/**
- * Weight of the index's prior, in programs: next to nothing, since a type is used only once many have ended. The usual
- * prior expects ends within a millisecond, which a type of long programs never sees and never refutes.
- */
-const PRIOR_PROGRAMS = 0.01;
 
 type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOutputToken'>;
 
@@ -34,8 +26,6 @@ type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOu
  */
 export class Foresight {
   readonly accuracy = new Accuracy();
-  readonly #types = new Recent<string, CompletionIndex>(() => new CompletionIndex(PRIOR_PROGRAMS));
-  readonly #all = new CompletionIndex(PRIOR_PROGRAMS);
   readonly #graphs = new Recent<string, ExecutionGraph>(() => new ExecutionGraph());
   readonly #declarations = new Recent<TenantId, Calibration>(() => new Calibration());
   readonly #tools = new Recent<TenantId, Recent<string, ToolLatency>>(
@@ -51,12 +41,7 @@ export class Foresight {
       program.outlook = undefined;
       return;
     }
-    program.outlook ??= new Outlook(
-      family && this.#types.get(`${family.id} ${program.tenant}`),
-      this.#all,
-      this.#declarations.get(program.tenant),
-      this.accuracy,
-    );
+    program.outlook ??= new Outlook(program.type.index, this.#declarations.get(program.tenant), this.accuracy);
     program.outlook.arrived(thread, this.#graphs.get(`${family?.id ?? ''} ${program.tenant}`), call.arrivedAtMs);
     this.#declared(program, remaining, settings);
     program.outlook.foresee(program.serviceMs);
@@ -88,29 +73,5 @@ export class Foresight {
 
   #tool({ tenant }: Program, name: string): ToolLatency {
     return this.#tools.get(tenant).get(name);
-  }
-}
-
-/** A map that makes missing values, and forgets the longest unused. */
-class Recent<Key, Value> {
-  readonly #values = new Map<Key, Value>();
-
-  constructor(
-    private readonly make: (key: Key) => Value,
-    private readonly entriesMax = ENTRIES_MAX,
-  ) {}
-
-  get(key: Key): Value {
-    const value = this.#values.get(key) ?? this.make(key);
-    this.#values.delete(key);
-    this.#values.set(key, value);
-    if (this.#values.size > this.entriesMax)
-      for (const oldest of this.#values.keys()) return this.#forget(oldest, value);
-    return value;
-  }
-
-  #forget(oldest: Key, value: Value): Value {
-    this.#values.delete(oldest);
-    return value;
   }
 }

@@ -30,13 +30,11 @@ export class Outlook {
   readonly #paths = new Map<string, ThreadPath>();
 
   /**
-   * @param type how soon programs of its agent type end; undefined: it has none
-   * @param all the same of all programs together
+   * @param type how soon programs of its agent type end
    * @param declarations how right its tenant's declarations are
    */
   constructor(
-    private readonly type: CompletionIndex | undefined,
-    private readonly all: CompletionIndex,
+    private readonly type: CompletionIndex,
     private readonly declarations: Calibration,
     private readonly accuracy: Accuracy,
   ) {}
@@ -66,7 +64,7 @@ export class Outlook {
 
   /** A call has arrived, and been declared. The first forecast is remembered, to be judged at the end of the program. */
   foresee(serviceMs: number): void {
-    this.type?.refresh();
+    this.type.refresh();
     if (this.#judged !== undefined) return;
     const forecast = this.view(serviceMs);
     if (forecast !== undefined && Number.isFinite(forecast.remainingMs)) this.#judged = { forecast, serviceMs };
@@ -82,29 +80,25 @@ export class Outlook {
     return this.#paths.get(thread)?.silenceMs;
   }
 
-  /**
-   * The service to rank the program by, in milliseconds; undefined: nothing is foreseen. Declared work counts as what is
-   * left. Else attained service counts in proportion to the mean size of the agent type among all programs. So types
-   * compare, and programs of one type keep the order of attained service.
-   */
-  rankMs(serviceMs: number, attainedMs: number): number | undefined {
-    const declaredMs = this.#declaredMs(serviceMs);
-    const { meanMs } = this.all;
-    if (declaredMs !== undefined || this.type?.isLearnt !== true || meanMs === undefined) return declaredMs;
-    return (attainedMs * this.type.meanMsTowards(meanMs)) / meanMs;
+  view(serviceMs: number): Forecast | undefined {
+    const declaredMs = this.declaredMs(serviceMs);
+    if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
+    return this.type.isLearnt ? { source: 'learnt', remainingMs: this.type.lastMsToEnd(serviceMs) } : undefined;
   }
 
-  view(serviceMs: number): Forecast | undefined {
-    const declaredMs = this.#declaredMs(serviceMs);
-    if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
-    return this.type?.isLearnt === true
-      ? { source: 'learnt', remainingMs: this.type.lastComputed.msToEnd(serviceMs) }
-      : undefined;
+  /**
+   * The rest by the first declaration, or by the last if that is more. Only the first is judged: by declaring a small rest
+   * anew with each call, a client would gain otherwise. A program that has outlived both counts as one without:
+   * undefined.
+   */
+  declaredMs(serviceMs: number): number | undefined {
+    const leftMs = Math.max(this.#leftMs(this.#first, serviceMs), this.#leftMs(this.#last, serviceMs));
+    return leftMs > 0 ? leftMs : undefined;
   }
 
   /** Service of the whole program as declared; undefined when nothing trustworthy was. */
   totalMs(serviceMs: number): number | undefined {
-    const leftMs = this.#declaredMs(serviceMs);
+    const leftMs = this.declaredMs(serviceMs);
     return leftMs === undefined ? undefined : serviceMs + leftMs;
   }
 
@@ -113,31 +107,23 @@ export class Outlook {
     this.#paths.get(thread)?.returned(isHeld);
   }
 
-  /** The program's attained service has grown. */
-  recordService(fromMs: number, toMs: number): void {
-    this.type?.recordService(fromMs, toMs);
-    this.all.recordService(fromMs, toMs);
-  }
-
   /** The program is presumed to have ended: judges its declaration, unless that is to wait for its real end. */
   presumedEnded(serviceMs: number): void {
-    this.#learnEnd(serviceMs);
+    this.#endPaths();
     if (this.#first === undefined) return;
     this.declarations.presumedEnded();
     if (this.declarations.trustsPresumedEnds) this.#calibrate(this.#first, serviceMs);
   }
 
   /** The program was presumed to have ended, and has come back. */
-  revived(serviceMs: number): void {
-    this.type?.revived(serviceMs);
-    this.all.revived(serviceMs);
+  revived(): void {
     if (this.#first !== undefined) this.declarations.revived();
     this.#isCalibrated = false;
   }
 
   /** The program has ended: judges its first forecast, and its declaration unless that has been. */
   ended(serviceMs: number, wasPresumed: boolean): void {
-    if (!wasPresumed) this.#learnEnd(serviceMs);
+    if (!wasPresumed) this.#endPaths();
     if (this.#judged !== undefined) {
       const { forecast, serviceMs: fromMs } = this.#judged;
       this.accuracy.ended(forecast.source, forecast.remainingMs, serviceMs - fromMs);
@@ -145,24 +131,13 @@ export class Outlook {
     if (this.#first !== undefined && !this.#isCalibrated) this.#calibrate(this.#first, serviceMs);
   }
 
-  #learnEnd(serviceMs: number): void {
-    this.type?.ended(serviceMs);
-    this.all.ended(serviceMs);
+  #endPaths(): void {
     for (const path of this.#paths.values()) path.ended();
   }
 
   #calibrate({ declaredMs, serviceMs: fromMs }: Declaration, serviceMs: number): void {
     this.declarations.learn(declaredMs, serviceMs - fromMs);
     this.#isCalibrated = true;
-  }
-
-  /**
-   * The rest by the first declaration, or by the last if that is more. Only the first is judged: by declaring a small rest
-   * anew with each call, a client would gain otherwise. A program that has outlived both counts as one without.
-   */
-  #declaredMs(serviceMs: number): number | undefined {
-    const leftMs = Math.max(this.#leftMs(this.#first, serviceMs), this.#leftMs(this.#last, serviceMs));
-    return leftMs > 0 ? leftMs : undefined;
   }
 
   #leftMs(declaration: Declaration | undefined, serviceMs: number): number {

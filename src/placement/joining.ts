@@ -15,17 +15,17 @@ export function joiningOf(
   call: Call,
   engine: Engine,
   { admission, policy }: SchedulerConfig,
-  completionIndex: Pick<CompletionIndex, 'isLearnt' | 'hazardIndexOf'>,
+  completionIndex: Pick<CompletionIndex, 'isLearnt'>,
   nowMs: number,
 ): Joining | undefined {
   const { batch, stepTime } = engine;
   if (stepTime.emptyMs === undefined || !completionIndex.isLearnt || engine.inFlightAnywhere === 0) return undefined;
   return {
-    index: weightOf(call, completionIndex),
+    index: weightOf(call),
     serviceMs: Math.max(call.serviceAtArrivalMs, SERVICE_QUANTA_MIN * policy.firstQuantumMs),
     waitedMs: call.waitingMs(nowMs),
     loadTokens: loadOf(call),
-    batchIndex: batch.weight(completionIndex),
+    batchIndex: batch.weight,
     batchTokens: batch.loadTokens,
     emptyMs: stepTime.emptyMs,
     msPerToken: stepTime.msPerToken,

@@ -71,7 +71,7 @@ export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boo
 /** The knowledge by which a call is weighed against a batch. */
 export interface Scales {
   readonly rules: PlacementRules;
-  readonly completionIndex: Pick<CompletionIndex, 'isLearnt' | 'hazardIndexOf'>;
+  readonly completionIndex: Pick<CompletionIndex, 'isLearnt'>;
   readonly accounts: Accounts;
 }
 

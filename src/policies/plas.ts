@@ -2,6 +2,9 @@ import type { PolicySettings } from '../config.js';
 import { MlfqLevels } from './mlfq-levels.js';
 import type { Policy } from './policy.js';
 
+/** Ranks are finite. */
+const RANK_MAX = 1e12;
+
 /**
  * PLAS and ATLAS (Autellix, "Program-level Prioritization"): a call enters the queue of its program's attained service,
  *     p(c) = P.service on arrival,        P.service = max(P.service, p(c) + t_c) on completion.
@@ -12,12 +15,14 @@ import type { Policy } from './policy.js';
  * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
  * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
  *
- * Where more is foreseen, `Outlook.rankMs` takes the place of attained service. Declared rests compare with it, because
- * of programs with heavy-tailed sizes the rest is expected to be about as long as the part done.
+ * With `order: learnt`, the service to expect until the program ends takes the place of attained service, and calls of
+ * one queue go by it too (`CompletionIndex`): learnt from ended programs of its agent type, at first from all, and
+ * before any have ended in proportion to attained service. Declared rests compare with both.
  */
 export function plas(config: PolicySettings): Policy {
   const levels = new MlfqLevels(config);
   const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
+  const learns = config.order === 'learnt';
   // A program keeps its outlook when a reload switches foresight off.
   const foresees = config.foresight !== 'none';
   return {
@@ -26,12 +31,13 @@ export function plas(config: PolicySettings): Policy {
     weighs: true,
     foresees,
     levels: config.levels,
-    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook }) => {
-      const attainedMs = serviceAtArrivalMs + newPromptTokens * msPerToken;
-      // A program that has received nothing yet must be told from those of other types.
-      const leastMs = Math.max(attainedMs, config.firstQuantumMs / 2);
-      const foreseenMs = foresees ? outlook?.rankMs(serviceAtArrivalMs, leastMs) : undefined;
-      return { level: levels.of(foreseenMs ?? attainedMs), rank: 0 };
+    stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook, type }) => {
+      const promptMs = newPromptTokens * msPerToken;
+      const declaredMs = foresees ? outlook?.declaredMs(serviceAtArrivalMs) : undefined;
+      const learntMs = learns ? type?.index.msToEnd(serviceAtArrivalMs) : undefined;
+      const restMs = declaredMs ?? (learntMs === undefined ? undefined : learntMs + promptMs);
+      const level = levels.of(restMs ?? serviceAtArrivalMs + promptMs);
+      return { level, rank: level > 0 && learns ? Math.min(restMs ?? 0, RANK_MAX) : 0 };
     },
   };
 }

@@ -22,8 +22,10 @@ export interface Arrival {
 /** The facts of its program that decide a call's standing. */
 export interface ProgramFacts {
   readonly id: ProgramId;
-  /** Its forecast (`foresight/`); undefined without foresight. */
-  readonly outlook?: { rankMs(serviceMs: number, attainedMs: number): number | undefined } | undefined;
+  /** Its declared rest (`foresight/`); undefined without foresight. */
+  readonly outlook?: { declaredMs(serviceMs: number): number | undefined } | undefined;
+  /** How soon programs of its agent type end; undefined: unknown. */
+  readonly type?: { readonly index: { msToEnd(serviceMs: number): number } };
 }
 
 /**

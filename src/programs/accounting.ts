@@ -2,7 +2,7 @@ import type { Call } from './call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { invariant } from '../invariant.js';
-import { CompletionIndex } from './completion-index.js';
+import { AgentTypes } from './agent-types.js';
 import type {
   CallArrived,
   CallFinished,
@@ -22,19 +22,22 @@ import { ProgramEnds } from './program-ends.js';
 import { urgencyOf } from './urgency.js';
 import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
 
+/** Longest rest that counts: ranks are finite. */
+const REST_MS_MAX = 1e12;
+
 /**
  * Accounting: each call's service and waiting, written into its program's row.
  *
- * Service is charged once, when the call ends, along its chain (Autellix, PLAS and ATLAS as one rule):
- *     P.service = max(P.service, c.service0 + t_c)
- * Waiting is kept along a chain by the same rule, since the starvation ratio compares the two. A sum over twenty
- * parallel calls against one critical path would promote every fan-out. Promotion empties the window, never the
- * service.
+ * Service is charged once, when the call ends, and waiting when it stops waiting (`policy.charge`):
+ *     work:   P.service = P.service + t_c                     all that the program has taken from others
+ *     chain:  P.service = max(P.service, c.service0 + t_c)    its longest chain (Autellix, PLAS and ATLAS as one rule)
+ * Waiting is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel calls against
+ * one critical path would promote every fan-out. Promotion empties the window, never the service.
  */
 export class Accounting {
   readonly table: ProcessTable;
   readonly ends: ProgramEnds;
-  readonly completionIndex = new CompletionIndex();
+  readonly types = new AgentTypes();
   readonly foresight = new Foresight();
   readonly #forecast = new ContextForecast();
   readonly #sharedPrefixes = new SharedPrefixes();
@@ -43,7 +46,7 @@ export class Accounting {
   constructor(config: SchedulerConfig) {
     this.#config = config;
     this.table = new ProcessTable(config.limits.programsMax);
-    this.ends = new ProgramEnds(this.table, this.completionIndex);
+    this.ends = new ProgramEnds(this.table);
   }
 
   configure(config: SchedulerConfig): void {
@@ -72,7 +75,8 @@ export class Accounting {
 
   /** The call has arrived: adds it to its program. */
   begin(call: Call, { remaining, deadlineAtMs }: Pick<CallArrived, 'remaining' | 'deadlineAtMs'>): void {
-    const { program, thread, promptTokens } = call;
+    const { program, thread, promptTokens, family } = call;
+    if (program.callsTotal === 0) program.type = this.types.of(family, program.tenant);
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
     program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;
@@ -89,10 +93,21 @@ export class Accounting {
     this.foresight.told(row, event, this.#config.policy, nowMs);
   }
 
+  /**
+   * Service to expect until the call's program ends, in milliseconds: as declared, else by its agent type, or by all
+   * programs where types are not told apart.
+   */
+  restMs({ program, serviceAtArrivalMs }: Call): number {
+    const { foresight, order } = this.#config.policy;
+    const declaredMs = foresight === 'none' ? undefined : program.outlook?.declaredMs(serviceAtArrivalMs);
+    const { index } = order === 'learnt' ? program.type : this.types.all;
+    return Math.min(REST_MS_MAX, declaredMs ?? index.msToEnd(serviceAtArrivalMs));
+  }
+
   /** Engine time that the program needs each millisecond from `atMs` on. */
   readonly urgencyOf = (program: Program, atMs: number): number => {
     const { foresight, firstQuantumMs } = this.#config.policy;
-    return urgencyOf(program, this.completionIndex, foresight !== 'none', firstQuantumMs, atMs);
+    return urgencyOf(program, this.types.all.index.isLearnt, foresight !== 'none', firstQuantumMs, atMs);
   };
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
@@ -103,7 +118,10 @@ export class Accounting {
     call.queuedAtMs = nowMs;
     program.waitingMs += waitMs;
     program.waitMsMax = Math.max(program.waitMsMax, call.waitedMs);
-    program.waitSincePromotionMs = Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
+    program.waitSincePromotionMs =
+      this.#config.policy.charge === 'work'
+        ? program.waitSincePromotionMs + waitMs
+        : Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
   }
 
   /** The call has its answer. Returns the context that it leaves in the engine's cache. */
@@ -139,8 +157,10 @@ export class Accounting {
 
   /** Predicted size of the call's context in tokens; 0, no prediction, for sub-agents, as most are short. */
   #forecastTokens({ program, thread }: Call): number {
-    if (thread !== '' || this.#config.admission.forecast === 'none') return 0;
-    return this.#forecast.expectedTokens(program);
+    const { forecast } = this.#config.admission;
+    if (thread !== '' || forecast === 'none') return 0;
+    const { growth } = forecast === 'learnt' ? program.type : this.types.all;
+    return growth.expectedTokens(program.firstPromptTokens, program.rootWentOn);
   }
 
   #sharedTokens({ family, promptTokens }: Call): number {
@@ -193,15 +213,16 @@ export class Accounting {
   }
 
   #charge(call: Call, serviceMs: number): void {
-    this.#attain(call.program, call.serviceAtArrivalMs + serviceMs);
+    const { program, serviceAtArrivalMs } = call;
+    const isWork = this.#config.policy.charge === 'work';
+    this.#attain(program, (isWork ? program.serviceMs : serviceAtArrivalMs) + serviceMs);
   }
 
   #attain(program: Program, serviceMs: number): void {
     const isFinite = Number.isFinite(serviceMs);
     invariant(isFinite, 'attained service is finite');
     const attainedMs = isFinite ? Math.max(program.serviceMs, serviceMs) : program.serviceMs;
-    this.completionIndex.recordService(program.serviceMs, attainedMs);
-    program.outlook?.recordService(program.serviceMs, attainedMs);
+    program.type.index.recordService(program.serviceMs, attainedMs);
     program.serviceMs = attainedMs;
   }
 }

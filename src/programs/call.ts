@@ -45,6 +45,8 @@ export class Call implements Waiting, Timed {
 
   /** The program's attained service on arrival: the priority that the call inherits (Autellix, ATLAS). */
   serviceAtArrivalMs: number;
+  /** Service to expect until its program ends, as of its present wait; the call's weight is the inverse. */
+  restMs = 0;
   /** The program's service on the whole, as foreseen on arrival; 0: unknown. */
   expectedTotalMs = 0;
   /** Whether no call of its program had been answered when it arrived. */

@@ -6,6 +6,8 @@ const CLASSES = 32;
 /** Ended programs remembered: each new one discounts the earlier ones by this fraction. */
 const MEMORY_PROGRAMS = 512;
 const PRIOR_PROGRAMS = 4;
+/** Weight of the index of all programs in that of one agent type, in programs a class. */
+const PARENT_PROGRAMS = 2;
 /** Ended programs needed before the index differs from its prior. */
 const ENDED_MIN = 32;
 /** Changes after which the index is recomputed: each one moves it by little. */
@@ -23,39 +25,37 @@ const lowerMs = (kind: number): number => LOWER_MS[kind] ?? 0;
 const widthMs = (kind: number): number => (kind === CLASSES - 1 ? Infinity : kind === 0 ? 1 : lowerMs(kind));
 
 /** The class of an attained service. */
-export const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, SERVICE_MS_MAX));
+const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, SERVICE_MS_MAX));
 
 /**
- * Rate at which programs end, given their attained service, learnt from earlier programs: the weight of a running
- * program.
+ * Rate at which programs end, given their attained service, learnt from earlier programs: of all, or of one agent type.
  *
  * Each class of attained service has a hazard h = programs that ended in it / service given in it. The index of a class
  * is the best ratio of ends to service over it and classes above it (Gittins 1979, for a constant hazard a class):
  *
  *     index(k) = max over m >= k of  P(ends in k..m) / E[service in k..m]         per millisecond
  *
- * When most programs are short and a few long, it falls as 1 / attained service does, which is also the prior. Then
- * least attained service is the right order. When all programs are alike it would rise with service; it is then kept
- * level.
+ * Its inverse is the service to expect until a program ends. When most programs are short and a few long, that grows as
+ * attained service does, which is also the prior. Then least attained service is the right order. When all programs are
+ * alike, it falls: the program that has had most is the nearest to its end.
+ *
+ * An agent type begins with the hazards of all programs, and leaves them as its own programs reach a class. So types
+ * that are seen once, as with a clock in the system prompt, rank as all programs do.
  */
 export class CompletionIndex {
   readonly #servedMs: Float64Array;
   readonly #ended: Float64Array;
+  #hazards = new Float64Array(CLASSES);
   readonly #index = new Float64Array(CLASSES);
-  /** The index before it is kept level: it rises where programs that have run for longer end sooner. */
-  readonly #ratio = new Float64Array(CLASSES);
-  /** Service and ends in all classes, without the prior. */
-  #servedSumMs = 0;
-  #endedSum = 0;
   #changes = STALE_CHANGES;
   #endedCount = 0;
   /** Most programs that other gateways were heard to have seen end. */
   #othersEnded = 0;
 
-  /** @param priorPrograms weight of the prior in each class, in programs */
-  constructor(priorPrograms = PRIOR_PROGRAMS) {
+  /** @param all the index of all programs, which learns with it; undefined: this is it */
+  constructor(private readonly all?: CompletionIndex) {
     // Half of the programs that reach a class end in it.
-    this.#ended = new Float64Array(CLASSES).fill(priorPrograms / 2);
+    this.#ended = new Float64Array(CLASSES).fill(all === undefined ? PRIOR_PROGRAMS / 2 : 0);
     this.#servedMs = this.#ended.map((ended, kind) => (ended * Math.max(1, lowerMs(kind))) / Math.LN2);
   }
 
@@ -74,22 +74,9 @@ export class CompletionIndex {
     this.#othersEnded = Math.max(this.#othersEnded, othersEnded);
   }
 
-  /**
-   * Mean service of a program, in milliseconds: service given / programs ended. Running programs count for what they have
-   * had. Undefined while more have come back than ended.
-   */
-  get meanMs(): number | undefined {
-    return this.#endedSum < 1 ? undefined : this.#servedSumMs / this.#endedSum;
-  }
-
-  /** The mean drawn towards `priorMs`, in milliseconds, as if a few programs of that size had ended besides. */
-  meanMsTowards(priorMs: number): number {
-    return (this.#servedSumMs + PRIOR_PROGRAMS * priorMs) / (Math.max(0, this.#endedSum) + PRIOR_PROGRAMS);
-  }
-
   /** A program's attained service has grown. O(classes between). */
   recordService(fromMs: number, toMs: number): void {
-    this.#servedSumMs += toMs - fromMs;
+    this.all?.recordService(fromMs, toMs);
     for (let kind = serviceClassOf(fromMs); kind < CLASSES && lowerMs(kind) < toMs; kind += 1) {
       const ms = Math.min(toMs, lowerMs(kind) + widthMs(kind)) - Math.max(fromMs, lowerMs(kind));
       this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) + ms;
@@ -99,13 +86,12 @@ export class CompletionIndex {
 
   /** A program has ended, or is presumed to have. */
   ended(serviceMs: number): void {
+    this.all?.ended(serviceMs);
     const keep = 1 - 1 / MEMORY_PROGRAMS;
     for (let kind = 0; kind < CLASSES; kind += 1) {
       this.#ended[kind] = (this.#ended[kind] ?? 0) * keep;
       this.#servedMs[kind] = (this.#servedMs[kind] ?? 0) * keep;
     }
-    this.#endedSum *= keep;
-    this.#servedSumMs *= keep;
     this.#endedCount += 1;
     this.#count(serviceMs, 1);
   }
@@ -115,28 +101,19 @@ export class CompletionIndex {
    * faded since: false ends and revivals are equally many and fade alike, so in the mean they cancel.
    */
   revived(serviceMs: number): void {
+    this.all?.revived(serviceMs);
     this.#count(serviceMs, -1);
   }
 
-  /** Index of a class of attained service (`serviceClassOf`), per millisecond of service. */
-  hazardIndexOf(serviceClass: number): number {
-    this.refresh();
-    return this.#index[serviceClass] ?? 0;
-  }
-
-  /** Service for each program that ends, from this service on, in milliseconds: 1 / the index, which may rise here. */
+  /** Service to expect until a program with this service ends, in milliseconds: 1 / the index. */
   msToEnd(serviceMs: number): number {
     this.refresh();
-    return this.lastComputed.msToEnd(serviceMs);
+    return this.lastMsToEnd(serviceMs);
   }
 
-  /** The index as last computed. Views use it, because looking must not bring the next computation forward. */
-  get lastComputed(): Pick<CompletionIndex, 'isLearnt' | 'hazardIndexOf' | 'msToEnd'> {
-    return {
-      isLearnt: this.isLearnt,
-      hazardIndexOf: (serviceClass) => this.#index[serviceClass] ?? 0,
-      msToEnd: (serviceMs) => 1 / (this.#ratio[serviceClassOf(serviceMs)] ?? 0),
-    };
+  /** The same as last computed. Views use it, because looking must not bring the next computation forward. */
+  lastMsToEnd(serviceMs: number): number {
+    return 1 / (this.#index[serviceClassOf(serviceMs)] ?? 0);
   }
 
   /** Computes the index anew, if it is out of date. */
@@ -147,22 +124,27 @@ export class CompletionIndex {
   #count(serviceMs: number, change: 1 | -1): void {
     const kind = serviceClassOf(serviceMs);
     this.#ended[kind] = (this.#ended[kind] ?? 0) + change;
-    this.#endedSum += change;
     this.#changes += 1;
   }
 
   #compute(): void {
     this.#changes = 0;
-    // Revivals may for a while outnumber the remembered ends of a class.
-    const hazards = this.#ended.map((ended, kind) => Math.max(0, ended) / (this.#servedMs[kind] ?? 1));
-    const ends = hazards.map((hazard, kind) => (hazard === 0 ? 0 : 1 - Math.exp(-hazard * widthMs(kind))));
-    let least = Infinity;
-    for (let kind = 0; kind < CLASSES; kind += 1) {
-      const ratio = bestRatio(kind, hazards, ends);
-      this.#ratio[kind] = ratio;
-      least = Math.min(least, ratio);
-      this.#index[kind] = least;
-    }
+    this.all?.refresh();
+    this.#hazards = this.#ended.map((_, kind) => this.#hazardOf(kind));
+    const ends = this.#hazards.map((hazard, kind) => (hazard === 0 ? 0 : 1 - Math.exp(-hazard * widthMs(kind))));
+    for (let kind = 0; kind < CLASSES; kind += 1) this.#index[kind] = bestRatio(kind, this.#hazards, ends);
+  }
+
+  /** Ends a millisecond of service in the class. Revivals may for a while outnumber the remembered ends. */
+  #hazardOf(kind: number): number {
+    const ended = Math.max(0, this.#ended[kind] ?? 0);
+    const servedMs = this.#servedMs[kind] ?? 0;
+    if (this.all === undefined) return ended / servedMs;
+    // As if a few programs had passed through the class before, with the hazard of all.
+    const hazard = this.all.#hazards[kind] ?? 0;
+    const ms = Math.max(1, lowerMs(kind));
+    const priorEnded = PARENT_PROGRAMS * (1 - Math.exp(-hazard * ms));
+    return (ended + priorEnded) / (servedMs + (hazard === 0 ? PARENT_PROGRAMS * ms : priorEnded / hazard));
   }
 }
 

@@ -1,4 +1,5 @@
 import { invariant } from '../invariant.js';
+import type { AgentType } from './agent-types.js';
 import type { Call } from './call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Dispatch, ProgramGone } from '../protocol/events.js';
@@ -9,7 +10,7 @@ const NO_CALLS: readonly Call[] = [];
 
 /** One row of the process table (Autellix, "Process Table"): all that the scheduler knows of a program. */
 export class Program {
-  /** Attained service: engine time of the longest observed chain of calls (Autellix, PLAS and ATLAS in one rule). */
+  /** Attained service: engine time of its calls, or of the longest observed chain of them (`policy.charge`). */
   serviceMs = 0;
   /** Waiting of all its calls together. */
   waitingMs = 0;
@@ -54,6 +55,8 @@ export class Program {
   warmedTokens = 0;
   usefulTokens = 0;
 
+  /** Its agent type, by the family of its first call; set when that begins. */
+  type!: AgentType;
   /** Its expected future; undefined without foresight, and before its first call with it. */
   outlook: Outlook | undefined;
 

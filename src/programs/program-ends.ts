@@ -1,10 +1,9 @@
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
-import type { CompletionIndex } from './completion-index.js';
 import type { ProcessTable, Program } from './process-table.js';
 
 /**
- * Tells the ends of programs to all that learn from them: the completion index, and the indices, graphs and
- * declarations that a program's outlook knows.
+ * Tells the ends of programs to all that learn from them: the completion indices of its agent type and of all,
+ * and the graphs and declarations that its outlook knows.
  *
  *     presumedEnded   idle beyond the horizon of retention: few clients tell an end, and leases are long
  *     revived         a call of it has come after all
@@ -14,10 +13,7 @@ import type { ProcessTable, Program } from './process-table.js';
  * Each learns from what it gave itself, so that service and ends are in proportion at all.
  */
 export class ProgramEnds {
-  constructor(
-    private readonly table: ProcessTable,
-    private readonly completionIndex: CompletionIndex,
-  ) {}
+  constructor(private readonly table: ProcessTable) {}
 
   /** Presumes that programs have ended that have been idle for four half-lives of retention. */
   presume(nowMs: number, halfLifeMs: number): void {
@@ -26,7 +22,7 @@ export class ProgramEnds {
       if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
       this.table.presumeEnded(row);
       if (row.isElsewhere) continue;
-      this.completionIndex.ended(row.serviceMs);
+      row.type.index.ended(row.serviceMs);
       row.outlook?.presumedEnded(row.serviceMs);
     }
   }
@@ -43,16 +39,16 @@ export class ProgramEnds {
     row.isElsewhere = true;
   }
 
-  #revive({ isPresumedEnded, isElsewhere, serviceMs, outlook }: Program): void {
+  #revive({ isPresumedEnded, isElsewhere, serviceMs, type, outlook }: Program): void {
     if (!isPresumedEnded || isElsewhere) return;
-    this.completionIndex.revived(serviceMs);
-    outlook?.revived(serviceMs);
+    type.index.revived(serviceMs);
+    outlook?.revived();
   }
 
   /** The program has ended: its row is removed, and its last call has ended. */
-  ended({ isPresumedEnded, isElsewhere, serviceMs, outlook }: Program): void {
+  ended({ isPresumedEnded, isElsewhere, serviceMs, type, outlook }: Program): void {
     if (isElsewhere) return;
-    if (!isPresumedEnded) this.completionIndex.ended(serviceMs);
+    if (!isPresumedEnded) type.index.ended(serviceMs);
     outlook?.ended(serviceMs, isPresumedEnded);
   }
 }

@@ -1,4 +1,3 @@
-import type { CompletionIndex } from './completion-index.js';
 import type { Program } from './process-table.js';
 
 /** Deadline of a program that declares none, in the time that it is expected to take alone (SAGA, 9.1). */
@@ -15,25 +14,26 @@ const ALONE_FACTOR = 1.5;
  * The remaining work is that of its outlook. Else it is what programs with as much service have needed, and before any
  * have ended the service attained. Without a declaration, the deadline is one and a half times its whole work after its
  * arrival. The time in which it had no call is added, since its tools took that and not the engines.
+ * @param isLearnt whether enough programs have ended
  * @param leastMs lower bound on the remaining work
  */
 export function urgencyOf(
   program: Program,
-  index: CompletionIndex,
+  isLearnt: boolean,
   foresees: boolean,
   leastMs: number,
   atMs: number,
 ): number {
   const { serviceMs, createdAtMs, pausedMs, deadlineAtMs } = program;
-  const workMs = Math.max(leastMs, workOf(program, index, foresees));
+  const workMs = Math.max(leastMs, workOf(program, isLearnt, foresees));
   const dueAtMs = deadlineAtMs ?? createdAtMs + pausedMs + ALONE_FACTOR * (serviceMs + workMs);
   return workMs < dueAtMs - atMs ? workMs / (dueAtMs - atMs) : 1;
 }
 
-function workOf({ serviceMs, outlook }: Program, index: CompletionIndex, foresees: boolean): number {
+function workOf({ serviceMs, type, outlook }: Program, isLearnt: boolean, foresees: boolean): number {
   const ms =
     (foresees ? outlook?.view(serviceMs)?.remainingMs : undefined) ??
-    (index.isLearnt ? index.msToEnd(serviceMs) : serviceMs);
+    (isLearnt ? type.index.msToEnd(serviceMs) : serviceMs);
   // Infinity: no program has ended after as much service.
   return Number.isFinite(ms) ? ms : serviceMs;
 }

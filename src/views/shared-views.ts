@@ -54,7 +54,7 @@ export function demandView(
     window: rules.policy.admits ? engine.limit.size : Infinity,
     inFlight: engine.inFlight,
     loadTokens: wholeTokens(engine.batch.ownTokens),
-    weight: Number(engine.batch.ownWeight(completionIndex.lastComputed).toPrecision(WEIGHT_DIGITS)),
+    weight: Number(engine.batch.ownWeight.toPrecision(WEIGHT_DIGITS)),
     steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))),
     ended: completionIndex.endedHere,
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
