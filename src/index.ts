@@ -25,6 +25,7 @@ export {
 export type {
   AdmissionName,
   ForesightName,
+  OrderName,
   PolicyName,
   PrefetchName,
   RetentionName,

@@ -55,7 +55,7 @@ export class Lifecycle {
       this.step.out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
     }
-    const { row, evicted, isBack } = this.accounting.admit(event.program, event.tenant, nowMs);
+    const { row, evicted, isBack } = this.accounting.admit(event, nowMs);
     this.#ended(evicted);
     if (event.elsewhere !== undefined) this.accounting.joinElsewhere(row, event.elsewhere);
     const { outputReserveTokens } = this.placement.rules.config.admission;

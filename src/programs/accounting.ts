@@ -20,7 +20,7 @@ import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { ProcessTable, type Admitted, type Program } from './process-table.js';
 import { ProgramEnds } from './program-ends.js';
 import { urgencyOf } from './urgency.js';
-import type { Millis, ProgramId, TenantId } from '../protocol/units.js';
+import type { Millis } from '../protocol/units.js';
 
 /** Longest rest that counts: ranks are finite. */
 const REST_MS_MAX = 1e12;
@@ -55,8 +55,10 @@ export class Accounting {
   }
 
   /** Finds or makes the row for a new call. @returns also whether another gateway ran the program's last calls */
-  admit(id: ProgramId, tenant: TenantId, nowMs: number): Admitted & { readonly isBack: boolean } {
+  admit({ program: id, tenant, family }: CallArrived, nowMs: number): Admitted & { readonly isBack: boolean } {
+    const isNew = this.table.get(id) === undefined;
     const admitted = this.table.admit(id, tenant, nowMs);
+    if (isNew) admitted.row.type = this.types.of(family, tenant);
     const isBack = admitted.row.isElsewhere;
     this.ends.called(admitted.row);
     this.table.wake(admitted.row);
@@ -75,8 +77,7 @@ export class Accounting {
 
   /** The call has arrived: adds it to its program. */
   begin(call: Call, { remaining, deadlineAtMs }: Pick<CallArrived, 'remaining' | 'deadlineAtMs'>): void {
-    const { program, thread, promptTokens, family } = call;
-    if (program.callsTotal === 0) program.type = this.types.of(family, program.tenant);
+    const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
     program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;

@@ -4,7 +4,7 @@ import type { TenantId } from '../protocol/units.js';
 import { CompletionIndex } from './completion-index.js';
 import { Recent } from './recent.js';
 
-/** What is learnt of the programs of one agent type: how soon they end, and how their contexts grow. */
+/** Knowledge of one agent type's programs: how soon they end, and how their contexts grow. */
 export interface AgentType {
   readonly index: CompletionIndex;
   readonly growth: ContextGrowth;

@@ -55,7 +55,7 @@ export class Program {
   warmedTokens = 0;
   usefulTokens = 0;
 
-  /** Its agent type, by the family of its first call; set when that begins. */
+  /** Its agent type, by the family of its first call; set when the row is made. */
   type!: AgentType;
   /** Its expected future; undefined without foresight, and before its first call with it. */
   outlook: Outlook | undefined;

@@ -20,6 +20,13 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     differs:
       'Dispatches after a refusal (429, 503), of over-long prompts, of first calls that were refused or run beside others, past the knee, with foresight, and with several gateways; the times of wakes.',
   },
+  {
+    behaviour: 3,
+    change:
+      'Programs are charged all their calls and ordered by the service to expect until they end, learnt by agent type, which also forecasts their contexts and weighs them at the knee.',
+    differs:
+      'The order of calls that wait, their levels, those that the gate or the knee holds, and promotions of parallel calls.',
+  },
 ];
 
 /** The present behaviour. */

@@ -9,6 +9,8 @@ const QUIET: SchedulerConfig = {
     levels: 4,
     firstQuantumMs: 1_000,
     quantumRatio: 2,
+    charge: 'chain',
+    order: 'attained',
     countPrompt: false,
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,

@@ -73,12 +73,11 @@ describe('an engine that other gateways use too', () => {
 
   it('weighs the calls of all gateways at the knee', () => {
     const batch = new Batch();
-    const index = { hazardIndexOf: () => 0.25 };
-    batch.add({ promptTokens: 100, serviceAtArrivalMs: 10, expectedTotalMs: 0, areaAtStart: 0 }, 0);
+    batch.add({ promptTokens: 100, restMs: 4, areaAtStart: 0 }, 0);
     batch.share(1_000, 0.5, 0);
-    expect([batch.weight(index), batch.ownWeight(index)]).toEqual([0.75, 0.25]);
+    expect([batch.weight, batch.ownWeight]).toEqual([0.75, 0.25]);
     batch.share(0, 0, 0);
-    expect(batch.weight(index)).toBe(0.25);
+    expect(batch.weight).toBe(0.25);
   });
 
   it('is left to a better call that waits elsewhere, but not to an equal one', () => {
@@ -127,7 +126,9 @@ describe('a program that other gateways have run', () => {
       desk.tell({ ...arrived('a', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(90_000) }) });
       desk.pass(100);
       desk.finish('a');
-      expect(recorded.mock.calls.filter(([fromMs, toMs]) => toMs > fromMs)).toEqual([[90_000, 90_100]]);
+      // Its agent type and all programs.
+      const taught = recorded.mock.calls.filter(([fromMs, toMs]) => toMs > fromMs);
+      expect(taught).toEqual(Array(2).fill([90_000, 90_100]));
     } finally {
       recorded.mockRestore();
     }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForesightName } from '../../../src/index.js';
+import type { ForesightName, OrderName } from '../../../src/index.js';
 import { Desk, orderFrom, sentOut } from '../../support/core-desk.js';
 import { ended, hinted } from '../../support/core-events.js';
 
@@ -13,9 +13,9 @@ const LONG = { id: 2, tokens: 50 };
 
 const POLICY = { levels: 12, firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN };
 
-function deskWith(foresight: ForesightName): Desk {
+function deskWith(foresight: ForesightName, order: OrderName = 'attained'): Desk {
   const desk = new Desk({
-    policy: { ...POLICY, foresight },
+    policy: { ...POLICY, foresight, order },
     starvation: STARVATION,
     timeouts: { queueMs: QUEUE_MS },
     admission: { turnMs: TURN_MS, reserveMs: 0 },
@@ -167,17 +167,16 @@ describe('agent types', () => {
   }
 
   it.each([
-    ['none', ['long', 'short']],
+    ['attained', ['long', 'short']],
     ['learnt', ['short', 'long']],
-    ['declared', ['short', 'long']],
-  ] as const)('with foresight %s: programs of a short type go first', (foresight, order) => {
-    const desk = deskWith(foresight);
+  ] as const)('with the order %s, programs of a short type go first or not', (order, expected) => {
+    const desk = deskWith('none', order);
     teachTypes(desk);
-    expect(orderOf(desk, ['long', { family: LONG }], ['short', { family: SHORT }])).toEqual(order);
+    expect(orderOf(desk, ['long', { family: LONG }], ['short', { family: SHORT }])).toEqual(expected);
   });
 
   it('belong to a tenant: the same family of another is unknown', () => {
-    const desk = deskWith('learnt');
+    const desk = deskWith('none', 'learnt');
     teachTypes(desk);
     expect(orderOf(desk, ['long', { family: LONG, tenant: 'b' }], ['short', { family: SHORT, tenant: 'b' }])).toEqual([
       'long',

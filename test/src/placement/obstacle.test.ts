@@ -12,15 +12,17 @@ import { coreConfig } from '../../support/core-config.js';
 import { joined } from '../../support/core-events.js';
 
 const config = coreConfig({ admission: { batching: 'knee' }, policy: { tenants: 'weighted', firstQuantumMs: 125 } });
-/** Programs end in proportion to 1 / their class: the large end late. */
-const completionIndex = { isLearnt: true, hazardIndexOf: (kind: number) => 1 / (1 << kind) };
+const completionIndex = { isLearnt: true };
 
 function callOf(tenant: string, serviceMs: number, promptTokens = 10_000): Call {
   const program = new Program(programId(`${tenant}/p`), tenantId(tenant), 0);
   program.serviceMs = serviceMs;
   const facts = { thread: '', model: modelId('m'), promptTokens: tokens(promptTokens) };
   const ids = { call: callId('c'), program: program.id, tenant: program.tenant };
-  return new Call({ type: 'callArrived', ...ids, ...facts }, 0, program, 0, 0);
+  const call = new Call({ type: 'callArrived', ...ids, ...facts }, 0, program, 0, 0);
+  // As much is expected as was had.
+  call.restMs = serviceMs;
+  return call;
 }
 
 /** An engine past its knee: ten calls of small programs run. */

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { CompletionIndex, serviceClassOf } from '../../../src/programs/completion-index.js';
+import { CompletionIndex } from '../../../src/programs/completion-index.js';
 
 /** An index that has seen programs of these amounts of service end. */
-function learnt(services: readonly number[], rounds: number): CompletionIndex {
-  const index = new CompletionIndex();
+function learnt(services: readonly number[], rounds: number, index = new CompletionIndex()): CompletionIndex {
   for (let round = 0; round < rounds; round += 1)
     for (const service of services) {
       index.recordService(0, service);
@@ -12,13 +11,9 @@ function learnt(services: readonly number[], rounds: number): CompletionIndex {
   return index;
 }
 
-const at = (index: CompletionIndex, serviceMs: number): number => index.hazardIndexOf(serviceClassOf(serviceMs));
+const at = (index: CompletionIndex, serviceMs: number): number => 1 / index.msToEnd(serviceMs);
 
 describe('the completion index', () => {
-  it('has a class for each doubling of service', () => {
-    expect([0, 0.9, 1, 1.9, 2, 3.9, 4, 1000, 2 ** 40].map(serviceClassOf)).toEqual([0, 0, 1, 1, 2, 2, 3, 10, 31]);
-  });
-
   it('falls as 1 / service before anything was seen: least attained service first', () => {
     const index = new CompletionIndex();
     for (let serviceMs = 16; serviceMs < 1e6; serviceMs *= 2)
@@ -40,17 +35,16 @@ describe('the completion index', () => {
 
   it('is shown as last read: looking does not bring the next reading forward', () => {
     const index = learnt([1_000], 100);
-    const { hazardIndexOf } = index.lastComputed;
-    expect(hazardIndexOf(serviceClassOf(100))).toBe(0);
-    const read = at(index, 100);
-    expect(hazardIndexOf(serviceClassOf(100))).toBe(read);
-    expect(read).toBeGreaterThan(0);
+    expect(index.lastMsToEnd(100)).toBe(Infinity);
+    const read = index.msToEnd(100);
+    expect(index.lastMsToEnd(100)).toBe(read);
+    expect(read).toBeLessThan(Infinity);
   });
 
-  it('is level where all programs are alike, however far they have come', () => {
+  it('rises with service where all programs are alike: the oldest is the nearest to its end', () => {
     const index = learnt([9_000, 10_000, 11_000], 200);
     expect(index.isLearnt).toBe(true);
-    expect(at(index, 4_500) / at(index, 100)).toBeGreaterThan(0.9);
+    expect(at(index, 4_500)).toBeGreaterThan(1.1 * at(index, 100));
   });
 
   it('falls steeply between the short and the long of a mixture', () => {
@@ -63,12 +57,6 @@ describe('the completion index', () => {
     expect(at(learnt([10_000], 10_000), 100) * 10_000).toBeGreaterThan(0.5);
   });
 
-  it('never rises with service', () => {
-    const index = learnt([100, 5_000, 5_000, 90_000], 100);
-    const all = Array.from({ length: 32 }, (_, kind) => index.hazardIndexOf(kind));
-    expect(all).toEqual(all.toSorted((a, b) => b - a));
-  });
-
   it('takes back the end of a program that returns', () => {
     const [kept, revived] = [learnt([1_000], 100), learnt([1_000], 100)];
     for (let times = 0; times < 80; times += 1) revived.revived(1_000);
@@ -79,5 +67,35 @@ describe('the completion index', () => {
       revived.recordService(0, 0);
     }
     expect(at(revived, 500)).toBeLessThan(at(kept, 500) / 2);
+  });
+});
+
+describe('the index of an agent type', () => {
+  it('is that of all programs until its own have run', () => {
+    const all = learnt([1_000, 1_000, 1_000, 200_000], 100);
+    const type = new CompletionIndex(all);
+    for (const serviceMs of [0, 100, 10_000, 100_000])
+      expect(type.msToEnd(serviceMs)).toBeCloseTo(all.msToEnd(serviceMs), 6);
+  });
+
+  it('of programs of one size nears that size however rare they are, and teaches that of all', () => {
+    const all = new CompletionIndex();
+    const [frequent, rare] = [new CompletionIndex(all), new CompletionIndex(all)];
+    learnt([1_000], 2_000, frequent);
+    learnt([64_000], 40, rare);
+    expect(all.isLearnt).toBe(true);
+    expect(frequent.msToEnd(0)).toBeLessThan(2_000);
+    expect(rare.msToEnd(0)).toBeGreaterThan(16_000);
+    // After so much, what all programs do says the same.
+    expect(rare.msToEnd(50_000)).toBeLessThan(2 * all.msToEnd(50_000));
+  });
+
+  it('ranks types of equal sizes alike, however rare one is', () => {
+    const all = new CompletionIndex();
+    const [frequent, rare] = [new CompletionIndex(all), new CompletionIndex(all)];
+    learnt([9_000, 10_000, 11_000], 1_000, frequent);
+    learnt([9_000, 10_000, 11_000], 10, rare);
+    for (const serviceMs of [0, 100, 5_000])
+      expect(rare.msToEnd(serviceMs) / frequent.msToEnd(serviceMs)).toBeCloseTo(1, 0);
   });
 });

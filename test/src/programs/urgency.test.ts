@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { modelId, programId, tenantId } from '../../../src/index.js';
 import { Accounts } from '../../../src/programs/accounts.js';
-import { CompletionIndex } from '../../../src/programs/completion-index.js';
 import { Program } from '../../../src/programs/process-table.js';
 import { urgencyOf } from '../../../src/programs/urgency.js';
 import { coreConfig } from '../../support/core-config.js';
@@ -12,7 +11,7 @@ function program(changes: Partial<Program> = {}): Program {
 }
 
 const at = (nowMs: number, changes: Partial<Program> = {}, foresees = false) =>
-  urgencyOf(program(changes), new CompletionIndex(), foresees, 100, nowMs);
+  urgencyOf(program(changes), false, foresees, 100, nowMs);
 
 describe('urgency', () => {
   it('is the remaining work over the time to a declared deadline, at most 1', () => {
