@@ -65,4 +65,24 @@ describe('agent types', () => {
     for (let program = 0; program < 80; program += 1) type.revived(1_000);
     expect(type.rankMs(500, 500)).toBeUndefined();
   });
+
+  it('whose programs come back are larger than those that stay ended', () => {
+    const [back, gone] = outlooks([100, 100], [1_000, 1_000]);
+    for (let program = 0; program < 50; program += 1) back.revived(1_000);
+    expect(back.rankMs(500, 500)! / gone.rankMs(500, 500)!).toBeGreaterThan(1.5);
+  });
+});
+
+it('a declaration is judged once: at the presumed end of its program, and not again at the real one', () => {
+  const declarations = new Calibration();
+  const isTrustedAfter = (programs: number): boolean => {
+    for (let program = 0; program < programs; program += 1) {
+      const outlook = new Outlook(undefined, typeIndex(), declarations, new Accuracy());
+      outlook.declare(1_000 << program, 0);
+      outlook.presumedEnded(1_000 << program);
+      outlook.ended(1_000 << program, true);
+    }
+    return declarations.expectedMs(1_000) !== undefined;
+  };
+  expect([isTrustedAfter(7), isTrustedAfter(1)]).toEqual([false, true]);
 });
