@@ -225,6 +225,8 @@ export class RedisState implements SharedState {
     this.#gateways = beat.gateways;
     const live = Math.max(1, beat.gateways.length);
     this.#live = nowMs < this.#settlesUntilMs ? Math.max(live, this.#live) : live;
+    // Until its claims are answered, its share is one among all that it hears of.
+    if (!this.#circuit.isClosed) this.#tell(this.#alone(this.#shares.claims));
     if (this.#circuit.isClosed) {
       if (beat.isNew || this.#lacksClaims) await this.#tellAnew();
     } else if (this.#circuit.probed()) {

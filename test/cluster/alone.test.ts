@@ -33,10 +33,10 @@ async function liar(answers: () => string): Promise<Server> {
   return server;
 }
 
-async function openState(server: Server, desk: Desk): Promise<RedisState> {
+async function openState(server: Server, desk: Desk, heartbeatMs = 60_000): Promise<RedisState> {
   const url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const state = await RedisState.open(
-    { ...REDIS_DEFAULTS, limitMs: 1000, heartbeatMs: 60_000, connection: { url }, pool: 'p', gateway: gatewayId('g') },
+    { ...REDIS_DEFAULTS, limitMs: 1000, heartbeatMs, connection: { url }, pool: 'p', gateway: gatewayId('g') },
     desk,
   );
   opened.push(() => state.leave());
@@ -84,6 +84,16 @@ describe('a store that is not there', () => {
     expect(state.state).toMatchObject({ up: false, live: 1 });
     expect(await state.claim([claimOf('e', { window: 10 })])).toMatchObject([{ slots: 10 }]);
     expect(await state.find(tenantId('t'), ['key'])).toBeUndefined();
+  });
+
+  it('leaves the gateway no more than its share as soon as it hears of others, while the store is not used yet', async () => {
+    const answers: string[] = [];
+    const desk = new Desk();
+    const state = await openState(await liar(() => answers.pop() ?? '-ERR starting\r\n'), desk, 10);
+    expect(await state.claim([claimOf('e', { window: 10 })])).toMatchObject([{ slots: 10 }]);
+    answers.push(HEARTBEAT);
+    await desk.until(() => desk.slots('e') === 3);
+    expect(state.state).toMatchObject({ up: false, live: 4 });
   });
 
   it('must have names that its keys can hold', async () => {

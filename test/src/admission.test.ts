@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Desk, sentOut } from '../support/core-desk.js';
-import { ended, shared } from '../support/core-events.js';
+import { tokens } from '../../src/index.js';
+import { Desk, sentOut, use } from '../support/core-desk.js';
+import { ended, shared, started, woke } from '../support/core-events.js';
 
 const TOKENS = { outputReserveTokens: 0, halfLifeMs: 16_000 };
 
@@ -96,6 +97,23 @@ describe('the working set', () => {
     expect(waitMs(true)).toBe(waitMs(false));
   });
 
+  it('lasts longer where the engine has proved to take long for a prompt', () => {
+    const [quick, slow] = [200, 20_000].map((prefillMs) => {
+      const desk = new Desk({ admission: { ...TOKENS, gate: 1 } });
+      desk.join('A', { capacity: 100_000 });
+      for (const call of ['1', '2']) {
+        desk.arrive(call, { program: 'p', prompt: 2_000 });
+        desk.pass(prefillMs);
+        desk.tell(started(call));
+        desk.finish(call, { prompt: 2_000, output: 0, cached: 0 });
+      }
+      desk.pass(40_000);
+      desk.tell(woke);
+      return desk.engine('A').workingSetTokens;
+    });
+    expect(slow).toBeGreaterThan(quick!);
+  });
+
   it('gives way at once to a call that comes back to its own context', () => {
     const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1 } }, 'sticky');
     desk.join('A', { window: 8, capacity: 1_000 });
@@ -126,6 +144,17 @@ describe('calls that have waited for reserveMs', () => {
     expect(sentOut(desk.pass(300))).toEqual(['new1@A']);
     expect(desk.pass(499)).toEqual([]);
     expect(sentOut(desk.pass(1_000))).toEqual(['new2@A']);
+  });
+
+  it('take no turn where there is room without that', () => {
+    const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
+    leaveContext(desk, 'p', 450);
+    desk.join('A', { window: 1, capacity: 1_000 });
+    desk.arrive('run', { prompt: 50 });
+    desk.arrive('fits', { prompt: 400 });
+    desk.arrive('displaces', { prompt: 450 });
+    desk.pass(300);
+    expect(sentOut(desk.join('A', { window: 8, capacity: 1_000 }))).toEqual(['fits@A', 'displaces@A']);
   });
 });
 
@@ -178,6 +207,18 @@ describe('a reservation', () => {
     expect(desk.finish('b', { prompt: 1, output: 0 })).toEqual([]);
     expect(sentOut(desk.finish('a', { prompt: 1, output: 0 }))).toEqual(['big@A', 's2@A']);
     expect(desk.engine('A').reservedFor).toBeUndefined();
+  });
+
+  it('is not made for a call that has room, and is only left to a better one of another gateway', () => {
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1, reserveMs: 300 } });
+    for (const engine of ['A', 'B']) desk.join(engine, { window: 8, capacity: 1_000 });
+    use(desk, 'old', 60_000, 10, 1);
+    for (const engine of ['A', 'B']) desk.tell(shared(engine, { inFlight: 1, waitingLevel: 0 }));
+    desk.arrive('large', { program: 'old', prompt: 600 });
+    desk.pass(300);
+    expect(desk.engine('A').reservedFor).toBeUndefined();
+    desk.tell(shared('A', { inFlight: 1, activeTokens: tokens(500) }));
+    expect(sentOut(desk.arrive('small', { program: 'old', thread: 'sub' }))).toEqual(['small@A']);
   });
 
   it('keeps it for one that comes back to its own context as well', () => {

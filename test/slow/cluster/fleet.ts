@@ -9,7 +9,7 @@ import { folderOf } from '../../support/folder.js';
 import { RedisServer } from '../../support/redis.js';
 import { UnixProxy } from '../../support/unix-proxy.js';
 import { withClockOff } from './clocks.js';
-import { question, WINDOW, type Counted } from './counted.js';
+import { PATIENCE_MS, question, WINDOW, type Counted } from './counted.js';
 
 export const GATEWAYS = 3;
 const LEASE_MS = 3000;
@@ -17,7 +17,6 @@ const LEASE_MS = 3000;
 const LONG_MS = 4000;
 const LONG_EVERY = 40;
 const CLIENTS = 24;
-const STANDING_MS_MAX = 60_000;
 
 /** What came of a load. */
 export interface Heard {
@@ -79,12 +78,12 @@ export class Fleet {
     await until(async () => {
       const rows = await Promise.all(alive.map((gateway) => clusterOf(gateway)));
       return rows.every((row) => row.standing === wanted && row.live === live && isSo(row));
-    }, STANDING_MS_MAX);
+    }, PATIENCE_MS);
   }
 
   /** One gateway has noticed that it is alone. */
   split = (index: number): Promise<void> =>
-    until(async () => (await clusterOf(this.gateways[index]!)).standing === 'split', STANDING_MS_MAX);
+    until(async () => (await clusterOf(this.gateways[index]!)).standing === 'split', PATIENCE_MS);
 
   /** Operations of the store that failed or were late so far, of each gateway. */
   failures = (): Promise<number[]> =>
@@ -94,7 +93,7 @@ export class Fleet {
   async healed(): Promise<void> {
     const isBack = ({ standing_seconds }: ClusterRow) => performance.now() - 1000 * standing_seconds > this.#lostAtMs;
     await this.stand('shared', GATEWAYS, isBack);
-    await until(async () => (await this.#windows()).every((slots) => slots <= WINDOW), STANDING_MS_MAX);
+    await until(async () => (await this.#windows()).every((slots) => slots <= WINDOW), PATIENCE_MS);
   }
 
   /** Of each engine, the calls that all gateways together may have in flight. */

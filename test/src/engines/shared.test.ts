@@ -145,17 +145,21 @@ describe('a program that other gateways have run', () => {
     expect(sentOut(desk.tell({ ...arrived('a', { program: 'p', prompt: LONG }), elsewhere: told }))).toContain('a@A');
   });
 
-  it('leaves the working set once it has moved on', () => {
+  const moved = { type: 'programMoved', program: programId('p') } as const;
+
+  it('leaves the working set once it has moved on, and a waiting call takes the room at once', () => {
     const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
     desk.join('A', { window: 8, capacity: 10_000 });
+    desk.arrive('runs', { prompt: 100 });
     desk.arrive('a', { program: 'p', prompt: LONG });
     desk.finish('a', { prompt: LONG, output: 10 });
-    expect(desk.engine('A').workingSetTokens).toBe(LONG + 10);
-    desk.tell({ type: 'programMoved', program: programId('p') });
-    expect(desk.engine('A').workingSetTokens).toBe(0);
+    const before = desk.engine('A').workingSetTokens;
+    expect(desk.arrive('waits', { prompt: LONG })).toEqual([]);
+    expect(sentOut(desk.tell(moved))).toEqual(['waits@A']);
+    // With room for an answer of 100 tokens.
+    expect(desk.engine('A').workingSetTokens).toBe(before - (LONG + 10) + LONG + 100);
   });
 
-  const moved = { type: 'programMoved', program: programId('p') } as const;
   const ANSWER = 1_000;
   const parallel = (thread: string) => {
     const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } });

@@ -55,6 +55,17 @@ describe('the next call of a thread', () => {
     expect(next(desk)!.probability).toBeLessThan(0.1);
   });
 
+  it('is not told its tools where no answer is likely enough to follow', () => {
+    const desk = deskWith('learnt');
+    for (let done = 0; done < 60; done += 1) {
+      answer(desk, `p${done}`, 0, ['read']);
+      answer(desk, `p${done}`, 1, [done % 5 < 3 ? 'test' : 'lint']);
+      desk.tell(ended(`p${done}`));
+    }
+    answer(desk, 'p', 0, ['read']);
+    expect(next(desk)).toMatchObject({ moreTokens: 40, tools: undefined });
+  });
+
   it('comes when the tools of its answer have ended', () => {
     const desk = taught(100);
     answer(desk, 'p', 0, ['read']);

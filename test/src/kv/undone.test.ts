@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallFailed } from '../../../src/index.js';
+import { programId, type CallFailed } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
 import { ended, started } from '../../support/core-events.js';
 
@@ -83,6 +83,21 @@ describe('a call that left nothing in the engine’s cache', () => {
     expect(letBack(desk)).toBe(letBack(control));
   });
 
+  it('gives those that it pushed out their places: they had been idle for longest, and go first again', () => {
+    const desk = settled();
+    desk.passTo(200_000);
+    for (const call of ['large', 'next']) {
+      desk.arrive(call, { program: call, prompt: 55_000 });
+      expect(desk.dispatchOf(call)).toBeDefined();
+      if (call === 'large') desk.fail(call, 'refused');
+    }
+    const cached = RESIDENTS.filter((id) => {
+      const record = desk.scheduler.views.record(programId(id));
+      return (record?.contexts[''] ?? 0) > 0;
+    });
+    expect(cached).toEqual(RESIDENTS.slice(4));
+  });
+
   it('is charged nothing, and its program goes on', () => {
     const desk = settled();
     desk.arrive('x', { program: 'x', prompt: 1_000 });
@@ -126,10 +141,14 @@ describe('a call that failed after its first token', () => {
   });
 });
 
-it('what an engine’s loss has emptied does not come back', () => {
-  const desk = settled();
-  desk.arrive('r0-large', { program: 'r0', prompt: 95_000 });
-  desk.tell({ type: 'engineLost', engine: 'A' as never });
-  desk.fail('r0-large', 'refused');
-  expect(desk.engine('A').workingSetTokens).toBe(0);
-});
+it.each(['refused', undefined] as const)(
+  'what an engine’s loss has emptied stays so when its calls end (%s)',
+  (failure) => {
+    const desk = settled();
+    desk.arrive('r0-large', { program: 'r0', prompt: 95_000 });
+    desk.tell({ type: 'engineLost', engine: 'A' as never });
+    if (failure !== undefined) desk.fail('r0-large', failure);
+    else desk.finish('r0-large', { prompt: 95_000, output: 0, cached: 0 });
+    expect(desk.engine('A').workingSetTokens).toBe(0);
+  },
+);

@@ -47,6 +47,17 @@ describe('calls that engines refuse', () => {
     expect(sentOut(desk.tell(started('a')))).toEqual(['b@A']);
   });
 
+  it('are not taken from another engine by the one that refused them, while it rests for their program', () => {
+    const desk = new Desk({ balancer: { spillMs: 100 } });
+    for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+    for (const call of ['first', 'other']) desk.arrive(call);
+    desk.fail('first', 'busy', 3_000);
+    desk.arrive('next', { program: 'of-first' });
+    expect(desk.engine('A').inFlight).toBe(0);
+    expect(sentOut(desk.pass(2_999))).toEqual([]);
+    expect(sentOut(desk.pass(1))).toEqual(['next@A']);
+  });
+
   it('wait no longer than the queue timeout', () => {
     const desk = new Desk({ timeouts: { queueMs: 5_000 }, starvation: { waitMsMax: 2_000 } });
     desk.join('A');

@@ -15,7 +15,7 @@ import { PRESETS, runWorld } from '../../../sim/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { programs, WORKLOADS } from '../../../workloads/index.js';
 import { mayHold, mayRetry } from '../../support/core-book.js';
-import { Desk } from '../../support/core-desk.js';
+import { Desk, use } from '../../support/core-desk.js';
 import { cancelled, joined, lost, woke } from '../../support/core-events.js';
 import { play, type Moment } from '../../support/core-play.js';
 
@@ -232,6 +232,23 @@ describe('a waiting call', () => {
       ahead: 1,
     });
     expect(waitingOf(desk.scheduler, 'big')?.nearest).toMatchObject({ cause: 'kv', needs: 900, free: 400 });
+  });
+
+  it('is not behind one that has no room for its family’s prefix', () => {
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none', reserveMs: 100 } });
+    desk.join('A', { window: 8, capacity: 1_000 });
+    const ofFamily = { prompt: 450, family: { id: 1, tokens: 400 } };
+    desk.arrive('taught', ofFamily);
+    desk.finish('taught', { prompt: 450, output: 1, cached: 400 });
+    use(desk, 'old', 60_000, 100, 1);
+    desk.pass(1_000_000);
+    desk.arrive('run', { prompt: 700 });
+    desk.arrive('big', { program: 'old', prompt: 900 });
+    desk.pass(200);
+    desk.arrive('first', ofFamily);
+    desk.arrive('small', { program: 'old', thread: 'sub', prompt: 50 });
+    expect(waitingOf(desk.scheduler, 'first')?.nearest).toMatchObject({ cause: 'kv', needs: 450 });
+    expect(waitingOf(desk.scheduler, 'small')?.nearest).toMatchObject({ cause: 'turn', behind: { call: 'big' } });
   });
 
   it('has waited until the time that is asked for, for the cause that the last step left', () => {
