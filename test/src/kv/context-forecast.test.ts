@@ -3,11 +3,18 @@ import { Desk } from '../../support/core-desk.js';
 import { cancelled, ended } from '../../support/core-events.js';
 
 const CAPACITY = 160_000;
+const QUESTION = { id: 7, tokens: 0 };
+type Family = typeof QUESTION;
+
+/** An engine with a gate. */
+function gated(forecast: 'learnt' | 'length' = 'learnt'): Desk {
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast } });
+  desk.join('A', { window: 300, capacity: CAPACITY });
+  return desk;
+}
 
 /** An engine on which programs have run that began with `first` tokens and grew by 1,000 in each of `calls` calls. */
-function taught({ programs = 40, calls = 10, first = 1_000 } = {}): Desk {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-  desk.join('A', { window: 300, capacity: CAPACITY });
+function taught({ programs = 40, calls = 10, first = 1_000 } = {}, desk = gated()): Desk {
   for (let n = 0; n < programs; n += 1) {
     for (let at = 0; at < calls; at += 1) {
       const prompt = first + 1_000 * at;
@@ -21,12 +28,12 @@ function taught({ programs = 40, calls = 10, first = 1_000 } = {}): Desk {
 }
 
 /** How many newcomers of this length are let in at once. */
-function letIn(desk: Desk, prompt: number): number {
+function letIn(desk: Desk, prompt: number, family?: Family): number {
   // The claims of those before them have faded.
   desk.pass(100_000);
   let sent = 0;
   for (let n = 0; n < 200; n += 1) {
-    const commands = desk.arrive(`new${n}`, { program: `new${n}`, prompt });
+    const commands = desk.arrive(`new${n}`, { program: `new${n}`, prompt, ...(family && { family }) });
     sent += commands.filter(({ type }) => type === 'dispatch').length;
   }
   return sent;
@@ -65,6 +72,24 @@ describe('a newcomer to a gated engine', () => {
     const sent = letIn(taught(), 1_000);
     expect(sent).toBeGreaterThanOrEqual(20);
     expect(sent).toBeLessThanOrEqual(26);
+  });
+
+  it.each([
+    ['learnt', 160],
+    ['length', 20],
+  ] as const)('with the forecast %s, a question beside agents as long is one of its type or not', (forecast, most) => {
+    const desk = taught({ programs: 200 }, gated(forecast));
+    for (let n = 0; n < 20; n += 1) {
+      const id = `question${n}`;
+      desk.arrive(id, { program: id, prompt: 1_000, family: QUESTION });
+      desk.finish(id, { prompt: 1_000, output: 0 });
+      desk.tell(ended(id));
+    }
+    const sent = letIn(desk, 1_000, QUESTION);
+    if (forecast === 'learnt') expect(sent).toBe(most);
+    else expect(sent).toBeLessThan(2 * most);
+    // Of a type seen for the first time, the length of its prompt is all that is known.
+    expect(letIn(taught(), 1_000, QUESTION)).toBeLessThan(40);
   });
 
   it('counts what it holds where nothing is known of its kind, or where its kind does not go on', () => {

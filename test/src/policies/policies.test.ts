@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PolicyName } from '../../../src/index.js';
 import { Desk, orderFrom, sentOut, use } from '../../support/core-desk.js';
+import { ended } from '../../support/core-events.js';
 
 /** One slot, so that everything after the first call waits. */
 function narrowDesk(name: PolicyName, changes = {}): Desk {
@@ -29,6 +30,64 @@ describe('plas', () => {
     desk.arrive('p1', { program: 'p' });
     desk.arrive('n1');
     expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
+  });
+});
+
+describe('plas with the learnt order', () => {
+  const [LONG, SHORT] = [
+    { id: 1, tokens: 50 },
+    { id: 2, tokens: 50 },
+  ];
+
+  /** One slot; 200 programs of each family have ended, after 9 to 11 s and after 100 ms. */
+  function taught(order: 'learnt' | 'attained'): Desk {
+    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order } });
+    desk.join('A', { window: 1 });
+    for (let program = 0; program < 200; program += 1)
+      for (const [family, serviceMs] of [
+        [LONG, 9_000 + (program % 3) * 1_000],
+        [SHORT, 100],
+      ] as const) {
+        const id = `${family.id}/${program}`;
+        desk.arrive(id, { program: id, family });
+        desk.finish(id, { prompt: 100, output: 10, serviceMs });
+        desk.tell(ended(id));
+      }
+    return desk;
+  }
+
+  /** A program of the family that has had this service. */
+  function begun(desk: Desk, program: string, family: typeof LONG, serviceMs: number): void {
+    desk.arrive(`${program}-0`, { program, family });
+    desk.finish(`${program}-0`, { prompt: 100, output: 10, serviceMs });
+  }
+
+  it.each([
+    ['learnt', ['short', 'old', 'young', 'new']],
+    ['attained', ['new', 'short', 'young', 'old']],
+  ] as const)('%s: what is nearest to its end goes first, or what has had least', (order, expected) => {
+    const desk = taught(order);
+    begun(desk, 'young', LONG, 1_000);
+    begun(desk, 'old', LONG, 8_500);
+    desk.arrive('run');
+    desk.arrive('new', { program: 'new', family: LONG });
+    desk.arrive('old', { program: 'old', family: LONG });
+    desk.arrive('young', { program: 'young', family: LONG });
+    desk.arrive('short', { program: 'short', family: SHORT });
+    expect(orderFrom(desk, 'run')).toEqual(expected);
+  });
+
+  it('goes by attained service before any program has ended', () => {
+    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order: 'learnt' } });
+    desk.join('A', { window: 1 });
+    for (const [program, serviceMs] of [
+      ['heavy', 5_000],
+      ['light', 500],
+    ] as const)
+      begun(desk, program, LONG, serviceMs);
+    desk.arrive('run');
+    for (const program of ['heavy', 'light', 'new']) desk.arrive(program, { program, family: LONG });
+    expect(orderFrom(desk, 'run')).toEqual(['new', 'light', 'heavy']);
   });
 });
 

@@ -44,6 +44,42 @@ describe('attained service', () => {
     expect(desk.program('p').serviceMs).toBe(550);
   });
 
+  it('is all that a program has taken, where it is charged its work', () => {
+    const desk = openDesk({ policy: { charge: 'work' } });
+    runSerially(desk, 100);
+    desk.arrive('long', { program: 'p' });
+    desk.arrive('short', { program: 'p' });
+    desk.pass(50);
+    desk.finish('short');
+    expect(desk.program('p').serviceMs).toBe(150);
+    desk.pass(350);
+    desk.finish('long');
+    expect(desk.program('p').serviceMs).toBe(550);
+  });
+
+  it('that is charged its work counts the waiting of all its calls against it', () => {
+    const promotionsOf = (charge: 'work' | 'chain'): number => {
+      const desk = new Desk({ policy: { charge }, starvation: { beta: 1, floorMs: 250, waitMsMax: 1e6 } });
+      desk.join('A', { window: 2 });
+      // Both calls of p wait 100 ms, and run for 1 ms beside each other.
+      for (const id of ['x', 'y']) desk.arrive(id);
+      for (const id of ['p1', 'p2']) desk.arrive(id, { program: 'p' });
+      desk.pass(100);
+      for (const id of ['x', 'y']) desk.finish(id);
+      desk.pass(1);
+      for (const id of ['p1', 'p2']) desk.finish(id);
+      // At 2 s of service it stands at a lower level.
+      desk.arrive('p3', { program: 'p' });
+      desk.finish('p3', { prompt: 1, output: 1, serviceMs: 2_000 });
+      for (const id of ['v', 'w']) desk.arrive(id);
+      desk.arrive('late', { program: 'p' });
+      desk.pass(1_850);
+      desk.tell(woke);
+      return desk.program('p').promotions;
+    };
+    expect([promotionsOf('work'), promotionsOf('chain')]).toEqual([1, 0]);
+  });
+
   it('never sinks', () => {
     const desk = openDesk();
     desk.arrive('slow', { program: 'p' });
