@@ -95,14 +95,14 @@ export class Accounting {
   }
 
   /**
-   * Service to expect until the call's program ends, in milliseconds: as declared, else by its agent type, or by all
-   * programs where types are not told apart.
+   * Service to expect until the call's program ends, in milliseconds: by its agent type, or by all programs where types
+   * are not told apart. A declaration counts where it is less: a rest declared too large holds nobody at the knee.
    */
   restMs({ program, serviceAtArrivalMs }: Call): number {
     const { foresight, order } = this.#config.policy;
     const declaredMs = foresight === 'none' ? undefined : program.outlook?.declaredMs(serviceAtArrivalMs);
     const { index } = order === 'learnt' ? program.type : this.types.all;
-    return Math.min(REST_MS_MAX, declaredMs ?? index.msToEnd(serviceAtArrivalMs));
+    return Math.min(REST_MS_MAX, declaredMs ?? Infinity, index.msToEnd(serviceAtArrivalMs));
   }
 
   /** Engine time that the program needs each millisecond from `atMs` on. */
