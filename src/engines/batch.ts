@@ -22,6 +22,8 @@ export class Batch {
   /** Sum of the weights of their calls. */
   #othersWeight = 0;
   readonly #calls = new Set<InFlight>();
+  /** Sum of their weights; undefined: to be read anew. */
+  #weight: number | undefined;
   #areaTokenMs = 0;
   #nowMs = 0;
 
@@ -29,12 +31,14 @@ export class Batch {
     call.areaAtStart = this.areaTokenMs(nowMs);
     this.loadTokens += loadOf(call);
     this.#calls.add(call);
+    this.#weight = undefined;
   }
 
   remove(call: InFlight, nowMs: number): void {
     this.areaTokenMs(nowMs);
     this.loadTokens -= loadOf(call);
     this.#calls.delete(call);
+    this.#weight = undefined;
   }
 
   /** Load of this gateway's calls. */
@@ -65,10 +69,12 @@ export class Batch {
     return this.ownWeight + this.#othersWeight;
   }
 
-  /** Sum of the weights of this gateway's calls. O(calls): a running sum would drift. */
+  /** Sum of the weights of this gateway's calls. O(calls) after a change: a running sum would drift. */
   get ownWeight(): number {
-    let sum = 0;
-    for (const call of this.#calls) sum += weightOf(call);
-    return sum;
+    if (this.#weight === undefined) {
+      this.#weight = 0;
+      for (const call of this.#calls) this.#weight += weightOf(call);
+    }
+    return this.#weight;
   }
 }
