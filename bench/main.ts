@@ -15,6 +15,7 @@ import { benchHistory } from './history/identify.js';
 import { benchIdentity } from './identity/table.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
+import { benchOrder } from './parts/order.js';
 import { benchParts } from './parts/table.js';
 import { benchSimulator } from './simulator/speed.js';
 
@@ -42,6 +43,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   gateways: { run: benchGateways, quickSeconds: 4 },
   fleet: { run: benchFleet, quickSeconds: 60 },
   parts: { run: benchParts, quickSeconds: 60 },
+  order: { run: benchOrder, quickSeconds: 60 },
 };
 
 const QUICK_SECONDS_MAX = 15;

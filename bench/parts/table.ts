@@ -1,26 +1,11 @@
-import { Command } from 'commander';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  overSamePrograms,
-  pairedRatio,
-  runCase,
-  type Case,
-  type RunMeasures,
-  type Surroundings,
-} from '../../lab/index.js';
-import { readRecordings } from '../../cli/sim-report/recordings.js';
-import { loadConfig } from '../../sidecar/config/load.js';
+import { overSamePrograms, pairedRatio, runCase, type Case, type RunMeasures } from '../../lab/index.js';
 import { printTable, say } from '../numbers.js';
+import { HOOKS, surroundings } from './around.js';
 import { OTHERS, PARTS, type LoadName, type Part } from './parts.js';
 
-/** A run is never stopped, and tells nothing on the way. */
-const HOOKS = { shouldStop: () => false, onProgress: () => undefined };
-
 type Scenario = Case['scenario'];
-
-/** Folder of recordings; without it the rows of recorded agents are left out. */
-const TRACES = '../shared/traces';
 
 const A100 = { engines: 1, machine: 'llama-3.1-8b-a100' } as const;
 const TWO = { engines: 2, machine: 'qwen3-coder-30b-a3b' } as const;
@@ -49,11 +34,7 @@ const FIGURES: Readonly<Record<string, (run: RunMeasures) => number | null>> = {
  */
 export async function benchParts(isQuick: boolean): Promise<void> {
   const seeds = isQuick ? [1] : [1, 2, 3];
-  const config = loadConfig({});
-  const around: Surroundings = {
-    config,
-    recordings: await readRecordings(new Command('bench'), TRACES, new Set(['mini-swe-agent'])),
-  };
+  const around = await surroundings(['mini-swe-agent']);
   const runs = new Map<string, RunMeasures[]>();
   const measured = (load: LoadName, setup: Part['with']): RunMeasures[] => {
     const { count } = LOADS[load];

@@ -134,7 +134,7 @@ export class Accounting {
     const outputTokens = usage?.outputTokens ?? call.outputTokens;
     const elapsedMs = nowMs - call.dispatchedAtMs;
     const timeMs = event.serviceMs ?? elapsedMs - (event.queueMs ?? 0);
-    this.#charge(call, Math.max(0, timeMs));
+    this.#charge(call, Math.max(0, timeMs), nowMs);
     program.lastEngine = engine;
     // After a call that was cancelled or lost, the program may find its own tokens cached.
     const isEvidence = program.callsFinished === 0 && call.serviceAtArrivalMs === 0;
@@ -171,7 +171,7 @@ export class Accounting {
 
   /** The running call ends without an answer: it is charged what it used. */
   abandoned(call: Call, nowMs: number): void {
-    this.#charge(call, nowMs - call.dispatchedAtMs);
+    this.#charge(call, nowMs - call.dispatchedAtMs, nowMs);
     call.program.outputTokens += call.outputTokens;
   }
 
@@ -213,17 +213,17 @@ export class Accounting {
     return (row.idleSinceMs ?? Infinity) + this.#config.timeouts.leaseMs;
   }
 
-  #charge(call: Call, serviceMs: number): void {
+  #charge(call: Call, serviceMs: number, nowMs: number): void {
     const { program, serviceAtArrivalMs } = call;
     const isWork = this.#config.policy.charge === 'work';
-    this.#attain(program, (isWork ? program.serviceMs : serviceAtArrivalMs) + serviceMs);
+    this.#attain(program, (isWork ? program.serviceMs : serviceAtArrivalMs) + serviceMs, nowMs);
   }
 
-  #attain(program: Program, serviceMs: number): void {
+  #attain(program: Program, serviceMs: number, nowMs: number): void {
     const isFinite = Number.isFinite(serviceMs);
     invariant(isFinite, 'attained service is finite');
     const attainedMs = isFinite ? Math.max(program.serviceMs, serviceMs) : program.serviceMs;
-    program.type.index.recordService(program.serviceMs, attainedMs);
+    this.ends.served(program, attainedMs, nowMs);
     program.serviceMs = attainedMs;
   }
 }

@@ -1,4 +1,5 @@
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import { Lessons } from './lessons.js';
 import type { ProcessTable, Program } from './process-table.js';
 
 /**
@@ -11,13 +12,19 @@ import type { ProcessTable, Program } from './process-table.js';
  *
  * A program that several gateways have run ends once, at the last of them, with the service that all have given it.
  * Each learns from what it gave itself, so that service and ends are in proportion at all.
+ *
+ * The indices learn all service and announced ends a horizon late, since presumed ends are known no earlier: otherwise
+ * many programs that came at once would seem never to end.
  */
 export class ProgramEnds {
+  readonly #lessons = new Lessons();
+
   constructor(private readonly table: ProcessTable) {}
 
   /** Presumes that programs have ended that have been idle for four half-lives of retention. */
   presume(nowMs: number, halfLifeMs: number): void {
     const horizonMs = (HORIZON_STEPS / STEPS_PER_HALF_LIFE) * halfLifeMs;
+    this.#lessons.learn(nowMs - horizonMs);
     for (let row = this.table.nextIdle; row !== undefined; row = this.table.nextIdle) {
       if ((row.idleSinceMs ?? Infinity) + horizonMs > nowMs) return;
       this.table.presumeEnded(row);
@@ -25,6 +32,11 @@ export class ProgramEnds {
       row.type.index.ended(row.serviceMs);
       row.outlook?.presumedEnded(row.serviceMs);
     }
+  }
+
+  /** The program's attained service has grown. */
+  served({ type, serviceMs }: Program, toMs: number, nowMs: number): void {
+    if (toMs > serviceMs) this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
   }
 
   /** A call of the program has come to this gateway. */
@@ -46,9 +58,10 @@ export class ProgramEnds {
   }
 
   /** The program has ended: its row is removed, and its last call has ended. */
-  ended({ isPresumedEnded, isElsewhere, serviceMs, type, outlook }: Program): void {
+  ended({ isPresumedEnded, isElsewhere, serviceMs, type, outlook, lastCompletionAtMs, createdAtMs }: Program): void {
     if (isElsewhere) return;
-    if (!isPresumedEnded) type.index.ended(serviceMs);
+    const atMs = lastCompletionAtMs ?? createdAtMs;
+    if (!isPresumedEnded) this.#lessons.add({ index: type.index, atMs, fromMs: serviceMs });
     outlook?.ended(serviceMs, isPresumedEnded);
   }
 }

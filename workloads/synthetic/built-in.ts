@@ -1,5 +1,6 @@
 import type { DistributionInput } from './distribution.js';
 import type { SpecInput } from './spec.js';
+import { TEAM, TEAM_PARTS } from './team.js';
 import { TENANTS, tenantParts, type AgentInput } from './tenants.js';
 
 const SHAREGPT = 'ShareGPT (94,145 conversations): WildChat, arXiv 2405.01470, table 1';
@@ -268,10 +269,11 @@ export const BUILT_IN = {
   mixed: { kind: 'mixture', of: { chat: 1, react: 1, mcts: 1 } },
   fleet: { kind: 'mixture', of: { chat: 1, react: 1, mcts: 1, coding: 1 } },
   tenants: TENANTS,
+  team: TEAM,
 } satisfies Record<string, SpecInput>;
 
 /** Parts of built-in mixtures that are not workloads of their own. */
-export const PARTS: Readonly<Record<string, SpecInput>> = tenantParts(coding, react);
+export const PARTS: Readonly<Record<string, SpecInput>> = { ...tenantParts(coding, react), ...TEAM_PARTS };
 
 type Points = [share: number, value: number][];
 

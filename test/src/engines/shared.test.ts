@@ -5,7 +5,7 @@ import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared 
 import { CompletionIndex } from '../../../src/programs/completion-index.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { arrived, joined, shared as sharedOf } from '../../support/core-events.js';
+import { arrived, joined, shared as sharedOf, woke } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -126,6 +126,9 @@ describe('a program that other gateways have run', () => {
       desk.tell({ ...arrived('a', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(90_000) }) });
       desk.pass(100);
       desk.finish('a');
+      // Service is learnt as late as a presumed end.
+      desk.pass(64_000);
+      desk.tell(woke);
       // Its agent type and all programs.
       const taught = recorded.mock.calls.filter(([fromMs, toMs]) => toMs > fromMs);
       expect(taught).toEqual(Array(2).fill([90_000, 90_100]));

@@ -240,6 +240,7 @@ describe('how right forecasts have proved', () => {
       run(`taught${done}`, 1_000);
       desk.tell(ended(`taught${done}`));
     }
+    desk.pass(64_000);
     const { rests } = desk.scheduler.views.accuracy;
     expect(rests.learnt.programs).toBe(0);
     run('p', 5_000);
@@ -262,6 +263,7 @@ describe('how right forecasts have proved', () => {
         // An index is read anew at every 32nd change: here after some looks, and else at the next arrival.
         if (desk === seen) desk.scheduler.views.forecast(programId(`p${done}`));
         desk.tell(ended(`p${done}`));
+        desk.pass(1_000);
       }
       desk.arrive('q', { program: 'q', family: FAMILY });
     }

@@ -53,6 +53,7 @@ describe('plas with the learnt order', () => {
         desk.finish(id, { prompt: 100, output: 10, serviceMs });
         desk.tell(ended(id));
       }
+    desk.pass(64_000);
     return desk;
   }
 

@@ -1,0 +1,87 @@
+import { RECORDING_NAMES, runCase, type Case, type RunMeasures } from '../../lab/index.js';
+import { printTable, say } from '../numbers.js';
+import { HOOKS, surroundings } from './around.js';
+
+type Scenario = Case['scenario'];
+type Setup = Case['setup'];
+
+const A100 = 'llama-3.1-8b-a100';
+const one = (
+  workload: 'mixed' | 'react' | 'chat' | 'mcts' | 'team',
+  ratePerSecond: number,
+  count: number,
+): Scenario => ({
+  programs: { workload },
+  count,
+  ratePerSecond,
+  engines: 1,
+  machine: A100,
+});
+const fleet: Scenario = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 };
+const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
+
+/** The standing loads. */
+export const ORDER_LOADS: Readonly<Record<string, Scenario>> = {
+  'mini-swe-agent, 0.25/s': recorded,
+  'agentcgroup, 0.05/s': { ...recorded, programs: { recording: 'agentcgroup' }, count: 150, ratePerSecond: 0.05 },
+  'weka, 0.02/s': { ...recorded, programs: { recording: 'weka' }, count: 80, ratePerSecond: 0.02, machine: 'long-context' }, // prettier-ignore
+  'mixed, 0.8/s': one('mixed', 0.8, 600),
+  'mixed, 1.2/s': one('mixed', 1.2, 600),
+  'mixed, 1.6/s': one('mixed', 1.6, 600),
+  'fleet, 0.9/s': fleet,
+  'react, 4/s': one('react', 4, 1000),
+  'chat, 4/s': one('chat', 4, 1000),
+  'chat, 6/s': one('chat', 6, 1000),
+  'coding, 0.2/s': { programs: { workload: 'coding' }, count: 200, ratePerSecond: 0.2, engines: 2, machine: 'qwen3-coder-30b-a3b' }, // prettier-ignore
+  'mcts, 0.3/s': one('mcts', 0.3, 300),
+  'team, 0.3/s': one('team', 0.3, 600),
+  'team, 0.5/s': one('team', 0.5, 600),
+  'fleet, production': { ...fleet, conditions: 'production' },
+  'mini-swe-agent, production': { ...recorded, conditions: 'production' },
+};
+
+const CHAIN = { 'policy.charge': 'chain', 'policy.order': 'attained', 'admission.forecast': 'length' };
+
+/** The paper's rule, each step from it to the default, and the orders to compare with. */
+export const STEPS: Readonly<Record<string, Setup>> = {
+  chain: { policy: 'plas', settings: CHAIN },
+  '+ work': { policy: 'plas', settings: { ...CHAIN, 'policy.charge': 'work' } },
+  '+ learnt order': { policy: 'plas', settings: { 'admission.forecast': 'length' } },
+  default: { policy: 'plas' },
+  'fcfs-window': { policy: 'fcfs-window' },
+  'las-decayed': { policy: 'las-decayed' },
+  'pass-through': { policy: 'pass-through' },
+  srpt: { policy: 'srpt' },
+};
+
+/** Prints what each step of the order is worth on the standing loads. Virtual time: the machine's speed is no matter. */
+export async function benchOrder(isQuick: boolean): Promise<void> {
+  const around = await surroundings(RECORDING_NAMES);
+  const seeds = isQuick ? [1] : [1, 2, 3];
+  const loads = Object.entries(ORDER_LOADS).filter(
+    ([, { programs }]) => !('recording' in programs) || around.recordings[programs.recording] !== undefined,
+  );
+  const rows = loads.map(([name, scenario]) => {
+    const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
+    const runs = (setup: Setup) =>
+      seeds.map((seed) => runCase({ scenario: { ...scenario, count }, setup }, seed, around, HOOKS));
+    return [name, ...Object.values(STEPS).map((setup) => cellOf(runs(setup)))];
+  });
+  printTable(['load', ...Object.keys(STEPS)], rows);
+  say(
+    'Means of the seeds: mean and p99 of programs in seconds, milliseconds a token, longest wait of a call in seconds.',
+  );
+}
+
+/** Figures of a cell: of programs that ended. */
+export const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
+  (run) => run.program_seconds.mean,
+  (run) => run.program_seconds.p99,
+  (run) => (run.seconds_per_token.mean ?? NaN) * 1000,
+  (run) => run.queue_seconds.max,
+];
+
+function cellOf(runs: readonly RunMeasures[]): string {
+  const means = FIGURES.map((figure) => runs.reduce((sum, run) => sum + (figure(run) ?? NaN), 0) / runs.length);
+  return means.map((value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })).join(' · ');
+}
