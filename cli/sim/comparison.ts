@@ -1,5 +1,5 @@
 import { type Change, type Distribution, headline, meanOf, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
-import { choicesOf, type Plan } from './plan.js';
+import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './run.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
@@ -21,10 +21,27 @@ export interface Comparison {
  * Each variant with the first of its circumstances. Where only circumstances differ, with the first of all.
  */
 export function comparisonsOf(plan: Plan): Comparison[] {
-  const choices = choicesOf(plan);
-  const inEach = choices > 1 ? choices : plan.variants.length;
+  const inEach = choicesInEach(plan);
   return plan.variants.flatMap((_, at) => (at % inEach === 0 ? [] : [{ first: [at - (at % inEach)], other: [at] }]));
 }
+
+/** Each `plas` with the `fcfs-window` of the same window and gate, unless it is compared with that already. */
+export function orderComparisonsOf(plan: Plan): Comparison[] {
+  const [inEach, axes] = [choicesInEach(plan), axesOf(plan.lists)];
+  return plan.variants.flatMap(({ policy, values }, at) => {
+    const first = plan.variants.findIndex(
+      (other) =>
+        other.policy === 'fcfs-window' &&
+        axes.every((axis) => axis === 'policy' || other.values[axis] === values[axis]),
+    );
+    return policy !== 'plas' || first === -1 || first === at - (at % inEach) ? [] : [{ first: [first], other: [at] }];
+  });
+}
+
+const choicesInEach = (plan: Plan): number => {
+  const choices = choicesOf(plan);
+  return choices > 1 ? choices : plan.variants.length;
+};
 
 /** Each setting with the first one, in all circumstances together. */
 export function pooledComparisonsOf(plan: Plan): Comparison[] {

@@ -1,6 +1,6 @@
 import type { Conditions, Eviction } from '../../sim/index.js';
 import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
-import { comparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
+import { type Comparison, comparisonsOf, orderComparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './run.js';
@@ -14,6 +14,8 @@ export interface SimDocument {
   readonly runs: readonly PrintedRun[];
   /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
   readonly ratios: readonly VariantRatios[];
+  /** The worth of the order alone: `plas` to `fcfs-window`. */
+  readonly order: readonly VariantRatios[];
   /** Sentences: a load under which the runs tell little, and a better one. */
   readonly advice: readonly string[];
   /** The setting to take, and why; undefined where none but policies and balancers vary. */
@@ -72,22 +74,20 @@ export function documentOf(
   advice: readonly string[],
   recommendation: Recommendation | undefined,
 ): SimDocument {
+  const ratiosFor = (comparison: Comparison): VariantRatios => {
+    const [first, other] = [comparison.first[0] ?? 0, comparison.other[0] ?? 0];
+    const ratios = ratiosOf(runs, comparison);
+    const { around, names } = textsOf(plan, first, other);
+    const outcome = around + sentenceOf(plan, runs, comparison, ratios, names);
+    return { ...namedOf(plan, other), against: namedOf(plan, first), outcome, ...ratios };
+  };
   return {
     version: 1,
     complete: runs.length === plan.variants.length * plan.seeds.length && runs.every(({ complete }) => complete),
     settings: settingsOf(plan),
     runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
-    ratios: comparisonsOf(plan).map((comparison) => {
-      const [first, other] = [comparison.first[0] ?? 0, comparison.other[0] ?? 0];
-      const ratios = ratiosOf(runs, comparison);
-      const { around, names } = textsOf(plan, first, other);
-      return {
-        ...namedOf(plan, other),
-        against: namedOf(plan, first),
-        outcome: around + sentenceOf(plan, runs, comparison, ratios, names),
-        ...ratios,
-      };
-    }),
+    ratios: comparisonsOf(plan).map(ratiosFor),
+    order: orderComparisonsOf(plan).map(ratiosFor),
     advice,
     ...(isSweep(plan) && recommendation !== undefined && { recommendation: recommendation.sentence }),
   };

@@ -45,7 +45,7 @@ export function headlines(document: SimDocument, recommendation = document.recom
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
     // A recommendation repeats the outcome that it follows.
-    ...(isTold ? document.ratios.map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
+    ...(isTold ? [...document.ratios, ...document.order].map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
   ];
 }
 

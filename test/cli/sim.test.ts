@@ -80,6 +80,19 @@ describe('maitred sim --json', () => {
     expect(high).toBeGreaterThanOrEqual(ratio!);
   });
 
+  it('compares plas with fcfs-window too, each with its own settings: the worth of the order alone', async () => {
+    const orderOf = async (args: string) => {
+      const { document } = await json(...CHAT, ...args.split(' ').filter(Boolean));
+      return document.order.map(({ policy, settings, against }) => [policy, settings?.window, against.policy, against.settings?.window]); // prettier-ignore
+    };
+    expect(await orderOf('')).toEqual([['plas', undefined, 'fcfs-window', undefined]]);
+    expect(await orderOf('--policy fcfs-window,plas')).toEqual([]);
+    expect(await orderOf('--policy pass-through,plas')).toEqual([]);
+    expect(await orderOf('--policy pass-through,fcfs-window,plas --window 4,8')).toEqual(
+      [4, 8].map((window) => ['plas', window, 'fcfs-window', window]),
+    );
+  });
+
   it('has measures that fit each other', async () => {
     const document = await documentOfAll();
     for (const run of document.runs) {
