@@ -61,7 +61,7 @@ export const policy = z.strictObject({
     .default(defaults.policy.foresight)
     .meta(
       note(
-        'What `plas` knows of programs’ sizes: nothing, how those of their agent type compare (`learnt`), or also what clients declare (`declared`).',
+        'Foresight beside the learnt order: none, the tools and next calls of agent types (`learnt`), or also the rest that clients declare (`declared`), by which `plas` ranks.',
         'SAGA',
       ),
     ),

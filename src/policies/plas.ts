@@ -30,6 +30,7 @@ export function plas(config: PolicySettings): Policy {
     admits: true,
     weighs: true,
     foresees,
+    learns,
     levels: config.levels,
     stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook, type }) => {
       const promptMs = newPromptTokens * msPerToken;

@@ -42,8 +42,9 @@ export interface Policy {
   readonly admits: boolean;
   /** Whether a running batch may hold a call back (`admission.ts`); for policies that order by attained service. */
   readonly weighs?: boolean;
-  /** Whether it ranks by what is left of a program. */
+  /** Whether it ranks by the declared rest of a program, and by the learnt one. */
   readonly foresees?: boolean;
+  readonly learns?: boolean;
   /** Number of queues. */
   readonly levels: number;
   /**

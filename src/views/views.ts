@@ -279,9 +279,14 @@ export class Views {
   }
 }
 
-function forecastOf(row: Program | undefined, { foresees = false }: Policy): ForecastView | undefined {
-  const forecast = row?.outlook?.view(row.serviceMs);
-  return forecast && { ...forecast, used: foresees };
+function forecastOf(row: Program | undefined, { foresees = false, learns = false }: Policy): ForecastView | undefined {
+  if (row === undefined) return undefined;
+  const { serviceMs, outlook, type } = row;
+  const forecast = outlook?.view(serviceMs);
+  if (forecast?.source === 'declared') return { ...forecast, used: foresees };
+  if (!learns) return forecast && { ...forecast, used: false };
+  const { index } = type;
+  return index.isLearnt ? { source: 'learnt', remainingMs: index.lastMsToEnd(serviceMs), used: true } : undefined;
 }
 
 function programView({ policy, nowMs }: State & Moment, row: Program): ProgramView {

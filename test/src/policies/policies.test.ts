@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PolicyName } from '../../../src/index.js';
+import { programId, type PolicyName } from '../../../src/index.js';
 import { Desk, orderFrom, sentOut, use } from '../../support/core-desk.js';
 import { ended } from '../../support/core-events.js';
 
@@ -76,6 +76,23 @@ describe('plas with the learnt order', () => {
     desk.arrive('young', { program: 'young', family: LONG });
     desk.arrive('short', { program: 'short', family: SHORT });
     expect(orderFrom(desk, 'run')).toEqual(expected);
+  });
+
+  it('tells the rest that it ranks by, once the agent type is known', () => {
+    for (const [order, used] of [
+      ['learnt', true],
+      ['attained', undefined],
+    ] as const) {
+      const desk = taught(order);
+      begun(desk, 'young', LONG, 1_000);
+      begun(desk, 'old', LONG, 8_500);
+      begun(desk, 'stranger', { id: 99, tokens: 10 }, 1_000);
+      const [young, old, stranger] = ['young', 'old', 'stranger'].map((id) =>
+        desk.scheduler.views.forecast(programId(id)),
+      );
+      expect([young?.used, old?.used, stranger]).toEqual([used, used, undefined]);
+      if (used) expect(young!.remainingMs).toBeGreaterThan(old!.remainingMs);
+    }
   });
 
   it('goes by attained service before any program has ended', () => {
