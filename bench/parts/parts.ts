@@ -31,15 +31,15 @@ export const PARTS: readonly Part[] = [
     loads: ['agents', 'coding', 'mixed', 'fleet'],
   },
   {
-    name: 'order by attained service (levels, plas)',
-    files: ['src/policies/plas.ts', 'src/policies/mlfq-levels.ts'],
+    name: 'order by the rest (without: fcfs-window)',
+    files: ['src/policies/plas.ts', 'src/policies/mlfq-levels.ts', 'src/programs/completion-index.ts', 'src/programs/lessons.ts'], // prettier-ignore
     without: { policy: 'fcfs-window' },
     with: DEFAULT,
     loads: ['agents', 'coding', 'mixed', 'react', 'fleet'],
   },
   {
-    name: 'knee (completion index, step time, batch)',
-    files: ['src/policies/admission-knee.ts', 'src/programs/completion-index.ts', 'src/engines/step-time.ts', 'src/engines/batch.ts', 'src/placement/joining.ts'], // prettier-ignore
+    name: 'knee (step time, batch)',
+    files: ['src/policies/admission-knee.ts', 'src/engines/step-time.ts', 'src/engines/batch.ts', 'src/placement/joining.ts'], // prettier-ignore
     without: plas({ 'admission.batching': 'none' }),
     with: DEFAULT,
     loads: ['mixed', 'react', 'fleet'],
@@ -53,7 +53,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'context forecast',
-    files: ['src/kv/context-forecast.ts'],
+    files: ['src/kv/context-forecast.ts', 'src/kv/context-growth.ts'],
     without: plas({ 'admission.forecast': 'none' }),
     with: DEFAULT,
     loads: ['agents', 'coding', 'chat'],
@@ -91,13 +91,6 @@ export const PARTS: readonly Part[] = [
     files: [],
     without: plas({ 'policy.countPrompt': false }),
     with: DEFAULT,
-    loads: ['agents', 'mixed', 'fleet'],
-  },
-  {
-    name: 'foresight: learnt by agent type',
-    files: ['src/foresight/outlook.ts'],
-    without: DEFAULT,
-    with: plas({ 'policy.foresight': 'learnt' }),
     loads: ['agents', 'mixed', 'fleet'],
   },
   {
