@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Placed } from './wait-views.js';
-import type { Accounts } from '../programs/accounts.js';
+import { fitsInto, headroomOf } from '../placement/obstacle.js';
 import type { Program } from '../programs/process-table.js';
 import type { RootThread } from '../protocol/events.js';
 import type { EngineId, Millis, Tokens } from '../protocol/units.js';
@@ -30,7 +30,7 @@ export interface EngineDemand {
   readonly activeTokens: Tokens;
   readonly claimTokens: Tokens;
   readonly cachedTokens: Tokens;
-  /** Number of waiting calls that it may run, by level. */
+  /** Number of waiting calls that it may run, by level; those before the first that has room wait as long as that. */
   readonly waiting: readonly number[];
 }
 
@@ -44,10 +44,8 @@ export interface ProgramRecord {
   readonly root: RootThread;
 }
 
-export function demandView(
-  engine: Engine,
-  { rules, accounts, completionIndex, waiting }: Placed & { readonly waiting: number },
-): EngineDemand {
+export function demandView(engine: Engine, placed: Placed & { readonly waiting: number }, nowMs: number): EngineDemand {
+  const { rules, completionIndex, waiting } = placed;
   const { workingSet } = engine;
   return {
     engine: engine.id,
@@ -60,19 +58,31 @@ export function demandView(
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
     cachedTokens: wholeTokens(workingSet.cachedTokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
-    waiting: waiting === 0 ? [] : waitingFor(engine, accounts),
+    waiting: waiting === 0 ? [] : waitingFor(engine, placed, nowMs),
   };
 }
 
-/** Where tenants are told apart, levels of different tenants do not compare: all calls count as of one level. */
-function waitingFor({ state, bound, pools }: Engine, accounts: Accounts): readonly number[] {
+/**
+ * Where tenants are told apart, levels of different tenants do not compare: all calls count as of one level. Calls that
+ * wait for room in the cache take no slot from others: they count at the level of the first that has room.
+ */
+function waitingFor(engine: Engine, { accounts, rules }: Placed, nowMs: number): readonly number[] {
+  const { bound, pools } = engine;
   const waiting: number[] = [];
-  if (state !== 'up') return waiting;
+  if (engine.state !== 'up') return waiting;
   bound.countLevels(waiting);
   for (const { unbound } of pools) unbound.countLevels(waiting);
   // Levels without calls are holes.
   const byLevel = Array.from(waiting, (calls: number | undefined) => calls ?? 0);
-  return accounts.areApart ? [byLevel.reduce((sum, calls) => sum + calls, 0)] : byLevel;
+  if (accounts.areApart) return [byLevel.reduce((sum, calls) => sum + calls, 0)];
+  const room = headroomOf(engine, rules, nowMs);
+  const fits = fitsInto(engine, room);
+  let first = bound.firstFit(room, accounts, fits);
+  for (const { unbound } of pools) first = accounts.firstOf(first, unbound.firstFit(room, accounts, fits));
+  const level = first?.level ?? byLevel.length - 1;
+  return byLevel.map((calls, at) =>
+    at < level ? 0 : at > level ? calls : byLevel.slice(0, level + 1).reduce((sum, each) => sum + each, 0),
+  );
 }
 
 /** Claims that fade are fractions. */

@@ -196,8 +196,8 @@ export class Views {
 
   /** This gateway's part and demand of each engine, in order of joining. */
   demands(): EngineDemand[] {
-    const { placement } = this.#read();
-    return [...placement.engineTable.engines.values()].map((engine) => demandView(engine, placement));
+    const { placement, stepMs } = this.#read();
+    return [...placement.engineTable.engines.values()].map((engine) => demandView(engine, placement, stepMs));
   }
 
   /** The facts by which another gateway can run the program's next calls; undefined: it is unknown here. */

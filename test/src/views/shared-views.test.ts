@@ -35,3 +35,31 @@ it('nothing waits for an engine that is lost', () => {
   desk.tell({ type: 'engineLost', engine: engineId('A') });
   expect(demandOf(desk)?.waiting ?? []).toEqual([]);
 });
+
+/** Room for 900 tokens: `p` takes 500, `q` returns to a small context, and a new call of a better level is too large. */
+it.each([
+  [600, [0, 2]],
+  [100, [1, 1]],
+])('a new call of %i tokens counts at the level of the first that has room: %j', (prompt, waiting) => {
+  const desk = new Desk({ policy: { levels: 4, firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
+  desk.tell(joined('A', { window: 1, capacity: 1_000 }));
+  desk.arrive('old', { program: 'q', prompt: 50 });
+  desk.pass(150);
+  desk.finish('old', { prompt: 50, output: 10 });
+  desk.arrive('runs', { program: 'p', prompt: 500 });
+  desk.arrive('new', { program: 'r', prompt });
+  desk.arrive('next', { program: 'q', prompt: 60 });
+  expect(demandOf(desk)?.waiting).toEqual(waiting);
+});
+
+it('calls of which none has room count at the last level', () => {
+  const desk = new Desk({ policy: { levels: 4, firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
+  desk.tell(joined('A', { window: 2, capacity: 1_000 }));
+  desk.arrive('old', { program: 'q', prompt: 50 });
+  desk.pass(150);
+  desk.finish('old', { prompt: 50, output: 10 });
+  desk.arrive('runs', { program: 'p', prompt: 800 });
+  desk.arrive('new', { program: 'r', prompt: 600 });
+  desk.arrive('next', { program: 'q', prompt: 600 });
+  expect(demandOf(desk)?.waiting).toEqual([0, 2]);
+});
