@@ -14,6 +14,7 @@ import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readView } from './query.js';
 import {
+  endedRows,
   engineRow,
   engineRows,
   gatewayRow,
@@ -40,6 +41,7 @@ type Parts = Pick<
   | 'log'
   | 'threads'
   | 'identified'
+  | 'known'
   | 'pastCalls'
   | 'totals'
   | 'watchers'
@@ -65,6 +67,7 @@ export function adminRoutes(context: Parts): Routes {
     );
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
+    '/ended': { GET: answer(() => endedRows(context)) },
     '/programs/:id': { GET: answer((request, params) => showProgram(context, request, params)) },
     '/programs/:id/explain': {
       GET: answer((request, { id = '' }) => explain(context, id, tenantIn(request), context.driver.now())),
@@ -79,6 +82,7 @@ export function adminRoutes(context: Parts): Routes {
       DELETE: answer((_, params) => removeEngine(context, params)),
     },
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
+    '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/tenants': { GET: answer(() => tenantRows(context)) },
@@ -111,8 +115,7 @@ async function listPrograms(context: Parts, request: IncomingMessage) {
 
 function showProgram(context: Parts, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
-  const { driver, threads } = context;
-  return programDetail(row, threads.of(row.id), driver);
+  return programDetail(context, row);
 }
 
 /** Calls of a program that has left the table are found by its key. */
@@ -165,6 +168,14 @@ function readEngine(body: unknown): EngineConfig {
 function drainEngine(context: Parts, params: Params) {
   const engine = findEngine(context, params);
   context.fleet.drain(engine.id);
+  return engineRow(context, engine);
+}
+
+function undrainEngine(context: Parts, params: Params) {
+  const engine = findEngine(context, params);
+  if (context.membership.originOf(engine.id) === undefined)
+    throw new GatewayError('unknown_engine', 'The engine is being removed. Add it again by POST /engines.');
+  context.fleet.resume(engine.id);
   return engineRow(context, engine);
 }
 

@@ -28,6 +28,12 @@ const programFields = {
   longest_wait_seconds: seconds,
   current_wait_seconds: say(seconds, 'Queued time of the call that waits longest now; 0: none waits.'),
   current_wait_cause: say(z.enum(WAIT_CAUSES).nullable(), 'What that call waits for; null: none waits.'),
+  model: say(z.string().nullable(), 'That of its last call; null: not known here.'),
+  identified_by: say(z.string().nullable(), 'The source that named it.'),
+  agent_type: say(
+    z.string().nullable(),
+    'The workflow that its calls name, or else a hash of the instructions and tools with which it began.',
+  ),
   engine: say(z.string().nullable(), 'Its home, or else the engine of a running call.'),
   engines: z.array(z.string()),
   active_calls: whole,
@@ -176,6 +182,30 @@ export const programPage = z
   })
   .meta({ id: 'ProgramPage' });
 
+const endedProgram = z
+  .strictObject({
+    id: programFields.id,
+    key: programFields.key,
+    model: programFields.model,
+    identified_by: programFields.identified_by,
+    agent_type: programFields.agent_type,
+    cause: say(
+      z.enum(['ended', 'expired', 'evicted']),
+      '`ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row.',
+    ),
+    ended_at: say(time, 'When it left the table.'),
+    duration_seconds: say(seconds, 'First arrival to last completion.'),
+    queue_seconds: say(seconds, 'Queued time of all its calls.'),
+    service_seconds: seconds,
+    calls: whole,
+    engine: say(z.string().nullable(), 'Where its last call ran.'),
+  })
+  .meta({ id: 'EndedProgram' });
+
+export const endedPrograms = z
+  .strictObject({ programs: say(z.array(endedProgram), 'The last 500, the last to end first.') })
+  .meta({ id: 'EndedPrograms' });
+
 const pastCall = z
   .strictObject({
     call: z.string(),
@@ -212,6 +242,12 @@ export const engine = z
     kind: z.string(),
     source: say(z.string().nullable(), '`config`, `admin`, or the source that found it; null: it is being removed.'),
     state: z.enum(['joining', 'up', 'probation', 'ejected', 'draining']),
+    down_since: say(
+      z.number().nullable(),
+      'Unix time in seconds since which it is out of service; null: it is not, or that is not known.',
+    ),
+    down_reason: say(z.string().nullable(), 'The last error; null: none.'),
+    probe_in_seconds: say(seconds.nullable(), 'Until it is asked again; null: it is in service, or drains.'),
     models: z.array(z.string()),
     window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
     in_flight: whole,
@@ -263,7 +299,10 @@ export const totals = z
   .strictObject({
     window_seconds: seconds,
     step_seconds: seconds,
-    program_completion_seconds: say(spread, 'First arrival to last completion of programs that left the table.'),
+    program_completion_seconds: say(
+      spread,
+      'First arrival to last completion of programs that left the table, or were idle for a minute.',
+    ),
     queue_seconds: say(spread, 'Queued time of calls that ended.'),
     cached_share: share.nullable(),
     output_tokens: whole,
@@ -275,6 +314,7 @@ export const totals = z
         calls: z.array(whole),
         program_completion_seconds: z.array(seconds.nullable()),
         queue_seconds: z.array(seconds.nullable()),
+        queue_p99_seconds: z.array(seconds.nullable()),
         cached_share: z.array(share.nullable()),
         promoted_calls: z.array(whole),
       }),
@@ -305,6 +345,7 @@ export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;
 export type NextCall = z.infer<typeof nextCall>;
 export type ActiveCall = z.infer<typeof activeCall>;
+export type EndedPrograms = z.infer<typeof endedPrograms>;
 export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
 export type Engine = z.infer<typeof engine>;

@@ -33,6 +33,7 @@ second those that have changed, or a comment. Clients that reconnect get all of 
 /** Every path of the admin listener, in the notation of OpenAPI. */
 const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'delete', Operation>>>>> = {
   '/programs': { get: { summary: 'Programs, a page at a time.', query: PAGE, answer: answers.programPage } },
+  '/ended': { get: { summary: 'The last programs that have left the table.', answer: answers.endedPrograms } },
   '/programs/{id}': {
     get: {
       summary: 'One program, its threads and active calls.',
@@ -101,6 +102,9 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   '/engines/{id}/drain': {
     post: { summary: 'Sends it no new calls; running ones finish.', answer: answers.engine, errors: [404] },
   },
+  '/engines/{id}/undrain': {
+    post: { summary: 'Returns a drained engine to service.', answer: answers.engine, errors: [404] },
+  },
   '/every-engine/{path}': {
     post: {
       summary: 'Sends the same request to all engines, if `admin.enginePaths` lists the path.',
@@ -121,7 +125,11 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   '/stream': {
     get: {
       summary: STREAM,
-      query: { ...PAGE, program: 'Key of a program to watch as well.' },
+      query: {
+        ...PAGE,
+        program: 'Key of a program to watch as well.',
+        ended: 'If set, the event `ended` carries the answer of that path.',
+      },
       answer: 'text/event-stream',
       errors: [503],
     },

@@ -109,6 +109,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
     declared,
+    workflow: declaration?.workflow,
     toldTool: toldTool(body),
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
