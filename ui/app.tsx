@@ -4,6 +4,7 @@ import { counted } from './format.js';
 import { ProgramView } from './program.js';
 import { Programs } from './programs.js';
 import { Queues } from './queues.js';
+import { StatusLine } from './status.js';
 import { announcement, connection, gateway, go, urlOf, view } from './state.js';
 import { post, useToken } from './stream.js';
 import { History, Totals } from './totals.js';
@@ -70,6 +71,7 @@ function Content() {
     return <p class="notice">{now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.'}</p>;
   return (
     <div class={now.state === 'live' ? 'content' : 'content stale'}>
+      <StatusLine />
       {view.value.program === '' ? (
         <>
           <Totals />
@@ -77,8 +79,8 @@ function Content() {
             <Queues />
             <Engines />
           </div>
-          <Programs />
           <History />
+          <Programs />
         </>
       ) : (
         <ProgramView key={view.value.program} />

@@ -1,7 +1,9 @@
+import { useSignal } from '@preact/signals';
 import type { Engine } from '../sidecar/admin/answers.js';
 import { Bar } from './bar.js';
 import { brief, count, percent, tokens } from './format.js';
 import { engines, show } from './state.js';
+import { post } from './stream.js';
 import { engineWords } from './words.js';
 
 export function Engines() {
@@ -40,7 +42,7 @@ function Card({ engine }: { readonly engine: Engine }) {
       <p class={open ? 'quiet' : 'warn'}>{text}</p>
       <Bar
         label="In flight"
-        text={`${engine.in_flight} of ${engine.window ?? 'any'}`}
+        text={engine.window === null ? `${engine.in_flight}, no limit` : `${engine.in_flight} of ${engine.window}`}
         value={engine.in_flight}
         max={engine.window}
       />
@@ -60,7 +62,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           <dd>{capacity === null ? '–' : tokens(capacity)}</dd>
         </div>
         <div>
-          <dt>Cached</dt>
+          <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
           <dd>{percent(engine.cached_share)}</dd>
         </div>
         <div>
@@ -72,6 +74,27 @@ function Card({ engine }: { readonly engine: Engine }) {
           <dd>{engine.kind}</dd>
         </div>
       </dl>
+      <Drain engine={engine} />
     </li>
+  );
+}
+
+function Drain({ engine: { id, state } }: { readonly engine: Engine }) {
+  const problem = useSignal<string | undefined>(undefined);
+  const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
+  const send = async () => {
+    problem.value = await post(`/engines/${encodeURIComponent(id)}/${verb}`);
+  };
+  return (
+    <p class="drain">
+      <button type="button" aria-label={`${word}: ${id}`} onClick={() => void send()}>
+        {word}
+      </button>
+      {problem.value !== undefined && (
+        <span class="warn" role="alert">
+          {problem}
+        </span>
+      )}
+    </p>
   );
 }

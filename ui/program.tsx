@@ -5,7 +5,7 @@ import { brief, clock, count, duration, percent, ratio, tokens } from './format.
 import { calls, go, program, urlOf, view } from './state.js';
 import { post } from './stream.js';
 import { TimeLine } from './time-line.js';
-import { figureWords, levelBefore, reasonWords, type ThreadCall } from './words.js';
+import { figureWords, levelBefore, nameOf, reasonWords, type ThreadCall } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -22,7 +22,7 @@ export function ProgramView() {
         </a>
       </nav>
       <h2 id="program" title={key}>
-        {detail?.id ?? brief(key, 100)}
+        {detail === undefined || detail === null ? brief(key, 100) : nameOf(detail)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && (
@@ -50,7 +50,11 @@ const activeCalls = (detail: ProgramDetail | undefined): ThreadCall[] =>
 function Facts({ row }: { readonly row: ProgramDetail }) {
   const facts: [string, string][] = [
     ['State', row.state],
+    ['Id', row.id],
     ['Tenant', row.tenant],
+    ['Agent type', row.agent_type ?? '–'],
+    ['Model', row.model ?? '–'],
+    ['Identified by', row.identified_by ?? '–'],
     ['Level', String(row.level)],
     ['Service', duration(row.attained_service_seconds)],
     ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
@@ -105,12 +109,16 @@ function EndButton({ row }: { readonly row: ProgramDetail }) {
   );
 }
 
+/** A call's text without ids and figures: equal for calls that wait alike, of which the first says it. */
+const gist = (call: ThreadCall | undefined): string | undefined =>
+  call?.text.replaceAll(/[0-9a-f]{10}-\d+|[\d.,]+/g, '');
+
 function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
   const { shown, more } = useFirst(active, ACTIVE_SHOWN);
   return (
     <>
       <ul class="calls">
-        {shown.map((call) => (
+        {shown.map((call, index) => (
           <li key={call.call}>
             <p class="when">
               <b>
@@ -120,7 +128,7 @@ function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
               </b>
               <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
             </p>
-            <p>{call.text}</p>
+            {gist(call) !== gist(shown[index - 1]) && <p>{call.text}</p>}
           </li>
         ))}
       </ul>

@@ -1,7 +1,7 @@
 import { Chart } from './chart.js';
 import { clock, count, duration, percent } from './format.js';
 import { Shadow } from './shadow.js';
-import { totals } from './state.js';
+import { queue, totals } from './state.js';
 
 /** Sums of the last minutes. */
 export function Totals() {
@@ -12,12 +12,12 @@ export function Totals() {
     <section aria-labelledby="totals">
       <h2 id="totals">Last {duration(sums.window_seconds)}</h2>
       <dl class="totals">
+        <Figure name="Waiting now" value={count(queue.value?.waiting ?? 0)} />
         <Figure name="Programs finished" value={count(completion.count)} />
         <Figure name="Completion time" value={duration(completion.mean)} more={tail(completion.p99)} />
         <Figure name="Queue time of a call" value={duration(queued.mean)} more={tail(queued.p99)} />
         <Figure name="Prompt from cache" value={percent(sums.cached_share)} />
         <Figure name="Calls ended" value={count(queued.count)} />
-        <Figure name="Promoted calls" value={count(sums.promoted_calls)} />
       </dl>
       {sums.shadow !== null && <Shadow {...sums.shadow} />}
     </section>
@@ -34,9 +34,20 @@ export function History() {
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       <div class="charts">
-        <Chart name="Calls ended" times={times} values={steps.calls} format={count} />
-        <Chart name="Queue time, mean" times={times} values={steps.queue_seconds} format={duration} />
-        <Chart name="Completion time, mean" times={times} values={steps.program_completion_seconds} format={duration} />
+        <Chart
+          name="Queue time of a call: mean, p99"
+          times={times}
+          values={steps.queue_seconds}
+          most={steps.queue_p99_seconds}
+          format={duration}
+        />
+        <Chart name={`Calls ended in ${stepSeconds} s`} times={times} values={steps.calls} format={count} isWhole />
+        <Chart
+          name="Completion time of programs, mean"
+          times={times}
+          values={steps.program_completion_seconds}
+          format={duration}
+        />
         <Chart name="Prompt from cache" times={times} values={steps.cached_share} format={percent} max={1} />
       </div>
       <details>

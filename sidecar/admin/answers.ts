@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
-import { say, whole } from './answer-parts.js';
+import { say, seconds, share, whole } from './answer-parts.js';
 import { clusterState } from './cluster-answer.js';
 import { shadow } from './shadow-answer.js';
 
 export * from './acknowledgements.js';
+export * from './engine-answers.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
@@ -12,8 +13,6 @@ export * from './acknowledgements.js';
  */
 export const API_VERSION = 1;
 
-const seconds = z.number().min(0);
-const share = z.number().min(0).max(1);
 /** A wall-clock time. */
 const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
 
@@ -235,45 +234,6 @@ export const pastCalls = z
   .strictObject({ calls: say(z.array(pastCall), 'The latest, oldest first.') })
   .meta({ id: 'PastCalls' });
 
-export const engine = z
-  .strictObject({
-    id: z.string(),
-    url: z.string(),
-    kind: z.string(),
-    source: say(z.string().nullable(), '`config`, `admin`, or the source that found it; null: it is being removed.'),
-    state: z.enum(['joining', 'up', 'probation', 'ejected', 'draining']),
-    down_since: say(
-      z.number().nullable(),
-      'Unix time in seconds since which it is out of service; null: it is not, or that is not known.',
-    ),
-    down_reason: say(z.string().nullable(), 'The last error; null: none.'),
-    probe_in_seconds: say(seconds.nullable(), 'Until it is asked again; null: it is in service, or drains.'),
-    models: z.array(z.string()),
-    window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
-    in_flight: whole,
-    working_set_tokens: say(z.number(), 'Tokens of running and resident contexts.'),
-    gate_tokens: say(z.number().nullable(), 'Most tokens of the working set; null: no gate.'),
-    capacity_tokens: say(z.number().nullable(), 'KV cache of the engine; null: unknown.'),
-    cached_share: say(share.nullable(), 'Share of prompt tokens served from the cache, in the time of `/totals`.'),
-    resting: say(z.boolean(), 'It reported no room, and gets no calls for a moment.'),
-    engine_running: z.number().nullable(),
-    engine_waiting: z.number().nullable(),
-    kv_usage: z.number().nullable(),
-  })
-  .meta({ id: 'Engine' });
-
-export const engineList = z.strictObject({ engines: z.array(engine) }).meta({ id: 'EngineList' });
-
-export const queue = z
-  .strictObject({
-    waiting: whole,
-    limit: whole,
-    longest_wait_seconds: seconds,
-    waiting_for: say(z.record(z.enum(WAIT_CAUSES), whole), 'Waiting calls by cause.'),
-    levels: z.array(z.strictObject({ level: whole, waiting: whole })),
-  })
-  .meta({ id: 'Queue' });
-
 export const tenantList = z
   .strictObject({
     division: say(
@@ -348,9 +308,6 @@ export type ActiveCall = z.infer<typeof activeCall>;
 export type EndedPrograms = z.infer<typeof endedPrograms>;
 export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
-export type Engine = z.infer<typeof engine>;
-export type EngineList = z.infer<typeof engineList>;
-export type Queue = z.infer<typeof queue>;
 export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
 export type ShadowAnswer = z.infer<typeof shadow>;

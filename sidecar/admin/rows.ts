@@ -239,12 +239,15 @@ export function engineRow(
 
 export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
+  const { name, firstQuantumMs, quantumRatio } = context.config.policy;
+  const bounds =
+    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * quantumRatio ** level) / 1000);
   return {
     waiting,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
     waiting_for: byCause,
-    levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
+    levels: byLevel.map((calls, level) => ({ level, waiting: calls, up_to_seconds: bounds[level] ?? null })),
   };
 }
 

@@ -5,7 +5,7 @@ import type { CallSpec } from '../calls/spec.js';
 /** Ended programs to remember. */
 const ENDED_MAX = 500;
 
-/** What its calls have told of a program, beside what the scheduler knows. */
+/** A program in the words of its calls. */
 interface Told {
   readonly model: string;
   /** The source that named the program. */
