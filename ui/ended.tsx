@@ -3,11 +3,24 @@ import { clock, count, duration, percent, ratio } from './format.js';
 import { ended, go, urlOf } from './state.js';
 import { NAMED_BY, nameOf } from './words.js';
 
-const CAUSES: Readonly<Record<EndedPrograms['programs'][number]['cause'], string>> = {
+type Row = EndedPrograms['programs'][number];
+
+const CAUSES: Readonly<Record<Row['cause'], string>> = {
   ended: 'announced',
   expired: 'idle for too long',
   evicted: 'idle, row needed',
 };
+
+/** Name, style and content of each column; of queued time, the share of all that its calls spent here. */
+const COLUMNS: readonly (readonly [string, string, (row: Row) => string])[] = [
+  ['Ended', 'number', (row) => clock(row.ended_at)],
+  ['Took', 'number', (row) => duration(row.duration_seconds)],
+  ['Queued', 'number', (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds))],
+  ['Calls', 'number desk', (row) => count(row.calls)],
+  ['Engine', 'desk', (row) => row.engine ?? '–'],
+  ['Model', 'tablet', (row) => row.model ?? '–'],
+  ['Why', 'tablet', (row) => CAUSES[row.cause]],
+];
 
 /** The last programs that have left the table. Their calls are still known, as far as they are remembered. */
 export function Ended() {
@@ -17,59 +30,36 @@ export function Ended() {
       <table class="programs">
         <thead>
           <tr>
-            <th scope="col">Program</th>
-            <th scope="col" class="number">
-              Ended
-            </th>
-            <th scope="col" class="number" title="First call to last answer">
-              Took
-            </th>
-            <th scope="col" class="number" title="Queued, of all time that its calls spent here">
-              Queued
-            </th>
-            <th scope="col" class="number desk">
-              Calls
-            </th>
-            <th scope="col" class="desk">
-              Engine
-            </th>
-            <th scope="col" class="tablet">
-              Model
-            </th>
-            <th scope="col" class="tablet">
-              Why
-            </th>
+            {['Program', ...COLUMNS.map(([name]) => name)].map((name, at) => (
+              <th key={name} scope="col" class={COLUMNS[at - 1]?.[1]}>
+                {name}
+              </th>
+            ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => {
-            const target = { program: row.key, span: '' };
-            return (
-              <tr key={`${row.key} ${row.ended_at}`}>
-                <th scope="row" title={`${row.id}, ${NAMED_BY(row)}`}>
-                  <a href={urlOf(target)} onClick={(event) => go(event, target)}>
-                    {nameOf(row)}
-                  </a>
-                </th>
-                <td class="number">{clock(row.ended_at)}</td>
-                <td class="number">{duration(row.duration_seconds)}</td>
-                <td class="number">{percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds))}</td>
-                <td class="number desk">{count(row.calls)}</td>
-                <td class="desk" title={row.engine ?? undefined}>
-                  {row.engine ?? '–'}
-                </td>
-                <td class="tablet" title={row.model ?? undefined}>
-                  {row.model ?? '–'}
-                </td>
-                <td class="tablet">{CAUSES[row.cause]}</td>
-              </tr>
-            );
-          })}
-        </tbody>
+        <tbody>{rows.map((row) => EndedRow(row))}</tbody>
       </table>
       {rows.length === 0 && (
-        <p class="quiet empty">None has ended yet. A program ends when its client says so, or after its lease.</p>
+        <p class="quiet empty">None yet: a program ends when its client says so, or by its lease.</p>
       )}
     </div>
+  );
+}
+
+function EndedRow(row: Row) {
+  const target = { program: row.key, span: '' };
+  return (
+    <tr key={`${row.key} ${row.ended_at}`}>
+      <th scope="row" title={`${row.id}, ${NAMED_BY(row)}`}>
+        <a href={urlOf(target)} onClick={(event) => go(event, target)}>
+          {nameOf(row)}
+        </a>
+      </th>
+      {COLUMNS.map(([name, style, cell]) => (
+        <td key={name} class={style} title={cell(row)}>
+          {cell(row)}
+        </td>
+      ))}
+    </tr>
   );
 }

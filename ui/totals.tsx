@@ -30,6 +30,14 @@ export function History() {
   if (sums === undefined) return null;
   const { steps, step_seconds: stepSeconds } = sums;
   const times = steps.calls.map((_, index) => steps.from + index * stepSeconds);
+  const columns: readonly (readonly [string, (index: number) => string])[] = [
+    ['Calls', (at) => String(steps.calls[at])],
+    ['Programs', (at) => String(steps.programs[at])],
+    ['Queue time', (at) => duration(steps.queue_seconds[at] ?? null)],
+    ['p99', (at) => duration(steps.queue_p99_seconds[at] ?? null)],
+    ['Completion time', (at) => duration(steps.program_completion_seconds[at] ?? null)],
+    ['From cache', (at) => percent(steps.cached_share[at] ?? null)],
+  ];
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -56,13 +64,11 @@ export function History() {
           <table>
             <thead>
               <tr>
-                <th scope="col">From</th>
-                <th scope="col">Calls</th>
-                <th scope="col">Programs</th>
-                <th scope="col">Queue time</th>
-                <th scope="col">Completion time</th>
-                <th scope="col">From cache</th>
-                <th scope="col">Promoted</th>
+                {['From', ...columns.map(([name]) => name)].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -70,12 +76,9 @@ export function History() {
                 .map((time, index) => (
                   <tr key={time}>
                     <th scope="row">{clock(time)}</th>
-                    <td>{steps.calls[index]}</td>
-                    <td>{steps.programs[index]}</td>
-                    <td>{duration(steps.queue_seconds[index] ?? null)}</td>
-                    <td>{duration(steps.program_completion_seconds[index] ?? null)}</td>
-                    <td>{percent(steps.cached_share[index] ?? null)}</td>
-                    <td>{steps.promoted_calls[index]}</td>
+                    {columns.map(([name, cell]) => (
+                      <td key={name}>{cell(index)}</td>
+                    ))}
                   </tr>
                 ))
                 .reverse()}

@@ -190,7 +190,7 @@ describe('admin paths', () => {
     await ask(at, { method: 'DELETE' });
     expect(await tell('undrain')).toMatchObject({ error: { code: 'unknown_engine' } });
     open();
-    expect((await call).statusCode).toBe(200);
+    expect((await call).status).toBe(200);
   });
 
   it('show, add, drain and remove engines', async () => {
