@@ -9,6 +9,7 @@ import { readJsonBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
 import { findProgram } from './programs.js';
+import { VERSION } from '../version.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
@@ -84,6 +85,7 @@ export function adminRoutes(context: Parts): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
+    '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
@@ -102,8 +104,13 @@ export function adminRoutes(context: Parts): Routes {
 
 /** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
 export function probeRoutes(context: Parts): Routes {
+  const alive: Handlers = {
+    GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }),
+  };
   return {
-    '/healthz': { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) },
+    '/healthz': alive,
+    // The path of the engines' own probes.
+    '/health': alive,
     '/readyz': { GET: (request, response) => showReady(context, request, response) },
   };
 }

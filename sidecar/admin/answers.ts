@@ -69,6 +69,10 @@ const waitingFor = z
     ...obstacleFields,
     ahead: say(whole, 'Waiting calls that this engine would run first.'),
     oldest_ahead: waitingCall.nullable(),
+    expected_seconds: say(
+      seconds.nullable(),
+      'Until it runs, at the pace at which its model’s last calls ended; null: not known, as without a backlog.',
+    ),
   })
   .meta({ id: 'WaitingFor', description: 'Why a call waits, at the engine that comes nearest to running it.' });
 

@@ -147,8 +147,11 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   },
   '/metrics': { get: { summary: 'Metrics for Prometheus.', answer: 'text/plain' } },
   '/openapi.json': { get: { summary: 'This description.', answer: 'application/json' } },
+  '/version': { get: { summary: 'The version of maitred.', answer: answers.version } },
   '/healthz': { get: { summary: 'Whether the process is alive.', answer: answers.alive, open: true } },
+  '/health': { get: { summary: 'The same, by the path of the engines’ probes.', answer: answers.alive, open: true } },
   '/readyz': { get: { summary: 'Whether it takes calls.', answer: answers.ready, errors: [503], open: true } },
+  '/': { get: { summary: 'Leads to the page.', status: 302, answer: '*/*', open: true } },
   '/ui': { get: { summary: 'The page.', answer: 'text/html', errors: [404], open: true } },
   '/ui/assets/{file}': { get: { summary: 'A file of the page.', answer: '*/*', errors: [404], open: true } },
 };

@@ -253,11 +253,10 @@ const auth = z.strictObject({
   keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, all as one tenant.', NONE)),
 });
 
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
 const log = z.strictObject({
-  level: z
-    .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
-    .default('info')
-    .meta(note('Lowest level to write.', 'convention')),
+  level: z.enum(LOG_LEVELS).default('info').meta(note('Lowest level to write.', 'convention')),
 });
 
 /** The keys alone, without consistency checks, for code that walks them. */

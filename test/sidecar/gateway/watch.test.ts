@@ -105,6 +105,9 @@ describe('the admin API', () => {
     expect(await check(answers.totals, '/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
     await check(answers.gatewayState, '/gateway');
     await check(answers.alive, '/healthz');
+    await check(answers.alive, '/health');
+    await check(answers.version, '/version');
+    expect((await ask(`${url}/`)).headers['location']).toBe('/ui');
     await check(answers.ready, '/readyz');
     await check(answers.error, '/programs/unknown');
     await check(answers.error, '/demo', post);
