@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
+import { budget } from './budget.js';
 import { cluster } from './cluster.js';
 import { defaults } from '../../src/index.js';
 import { discovery } from './discovery.js';
@@ -271,6 +272,7 @@ export const configKeys = z.strictObject({
   admission: admission.prefault({}),
   balancer: balancer.prefault({}),
   limits: limits.prefault({}),
+  budget: budget.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   workflows,
