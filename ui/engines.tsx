@@ -1,9 +1,8 @@
-import { useSignal } from '@preact/signals';
 import type { Engine } from '../sidecar/admin/answers.js';
+import { Command } from './command.js';
 import { Bar } from './bar.js';
 import { brief, count, percent, tokens } from './format.js';
 import { engines, show } from './state.js';
-import { post } from './stream.js';
 import { engineWords } from './words.js';
 
 export function Engines() {
@@ -80,21 +79,12 @@ function Card({ engine }: { readonly engine: Engine }) {
 }
 
 function Drain({ engine: { id, state } }: { readonly engine: Engine }) {
-  const problem = useSignal<string | undefined>(undefined);
   const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
-  const send = async () => {
-    problem.value = await post(`/engines/${encodeURIComponent(id)}/${verb}`);
-  };
   return (
     <p class="drain">
-      <button type="button" aria-label={`${word}: ${id}`} onClick={() => void send()}>
+      <Command path={`/engines/${encodeURIComponent(id)}/${verb}`} label={`${word}: ${id}`}>
         {word}
-      </button>
-      {problem.value !== undefined && (
-        <span class="warn" role="alert">
-          {problem}
-        </span>
-      )}
+      </Command>
     </p>
   );
 }

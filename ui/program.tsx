@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import { Command } from './command.js';
 import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
 import { calls, go, program, urlOf, view } from './state.js';
-import { post } from './stream.js';
 import { TimeLine } from './time-line.js';
 import { figureWords, levelBefore, nameOf, reasonWords, type ThreadCall } from './words.js';
 
@@ -80,30 +80,20 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
 
 function EndButton({ row }: { readonly row: ProgramDetail }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const problem = useSignal<string | undefined>(undefined);
-  const end = async () => {
-    dialog.current?.close();
-    problem.value = await post(`/programs/${encodeURIComponent(row.key)}/end`);
-  };
   return (
     <>
-      <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+      <button type="button" onClick={() => dialog.current?.showModal()}>
         End this program
       </button>
-      {problem.value !== undefined && (
-        <p class="warn" role="alert">
-          {problem}
-        </p>
-      )}
       <dialog ref={dialog} aria-labelledby="end-title">
         <h3 id="end-title">End {brief(row.id, 80)}?</h3>
         <p>Its running calls finish. Its next call begins a new program, which starts at level 0.</p>
         <button type="button" onClick={() => dialog.current?.close()}>
           Keep it
         </button>
-        <button type="button" class="danger" onClick={() => void end()}>
+        <Command path={`/programs/${encodeURIComponent(row.key)}/end`} isDangerous>
           End it
-        </button>
+        </Command>
       </dialog>
     </>
   );

@@ -111,26 +111,13 @@ function Filters({ total }: { readonly total: number }) {
       <label>
         Text <input type="search" value={text} onInput={change('text')} placeholder="part of a name" />
       </label>
-      <label>
-        State{' '}
-        <select value={state} onChange={change('state')}>
-          <option value="">any</option>
-          <option value="waiting">waiting</option>
-          <option value="running">running</option>
-          <option value="idle">idle</option>
-        </select>
-      </label>
-      <label>
-        Engine{' '}
-        <select value={engine} onChange={change('engine')}>
-          <option value="">any</option>
-          {[...new Set([...known, ...(engine === '' ? [] : [engine])])].map((id) => (
-            <option key={id} value={id}>
-              {brief(id, 40)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice name="State" value={state} of={['waiting', 'running', 'idle']} onChange={change('state')} />
+      <Choice
+        name="Engine"
+        value={engine}
+        of={[...new Set([...known, ...(engine === '' ? [] : [engine])])]}
+        onChange={change('engine')}
+      />
       <label>
         Tenant <input list="tenants" value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
       </label>
@@ -143,6 +130,27 @@ function Filters({ total }: { readonly total: number }) {
     </form>
   );
 }
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly value: string;
+  readonly of: readonly string[];
+  readonly onChange: (event: Event) => void;
+}
+
+const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
+  <label>
+    {name}{' '}
+    <select value={value} onChange={onChange}>
+      <option value="">any</option>
+      {of.map((each) => (
+        <option key={each} value={each}>
+          {brief(each, 40)}
+        </option>
+      ))}
+    </select>
+  </label>
+);
 
 function Table({ total }: { readonly total: number }) {
   const scroller = useRef<HTMLDivElement>(null);
