@@ -1,7 +1,13 @@
 import { Option, type Command } from 'commander';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import { explainChoices } from './choices-help.js';
-import { problemText, type ConfigInputs, type ConfigProblem, type Override } from '../sidecar/config/index.js';
+import {
+  LOG_LEVELS,
+  problemText,
+  type ConfigInputs,
+  type ConfigProblem,
+  type Override,
+} from '../sidecar/config/index.js';
 import { POLICY_NAMES } from '../src/index.js';
 import { collect } from './options.js';
 
@@ -13,6 +19,7 @@ export interface ConfigFlags {
   readonly embedded?: string;
   readonly policy?: string;
   readonly balancer?: string;
+  readonly logLevel?: string;
 }
 
 /** The options that `serve` and `config` share: the file, and flags over it. Their values are checked with the rest. */
@@ -25,6 +32,7 @@ export function addConfigOptions(command: Command): Command {
     .option('--embedded <count>', 'stand-in engines to start with the gateway (embedded)')
     .addOption(oneOf('--policy <name>', 'which call runs next (policy.name)', POLICY_NAMES))
     .addOption(oneOf('--balancer <name>', 'where a call runs (balancer.name)', BALANCER_NAMES))
+    .addOption(oneOf('--log-level <level>', 'lowest level to log (log.level)', LOG_LEVELS))
     .addHelpText(
       'after',
       '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.',
@@ -49,6 +57,7 @@ export function configInputs(flags: ConfigFlags): ConfigInputs {
     ['embedded', '--embedded', flags.embedded],
     ['policy.name', '--policy', flags.policy],
     ['balancer.name', '--balancer', flags.balancer],
+    ['log.level', '--log-level', flags.logLevel],
   ];
   const overrides = given.flatMap(([path, origin, text]): Override[] =>
     text === undefined ? [] : [{ path, origin, text }],

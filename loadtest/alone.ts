@@ -44,4 +44,22 @@ export async function measureAlone(
   return { overheadMs: Math.max(0, overheadMs), promptTokenMs, outputTokenMs };
 }
 
+/** Tokens of the call by which speeds are compared. */
+const TYPICAL = { prompt: 2048, output: 256 };
+
+/**
+ * The speed on which all slowdowns of a run are based: that of the fastest target. Two targets with baselines of their own would
+ * differ by the errors of a dozen calls, and one behind a slow gateway would look as if it slowed nothing.
+ */
+export function baselineOf(speeds: readonly (AloneSpeed | undefined)[]): AloneSpeed | undefined {
+  const typicalMs = ({ overheadMs, promptTokenMs, outputTokenMs }: AloneSpeed): number =>
+    overheadMs + TYPICAL.prompt * promptTokenMs + TYPICAL.output * outputTokenMs;
+  return speeds
+    .filter((speed) => speed !== undefined)
+    .reduce<AloneSpeed | undefined>(
+      (best, each) => (best && typicalMs(best) <= typicalMs(each) ? best : each),
+      undefined,
+    );
+}
+
 const slope = (ms: number, tokens: number): number => (tokens > 0 ? Math.max(0, ms / tokens) : NaN);

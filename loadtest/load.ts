@@ -98,7 +98,7 @@ export interface TargetFacts {
   readonly isExact: boolean;
   /** Whether answers can be made exactly as long as wanted. */
   readonly ignoresEos: boolean;
-  /** Speed of a call alone, measured before the run, from which `aloneMs` is computed. Undefined: not measured. */
+  /** Speed of a call alone, from which `aloneMs` is computed: the same for all targets of a run. Undefined: not measured. */
   readonly alone: AloneSpeed | undefined;
   /** Prompt tokens intended for calls with made text, and those that the target counted. */
   readonly promptTokensWanted: number;

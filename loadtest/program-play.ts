@@ -46,7 +46,9 @@ class ProgramPlay {
     this.#run = new ProgramRun(program, arrivedMs);
     this.#conversations = new Conversations(program, style);
     this.#timeline = new Timeline(program, arrivedMs);
-    this.#id = idOf(runId, String(target), program.id);
+    const id = idOf(runId, String(target), program.id);
+    // Harnesses make UUIDs; a client that was told of maitred can name its programs so that people can read it.
+    this.#id = options.identity === 'maitred' ? `${program.workload ?? 'program'}-${id.slice(-10)}` : id;
     this.#dice = Dice.of(options.seed ^ HANG_UP_SEED, index);
   }
 

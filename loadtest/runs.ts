@@ -1,3 +1,4 @@
+import { baselineOf } from './alone.js';
 import { Fitting } from './fitting.js';
 import { type LoadOptions, type LoadSummary, RUNS, SHORT_MS } from './load.js';
 import { Meter } from './meter.js';
@@ -19,8 +20,10 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
   const targets: Target[] = [];
   try {
     for (const url of options.targets) targets.push(await Target.open(url, options));
-    const ready: Readiness[] = [];
-    for (const target of targets) ready.push(await preflight(target, options, signal));
+    const looks: Readiness[] = [];
+    for (const target of targets) looks.push(await preflight(target, options, signal));
+    const alone = baselineOf(looks.map(({ facts }) => facts.alone));
+    const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
     const { onWarning } = options;
     const warning = onWarning && fitting.foresee(options.programs(0), options.maxPrograms);

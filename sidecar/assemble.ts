@@ -23,6 +23,7 @@ import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './admin/programs.js';
 import { Responses } from './calls/responses.js';
+import { KnownPrograms } from './watch/known-programs.js';
 import { Threads } from './watch/threads.js';
 import { setTimer } from './timer.js';
 import { TokenEstimator } from './bodies/tokens.js';
@@ -46,11 +47,11 @@ export interface GatewayOptions {
 /** Creates the parts of a gateway and connects them. The fleet is still empty. */
 export function assemble(config: Config, options: GatewayOptions): Context {
   const log = options.log ?? makeLog(config);
+  const completions = { idle: () => driver.scheduler.views.idle(), now: () => driver.now() };
   const metrics = new Metrics({
     hasEngine: (id) => fleet.get(id) !== undefined,
     tenantsMax: () => context.config.limits.tenantSeriesMax,
-    idle: () => driver.scheduler.views.idle(),
-    now: () => driver.now(),
+    ...completions,
   });
   const observers = new Observers();
   const balancerInUse = new BalancerInUse();
@@ -98,8 +99,9 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     warms,
     threads: new Threads(),
     identified: new Identified(),
+    known: new KnownPrograms(),
     pastCalls: new PastCalls(config.limits.pastCalls),
-    totals: new Totals(),
+    totals: new Totals(completions),
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
     shadow: options.shadow,
@@ -116,13 +118,14 @@ export function assemble(config: Config, options: GatewayOptions): Context {
 
 /** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */
 function observersOf(context: () => Context): Observer[] {
-  const { active, identified, log, metrics, pastCalls, responses, sessions, threads, tokens, totals, warms } =
+  const { active, identified, known, log, metrics, pastCalls, responses, sessions, threads, tokens, totals, warms } =
     context();
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
     totals,
     pastCalls,
+    known,
     new CallLog(log),
     threads,
     identified,

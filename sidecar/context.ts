@@ -19,6 +19,7 @@ import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Responses } from './calls/responses.js';
+import type { KnownPrograms } from './watch/known-programs.js';
 import type { Threads } from './watch/threads.js';
 import type { Tracing } from './tracing/tracing.js';
 import type { TokenEstimator } from './bodies/tokens.js';
@@ -67,6 +68,7 @@ export interface Context {
   readonly warms: Warms;
   readonly threads: Threads;
   readonly identified: Identified;
+  readonly known: KnownPrograms;
   readonly pastCalls: PastCalls;
   readonly totals: Totals;
   readonly watchers: Watchers<WatchedView>;

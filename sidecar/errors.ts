@@ -13,6 +13,7 @@ export const ERRORS = {
   thread_unsupported: { status: 400, type: 'invalid_request_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
   forbidden: { status: 403, type: 'permission_error' },
+  budget_exceeded: { status: 403, type: 'insufficient_quota' },
   path_not_allowed: { status: 403, type: 'permission_error' },
   unknown_model: { status: 404, type: 'invalid_request_error' },
   unknown_path: { status: 404, type: 'invalid_request_error' },

@@ -3,16 +3,20 @@ import type { Observer } from './calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from './calls/spec.js';
 import type { Config } from './config/index.js';
 import type { ErrorCode } from './errors.js';
+import { readable } from './readable-log.js';
 
 /** Bytes of lines, or time, after which the lines are written together. */
 const WRITE_BYTES = 65_536;
 const WRITE_MS = 100;
 
-/** JSON lines on standard output, written without blocking calls. */
+/** Lines on standard output, written without blocking calls: JSON, or for people if it is a terminal. */
 export function makeLog(config: Config): Logger {
   const batches = { minLength: WRITE_BYTES, maxWrite: 2 * WRITE_BYTES, periodicFlush: WRITE_MS };
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', ...batches });
-  return pino({ level: config.log.level, hooks: { streamWrite: asBytes } }, destination);
+  return pino(
+    { level: config.log.level, hooks: { streamWrite: process.stdout.isTTY ? forPeople : asBytes } },
+    destination,
+  );
 }
 
 /**
@@ -20,6 +24,8 @@ export function makeLog(config: Config): Logger {
  * batch of buffers is not, but pino's types allow only strings.
  */
 const asBytes = (line: string): string => Buffer.from(line) as unknown as string;
+
+const forPeople = (line: string): string => asBytes(readable(line));
 
 /** Logs one line per call: its program, place, times and end, never a word of its prompt or answer. */
 export class CallLog implements Observer {

@@ -1,11 +1,12 @@
-import { useSignal } from '@preact/signals';
+import { Command } from './command.js';
 import { Engines } from './engines.js';
 import { counted } from './format.js';
 import { ProgramView } from './program.js';
 import { Programs } from './programs.js';
 import { Queues } from './queues.js';
+import { StatusLine } from './status.js';
 import { announcement, connection, gateway, go, urlOf, view } from './state.js';
-import { post, useToken } from './stream.js';
+import { useToken } from './stream.js';
 import { History, Totals } from './totals.js';
 
 export function App() {
@@ -40,20 +41,15 @@ function Head() {
 }
 
 function DemoButton() {
-  const problem = useSignal<string | undefined>(undefined);
   const { demo = null, demo_programs: programs = null } = gateway.value ?? {};
   if (demo === null) return null;
-  const start = async () => {
-    problem.value = await post('/demo');
-  };
   return (
     <span class="demo">
-      {problem.value !== undefined && <span role="alert">{problem}</span>}
-      <button type="button" disabled={demo === 'running'} onClick={() => void start()}>
+      <Command path="/demo" isOff={demo === 'running'}>
         {programs === null
           ? 'Send a demo fleet'
           : `Demo: ${programs.ended} of ${counted(programs.total, 'program')} ended`}
-      </button>
+      </Command>
     </span>
   );
 }
@@ -70,6 +66,7 @@ function Content() {
     return <p class="notice">{now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.'}</p>;
   return (
     <div class={now.state === 'live' ? 'content' : 'content stale'}>
+      <StatusLine />
       {view.value.program === '' ? (
         <>
           <Totals />
@@ -77,8 +74,8 @@ function Content() {
             <Queues />
             <Engines />
           </div>
-          <Programs />
           <History />
+          <Programs />
         </>
       ) : (
         <ProgramView key={view.value.program} />

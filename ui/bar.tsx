@@ -22,10 +22,7 @@ export function Bar({ label, text, value, max }: BarProps) {
           aria-valuemax={max}
           aria-valuetext={text}
         >
-          <div
-            class={value >= max ? 'fill full' : 'fill'}
-            style={{ width: `${Math.min(100, (100 * value) / max)}%` }}
-          />
+          <div class="fill" style={{ width: `${Math.min(100, (100 * value) / max)}%` }} />
         </div>
       )}
     </div>

@@ -1,4 +1,5 @@
 import type { Engine } from '../sidecar/admin/answers.js';
+import { Command } from './command.js';
 import { Bar } from './bar.js';
 import { brief, count, percent, tokens } from './format.js';
 import { engines, show } from './state.js';
@@ -40,7 +41,7 @@ function Card({ engine }: { readonly engine: Engine }) {
       <p class={open ? 'quiet' : 'warn'}>{text}</p>
       <Bar
         label="In flight"
-        text={`${engine.in_flight} of ${engine.window ?? 'any'}`}
+        text={engine.window === null ? `${engine.in_flight}, no limit` : `${engine.in_flight} of ${engine.window}`}
         value={engine.in_flight}
         max={engine.window}
       />
@@ -60,7 +61,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           <dd>{capacity === null ? '–' : tokens(capacity)}</dd>
         </div>
         <div>
-          <dt>Cached</dt>
+          <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
           <dd>{percent(engine.cached_share)}</dd>
         </div>
         <div>
@@ -72,6 +73,18 @@ function Card({ engine }: { readonly engine: Engine }) {
           <dd>{engine.kind}</dd>
         </div>
       </dl>
+      <Drain engine={engine} />
     </li>
+  );
+}
+
+function Drain({ engine: { id, state } }: { readonly engine: Engine }) {
+  const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
+  return (
+    <p class="drain">
+      <Command path={`/engines/${encodeURIComponent(id)}/${verb}`} label={`${word}: ${id}`}>
+        {word}
+      </Command>
+    </p>
   );
 }

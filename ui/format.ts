@@ -7,25 +7,17 @@ export const count = (value: number): string => whole.format(Math.round(value));
 /** `1 program`, `1,200 programs`. */
 export const counted = (value: number, noun: string): string => `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** `950 ms`, `3.2 s`, `4 min 5 s`, `3 h 20 min`; '–' for nothing. */
+/** `950 ms`, `3.2 s`, `4m 05s`, `3h 20m`, `5d 3h`; '–' for nothing. */
 export function duration(seconds: number | null): string {
   if (seconds === null) return '–';
   if (seconds < 0.0005) return '0 s';
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 59.5) return `${Math.round(seconds)} s`;
-  const [minutes, rest] = [Math.floor(Math.round(seconds) / 60), Math.round(seconds) % 60];
-  if (minutes < 60) return `${minutes} min${rest > 0 ? ` ${rest} s` : ''}`;
-  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
-}
-
-/** The same for tables, in at most six characters: `950ms`, `3.2s`, `4m05`, `3h20`, `5d3h`. */
-export function short(seconds: number): string {
-  if (seconds < 59.5) return duration(seconds).replace(' ', '');
   const rounded = Math.round(seconds);
   const [minutes, hours] = [Math.floor(rounded / 60), Math.floor(rounded / 3600)];
-  if (hours === 0) return `${minutes}m${two(rounded % 60)}`;
-  return hours < 24 ? `${hours}h${two(minutes % 60)}` : `${Math.floor(hours / 24)}d${hours % 24}h`;
+  if (hours === 0) return rounded % 60 === 0 ? `${minutes}m` : `${minutes}m ${two(rounded % 60)}s`;
+  return hours < 24 ? `${hours}h ${two(minutes % 60)}m` : `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');

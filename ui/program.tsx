@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import { Command } from './command.js';
 import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
 import { calls, go, program, urlOf, view } from './state.js';
-import { post } from './stream.js';
 import { TimeLine } from './time-line.js';
-import { figureWords, levelBefore, reasonWords, type ThreadCall } from './words.js';
+import { figureWords, levelBefore, nameOf, reasonWords, type ThreadCall } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -22,7 +22,7 @@ export function ProgramView() {
         </a>
       </nav>
       <h2 id="program" title={key}>
-        {detail?.id ?? brief(key, 100)}
+        {detail === undefined || detail === null ? brief(key, 100) : nameOf(detail)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && (
@@ -50,7 +50,11 @@ const activeCalls = (detail: ProgramDetail | undefined): ThreadCall[] =>
 function Facts({ row }: { readonly row: ProgramDetail }) {
   const facts: [string, string][] = [
     ['State', row.state],
+    ['Id', row.id],
     ['Tenant', row.tenant],
+    ['Agent type', row.agent_type ?? '–'],
+    ['Model', row.model ?? '–'],
+    ['Identified by', row.identified_by ?? '–'],
     ['Level', String(row.level)],
     ['Service', duration(row.attained_service_seconds)],
     ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
@@ -76,41 +80,35 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
 
 function EndButton({ row }: { readonly row: ProgramDetail }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  const problem = useSignal<string | undefined>(undefined);
-  const end = async () => {
-    dialog.current?.close();
-    problem.value = await post(`/programs/${encodeURIComponent(row.key)}/end`);
-  };
   return (
     <>
-      <button type="button" class="danger" onClick={() => dialog.current?.showModal()}>
+      <button type="button" onClick={() => dialog.current?.showModal()}>
         End this program
       </button>
-      {problem.value !== undefined && (
-        <p class="warn" role="alert">
-          {problem}
-        </p>
-      )}
       <dialog ref={dialog} aria-labelledby="end-title">
         <h3 id="end-title">End {brief(row.id, 80)}?</h3>
         <p>Its running calls finish. Its next call begins a new program, which starts at level 0.</p>
         <button type="button" onClick={() => dialog.current?.close()}>
           Keep it
         </button>
-        <button type="button" class="danger" onClick={() => void end()}>
+        <Command path={`/programs/${encodeURIComponent(row.key)}/end`} isDangerous>
           End it
-        </button>
+        </Command>
       </dialog>
     </>
   );
 }
+
+/** A call's text without ids and figures: equal for calls that wait alike, of which the first says it. */
+const gist = (call: ThreadCall | undefined): string | undefined =>
+  call?.text.replaceAll(/[0-9a-f]{10}-\d+|[\d.,]+/g, '');
 
 function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
   const { shown, more } = useFirst(active, ACTIVE_SHOWN);
   return (
     <>
       <ul class="calls">
-        {shown.map((call) => (
+        {shown.map((call, index) => (
           <li key={call.call}>
             <p class="when">
               <b>
@@ -120,7 +118,7 @@ function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
               </b>
               <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
             </p>
-            <p>{call.text}</p>
+            {gist(call) !== gist(shown[index - 1]) && <p>{call.text}</p>}
           </li>
         ))}
       </ul>

@@ -2,9 +2,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { Program } from '../sidecar/admin/answers.js';
-import { brief, count, counted, percent, ratio, short, tokens } from './format.js';
+import { brief, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { engines, go, programs, rowWindow, show, urlOf, view, type View } from './state.js';
-import { WAITED_FOR } from './words.js';
+import { Ended } from './ended.js';
+import { NAMED_BY, WAITED_FOR, nameOf } from './words.js';
 
 interface Column {
   readonly name: string;
@@ -23,7 +24,7 @@ const COLUMNS: readonly Column[] = [
   {
     name: 'Waits',
     sort: 'current_wait_seconds',
-    cell: (row) => (row.current_wait_seconds > 0 ? short(row.current_wait_seconds) : '–'),
+    cell: (row) => (row.current_wait_seconds > 0 ? duration(row.current_wait_seconds) : '–'),
     from: 'phone',
   },
   {
@@ -32,22 +33,34 @@ const COLUMNS: readonly Column[] = [
     from: 'phone',
     isText: true,
   },
-  { name: 'Level', sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
+  {
+    name: 'Level',
+    meaning: 'Queue of its next call: 0 goes first',
+    sort: 'level',
+    cell: (row) => String(row.level),
+    from: 'tablet',
+  },
   {
     name: 'Queued',
     meaning: 'The waits of all its calls together',
     sort: 'waiting_seconds',
-    cell: (row) => short(row.waiting_seconds),
+    cell: (row) => duration(row.waiting_seconds),
   },
-  { name: 'Service', sort: 'attained_service_seconds', cell: (row) => short(row.attained_service_seconds) },
-  { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), isText: true },
-  { name: 'Active', sort: 'active_calls', cell: (row) => count(row.active_calls), from: 'large' },
-  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
-  { name: 'Promoted', sort: 'promotions', cell: (row) => count(row.promotions), from: 'large' },
+  {
+    name: 'Service',
+    meaning: 'Engine time of all its calls together',
+    sort: 'attained_service_seconds',
+    cell: (row) => duration(row.attained_service_seconds),
+    from: 'tablet',
+  },
+  { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), from: 'tablet', isText: true },
+  { name: 'Type', cell: (row) => row.agent_type ?? '–', from: 'large', isText: true },
+  { name: 'Model', cell: (row) => brief(row.model ?? '–', 24), from: 'large', isText: true },
+  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
-  { name: 'Idle', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? short(row.idle_seconds) : '–') },
-  { name: 'Age', sort: 'age_seconds', cell: (row) => short(row.age_seconds) },
+  { name: 'Idle', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–') },
+  { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
 ];
 
 /** Some of a program's calls may wait while others run. */
@@ -65,8 +78,24 @@ export function Programs() {
   return (
     <section aria-labelledby="programs">
       <h2 id="programs">Programs</h2>
-      <Filters total={total} />
-      <Table total={total} />
+      <p class="tabs">
+        {[
+          ['', 'Present'],
+          ['ended', 'Ended'],
+        ].map(([name = '', words]) => (
+          <button key={name} type="button" aria-pressed={view.value.tab === name} onClick={() => show({ tab: name })}>
+            {words}
+          </button>
+        ))}
+      </p>
+      {view.value.tab === 'ended' ? (
+        <Ended />
+      ) : (
+        <>
+          <Filters total={total} />
+          <Table total={total} />
+        </>
+      )}
     </section>
   );
 }
@@ -82,26 +111,13 @@ function Filters({ total }: { readonly total: number }) {
       <label>
         Text <input type="search" value={text} onInput={change('text')} placeholder="part of a name" />
       </label>
-      <label>
-        State{' '}
-        <select value={state} onChange={change('state')}>
-          <option value="">any</option>
-          <option value="waiting">waiting</option>
-          <option value="running">running</option>
-          <option value="idle">idle</option>
-        </select>
-      </label>
-      <label>
-        Engine{' '}
-        <select value={engine} onChange={change('engine')}>
-          <option value="">any</option>
-          {[...new Set([...known, ...(engine === '' ? [] : [engine])])].map((id) => (
-            <option key={id} value={id}>
-              {brief(id, 40)}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice name="State" value={state} of={['waiting', 'running', 'idle']} onChange={change('state')} />
+      <Choice
+        name="Engine"
+        value={engine}
+        of={[...new Set([...known, ...(engine === '' ? [] : [engine])])]}
+        onChange={change('engine')}
+      />
       <label>
         Tenant <input list="tenants" value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
       </label>
@@ -114,6 +130,27 @@ function Filters({ total }: { readonly total: number }) {
     </form>
   );
 }
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly value: string;
+  readonly of: readonly string[];
+  readonly onChange: (event: Event) => void;
+}
+
+const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
+  <label>
+    {name}{' '}
+    <select value={value} onChange={onChange}>
+      <option value="">any</option>
+      {of.map((each) => (
+        <option key={each} value={each}>
+          {brief(each, 40)}
+        </option>
+      ))}
+    </select>
+  </label>
+);
 
 function Table({ total }: { readonly total: number }) {
   const scroller = useRef<HTMLDivElement>(null);
@@ -167,7 +204,8 @@ function useSight(scroller: RefObject<HTMLDivElement | null>) {
   const look = () => {
     const box = scroller.current;
     if (box === null) return;
-    inSight.value = Math.ceil(box.clientHeight / ROW_PX);
+    // The table's greatest height, as in the style sheet: with few rows it is as tall as they are.
+    inSight.value = Math.ceil(Math.min(0.7 * innerHeight, 680) / ROW_PX);
     first.value = Math.floor(box.scrollTop / ROW_PX);
     const offset = Math.max(0, Math.floor(first.value / AROUND) * AROUND - AROUND);
     const limit = inSight.value + 3 * AROUND;
@@ -263,9 +301,9 @@ function Row({ index, row, isCurrent, onFocus }: RowProps) {
   const target = { program: row.key, span: '' };
   return (
     <tr aria-rowindex={index + 2} class={row.state}>
-      <th scope="row" title={`${row.id} of ${row.tenant}`}>
+      <th scope="row" title={`${row.id} of ${row.tenant}, ${NAMED_BY(row)}`}>
         <a href={urlOf(target)} tabIndex={isCurrent ? 0 : -1} onFocus={onFocus} onClick={(event) => go(event, target)}>
-          {brief(row.id)}
+          {nameOf(row)}
         </a>
       </th>
       {COLUMNS.map((column) => (

@@ -1,20 +1,23 @@
 import { count, duration } from './format.js';
+import type { Queue } from '../sidecar/admin/answers.js';
 import { queue } from './state.js';
-import { causesWords } from './words.js';
 
 /** The queues side by side, the one that goes first on the left. */
 export function Queues() {
   const now = queue.value;
-  const levels = now?.levels ?? [];
-  const most = Math.max(1, ...levels.map((level) => level.waiting));
   return (
     <section aria-labelledby="queues">
       <h2 id="queues">Queues</h2>
-      <p class="quiet">
-        {now === undefined || now.waiting === 0
-          ? 'No call waits.'
-          : `${count(now.waiting)} of at most ${count(now.limit)} calls wait${causesWords(now.waiting_for)}. The longest has waited ${duration(now.longest_wait_seconds)}.`}
-      </p>
+      {now === undefined || now.waiting === 0 ? <p class="quiet">No call waits.</p> : <Levels levels={now.levels} />}
+    </section>
+  );
+}
+
+function Levels({ levels }: Pick<Queue, 'levels'>) {
+  const most = Math.max(1, ...levels.map((level) => level.waiting));
+  const [first, last] = [levels[0]?.up_to_seconds ?? null, levels.at(-2)?.up_to_seconds ?? null];
+  return (
+    <>
       <table class="queues">
         <caption class="sr">Waiting calls by level</caption>
         <tbody>
@@ -40,6 +43,11 @@ export function Queues() {
           </tr>
         </thead>
       </table>
-    </section>
+      {first !== null && (
+        <p class="quiet">
+          Level by engine time so far: 0 below {duration(first)}, {levels.length - 1} from {duration(last)} on.
+        </p>
+      )}
+    </>
   );
 }

@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import type {
+  EndedPrograms,
   EngineList,
   GatewayState,
   PastCallList,
@@ -22,9 +23,10 @@ export const programs = signal<ProgramPage>();
 /** Null: the program has left the table. */
 export const program = signal<ProgramDetail | null>();
 export const calls = signal<PastCallList>();
+export const ended = signal<EndedPrograms>();
 
 /** The sections of `GET /stream`, by the names of their events. */
-export const SECTIONS = { gateway, engines, queue, totals, programs, program, calls };
+export const SECTIONS = { gateway, engines, queue, totals, programs, program, calls, ended };
 
 export type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
@@ -37,6 +39,8 @@ export const announcement = signal('');
 
 /** Choices of the viewer, kept in the URL. */
 export interface View {
+  /** Which programs the table shows: `ended`, or '' for those that are there. */
+  readonly tab: string;
   readonly sort: string;
   readonly tenant: string;
   readonly engine: string;
@@ -49,6 +53,7 @@ export interface View {
 }
 
 const DEFAULTS: View = {
+  tab: '',
   sort: '-current_wait_seconds',
   tenant: '',
   engine: '',
@@ -112,6 +117,7 @@ export const streamQuery = computed(() => {
   for (const name of ['sort', 'tenant', 'engine', 'state', 'text', 'program'] as const)
     if (view.value[name] !== '') search.set(name, view.value[name]);
   const { offset, limit } = view.value.program === '' ? rowWindow.value : { offset: 0, limit: 1 };
+  if (view.value.tab === 'ended') search.set('ended', '');
   search.set('offset', String(offset));
   search.set('limit', String(limit));
   return search.toString();

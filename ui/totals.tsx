@@ -1,7 +1,7 @@
 import { Chart } from './chart.js';
 import { clock, count, duration, percent } from './format.js';
 import { Shadow } from './shadow.js';
-import { totals } from './state.js';
+import { queue, totals } from './state.js';
 
 /** Sums of the last minutes. */
 export function Totals() {
@@ -12,12 +12,12 @@ export function Totals() {
     <section aria-labelledby="totals">
       <h2 id="totals">Last {duration(sums.window_seconds)}</h2>
       <dl class="totals">
+        <Figure name="Waiting now" value={count(queue.value?.waiting ?? 0)} />
         <Figure name="Programs finished" value={count(completion.count)} />
         <Figure name="Completion time" value={duration(completion.mean)} more={tail(completion.p99)} />
         <Figure name="Queue time of a call" value={duration(queued.mean)} more={tail(queued.p99)} />
         <Figure name="Prompt from cache" value={percent(sums.cached_share)} />
         <Figure name="Calls ended" value={count(queued.count)} />
-        <Figure name="Promoted calls" value={count(sums.promoted_calls)} />
       </dl>
       {sums.shadow !== null && <Shadow {...sums.shadow} />}
     </section>
@@ -30,13 +30,32 @@ export function History() {
   if (sums === undefined) return null;
   const { steps, step_seconds: stepSeconds } = sums;
   const times = steps.calls.map((_, index) => steps.from + index * stepSeconds);
+  const columns: readonly (readonly [string, (index: number) => string])[] = [
+    ['Calls', (at) => String(steps.calls[at])],
+    ['Programs', (at) => String(steps.programs[at])],
+    ['Queue time', (at) => duration(steps.queue_seconds[at] ?? null)],
+    ['p99', (at) => duration(steps.queue_p99_seconds[at] ?? null)],
+    ['Completion time', (at) => duration(steps.program_completion_seconds[at] ?? null)],
+    ['From cache', (at) => percent(steps.cached_share[at] ?? null)],
+  ];
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       <div class="charts">
-        <Chart name="Calls ended" times={times} values={steps.calls} format={count} />
-        <Chart name="Queue time, mean" times={times} values={steps.queue_seconds} format={duration} />
-        <Chart name="Completion time, mean" times={times} values={steps.program_completion_seconds} format={duration} />
+        <Chart
+          name="Queue time of a call: mean, p99"
+          times={times}
+          values={steps.queue_seconds}
+          most={steps.queue_p99_seconds}
+          format={duration}
+        />
+        <Chart name={`Calls ended in ${stepSeconds} s`} times={times} values={steps.calls} format={count} isWhole />
+        <Chart
+          name="Completion time of programs, mean"
+          times={times}
+          values={steps.program_completion_seconds}
+          format={duration}
+        />
         <Chart name="Prompt from cache" times={times} values={steps.cached_share} format={percent} max={1} />
       </div>
       <details>
@@ -45,13 +64,11 @@ export function History() {
           <table>
             <thead>
               <tr>
-                <th scope="col">From</th>
-                <th scope="col">Calls</th>
-                <th scope="col">Programs</th>
-                <th scope="col">Queue time</th>
-                <th scope="col">Completion time</th>
-                <th scope="col">From cache</th>
-                <th scope="col">Promoted</th>
+                {['From', ...columns.map(([name]) => name)].map((name) => (
+                  <th key={name} scope="col">
+                    {name}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -59,12 +76,9 @@ export function History() {
                 .map((time, index) => (
                   <tr key={time}>
                     <th scope="row">{clock(time)}</th>
-                    <td>{steps.calls[index]}</td>
-                    <td>{steps.programs[index]}</td>
-                    <td>{duration(steps.queue_seconds[index] ?? null)}</td>
-                    <td>{duration(steps.program_completion_seconds[index] ?? null)}</td>
-                    <td>{percent(steps.cached_share[index] ?? null)}</td>
-                    <td>{steps.promoted_calls[index]}</td>
+                    {columns.map(([name, cell]) => (
+                      <td key={name}>{cell(index)}</td>
+                    ))}
                   </tr>
                 ))
                 .reverse()}

@@ -1,7 +1,29 @@
-import type { ActiveCall, Engine, PastCall, Queue } from '../sidecar/admin/answers.js';
-import { count, duration, percent, ratio, tokens } from './format.js';
+import type { ActiveCall, Engine, PastCall, Program, Queue } from '../sidecar/admin/answers.js';
+import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 
 /** The scheduler's decisions in words. */
+
+type Named = Pick<Program, 'id' | 'agent_type' | 'identified_by'>;
+
+/** Ids that say nothing to people: generated ones, UUIDs and long hashes. */
+const OPAQUE = /^~|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{20}/i;
+/** A type that has no name, but a hash. */
+const UNNAMED = /^[0-9a-f]{8}$/;
+
+/** The client's name of a program, or its agent type and the beginning of an id that nobody can read. */
+export function nameOf({ id, agent_type: type }: Named): string {
+  if (!OPAQUE.test(id)) return brief(id);
+  const kind = type === null || UNNAMED.test(type) ? '' : `${type} `;
+  return kind + id.replace(/^~/, '').slice(0, 8);
+}
+
+/** How the gateway knows which calls are the program's. */
+export const NAMED_BY = ({ identified_by: source }: Named): string =>
+  source === null
+    ? 'not named here'
+    : source === 'none'
+      ? 'named by nothing: a program of one call'
+      : `named by ${source}`;
 
 const PLACED: Readonly<Record<NonNullable<PastCall['placement']>, (engine: string) => string>> = {
   home: (engine) => `on ${engine}, which holds its program’s cache`,
@@ -82,17 +104,21 @@ export function causesWords(causes: Queue['waiting_for']): string {
   return `: ${[first, ...others].map((cause) => `${count(causes[cause])} for ${WAITED_FOR[cause]}`).join(', ')}`;
 }
 
+/** Share of the gate above which hardly any call finds room. */
+const GATE_FULL = 0.97;
+
 /** Whether an engine takes calls now, and if not, why. */
 export function engineWords(engine: Engine): { readonly open: boolean; readonly text: string } {
   const closed = (text: string) => ({ open: false, text });
-  if (engine.state === 'joining') return closed('Not healthy yet; it is asked until it is.');
-  if (engine.state === 'ejected') return closed('Failed, and is asked until it is healthy again.');
-  if (engine.state === 'draining') return closed('Drains: running calls finish, no new ones come.');
+  if (engine.state === 'joining') return closed(`Starting: ${engine.down_reason ?? 'not healthy yet'}.`);
+  if (engine.state === 'ejected')
+    return closed(`Down since ${clock(engine.down_since ?? 0)}: ${engine.down_reason ?? 'unknown'}.`);
+  if (engine.state === 'draining') return closed(`Draining: ${counted(engine.in_flight, 'call')} left, no new ones.`);
   if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
   if (engine.state === 'probation' && engine.in_flight > 0) return closed('On probation: one call at a time.');
   if (engine.window !== null && engine.in_flight >= engine.window) return closed('Its window is full.');
-  if (engine.gate_tokens !== null && engine.in_flight > 0 && engine.working_set_tokens >= engine.gate_tokens)
-    return closed('Its working set has reached the gate.');
+  if (engine.gate_tokens !== null && engine.working_set_tokens >= GATE_FULL * engine.gate_tokens)
+    return closed(`Its KV gate is full: ${tokens(engine.working_set_tokens)} of ${tokens(engine.gate_tokens)} tokens.`);
   return { open: true, text: engine.state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
 }
 

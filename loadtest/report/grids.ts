@@ -1,5 +1,5 @@
 import { type Column, type Columns, type Distribution, type Grid, gridOf, ratioText, spread, tailOf } from '../../lab/index.js'; // prettier-ignore
-import { integer, percent } from '../../text/index.js';
+import { integer, number, percent } from '../../text/index.js';
 import { ERROR_CLASSES } from '../records.js';
 import type { AbReport } from './pairs.js';
 import { cachedShare, type SizeReport, type TargetReport } from './target.js';
@@ -127,6 +127,15 @@ export function targetText({ url, model, server, policy }: TargetReport): string
   const what = [model, server, policy && `policy ${policy}`].filter((text) => typeof text === 'string').join(', ');
   return what === '' ? url : `${url} (${what})`;
 }
+
+/** The base of all slowdowns, in words; nothing where it was not measured. */
+export const baselineLines = (targets: Targets): string[] =>
+  targets.slice(0, 1).flatMap(
+    ({ baseline }) =>
+    baseline === null
+      ? []
+      : [`Slowdowns: a call alone is taken to last ${number(baseline.overhead_ms)} ms, ${number(baseline.prompt_token_ms)} ms a prompt token and ${number(baseline.output_token_ms)} ms an output token${targets.length > 1 ? ', at both targets' : ''}.`], // prettier-ignore
+  );
 
 const named = (targets: Targets) =>
   targets.map((target) => [targets.length > 1 ? target.name : 'all', [target]] as const);

@@ -26,6 +26,7 @@ import {
   isNoneCompleted,
   NONE_COMPLETED,
   ratioGrid,
+  baselineLines,
   sizeGrid,
   splitGrid,
   targetText,
@@ -61,6 +62,7 @@ export async function htmlOf({ title, document, targets, lanes }: PageSource): P
       ...failures(reports),
       section(
         'How it was measured',
+        ...baselineLines(reports).map((line) => paragraph([line])),
         table(generatorTable(document)),
         folded('Settings', table(settingsTable(document))),
       ),

@@ -4,7 +4,7 @@ import { counted, integer, number } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { Compared } from './pairs.js';
 import type { SloResult } from './slo.js';
-import { errorExamples, errorGrid, figureGrids, isNoneCompleted, NONE_COMPLETED, ratioGrid, sizeGrid, splitGrid, targetText, workloadGrid } from './grids.js'; // prettier-ignore
+import { baselineLines, errorExamples, errorGrid, figureGrids, isNoneCompleted, NONE_COMPLETED, ratioGrid, sizeGrid, splitGrid, targetText, workloadGrid } from './grids.js'; // prettier-ignore
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -25,6 +25,7 @@ export function summaryOf(document: Summarized, width: number): string {
     [...(ab === null ? [] : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
     ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : figures.map((grid) => gridLines(grid, width))),
+    isNoneCompleted(targets) ? [] : baselineLines(targets),
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     targets.flatMap(
       ({ name, worst_waiting }) =>

@@ -38,6 +38,13 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
 }
 
 /** One run: what a comparison with another document takes. */
+type Baseline = Readonly<Record<'overhead_ms' | 'prompt_token_ms' | 'output_token_ms', number>>;
+
+const baselineRow = (speed: TargetFacts['alone']): Baseline | null =>
+  speed === undefined
+    ? null
+    : { overhead_ms: speed.overheadMs, prompt_token_ms: speed.promptTokenMs, output_token_ms: speed.outputTokenMs };
+
 export interface RunReport {
   readonly program_seconds: Distribution;
   readonly ttft_seconds: Distribution;
@@ -56,6 +63,8 @@ interface Facts {
   readonly tokenizer: TargetFacts['tokenizer'] | null;
   readonly prompt_tokens_wanted: number | null;
   readonly prompt_tokens_counted: number | null;
+  /** Time of a call alone, on which the slowdowns at all targets are based; null: not measured. */
+  readonly baseline: Baseline | null;
 }
 
 export interface SizeReport extends SizeMeasures {
@@ -160,6 +169,7 @@ export class Target {
       tokenizer: facts?.tokenizer ?? null,
       prompt_tokens_wanted: facts?.promptTokensWanted ?? null,
       prompt_tokens_counted: facts?.promptTokensCounted ?? null,
+      baseline: baselineRow(facts?.alone),
       ...measures,
       inter_token_seconds: this.#interToken.distribution(),
       queue_seconds: this.#callQueue.distribution(),

@@ -28,6 +28,7 @@ export const everyEngine = z
   .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })
   .meta({ id: 'EveryEngine' });
 export const alive = z.strictObject({ status: z.literal('ok') }).meta({ id: 'Alive' });
+export const version = z.strictObject({ version: z.string() }).meta({ id: 'Version' });
 export const ready = z
   .strictObject({
     ready: z.boolean(),

@@ -9,11 +9,13 @@ import { readJsonBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
 import { findProgram } from './programs.js';
+import { VERSION } from '../version.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readView } from './query.js';
 import {
+  endedRows,
   engineRow,
   engineRows,
   gatewayRow,
@@ -40,6 +42,7 @@ type Parts = Pick<
   | 'log'
   | 'threads'
   | 'identified'
+  | 'known'
   | 'pastCalls'
   | 'totals'
   | 'watchers'
@@ -65,6 +68,7 @@ export function adminRoutes(context: Parts): Routes {
     );
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
+    '/ended': { GET: answer(() => endedRows(context)) },
     '/programs/:id': { GET: answer((request, params) => showProgram(context, request, params)) },
     '/programs/:id/explain': {
       GET: answer((request, { id = '' }) => explain(context, id, tenantIn(request), context.driver.now())),
@@ -79,7 +83,9 @@ export function adminRoutes(context: Parts): Routes {
       DELETE: answer((_, params) => removeEngine(context, params)),
     },
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
+    '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
     [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
+    '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
@@ -98,8 +104,13 @@ export function adminRoutes(context: Parts): Routes {
 
 /** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
 export function probeRoutes(context: Parts): Routes {
+  const alive: Handlers = {
+    GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }),
+  };
   return {
-    '/healthz': { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) },
+    '/healthz': alive,
+    // The path of the engines' own probes.
+    '/health': alive,
     '/readyz': { GET: (request, response) => showReady(context, request, response) },
   };
 }
@@ -111,8 +122,7 @@ async function listPrograms(context: Parts, request: IncomingMessage) {
 
 function showProgram(context: Parts, request: IncomingMessage, params: Params) {
   const row = findProgram(context, params['id'] ?? '', tenantIn(request));
-  const { driver, threads } = context;
-  return programDetail(row, threads.of(row.id), driver);
+  return programDetail(context, row);
 }
 
 /** Calls of a program that has left the table are found by its key. */
@@ -165,6 +175,14 @@ function readEngine(body: unknown): EngineConfig {
 function drainEngine(context: Parts, params: Params) {
   const engine = findEngine(context, params);
   context.fleet.drain(engine.id);
+  return engineRow(context, engine);
+}
+
+function undrainEngine(context: Parts, params: Params) {
+  const engine = findEngine(context, params);
+  if (context.membership.originOf(engine.id) === undefined)
+    throw new GatewayError('unknown_engine', 'The engine is being removed. Add it again by POST /engines.');
+  context.fleet.resume(engine.id);
   return engineRow(context, engine);
 }
 

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
-import { say, whole } from './answer-parts.js';
+import { say, seconds, share, whole } from './answer-parts.js';
 import { clusterState } from './cluster-answer.js';
 import { shadow } from './shadow-answer.js';
 
 export * from './acknowledgements.js';
+export * from './engine-answers.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
@@ -12,8 +13,6 @@ export * from './acknowledgements.js';
  */
 export const API_VERSION = 1;
 
-const seconds = z.number().min(0);
-const share = z.number().min(0).max(1);
 /** A wall-clock time. */
 const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
 
@@ -28,6 +27,12 @@ const programFields = {
   longest_wait_seconds: seconds,
   current_wait_seconds: say(seconds, 'Queued time of the call that waits longest now; 0: none waits.'),
   current_wait_cause: say(z.enum(WAIT_CAUSES).nullable(), 'What that call waits for; null: none waits.'),
+  model: say(z.string().nullable(), 'That of its last call; null: not known here.'),
+  identified_by: say(z.string().nullable(), 'The source that named it.'),
+  agent_type: say(
+    z.string().nullable(),
+    'The workflow that its calls name, or else a hash of the instructions and tools with which it began.',
+  ),
   engine: say(z.string().nullable(), 'Its home, or else the engine of a running call.'),
   engines: z.array(z.string()),
   active_calls: whole,
@@ -64,6 +69,10 @@ const waitingFor = z
     ...obstacleFields,
     ahead: say(whole, 'Waiting calls that this engine would run first.'),
     oldest_ahead: waitingCall.nullable(),
+    expected_seconds: say(
+      seconds.nullable(),
+      'Until it runs, at the pace at which its model’s last calls ended; null: not known, as without a backlog.',
+    ),
   })
   .meta({ id: 'WaitingFor', description: 'Why a call waits, at the engine that comes nearest to running it.' });
 
@@ -176,6 +185,30 @@ export const programPage = z
   })
   .meta({ id: 'ProgramPage' });
 
+const endedProgram = z
+  .strictObject({
+    id: programFields.id,
+    key: programFields.key,
+    model: programFields.model,
+    identified_by: programFields.identified_by,
+    agent_type: programFields.agent_type,
+    cause: say(
+      z.enum(['ended', 'expired', 'evicted']),
+      '`ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row.',
+    ),
+    ended_at: say(time, 'When it left the table.'),
+    duration_seconds: say(seconds, 'First arrival to last completion.'),
+    queue_seconds: say(seconds, 'Queued time of all its calls.'),
+    service_seconds: seconds,
+    calls: whole,
+    engine: say(z.string().nullable(), 'Where its last call ran.'),
+  })
+  .meta({ id: 'EndedProgram' });
+
+export const endedPrograms = z
+  .strictObject({ programs: say(z.array(endedProgram), 'The last 500, the last to end first.') })
+  .meta({ id: 'EndedPrograms' });
+
 const pastCall = z
   .strictObject({
     call: z.string(),
@@ -205,39 +238,6 @@ export const pastCalls = z
   .strictObject({ calls: say(z.array(pastCall), 'The latest, oldest first.') })
   .meta({ id: 'PastCalls' });
 
-export const engine = z
-  .strictObject({
-    id: z.string(),
-    url: z.string(),
-    kind: z.string(),
-    source: say(z.string().nullable(), '`config`, `admin`, or the source that found it; null: it is being removed.'),
-    state: z.enum(['joining', 'up', 'probation', 'ejected', 'draining']),
-    models: z.array(z.string()),
-    window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
-    in_flight: whole,
-    working_set_tokens: say(z.number(), 'Tokens of running and resident contexts.'),
-    gate_tokens: say(z.number().nullable(), 'Most tokens of the working set; null: no gate.'),
-    capacity_tokens: say(z.number().nullable(), 'KV cache of the engine; null: unknown.'),
-    cached_share: say(share.nullable(), 'Share of prompt tokens served from the cache, in the time of `/totals`.'),
-    resting: say(z.boolean(), 'It reported no room, and gets no calls for a moment.'),
-    engine_running: z.number().nullable(),
-    engine_waiting: z.number().nullable(),
-    kv_usage: z.number().nullable(),
-  })
-  .meta({ id: 'Engine' });
-
-export const engineList = z.strictObject({ engines: z.array(engine) }).meta({ id: 'EngineList' });
-
-export const queue = z
-  .strictObject({
-    waiting: whole,
-    limit: whole,
-    longest_wait_seconds: seconds,
-    waiting_for: say(z.record(z.enum(WAIT_CAUSES), whole), 'Waiting calls by cause.'),
-    levels: z.array(z.strictObject({ level: whole, waiting: whole })),
-  })
-  .meta({ id: 'Queue' });
-
 export const tenantList = z
   .strictObject({
     division: say(
@@ -263,7 +263,10 @@ export const totals = z
   .strictObject({
     window_seconds: seconds,
     step_seconds: seconds,
-    program_completion_seconds: say(spread, 'First arrival to last completion of programs that left the table.'),
+    program_completion_seconds: say(
+      spread,
+      'First arrival to last completion of programs that left the table, or were idle for a minute.',
+    ),
     queue_seconds: say(spread, 'Queued time of calls that ended.'),
     cached_share: share.nullable(),
     output_tokens: whole,
@@ -275,6 +278,7 @@ export const totals = z
         calls: z.array(whole),
         program_completion_seconds: z.array(seconds.nullable()),
         queue_seconds: z.array(seconds.nullable()),
+        queue_p99_seconds: z.array(seconds.nullable()),
         cached_share: z.array(share.nullable()),
         promoted_calls: z.array(whole),
       }),
@@ -305,11 +309,9 @@ export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;
 export type NextCall = z.infer<typeof nextCall>;
 export type ActiveCall = z.infer<typeof activeCall>;
+export type EndedPrograms = z.infer<typeof endedPrograms>;
 export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
-export type Engine = z.infer<typeof engine>;
-export type EngineList = z.infer<typeof engineList>;
-export type Queue = z.infer<typeof queue>;
 export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
 export type ShadowAnswer = z.infer<typeof shadow>;

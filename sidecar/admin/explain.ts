@@ -6,7 +6,7 @@ import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from 
 import { callInWords, lastCallInWords } from './words.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'driver' | 'identifier'>;
+type Parts = Pick<Context, 'driver' | 'identifier' | 'known'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
@@ -47,7 +47,7 @@ function explanation(
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),
-    program: row === undefined ? null : programRows([row], context.driver)[0],
+    program: row === undefined ? null : programRows(context, [row])[0],
     calls,
     last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },
   };

@@ -33,6 +33,7 @@ second those that have changed, or a comment. Clients that reconnect get all of 
 /** Every path of the admin listener, in the notation of OpenAPI. */
 const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'delete', Operation>>>>> = {
   '/programs': { get: { summary: 'Programs, a page at a time.', query: PAGE, answer: answers.programPage } },
+  '/ended': { get: { summary: 'The last programs that have left the table.', answer: answers.endedPrograms } },
   '/programs/{id}': {
     get: {
       summary: 'One program, its threads and active calls.',
@@ -101,6 +102,9 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   '/engines/{id}/drain': {
     post: { summary: 'Sends it no new calls; running ones finish.', answer: answers.engine, errors: [404] },
   },
+  '/engines/{id}/undrain': {
+    post: { summary: 'Returns a drained engine to service.', answer: answers.engine, errors: [404] },
+  },
   '/every-engine/{path}': {
     post: {
       summary: 'Sends the same request to all engines, if `admin.enginePaths` lists the path.',
@@ -121,7 +125,11 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   '/stream': {
     get: {
       summary: STREAM,
-      query: { ...PAGE, program: 'Key of a program to watch as well.' },
+      query: {
+        ...PAGE,
+        program: 'Key of a program to watch as well.',
+        ended: 'If set, the event `ended` carries the answer of that path.',
+      },
       answer: 'text/event-stream',
       errors: [503],
     },
@@ -139,8 +147,11 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   },
   '/metrics': { get: { summary: 'Metrics for Prometheus.', answer: 'text/plain' } },
   '/openapi.json': { get: { summary: 'This description.', answer: 'application/json' } },
+  '/version': { get: { summary: 'The version of maitred.', answer: answers.version } },
   '/healthz': { get: { summary: 'Whether the process is alive.', answer: answers.alive, open: true } },
+  '/health': { get: { summary: 'The same, by the path of the engines’ probes.', answer: answers.alive, open: true } },
   '/readyz': { get: { summary: 'Whether it takes calls.', answer: answers.ready, errors: [503], open: true } },
+  '/': { get: { summary: 'Leads to the page.', status: 302, answer: '*/*', open: true } },
   '/ui': { get: { summary: 'The page.', answer: 'text/html', errors: [404], open: true } },
   '/ui/assets/{file}': { get: { summary: 'A file of the page.', answer: '*/*', errors: [404], open: true } },
 };

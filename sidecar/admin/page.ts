@@ -47,6 +47,7 @@ export function pageRoutes(folder?: string): Routes {
     return files.get(name);
   };
   return {
+    '/': { GET: redirect },
     '/ui': { GET: (request, response) => sendPage(request, response, find('index.html')) },
     '/ui/assets/:file': {
       GET: (request, response, params: Params) => {
@@ -57,6 +58,16 @@ export function pageRoutes(folder?: string): Routes {
       },
     },
   };
+}
+
+function redirect(request: IncomingMessage, response: ServerResponse): void {
+  const headers = {
+    location: '/ui',
+    'content-length': 0,
+    'x-request-id': requestIdOf(request),
+    'x-maitred-reason': 'page',
+  };
+  response.writeHead(302, headers).end();
 }
 
 /** The files of the first folder that holds a built page. */

@@ -73,15 +73,18 @@ export interface WatchedView {
   readonly query: ProgramQuery;
   /** The scheduler's own id. */
   readonly program: ProgramId | undefined;
+  /** Whether it shows the programs that have ended. */
+  readonly ended: boolean;
 }
 
-const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program'];
+const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program', 'ended'];
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
 export function readView(search: URLSearchParams): WatchedView {
   return {
     query: readProgramQuery(search, WATCH_PARAMETERS),
     program: (search.get('program') ?? undefined) as ProgramId | undefined,
+    ended: search.has('ended'),
   };
 }
 

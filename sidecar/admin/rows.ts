@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
-import type { Driver } from '../driver.js';
-import type { Engine } from '../engines/index.js';
+import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
@@ -20,12 +19,15 @@ type Parts = Pick<
   | 'fleet'
   | 'membership'
   | 'identified'
+  | 'known'
   | 'pastCalls'
   | 'totals'
   | 'demo'
   | 'shadow'
   | 'cluster'
 >;
+
+type Known = Pick<Context, 'driver' | 'known'>;
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
@@ -43,12 +45,12 @@ function unixSeconds(ms: number): number {
 export const CALLS_MAX = 100;
 
 /** Rows of programs, each with the present cause of its longest wait. */
-export function programRows(rows: readonly ProgramView[], driver: Driver): Answers.Program[] {
+export function programRows({ driver, known }: Known, rows: readonly ProgramView[]): Answers.Program[] {
   const { views } = driver;
   const now = driver.now();
   const longest = rows.map(longestWaiting);
   const causes = views.causesOf(longest.flatMap((call) => call?.call ?? []));
-  return rows.map((row, at) => programRow(row, longest[at], causes, now));
+  return rows.map((row, at) => ({ ...programRow(row, longest[at], causes, now), ...toldRow(known.of(row.id)) }));
 }
 
 function programRow(
@@ -56,7 +58,7 @@ function programRow(
   longest: ThreadView | undefined,
   causes: ReturnType<Views['causesOf']>,
   now: number,
-): Answers.Program {
+): Omit<Answers.Program, keyof ReturnType<typeof toldRow>> {
   return {
     id: labelOf(row.id),
     tenant: row.tenant,
@@ -83,12 +85,33 @@ function programRow(
   };
 }
 
+const toldRow = (told: ReturnType<Context['known']['of']>) => ({
+  model: told?.model ?? null,
+  identified_by: told?.identifiedBy ?? null,
+  agent_type: told?.agentType ?? null,
+});
+
+/** The programs that have left the table. */
+export function endedRows({ known }: Pick<Context, 'known'>): Answers.EndedPrograms {
+  const programs = known.ended().map(({ gone, told, endedAtMs }) => ({
+    id: labelOf(gone.program),
+    key: gone.program,
+    ...toldRow(told),
+    cause: gone.cause,
+    ended_at: unixSeconds(endedAtMs),
+    duration_seconds: seconds(gone.durationMs),
+    queue_seconds: seconds(gone.waitingMs),
+    service_seconds: seconds(gone.serviceMs),
+    calls: gone.calls,
+    engine: told?.engine ?? null,
+  }));
+  return { programs };
+}
+
 /** One program with its threads, the root first, and the first `CALLS_MAX` active calls. */
-export function programDetail(
-  row: ProgramView,
-  calls: ReadonlyMap<string, number>,
-  driver: Driver,
-): Answers.ProgramDetail {
+export function programDetail(context: Known & Pick<Context, 'threads'>, row: ProgramView): Answers.ProgramDetail {
+  const { driver, threads: agents } = context;
+  const calls = agents.of(row.id);
   const { views } = driver;
   const now = driver.now();
   const setting = { balancer: views.balancerName, now, forecast: row.forecast };
@@ -97,7 +120,7 @@ export function programDetail(
   const ofAgents = [...calls.values()].reduce((sum, made) => sum + made, 0);
   const threads = [...new Map([['', row.callsTotal - ofAgents], ...calls])].filter(([, made]) => made > 0);
   return {
-    ...(programRows([row], driver)[0] as Answers.Program),
+    ...(programRows(context, [row])[0] as Answers.Program),
     forecast: {
       source: row.forecast?.source ?? 'none',
       used: row.forecast?.used ?? false,
@@ -196,6 +219,9 @@ export function engineRow(
     /** Its owner in the fleet; null: it is being removed. */
     source: context.membership.originOf(engine.id) ?? null,
     state: engine.state,
+    down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
+    down_reason: engine.trouble?.reason ?? null,
+    probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
     /** Null: the policy has no window, or the engine has not joined yet. */
     window: view === undefined || view.window === Infinity ? null : view.window,
@@ -213,12 +239,15 @@ export function engineRow(
 
 export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
+  const { name, firstQuantumMs, quantumRatio } = context.config.policy;
+  const bounds =
+    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * quantumRatio ** level) / 1000);
   return {
     waiting,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
     waiting_for: byCause,
-    levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
+    levels: byLevel.map((calls, level) => ({ level, waiting: calls, up_to_seconds: bounds[level] ?? null })),
   };
 }
 
@@ -254,6 +283,7 @@ export function totalsRow({ totals, driver, shadow }: Parts): Answers.TotalsAnsw
       calls: steps.map(({ queues }) => queues.count),
       program_completion_seconds: steps.map(({ completions }) => secondsOr(completions.meanMs)),
       queue_seconds: steps.map(({ queues }) => secondsOr(queues.meanMs)),
+      queue_p99_seconds: steps.map(({ queues }) => secondsOr(queues.p99Ms)),
       cached_share: steps.map(({ prompts }) => prompts.cachedShare),
       promoted_calls: steps.map(({ promoted }) => promoted),
     },

@@ -32,8 +32,9 @@ export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined
 export const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
 
 export function waitRow(wait: WaitView, now: number) {
-  const { ahead, oldestAhead } = wait;
-  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead) };
+  const { ahead, oldestAhead, expectedMs } = wait;
+  const expected_seconds = expectedMs === undefined ? null : seconds(expectedMs);
+  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead), expected_seconds };
 }
 
 export function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {

@@ -5,6 +5,7 @@ import { selectPrograms, type ProgramQuery, type WatchedView } from './query.js'
 import {
   INSTANCE,
   engineRows,
+  endedRows,
   gatewayRow,
   pastCalls,
   programDetail,
@@ -24,6 +25,7 @@ type Parts = Pick<
   | 'driver'
   | 'fleet'
   | 'identified'
+  | 'known'
   | 'membership'
   | 'pastCalls'
   | 'shadow'
@@ -32,9 +34,9 @@ type Parts = Pick<
   | 'threads'
 >;
 
-export function programPage({ driver }: Parts, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
+export function programPage(context: Parts, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
   const { limit, offset } = query;
-  return { programs: programRows(rows.slice(offset, offset + limit), driver), total: rows.length, limit, offset };
+  return { programs: programRows(context, rows.slice(offset, offset + limit)), total: rows.length, limit, offset };
 }
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
@@ -48,7 +50,7 @@ export function watchPorts(context: () => Parts): WatchPorts<WatchedView> {
 }
 
 function lookAt(context: Parts): Look<WatchedView> {
-  const { driver, threads } = context;
+  const { driver } = context;
   let busyMs = 0;
   const timed = <T>(work: () => T): T => {
     const since = performance.now();
@@ -71,7 +73,7 @@ function lookAt(context: Parts): Look<WatchedView> {
   };
   const oneProgram = (id: ProgramId) => {
     const row = driver.views.program(id);
-    const detail = row && programDetail(row, threads.of(id), driver);
+    const detail = row && programDetail(context, row);
     return {
       program: JSON.stringify(detail ?? null),
       calls: JSON.stringify(pastCalls(context, id)),
@@ -79,12 +81,13 @@ function lookAt(context: Parts): Look<WatchedView> {
   };
   return {
     busyMs: () => busyMs,
-    sections: async ({ query, program }) => {
+    sections: async ({ query, program, ended }) => {
       const rows = await select(query);
       return timed(() => ({
         ...shared,
         programs: JSON.stringify(programPage(context, rows, query)),
         ...(program !== undefined && oneProgram(program)),
+        ...(ended && { ended: JSON.stringify(endedRows(context)) }),
       }));
     },
   };

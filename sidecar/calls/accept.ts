@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { callId, type TenantId } from '../../src/index.js';
 import type { Api, RequestFacts } from '../apis/index.js';
+import { checkBudget } from './budget.js';
 import { Call } from './call.js';
 import type { CallSpec } from './spec.js';
 import { askOthers } from '../cluster/ask.js';
@@ -94,6 +95,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   const { identity, elsewhere } =
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
+  const { label, program } = identity;
+  checkBudget(context.config, { tenant, label, headers }, () => driver.scheduler.views.program(program));
   const declared = declaration && context.workflows.declared(tenant, declaration);
   const row = driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
@@ -109,6 +112,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
     declared,
+    workflow: declaration?.workflow,
     toldTool: toldTool(body),
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,

@@ -14,9 +14,10 @@ export function dispatchedComment({ engine, level, reason }: Dispatch): string {
 export function queuedComment(waitedMs: number, waiting: number, wait: WaitView | undefined): string {
   const begin = `queued waited_ms=${Math.round(waitedMs)} waiting=${waiting}`;
   if (wait === undefined) return begin;
-  const { level, cause, engine, needs, free, limit, ahead, oldestAhead } = wait;
+  const { level, cause, engine, needs, free, limit, ahead, oldestAhead, expectedMs } = wait;
   const where = engine === undefined ? '' : ` engine=${engine}`;
   const figures = needs === undefined ? '' : ` needs=${needs} free=${free} limit=${limit}`;
   const oldest = oldestAhead === undefined ? '' : ` oldest_ahead_ms=${Math.round(oldestAhead.waitingMs)}`;
-  return `${begin} level=${level} cause=${cause}${where}${figures} ahead=${ahead}${oldest}`;
+  const expected = expectedMs === undefined ? '' : ` expected_ms=${Math.round(expectedMs)}`;
+  return `${begin} level=${level} cause=${cause}${where}${figures} ahead=${ahead}${oldest}${expected}`;
 }

@@ -40,6 +40,8 @@ export interface CallSpec {
   readonly promptTokens: Tokens;
   /** The client's words about the rest of the program; undefined: none. */
   readonly declared: Declared | undefined;
+  /** The workflow that it names; undefined: none. */
+  readonly workflow: string | undefined;
   /** The tool of its answer according to the client, for answers that name none; '' if absent. */
   readonly toldTool: string;
   /** When its program is to be done, on the driver's clock; undefined: the client does not say. */

@@ -71,6 +71,9 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   for (const tenant of Object.keys(policy.tenantWeights))
     if (!tenants.has(tenant))
       report(['policy', 'tenantWeights', tenant], 'has no key in auth.keys, so the weight would have no effect');
+  for (const tenant of Object.keys(config.budget.tenants))
+    if (!tenants.has(tenant))
+      report(['budget', 'tenants', tenant], 'has no key in auth.keys, so the budget would have no effect');
   config.workflows.forEach((entry, index) => {
     if (typeof entry === 'object' && entry.tenant !== undefined && !tenants.has(entry.tenant))
       report(['workflows', index, 'tenant'], 'has no key in auth.keys, so nobody could use the workflow');

@@ -14,7 +14,7 @@ export { count as countSchema, DAY_MS, ms as msSchema, name as nameSchema } from
 export type { Override } from './overrides.js';
 export { ConfigError, pathText, problemsOf, problemText, type ConfigProblem, type Path } from './problems.js';
 export { keepRestartKeys } from './reload.js';
-export { configKeys, hasNoEngine, IDENTITY_SOURCES, type Config, type EngineConfig } from './schema.js';
+export { configKeys, hasNoEngine, IDENTITY_SOURCES, LOG_LEVELS, type Config, type EngineConfig } from './schema.js';
 export { redact, resolveSecrets, secretsAsText } from './secrets.js';
 export { didYouMean } from './similar.js';
 export { DEFAULT_TENANT, tenantsOf } from './tenants.js';

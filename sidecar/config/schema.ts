@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
+import { budget } from './budget.js';
 import { cluster } from './cluster.js';
 import { defaults } from '../../src/index.js';
 import { discovery } from './discovery.js';
@@ -253,11 +254,10 @@ const auth = z.strictObject({
   keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, all as one tenant.', NONE)),
 });
 
+export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
+
 const log = z.strictObject({
-  level: z
-    .enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'])
-    .default('info')
-    .meta(note('Lowest level to write.', 'convention')),
+  level: z.enum(LOG_LEVELS).default('info').meta(note('Lowest level to write.', 'convention')),
 });
 
 /** The keys alone, without consistency checks, for code that walks them. */
@@ -272,6 +272,7 @@ export const configKeys = z.strictObject({
   admission: admission.prefault({}),
   balancer: balancer.prefault({}),
   limits: limits.prefault({}),
+  budget: budget.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   workflows,

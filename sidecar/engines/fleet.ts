@@ -37,6 +37,10 @@ export interface Engine {
   readonly state: EngineState;
   /** Whether its first probe has ended, well or not. */
   readonly probed: boolean;
+  /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
+  readonly trouble: { readonly reason: string; readonly sinceMs: number } | undefined;
+  /** Milliseconds until its next probe; 0 while one runs. */
+  readonly probeInMs: number;
   /** Times that it was ejected. */
   readonly ejections: number;
   /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */

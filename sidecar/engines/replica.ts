@@ -29,6 +29,7 @@ export class Replica implements Engine {
   state: EngineState = 'joining';
   probed = false;
   ejections = 0;
+  trouble: Engine['trouble'];
   models: ReadonlyMap<string, JsonObject>;
   load: LoadReport = {};
   /** Whether the fleet forgets this engine after its last call. */
@@ -108,6 +109,7 @@ export class Replica implements Engine {
     this.#enter('draining');
     // It is not probed any more: its last load would look like the present one for ever.
     this.load = lasting(this.load);
+    this.trouble = undefined;
     if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
@@ -153,10 +155,14 @@ export class Replica implements Engine {
     return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.#ports.now());
   }
 
+  get probeInMs(): number {
+    return Math.max(0, this.#probeAtMs - this.#ports.now());
+  }
+
   /** Milliseconds until the engine is up if its next probes succeed; Infinity unless it is ejected or on probation. */
   get backInMs(): number {
     const { intervalMs, timeoutMs } = this.#settings.health;
-    const probedInMs = Math.max(0, this.#probeAtMs - this.#ports.now()) + timeoutMs;
+    const probedInMs = this.probeInMs + timeoutMs;
     if (this.state === 'probation') return probedInMs;
     return this.state === 'ejected' ? probedInMs + intervalMs : Infinity;
   }
@@ -213,6 +219,7 @@ export class Replica implements Engine {
     this.#hasWorked = false;
     this.#identified = false;
     this.load = {};
+    this.trouble = { reason, sinceMs: this.#ports.now() };
     this.#enter('ejected');
     this.#ports.log.warn({ engine: this.id, reason }, 'engine ejected');
     this.#ports.emit({ type: 'engineLost', engine: this.id });
@@ -263,6 +270,7 @@ export class Replica implements Engine {
       this.#ports.log.warn({ engine: this.id, reason }, 'engine is not ready; probing until it is');
     }
     this.#setbacks += 1;
+    this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.#ports.now() };
   }
 
   #healthy({ adapter, models = this.models, load }: Inspection): void {
@@ -276,6 +284,7 @@ export class Replica implements Engine {
     this.#probeFailures = 0;
     if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
     this.#evidence.excuse();
+    this.trouble = undefined;
     if (this.state === 'joining') this.#setbacks = 0;
     this.#endProbation();
     if (!this.#inService()) this.#enter(this.state === 'ejected' ? 'probation' : 'up');

@@ -67,7 +67,14 @@ export class Metrics implements Observer {
     const stays = (id: string) => ports.hasEngine(id as EngineId);
     const corrections = this.#counter('program_corrections_total', 'Programs that went on after they counted as complete.'); // prettier-ignore
     const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last completion, once it has been idle for a minute.', undefined, () => this.#completions.countIdle()); // prettier-ignore
-    this.#completions = new Completions(seconds, corrections, ports);
+    const counting = {
+      counted: (each: number) => seconds.observe(each),
+      corrected: (more: number) => {
+        seconds.correct(more);
+        corrections.inc();
+      },
+    };
+    this.#completions = new Completions(counting, ports);
     this.#engines = new Sums(this.registry, 'engine', ENGINE_SUMS, { stays });
     this.tenants = new Sums(this.registry, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);

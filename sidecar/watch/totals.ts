@@ -1,6 +1,7 @@
 import type { Millis, ProgramGone } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport } from '../calls/spec.js';
+import { Completions, type CompletionPorts } from '../metrics/completions.js';
 
 /** Length of a step, and the number of steps that are kept. */
 const STEP_MS = 5000;
@@ -22,6 +23,11 @@ class Durations {
     this.#bins[at] = (this.#bins[at] ?? 0) + 1;
     this.count += 1;
     this.#sumMs += ms;
+  }
+
+  /** A duration that was counted before has grown. */
+  correct(moreMs: number): void {
+    this.#sumMs += moreMs;
   }
 
   merge(other: Durations): void {
@@ -96,6 +102,15 @@ const NOTHING = new Step(NaN);
 export class Totals implements Observer {
   /** Those in which something happened, oldest first. */
   readonly #steps: Step[] = [];
+  readonly #completions: Completions;
+
+  constructor(ports: CompletionPorts) {
+    const counting = {
+      counted: (seconds: number, atMs: number) => this.#at(atMs).completions.add(1000 * seconds),
+      corrected: (seconds: number) => this.#at(ports.now()).completions.correct(1000 * seconds),
+    };
+    this.#completions = new Completions(counting, ports);
+  }
 
   ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {
     const step = this.#at(nowMs);
@@ -108,12 +123,13 @@ export class Totals implements Observer {
     if (dispatch !== undefined) step.engine(dispatch.engine).add(usage.promptTokens, usage.cachedTokens);
   }
 
-  programGone({ durationMs }: ProgramGone, nowMs: Millis): void {
-    this.#at(nowMs).completions.add(durationMs);
+  programGone(gone: ProgramGone): void {
+    this.#completions.gone(gone);
   }
 
   /** The steps up to `now`, oldest first and without gaps, and their sum. */
   read(now: Millis): TotalsView {
+    this.#completions.countIdle();
     const first = Math.floor(now / STEP_MS) - STEPS + 1;
     const known = new Map(this.#steps.map((step) => [step.index, step]));
     const steps = Array.from({ length: STEPS }, (_, at) => known.get(first + at) ?? NOTHING);
@@ -122,12 +138,14 @@ export class Totals implements Observer {
     return { steps, sum, stepMs: STEP_MS, firstStepMs: first * STEP_MS };
   }
 
-  #at(now: Millis): Step {
-    const index = Math.floor(now / STEP_MS);
-    const last = this.#steps.at(-1);
-    if (last?.index === index) return last;
+  #at(ms: number): Step {
+    const index = Math.floor(ms / STEP_MS);
+    const before = this.#steps.findLastIndex((step) => step.index <= index);
+    const known = this.#steps[before];
+    if (known?.index === index) return known;
     const step = new Step(index);
-    if (this.#steps.push(step) > STEPS) this.#steps.shift();
+    this.#steps.splice(before + 1, 0, step);
+    if (this.#steps.length > STEPS) this.#steps.shift();
     return step;
   }
 }

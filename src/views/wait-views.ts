@@ -13,6 +13,8 @@ export interface WaitView extends ObstacleView {
   /** Number of waiting calls that come before it where it waits, and the oldest of them. */
   readonly ahead: number;
   readonly oldestAhead: WaitingCall | undefined;
+  /** Time until it runs at the pace of its model's last completions; later calls may pass it. Undefined: not known. */
+  readonly expectedMs: Millis | undefined;
 }
 
 /** The shortage of one engine for a call; undefined fields do not apply to the cause. */
@@ -94,7 +96,7 @@ export function* waitViews(
   { placement, stepMs, nowMs }: Moment,
 ): IterableIterator<[CallId, WaitView]> {
   const waits = new Waits(placement, stepMs);
-  for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, waits, nowMs)];
+  for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, placement, waits, nowMs)];
 }
 
 /** These active calls, each with why it waits. */
@@ -124,7 +126,7 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number): 
   const strandMs = strandedAtMs(call, engineTable.pool(call.model));
   const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
   return {
-    nearest: waitView(call, waits, nowMs),
+    nearest: waitView(call, placement, waits, nowMs),
     engines: waits.at(call).map((obstacle) => obstacleView(obstacle, nowMs)),
     share: placement.accounts.viewOf(call.turn.account),
     promoteAtMs: timeOf(due.promoteAtMs),
@@ -133,13 +135,27 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number): 
   };
 }
 
-function waitView(call: Call, waits: Waits, nowMs: number): WaitView {
+function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: number): WaitView {
   const nearest = waits.nearest(call);
   const { calls, oldest } = waits.ahead(call, nearest.engine);
   const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
   const oldestAhead = waitingCall(oldest, nowMs);
+  const msPerCall = engineTable.pool(call.model).drainRate.msPerCall(nowMs);
+  const expectedMs = msPerCall === undefined ? undefined : (((calls + 1) * msPerCall) as Millis);
   // No spread: it would take most of the time of a view of ten thousand calls.
-  return { cause, engine, needs, free, limit, behind, untilMs, level: call.level, ahead: calls, oldestAhead };
+  return {
+    cause,
+    engine,
+    needs,
+    free,
+    limit,
+    behind,
+    untilMs,
+    level: call.level,
+    ahead: calls,
+    oldestAhead,
+    expectedMs,
+  };
 }
 
 function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number): ObstacleView {

@@ -58,6 +58,15 @@ describe('a program', () => {
     expect(programs[0]?.aloneMs).toBeGreaterThan(200 + 2 * 8 * (alone?.outputTokenMs ?? NaN));
     expect(programs[0]?.aloneMs).toBeLessThan(5000);
   });
+
+  it('has one baseline for two targets, that of the faster', async () => {
+    const urls = [(await engine({ speed: 1 })).url, (await engine({ speed: 50 })).url];
+    const options = { programs: () => [chain('c', 2)], baseline: 'estimate' } as const;
+    const { summary, programs } = await load({ targets: urls, ...options });
+    const [one, other] = summary.targets;
+    expect(one?.alone).toEqual(other?.alone);
+    expect(new Set(programs.map(({ aloneMs }) => aloneMs)).size).toBe(1);
+  });
 });
 
 describe('arrivals', () => {

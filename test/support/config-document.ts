@@ -7,29 +7,16 @@ const HEAD = `# Configuration
 
 Generated from \`sidecar/config/schema.ts\` by \`npm run docs\`; a test fails if the two differ.
 
-The first of these sources with a value wins:
+Most gateways need six of these keys; all others have defaults.
 
-1. a flag of \`maitred serve\` (\`maitred serve --help\` lists them);
-2. an environment variable, named in the tables below. An empty variable counts as unset. \`null\` unsets a key that may
-   be null. Lists are separated by commas; \`MAITRED_ENGINES\` is a list of base URLs. Unknown variables with the prefix
-   \`MAITRED_\` are rejected, except those that Kubernetes sets for a Service called \`maitred\`;
-3. the YAML file named by \`--config\` or otherwise by \`${FILE_VARIABLE}\`;
-4. the default.
-
-\`maitred config\` takes the same options as \`maitred serve\`, checks the result and prints it without its secrets. If the
-configuration is invalid, it exits 2 and names the path of every invalid key. Unknown keys are invalid.
-
-**Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`.
-
-**Secrets** may be given as \`env:NAME\` in the file, which reads the variable \`NAME\` (without the prefix \`MAITRED_\`). They
-are shown as \`[redacted]\`.
-
-**Reload.** SIGHUP reloads the file. The new configuration takes effect without losing a call. An invalid one is logged with
-its invalid keys, and the old one stays in effect. Keys marked *restart* keep their value until the next start. Without a
-file, SIGHUP drains and exits, like SIGTERM.
-
-**Sources.** A *starting value* has not been measured yet. *Autellix* is the paper that the scheduler builds on
-(*Autellix: An Efficient Serving Engine for LLM Agents as General Programs*, 2025).
+| Key | When |
+| --- | --- |
+| \`engines[].url\` | always, unless \`discovery\` finds the engines |
+| \`listen.host\` | \`0.0.0.0\` as soon as clients are on other machines |
+| \`auth.keys\` | then too: without keys everybody who reaches the port may call |
+| \`admin.token\` | for the page, \`maitred top\` and metrics once there are keys |
+| \`engines[].capacityTokens\` | where the log says that an engine's capacity is unknown; without it there is no working-set gate |
+| \`policy.name\` | \`fcfs-window\` for the gate without the order, \`pass-through\` to compare |
 
 \`\`\`yaml
 listen:
@@ -43,6 +30,31 @@ auth:
     - sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef # printf %s "$KEY" | sha256sum
       tenant: research
 \`\`\`
+
+\`maitred init\` writes such a file, \`maitred config\` checks it, prints it without its secrets and names every invalid key (exit code 2).
+
+## How it is read
+
+The first of these sources with a value wins:
+
+1. a flag of \`maitred serve\` (\`maitred serve --help\` lists them);
+2. an environment variable, named in the tables below. An empty variable counts as unset. \`null\` unsets a key that may
+   be null. Lists are separated by commas; \`MAITRED_ENGINES\` is a list of base URLs. Unknown variables with the prefix
+   \`MAITRED_\` are rejected, except those that Kubernetes sets for a Service called \`maitred\`;
+3. the YAML file named by \`--config\` or otherwise by \`${FILE_VARIABLE}\`;
+4. the default.
+
+**Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`.
+
+**Secrets** may be given as \`env:NAME\` in the file, which reads the variable \`NAME\` (without the prefix \`MAITRED_\`). They
+are shown as \`[redacted]\`.
+
+**Reload.** SIGHUP reloads the file. The new configuration takes effect without losing a call. An invalid one is logged with
+its invalid keys, and the old one stays in effect. Keys marked *restart* keep their value until the next start. Without a
+file, SIGHUP drains and exits, like SIGTERM.
+
+**Sources.** A *starting value* has not been measured yet. *Autellix* is the paper that the scheduler builds on
+(*Autellix: An Efficient Serving Engine for LLM Agents as General Programs*, 2025).
 `;
 
 /** The text of docs/CONFIG.md: a handwritten head, and a table for each section of the schema. */
@@ -110,10 +122,14 @@ function rangeOf(schema: JsonSchema): string {
   if (schema.type === 'boolean') return 'true, false';
   if (schema.type === 'array')
     return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;
-  if (schema.type === 'object') return 'a number by name';
+  if (schema.type === 'object')
+    return isMapping(schema.additionalProperties) ? 'a mapping by name' : 'a number by name';
   if (schema.minLength !== undefined && schema.minLength > 1) return `at least ${schema.minLength} characters`;
   return schema.type === 'null' ? 'null' : 'text';
 }
+
+const isMapping = (each: JsonSchema['additionalProperties']): boolean =>
+  typeof each === 'object' && each.type === 'object';
 
 function listed({ items }: JsonSchema): string {
   const words = (items as JsonSchema).enum;

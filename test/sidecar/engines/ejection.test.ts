@@ -27,6 +27,8 @@ describe('ejection', () => {
     expect(harness.engine('e').state).toBe('ejected');
     expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
     expect(harness.waits).toEqual([BACKOFF]);
+    expect(harness.engine('e').trouble?.reason).toBe('it cannot be reached');
+    expect(harness.engine('e').probeInMs).toBe(BACKOFF);
     harness.call('e', 'unreached', FAILURES_MAX);
     harness.call('e', 'succeeded');
     expect(harness.engine('e').state).toBe('ejected');

@@ -178,6 +178,21 @@ describe('admin paths', () => {
     expect(refusal(await ask(`${url}/programs/nobody/end`, { method: 'POST' }))).toEqual([404, 'unknown_program']);
   });
 
+  it('return a drained engine to service, but none that is being removed', async () => {
+    const { engine, open } = await heldEngine();
+    const { url } = await world([engine]);
+    const at = `${url}/engines/${encodeURIComponent(engine.id)}`;
+    const tell = async (verb: string) => (await ask(`${at}/${verb}`, { method: 'POST' })).json();
+    const call = chat(url);
+    await until(() => engine.seen.length === 1);
+    expect(await tell('drain')).toMatchObject({ state: 'draining' });
+    expect(await tell('undrain')).toMatchObject({ state: 'joining' });
+    await ask(at, { method: 'DELETE' });
+    expect(await tell('undrain')).toMatchObject({ error: { code: 'unknown_engine' } });
+    open();
+    expect((await call).status).toBe(200);
+  });
+
   it('show, add, drain and remove engines', async () => {
     const first = await fakeEngine();
     const second = await fakeEngine();
@@ -213,6 +228,7 @@ describe('admin paths', () => {
       [at, 'GET'],
       [at, 'DELETE'],
       [`${at}/drain`, 'POST'],
+      [`${at}/undrain`, 'POST'],
     ] as const) {
       expect(refusal(await ask(path, { method }))).toEqual([404, 'unknown_engine']);
     }

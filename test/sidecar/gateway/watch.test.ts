@@ -105,6 +105,9 @@ describe('the admin API', () => {
     expect(await check(answers.totals, '/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
     await check(answers.gatewayState, '/gateway');
     await check(answers.alive, '/healthz');
+    await check(answers.alive, '/health');
+    await check(answers.version, '/version');
+    expect((await ask(`${url}/`)).headers['location']).toBe('/ui');
     await check(answers.ready, '/readyz');
     await check(answers.error, '/programs/unknown');
     await check(answers.error, '/demo', post);
@@ -117,6 +120,11 @@ describe('the admin API', () => {
     const hint = { headers: JSON_TYPE, body: '{"remaining":{"promptTokens":1,"outputTokens":2}}' };
     await check(answers.hinted, '/programs/p/hint', hint);
     await check(answers.ended, '/programs/p/end', post);
+    expect(await check(answers.endedPrograms, '/ended')).toMatchObject({
+      programs: [{ id: 'p', cause: 'ended', calls: 2, model: 'm', identified_by: 'x-maitred-program', engine: 'e' }],
+    });
+    expect(await check(answers.engine, '/engines/e/drain', post)).toMatchObject({ state: 'draining' });
+    expect(await check(answers.engine, '/engines/e/undrain', post)).toMatchObject({ state: 'joining' });
     await check(answers.engine, '/engines/e/drain', post);
     await check(answers.removed, '/engines/e', { method: 'DELETE' });
   });

@@ -10,7 +10,14 @@ it('counts a program after a minute without a call, corrects it when it goes on,
   let idle: IdleProgram[] = [];
   const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], undefined, () => completions.countIdle());
   const corrections = new Counter({ name: 'b_total', help: 'Help.', registers: [registry] });
-  const completions = new Completions(seconds, corrections, { idle: () => idle, now: () => nowMs as Millis });
+  const counting = {
+    counted: (each: number) => seconds.observe(each),
+    corrected: (more: number) => {
+      seconds.correct(more);
+      corrections.inc();
+    },
+  };
+  const completions = new Completions(counting, { idle: () => idle, now: () => nowMs as Millis });
   const rest = (program: string, idleSinceMs: number, durationMs: number) =>
     idle.unshift({
       program: program as ProgramId,

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi, afterEach } from 'vitest';
-import { millis, type ProgramGone } from '../../../src/index.js';
+import { millis, type IdleProgram, type ProgramGone, type ProgramId } from '../../../src/index.js';
 import type { CallReport } from '../../../sidecar/calls/spec.js';
 import { WallClock } from '../../../sidecar/watch/wall-clock.js';
 import { Totals } from '../../../sidecar/watch/totals.js';
@@ -13,12 +13,18 @@ afterEach(() => vi.useRealTimers());
 const takeClock = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance', 'Date'] });
 
 describe('totals', () => {
-  const gone = (durationMs: number) => ({ durationMs }) as ProgramGone;
+  let nowMs = 0;
+  let programs = 0;
+  const totalsOf = () => new Totals({ idle: () => [], now: () => millis(nowMs) });
+  const gone = (totals: Totals, durationMs: number, atMs: number) => {
+    nowMs = atMs;
+    totals.programGone({ program: String((programs += 1)), durationMs } as unknown as ProgramGone);
+  };
 
   it('forget what is older than five minutes, and have a step for each five seconds', () => {
-    const totals = new Totals();
-    totals.programGone(gone(1000), millis(1000));
-    totals.programGone(gone(3000), millis(6000));
+    const totals = totalsOf();
+    gone(totals, 1000, 1000);
+    gone(totals, 3000, 6000);
     const { steps, sum, firstStepMs, stepMs } = totals.read(millis(299_000));
     expect([steps.length, stepMs, firstStepMs]).toEqual([60, 5000, 0]);
     expect(steps.slice(0, 3).map(({ completions }) => completions.count)).toEqual([1, 1, 0]);
@@ -28,16 +34,33 @@ describe('totals', () => {
   });
 
   it('tell the 99th percentile within a tenth', () => {
-    const totals = new Totals();
-    for (let ms = 1; ms <= 10_000; ms += 1) totals.programGone(gone(ms), millis(0));
+    const totals = totalsOf();
+    for (let ms = 1; ms <= 10_000; ms += 1) gone(totals, ms, 0);
     const p99 = totals.read(millis(0)).sum.completions.p99Ms ?? 0;
     expect(Math.abs(p99 / 9900 - 1)).toBeLessThan(0.1);
-    totals.programGone(gone(1e12), millis(0));
+    gone(totals, 1e12, 0);
     expect(totals.read(millis(0)).sum.completions.p99Ms).toBeLessThan(11_000);
   });
 
+  it('count a program once it has been idle for a minute, at that minute, and again only what it adds', () => {
+    const [program, idleSinceMs] = ['a' as ProgramId, millis(10_000)];
+    const idle: IdleProgram[] = [{ program, idleSinceMs, durationMs: millis(4000) }];
+    const totals = new Totals({ idle: () => idle, now: () => millis(nowMs) });
+    const read = (atMs: number) => {
+      nowMs = atMs;
+      return totals.read(millis(atMs));
+    };
+    expect(read(69_000).sum.completions.count).toBe(0);
+    totals.ended(undefined, { queueMs: 0 } as CallReport, millis(200_000));
+    const { steps, sum, firstStepMs } = read(250_000);
+    expect([sum.completions.count, sum.completions.meanMs]).toEqual([1, 4000]);
+    expect(steps.findIndex(({ completions }) => completions.count > 0) * 5000 + firstStepMs).toBe(70_000);
+    totals.programGone({ program, durationMs: millis(9000) } as ProgramGone);
+    expect(read(251_000).sum.completions).toMatchObject({ count: 1, meanMs: 9000 });
+  });
+
   it('count the cached share where engines report it', () => {
-    const totals = new Totals();
+    const totals = totalsOf();
     const report = (engine: string, cachedTokens?: number) =>
       ({
         queueMs: 0,

@@ -73,7 +73,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       await page.waitForTimeout(300);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        for (const width of [400, 1280]) {
+        for (const width of [400, 800, 1280]) {
           await page.setViewportSize({ width, height: 900 });
           // Charts follow a moment later. No column is clipped.
           const widths = () => page.evaluate<number[]>(`[document.documentElement.scrollWidth, ${HIDDEN_WIDTH}]`);
@@ -121,7 +121,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText(/^1 of at most 10,000 calls wait for a slot\./).waitFor();
+    await page.getByText(/^1 engine up\. 1 call waits for a slot, the longest for /).waitFor();
+    await expect.poll(() => page.title()).toBe('1 waiting – maitred');
     await page.locator('tr.waiting', { hasText: 'a slot' }).waitFor();
     await page.getByText('Its window is full.').waitFor();
     expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
@@ -141,6 +142,33 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByText(/Its turn came/).waitFor();
     await page.goBack();
     await page.getByText('No program matches.').waitFor();
+    await page.getByRole('button', { name: 'Ended' }).click();
+    await page.locator('.programs tr', { hasText: 'announced' }).getByRole('link', { name: 'waits' }).waitFor();
+    await page.reload();
+    await page.getByRole('link', { name: 'waits' }).waitFor();
+    expect(await axe(page)).toEqual([]);
+  });
+
+  it('says which engine is down, since when and why, and drains and returns one', async () => {
+    const [away, there] = [await fakeEngine(), await fakeEngine()];
+    const { adminUrl } = await world([away, there], {
+      engines: [
+        { url: away.url, kind: 'openai', id: 'gpu-1' },
+        { url: there.url, kind: 'openai', id: 'gpu-2' },
+      ],
+      health: { intervalMs: 100, failuresMax: 1 },
+    });
+    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    await page.getByText('2 engines up. No call waits.').waitFor();
+    await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
+    await page.getByText('Draining: 0 calls left, no new ones.').waitFor();
+    await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
+    await page.getByText('2 engines up. No call waits.').waitFor();
+    await away.close();
+    await page.getByText(/^gpu-1 is down since \d\d:\d\d:\d\d \(.*\)\. Next probe .* 1 engine of 2 up\./).waitFor();
+    await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
+    expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
+    expect(await axe(page)).toEqual([]);
   });
 
   it('is used by keyboard, and keeps its view in the URL', async () => {

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { callId } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
 import type { CoreChanges } from '../../support/core-config.js';
 
@@ -34,6 +35,13 @@ it('refuses a call at once whose wait will outlast its patience, and says for ho
   desk.configure({ timeouts: { queueMs: 5_100 } });
   desk.arrive('in time');
   expect(refusal(desk, 'in time')).toBeUndefined();
+});
+
+it('tells a waiting call when it runs at the pace of the last completions, once there is a pace', () => {
+  const expected = (desk: Desk) => new Map(desk.scheduler.views.waits()).get(callId('c100'))?.expectedMs;
+  // One runs, and 29 wait before it: 30 completions of 100 ms each.
+  expect(expected(backlogged({}, 31))).toBe(30 * 100);
+  expect(expected(backlogged({}, 41, 60))).toBeUndefined();
 });
 
 it('refuses no call that a retry would save, that waits as long as it takes, or that had a place', () => {

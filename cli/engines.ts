@@ -1,0 +1,74 @@
+import type { Command } from 'commander';
+import { z } from 'zod';
+import { plain } from '../text/index.js';
+import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { fitted, printable, widthOf } from './text.js';
+
+const shown = z.string().transform(printable);
+const engine = z.object({
+  id: shown,
+  kind: shown,
+  state: shown,
+  in_flight: z.number(),
+  window: z.number().nullable(),
+  down_reason: shown.nullish(),
+  models: z.array(shown),
+});
+
+/** `maitred engines`: a running gateway's engines, listed, drained and returned to service. */
+export function addEnginesCommand(program: Command): void {
+  const engines = program.command('engines').description('list, drain and return the engines of a running gateway');
+  const list = engines.command('list').description('the engines, with their states');
+  addAdminOptions(list, URL_DEFAULT)
+    .option('--json', 'print the admin API’s answer')
+    .action(async ({ json, ...flags }: AdminFlags & { readonly json?: true }) => {
+      const body = await adminClient(list, flags).json('/engines');
+      const { success, data } = z.object({ engines: z.array(engine) }).safeParse(body);
+      if (!success) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');
+      process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(data.engines));
+    });
+  for (const [verb, description] of [
+    ['drain', 'send it no new calls; running ones finish'],
+    ['undrain', 'return a drained engine to service'],
+  ] as const) {
+    const command = engines
+      .command(verb)
+      .description(description)
+      .argument('<id>', 'as `maitred engines list` shows it');
+    addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
+      const body = await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST');
+      const { success, data } = engine.safeParse(body);
+      if (success) process.stdout.write(`${data.id} is ${data.state}, ${data.in_flight} in flight\n`);
+    });
+  }
+}
+
+/** `maitred end`: ends a program. */
+export function addEndCommand(program: Command): void {
+  const end = program
+    .command('end')
+    .description('end a program: its running calls finish, and its next call begins a new one')
+    .argument('<program>', 'its id');
+  addAdminOptions(end, URL_DEFAULT)
+    .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
+    .action(async (id: string, { tenant, ...flags }: AdminFlags & { readonly tenant?: string }) => {
+      if (id.trim() === '') end.error('give the id of a program');
+      const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
+      await adminClient(end, flags).json(`/programs/${encodeURIComponent(id)}/end${query}`, 'POST');
+      process.stdout.write(`${plain(id)} has ended\n`);
+    });
+}
+
+function tableOf(engines: readonly z.output<typeof engine>[]): string {
+  const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => [
+    id,
+    state,
+    window === null ? `${running}` : `${running} of ${window}`,
+    kind,
+    models.join(' '),
+    reason ?? '',
+  ]);
+  const table = [['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'], ...rows];
+  const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => widthOf(row[at] ?? '')))) ?? [];
+  return table.map((row) => `${row.map((cell, at) => fitted(cell, widths[at] ?? 0)).join('  ').trimEnd()}\n`).join(''); // prettier-ignore
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import { WAIT_CAUSES } from '../../src/index.js';
+import { say, seconds, share, whole } from './answer-parts.js';
+
+/* The answers of the admin API about engines and the calls that wait for them. */
+
+export const engine = z
+  .strictObject({
+    id: z.string(),
+    url: z.string(),
+    kind: z.string(),
+    source: say(z.string().nullable(), '`config`, `admin`, or the source that found it; null: it is being removed.'),
+    state: z.enum(['joining', 'up', 'probation', 'ejected', 'draining']),
+    down_since: say(
+      z.number().nullable(),
+      'Unix time in seconds since which it is out of service; null: it is not, or that is not known.',
+    ),
+    down_reason: say(z.string().nullable(), 'The last error; null: none.'),
+    probe_in_seconds: say(seconds.nullable(), 'Until it is asked again; null: it is in service, or drains.'),
+    models: z.array(z.string()),
+    window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
+    in_flight: whole,
+    working_set_tokens: say(z.number(), 'Tokens of running and resident contexts.'),
+    gate_tokens: say(z.number().nullable(), 'Most tokens of the working set; null: no gate.'),
+    capacity_tokens: say(z.number().nullable(), 'KV cache of the engine; null: unknown.'),
+    cached_share: say(share.nullable(), 'Share of prompt tokens served from the cache, in the time of `/totals`.'),
+    resting: say(z.boolean(), 'It reported no room, and gets no calls for a moment.'),
+    engine_running: z.number().nullable(),
+    engine_waiting: z.number().nullable(),
+    kv_usage: z.number().nullable(),
+  })
+  .meta({ id: 'Engine' });
+
+export const engineList = z.strictObject({ engines: z.array(engine) }).meta({ id: 'EngineList' });
+
+export const queue = z
+  .strictObject({
+    waiting: whole,
+    limit: whole,
+    longest_wait_seconds: seconds,
+    waiting_for: say(z.record(z.enum(WAIT_CAUSES), whole), 'Waiting calls by cause.'),
+    levels: z.array(
+      z.strictObject({
+        level: whole,
+        waiting: whole,
+        up_to_seconds: say(
+          seconds.nullable(),
+          'Engine time of its programs so far, at most; null: without bound, or levels do not go by time.',
+        ),
+      }),
+    ),
+  })
+  .meta({ id: 'Queue' });
+
+export type Engine = z.infer<typeof engine>;
+export type EngineList = z.infer<typeof engineList>;
+export type Queue = z.infer<typeof queue>;

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { NONE, count, name, note } from './note.js';
+
+const most = (max: number) => count(1, max).nullable();
+
+/** Bounds of one program; null: without. */
+const bounds = {
+  tokens: most(1e12).default(null).meta(note('Most prompt and output tokens of one program; null: no bound.', NONE)),
+  calls: most(1e9).default(null).meta(note('Most calls of one program; null: no bound.', NONE)),
+  engineSeconds: most(1e9)
+    .default(null)
+    .meta(note('Most seconds of engine time of one program, all its calls together; null: no bound.', NONE)),
+};
+
+export const budget = z.strictObject({
+  ...bounds,
+  tenants: z
+    .record(name, z.strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9) }).partial())
+    .default({})
+    .meta(
+      note(
+        'Other bounds for the programs of a tenant, as `{research: {tokens: 2000000, calls: null}}`. The header `x-maitred-budget` of a call can only lower them.',
+        NONE,
+      ),
+    ),
+});

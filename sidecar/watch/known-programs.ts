@@ -1,0 +1,61 @@
+import type { Dispatch, Millis, ProgramGone, ProgramId } from '../../src/index.js';
+import type { Observer } from '../calls/observers.js';
+import type { CallSpec } from '../calls/spec.js';
+
+/** Ended programs to remember. */
+const ENDED_MAX = 500;
+
+/** A program in the words of its calls. */
+interface Told {
+  readonly model: string;
+  /** The source that named the program. */
+  readonly identifiedBy: string;
+  /** The workflow that its calls name, or else a hash of the instructions and tools with which it began. */
+  readonly agentType: string | undefined;
+  /** Where its last call ran. */
+  readonly engine: string | undefined;
+}
+
+/** A program that has left the process table. */
+export interface EndedProgram {
+  readonly gone: ProgramGone;
+  readonly told: Told | undefined;
+  readonly endedAtMs: Millis;
+}
+
+/** The programs of the table in their clients' words, and the last that have left it. */
+export class KnownPrograms implements Observer {
+  readonly #told = new Map<ProgramId, Told>();
+  readonly #ended: EndedProgram[] = [];
+
+  accepted({ spec }: { readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow'> }): void {
+    const { identity, facts, family, workflow } = spec;
+    const before = this.#told.get(identity.program);
+    this.#told.set(identity.program, {
+      model: facts.model,
+      identifiedBy: identity.source,
+      agentType: workflow ?? before?.agentType ?? family?.id.toString(16).padStart(8, '0'),
+      engine: before?.engine,
+    });
+  }
+
+  dispatched({ identity }: Pick<CallSpec, 'identity'>, { engine }: Pick<Dispatch, 'engine'>): void {
+    const told = this.#told.get(identity.program);
+    if (told !== undefined && told.engine !== engine) this.#told.set(identity.program, { ...told, engine });
+  }
+
+  programGone(gone: ProgramGone, nowMs: Millis): void {
+    this.#ended.push({ gone, told: this.#told.get(gone.program), endedAtMs: nowMs });
+    if (this.#ended.length > ENDED_MAX) this.#ended.shift();
+    this.#told.delete(gone.program);
+  }
+
+  of(program: ProgramId): Told | undefined {
+    return this.#told.get(program);
+  }
+
+  /** The last to end first. */
+  ended(): readonly EndedProgram[] {
+    return this.#ended.toReversed();
+  }
+}

@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { itRefuses, run } from '../support/command-line.js';
+import { ask, chat, fakeEngine, named, world } from '../sidecar/gateway/world.js';
+
+describe('maitred engines', () => {
+  it('lists engines, drains one and returns it', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    const engines = (...args: string[]) => run(['engines', ...args, '--url', url]);
+    const { code, out } = await engines('list');
+    expect(code).toBe(0);
+    expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS +TROUBLE$/);
+    expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
+    expect(await engines('drain', engine.id)).toMatchObject({
+      code: 0,
+      out: `${engine.id} is draining, 0 in flight\n`,
+    });
+    expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'draining' }] });
+    expect(await engines('undrain', engine.id)).toMatchObject({
+      code: 0,
+      out: `${engine.id} is joining, 0 in flight\n`,
+    });
+  });
+
+  it('says that it knows no such engine', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const { code, out, errors } = await run(['engines', 'drain', 'gpu', '--url', url]);
+    expect([code, out, errors]).toEqual([1, '', [expect.stringContaining('No such engine')]]);
+  });
+
+  itRefuses((...args) => run(['engines', ...args]), ['drain', 'list --url x', 'undrain']);
+});
+
+describe('maitred end', () => {
+  it('ends a program, once', async () => {
+    const { url } = await world([await fakeEngine()]);
+    await chat(url, {}, named('task'));
+    const end = () => run(['end', 'task', '--url', url]);
+    expect(await end()).toMatchObject({ code: 0, out: 'task has ended\n' });
+    expect((await ask(`${url}/ended`)).json()).toMatchObject({ programs: [{ id: 'task', cause: 'ended' }] });
+    const again = await end();
+    expect([again.code, again.errors]).toEqual([1, [expect.stringContaining('No program "task" is known')]]);
+  });
+
+  itRefuses((...args) => run(['end', ...args]), ['', '--url x p']);
+});

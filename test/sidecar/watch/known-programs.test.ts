@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { KnownPrograms } from '../../../sidecar/watch/known-programs.js';
+import { millis, type EngineId, type ProgramGone, type ProgramId } from '../../../src/index.js';
+import type { CallSpec } from '../../../sidecar/calls/spec.js';
+
+const spec = (program: string, model: string, more: Partial<CallSpec> = {}) =>
+  ({ identity: { program, source: 'user' }, facts: { model }, ...more }) as unknown as CallSpec;
+const engine = 'e' as EngineId;
+const of = (known: KnownPrograms, program: string) => known.of(program as ProgramId);
+
+it('remember what calls tell, and the last programs that ended', () => {
+  const known = new KnownPrograms();
+  known.accepted({ spec: spec('a', 'm', { family: { id: 0xab, tokens: 1 as never } }) });
+  known.accepted({ spec: spec('a', 'n', { family: { id: 0xcd, tokens: 1 as never } }) });
+  known.dispatched(spec('a', 'n'), { engine });
+  known.dispatched(spec('never seen', 'n'), { engine });
+  // The type is that of its first call, the model that of its last.
+  expect(of(known, 'a')).toEqual({ model: 'n', identifiedBy: 'user', agentType: '000000ab', engine });
+  known.accepted({ spec: spec('a', 'n', { workflow: 'review' }) });
+  expect(of(known, 'a')?.agentType).toBe('review');
+  for (let index = 0; index < 501; index += 1)
+    known.programGone({ program: index === 500 ? 'a' : `p${index}` } as unknown as ProgramGone, millis(index));
+  expect(of(known, 'a')).toBeUndefined();
+  expect(known.ended().length).toBe(500);
+  expect(known.ended()[0]).toMatchObject({ gone: { program: 'a' }, told: { agentType: 'review' }, endedAtMs: 500 });
+  expect(known.ended().at(-1)).toMatchObject({ gone: { program: 'p1' }, told: undefined });
+});
