@@ -6,13 +6,14 @@ import type { Seat } from './ends.js';
 import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
 import { harnessClaim, maitredClaim, saysFinal } from './harnesses.js';
 import { History } from './history.js';
-import type { Answered, Leaf } from './history.js';
+import type { Leaf } from './history.js';
 import type { Activity, Claim, Identifier, Identity, IdentityRequest, Sought } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
 import { saysRetry } from './returning.js';
 import { answerKeys, responseKey, soughtKeys } from './shared-keys.js';
 import { SharedCache } from './shared-cache.js';
+import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
 import { Trail } from './trail.js';
 
@@ -223,7 +224,7 @@ class ProgramIdentifier implements Identifier {
     if (!call.trail) return undefined;
     const { program, leaf } = this.#history.find(call.request.tenant, call.trail);
     call.leaf = leaf;
-    return program && { program, thread: '', final: call.isFinal, source: 'history' };
+    return program && { program, thread: leaf.thread, final: call.isFinal, source: 'history' };
   }
 
   #soughtBy({ request, trail }: Call): Sought {
