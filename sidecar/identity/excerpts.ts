@@ -36,10 +36,12 @@ export function excerptOf(text: string, seat: Answered): Excerpt | undefined {
   if (text.length > CHARS_MAX) return undefined;
   // The first line comes last, because set phrases stand there, and labels before it.
   const [first, ...more] = linesOf(text);
-  const lead = more.reduce((long, line) => (line.text.length > long.text.length ? line : long), more[0] ?? first!);
-  const { at, text: line } = lead.text.length >= LINE_CHARS_MIN ? lead : first!;
-  if (!isTelling(line)) return undefined;
-  return { seat, line: hashOf(line), at, chars: text.length, hash: digest(text) };
+  const longest = more.reduce<Line | undefined>(
+    (long, line) => (line.text.length > (long?.text.length ?? 0) ? line : long),
+    undefined,
+  );
+  const lead = [longest, first].find((line) => line && isTelling(line.text));
+  return lead && { seat, line: hashOf(lead.text), at: lead.at, chars: text.length, hash: digest(text) };
 }
 
 /**

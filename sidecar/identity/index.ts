@@ -1,5 +1,5 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
-import type { AnswerFacts, Turn } from '../apis/api.js';
+import type { AnswerFacts, CanonicalMessage, Turn } from '../apis/api.js';
 import type { IDENTITY_SOURCES } from '../config/index.js';
 import { Ends } from './ends.js';
 import type { Seat } from './ends.js';
@@ -99,13 +99,17 @@ class ProgramIdentifier implements Identifier {
   answered(
     { program, thread, leaf }: Identity,
     { tenant }: Pick<IdentityRequest, 'tenant'>,
-    { responseId, message }: AnswerFacts,
+    { responseId, message, further = [] }: AnswerFacts,
   ): void {
-    const answered = leaf && message && this.#history.remember(tenant, leaf, message, program);
     const { share, rewritten } = this.#options;
-    if (share !== undefined && answered)
-      for (const key of answerKeys(answered, message, rewritten ? leaf.foreign : undefined))
-        share(tenant, key, program);
+    const remember = (leaf: Leaf, answer: CanonicalMessage): Answered => {
+      const answered = this.#history.remember(tenant, leaf, answer, program);
+      for (const key of share ? answerKeys(answered, answer, rewritten ? leaf.foreign : undefined) : [])
+        share?.(tenant, key, program);
+      return answered;
+    };
+    const answered = leaf && message && remember(leaf, message);
+    if (leaf) for (const answer of further) remember(leaf, answer);
     if (responseId === undefined) return;
     share?.(tenant, responseKey(responseId), program);
     this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });

@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { replay } from '../../../bench/identity/replay.js';
+import type { Engine, Run } from '../../../bench/identity/replay.js';
+import { createCaller } from './caller.js';
+import type { JsonObject } from '../../../sidecar/apis/index.js';
+import { answer, said } from './caller.js';
+
+/** Words with which the answers of an agent begin, in every run. */
+const PHRASE = 'Thought: I need to use a tool to help me answer the question.';
+const CALLS = 8;
+
+type Ids = 'random' | 'hashed' | 'kimi' | 'counted' | 'absent' | 'text';
+
+let random = 0;
+const idOf: Record<Ids, (run: number, call: number) => string | undefined> = {
+  random: () => `call_${(random += 1).toString(36).padStart(16, 'x')}`,
+  hashed: (_run, call) => `call_${String(call).padStart(16, '0')}`,
+  kimi: (_run, call) => `functions.bash:${call}`,
+  counted: (_run, call) => `call_${call}`,
+  absent: () => undefined,
+  text: () => undefined,
+};
+
+/** Answers that begin alike in all runs, and then differ or not. */
+const engineOf =
+  (ids: Ids, own: (run: number, call: number) => boolean): Engine =>
+  (run, call) => {
+    const what = own(run, call) ? `the part ${run}.${call} of it` : `the part ${call} of it`;
+    if (ids === 'text')
+      return said('assistant', `${PHRASE}\nAction: bash\nAction Input: {"command": "look at ${what}"}`);
+    const id = idOf[ids](run, call);
+    const call0 = {
+      ...(id !== undefined && { id }),
+      type: 'function',
+      function: { name: 'bash', arguments: `{"command": "look at ${what}"}` },
+    };
+    return { role: 'assistant', content: PHRASE, tool_calls: [call0] };
+  };
+
+type Form = 'whole' | 'cut' | 'clock' | 'compacted';
+let clock = 0;
+
+/** A client that keeps its history in one of these forms. */
+function* agent(task: string, form: Form): Run {
+  const first = () => [said('system', form === 'clock' ? `It is ${(clock += 1)}.` : 'You help.'), said('user', task)];
+  let turns: JsonObject[] = [];
+  for (let call = 0; call < CALLS; call += 1) {
+    const message: JsonObject = yield { body: { messages: [...first(), ...turns] } };
+    const calls = (message['tool_calls'] as { id?: string }[] | undefined) ?? [];
+    turns.push(
+      message,
+      calls.length > 0
+        ? { role: 'tool', tool_call_id: calls[0]!.id, content: 'sun' }
+        : said('user', 'Observation: sun'),
+    );
+    if (form === 'cut') turns = turns.slice(-4);
+    if (form === 'compacted' && call === 4) {
+      const summary: JsonObject = yield { body: { messages: [...first(), ...turns, said('user', 'Summarise.')] } };
+      turns = [said('user', `This is a summary of the work:\n\n${String(summary['content'])}`)];
+    }
+  }
+}
+
+const summaries =
+  (engine: Engine): Engine =>
+  (run, call) =>
+    call === 5
+      ? said('assistant', `The task of the run ${run} is half done. Its first five parts were looked at.`)
+      : engine(run, call);
+
+const scoreOf = (runs: readonly Run[], engine: Engine) => {
+  const { identifier } = createCaller({ conversationsMax: 100_000 });
+  const { programs, precision, recall } = replay(runs, engine, false, () => identifier);
+  return { programs, precision, recall };
+};
+
+const IDS: Ids[] = ['random', 'hashed', 'kimi', 'counted', 'absent', 'text'];
+const FORMS: Form[] = ['whole', 'cut', 'clock', 'compacted'];
+
+describe('64 runs in lockstep whose answers begin alike', () => {
+  const rows = IDS.flatMap((ids) => FORMS.map((form) => [ids, form] as const));
+  it.each(rows)('are a program each with %s ids and a history that is %s', (ids, form) => {
+    const runs = Array.from({ length: 64 }, (_, i) => agent(`Do the task ${i}.`, form));
+    const engine = engineOf(ids, () => true);
+    expect(scoreOf(runs, form === 'compacted' ? summaries(engine) : engine)).toEqual({
+      programs: 64,
+      precision: 1,
+      recall: 1,
+    });
+  });
+
+  it.each(FORMS.slice(0, 3))('are a program each with random ids and equal words, in a history that is %s', (form) => {
+    const runs = Array.from({ length: 64 }, () => agent('Do it.', form));
+    expect(
+      scoreOf(
+        runs,
+        engineOf('random', () => false),
+      ),
+    ).toEqual({ programs: 64, precision: 1, recall: 1 });
+  });
+
+  it('are the right number of programs where nothing tells them apart', () => {
+    const runs = Array.from({ length: 64 }, () => agent('Do it.', 'whole'));
+    expect(
+      scoreOf(
+        runs,
+        engineOf('kimi', () => false),
+      ).programs,
+    ).toBe(64);
+  });
+});
