@@ -8,6 +8,8 @@ import { answer, said } from './caller.js';
 /** Words with which the answers of an agent begin, in every run. */
 const PHRASE = 'Thought: I need to use a tool to help me answer the question.';
 const CALLS = 8;
+/** More than a mark has seats. */
+const RUNS = 80;
 
 type Ids = 'random' | 'hashed' | 'kimi' | 'counted' | 'absent' | 'text';
 
@@ -25,14 +27,13 @@ const idOf: Record<Ids, (run: number, call: number) => string | undefined> = {
 const engineOf =
   (ids: Ids, own: (run: number, call: number) => boolean): Engine =>
   (run, call) => {
-    const what = own(run, call) ? `the part ${run}.${call} of it` : `the part ${call} of it`;
-    if (ids === 'text')
-      return said('assistant', `${PHRASE}\nAction: bash\nAction Input: {"command": "look at ${what}"}`);
+    const what = own(run, call) ? `${run}.${call}` : `${call}`;
+    if (ids === 'text') return said('assistant', `${PHRASE}\nAction: bash\nAction Input: {"at": "${what}"}`);
     const id = idOf[ids](run, call);
     const call0 = {
       ...(id !== undefined && { id }),
       type: 'function',
-      function: { name: 'bash', arguments: `{"command": "look at ${what}"}` },
+      function: { name: 'bash', arguments: `{"command": "look at the part ${what} of it"}` },
     };
     return { role: 'assistant', content: PHRASE, tool_calls: [call0] };
   };
@@ -77,35 +78,72 @@ const scoreOf = (runs: readonly Run[], engine: Engine) => {
 const IDS: Ids[] = ['random', 'hashed', 'kimi', 'counted', 'absent', 'text'];
 const FORMS: Form[] = ['whole', 'cut', 'clock', 'compacted'];
 
-describe('64 runs in lockstep whose answers begin alike', () => {
+describe(`${RUNS} runs in lockstep whose answers begin alike`, () => {
   const rows = IDS.flatMap((ids) => FORMS.map((form) => [ids, form] as const));
   it.each(rows)('are a program each with %s ids and a history that is %s', (ids, form) => {
-    const runs = Array.from({ length: 64 }, (_, i) => agent(`Do the task ${i}.`, form));
+    const runs = Array.from({ length: RUNS }, (_, i) => agent(`Do the task ${i}.`, form));
     const engine = engineOf(ids, () => true);
     expect(scoreOf(runs, form === 'compacted' ? summaries(engine) : engine)).toEqual({
-      programs: 64,
+      programs: RUNS,
       precision: 1,
       recall: 1,
     });
   });
 
   it.each(FORMS.slice(0, 3))('are a program each with random ids and equal words, in a history that is %s', (form) => {
-    const runs = Array.from({ length: 64 }, () => agent('Do it.', form));
+    const runs = Array.from({ length: RUNS }, () => agent('Do it.', form));
     expect(
       scoreOf(
         runs,
         engineOf('random', () => false),
       ),
-    ).toEqual({ programs: 64, precision: 1, recall: 1 });
+    ).toEqual({ programs: RUNS, precision: 1, recall: 1 });
   });
 
   it('are the right number of programs where nothing tells them apart', () => {
-    const runs = Array.from({ length: 64 }, () => agent('Do it.', 'whole'));
+    const runs = Array.from({ length: RUNS }, () => agent('Do it.', 'whole'));
     expect(
       scoreOf(
         runs,
         engineOf('kimi', () => false),
       ).programs,
-    ).toBe(64);
+    ).toBe(RUNS);
+  });
+});
+
+describe('agents one after another, with a clock in the system prompt', () => {
+  const ids: readonly Ids[] = ['kimi', 'text'];
+  it.each(ids)('are a program each, be they thousands, with %s ids', (kind) => {
+    const engine = engineOf(kind, () => true);
+    const { call } = createCaller({ conversationsMax: 100_000 });
+    const programs = new Set<string>();
+    for (let run = 0; run < 2000; run += 1) {
+      const going = agent(`Do the task ${run}.`, 'clock');
+      let sent = going.next().value;
+      for (let step = 0; step < 4 && sent; step += 1) {
+        const message = engine(run, step);
+        programs.add(call(sent, { choices: [{ message }] }).program);
+        sent = going.next(message).value ?? undefined;
+      }
+    }
+    expect(programs.size).toBe(2000);
+  });
+
+  it('are told apart by equal answers again once the crowd of equal ones is over', () => {
+    const { call, identify, identifier } = createCaller();
+    const words = `${PHRASE} It is always the same tool, and always the same words.`;
+    const start = (system: string) =>
+      call({ body: { messages: [said('system', system), said('user', 'Go.')] } }, answer(words)).program;
+    const goOn = (system: string) =>
+      identify({
+        body: {
+          messages: [said('system', system), said('user', 'Go.'), said('assistant', words), said('user', 'On.')],
+        },
+      });
+    const crowd = Array.from({ length: 90 }, (_, i) => start(`It is ${i}.`));
+    expect(goOn('It is late.').source).toBe('none');
+    for (const program of crowd) identifier.ended(program);
+    const own = start('It is 100.');
+    expect(goOn('It is 101.').program).toBe(own);
   });
 });
