@@ -2,6 +2,8 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import type { Ends } from './ends.js';
 import { hashOf } from './growing.js';
+import { linesIn } from './lines.js';
+import type { Line } from './lines.js';
 import { oneOf } from './marked.js';
 import { wholeOf } from './marks.js';
 import { Seats } from './seats.js';
@@ -11,10 +13,8 @@ import type { Trail } from './trail.js';
 const SEATS_MAX = 8;
 /** Answers of a conversation that must all be known. */
 const ANSWERS_MAX = 4;
-/** Lines at the beginning and at the end of a question among which a client may put documents, and their parts read. */
-const LINES = 3;
-const READ_CHARS = 4096;
-const LINE_CHARS_MIN = 16;
+/** Lines at the beginning and at the end of a question among which a client may put documents. */
+const LINES_MAX = 3;
 
 /**
  * Finds conversations of short answers, which have no marks, if documents in the last question or a clock in the system
@@ -30,38 +30,39 @@ export class Briefs {
     this.#seats = new Seats(max, SEATS_MAX, ends);
   }
 
-  /** @param asked hashes of the lines of the question, see `askedIn` */
-  remember(tenant: TenantId, asked: readonly number[], answer: CanonicalMessage, seat: Answered): void {
+  /** @param question lines of the question */
+  remember(tenant: TenantId, question: readonly Line[], answer: CanonicalMessage, seat: Answered): void {
     if (wholeOf(answer) !== undefined) return;
-    for (const line of asked) this.#seats.sit(tenant, keyOf(line, answer), seat);
+    for (const key of keysOf(question, answer)) this.#seats.sit(tenant, key, seat);
   }
 
   /** The one program that gave all the last answers, or that waits to go on from the only one. */
   find(tenant: TenantId, trail: Trail, only: ProgramId | undefined): Answered | undefined {
-    const answers = [...trail.turns.keys()].filter((i) => trail.turns[i]?.role === 'assistant').slice(-ANSWERS_MAX);
-    const seats = answers.map((i) => this.#at(tenant, trail, i));
-    const found = oneOf(seats.flat());
-    if (!found || seats.some((at) => at.length === 0) || (only ?? found.program) !== found.program) return undefined;
-    return answers.length > 1 || found.taken === undefined ? found : undefined;
+    const seats: Answered[] = [];
+    let answers = 0;
+    for (let i = trail.turns.length - 1; i > 0 && answers < ANSWERS_MAX; i -= 1) {
+      if (trail.turns[i]?.role !== 'assistant') continue;
+      const at = this.#at(tenant, trail, i);
+      if (at.length === 0) return undefined;
+      seats.unshift(...at);
+      answers += 1;
+    }
+    const found = oneOf(seats);
+    if (!found || (only ?? found.program) !== found.program) return undefined;
+    return answers > 1 || found.taken === undefined ? found : undefined;
   }
 
   #at(tenant: TenantId, trail: Trail, index: number): Answered[] {
     const answer = trail.said(index);
-    if (index === 0 || wholeOf(answer) !== undefined) return [];
-    const keys = askedIn(trail.said(index - 1)).map((line) => keyOf(line, answer));
+    if (wholeOf(answer) !== undefined) return [];
+    const keys = keysOf(linesIn(trail.said(index - 1).content), answer);
     if (keys.some((key) => this.#seats.isCrowded(tenant, key))) return [];
     return keys.flatMap((key) => (this.#seats.at(tenant, key) ?? []).filter((seat) => this.ends.isAlive(seat)));
   }
 }
 
-const keyOf = (line: number, { content }: CanonicalMessage): number => hashOf(`${line} ${content}`);
-
-/** Hashes of a message's first and last lines. */
-export function askedIn({ content }: CanonicalMessage): number[] {
-  const linesOf = (text: string) => text.split('\n').filter((line) => line.length >= LINE_CHARS_MIN);
-  const lines = [
-    ...linesOf(content.slice(0, READ_CHARS)).slice(0, LINES),
-    ...linesOf(content.slice(-READ_CHARS)).slice(-LINES),
-  ];
-  return [...new Set(lines)].map(hashOf);
+/** Keys of an answer after the first and the last lines of its question. */
+function keysOf(question: readonly Line[], { content }: CanonicalMessage): number[] {
+  const ends = [...question.slice(0, LINES_MAX), ...question.slice(-LINES_MAX)];
+  return [...new Set(ends.map(({ hash }) => hash))].map((hash) => hashOf(`${hash} ${content}`));
 }

@@ -1,13 +1,13 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
-import { askedIn, Briefs } from './briefs.js';
+import { Briefs } from './briefs.js';
 import type { Ends } from './ends.js';
-import { Excerpts, excerptOf } from './excerpts.js';
-import type { Excerpt } from './excerpts.js';
 import { Growing, hashOf } from './growing.js';
 import type { Opening } from './growing.js';
+import { leadOf, textOf } from './lines.js';
+import type { Line, Text } from './lines.js';
 import { Marked, oneOf } from './marked.js';
-import { beginsWith, standsAlone } from './marks.js';
+import { beginsWith } from './marks.js';
 import { Seats } from './seats.js';
 import type { Answered } from './seats.js';
 import { Tasks } from './tasks.js';
@@ -54,10 +54,8 @@ export interface Leaf extends Place {
 interface FirstCall {
   /** Points at which the last message may grow. */
   readonly growing?: Opening | undefined;
-  /** Lines of its messages. An answer led to by one of them may be a repetition. */
-  readonly lines: ReadonlySet<number>;
-  /** Lines of the question. */
-  readonly asked: readonly number[];
+  /** Its messages that may quote answers, the question last. An answer led to by one of their lines may repeat it. */
+  readonly lines: readonly (readonly Line[])[];
 }
 
 /** The program of a call, if known, and the facts to remember with its answer. */
@@ -73,7 +71,6 @@ export class History {
   readonly #marked: Marked;
   readonly #growing: Growing<Answered>;
   readonly #briefs: Briefs;
-  readonly #quotes: Excerpts<Excerpt>;
   readonly #tasks: Tasks;
 
   /** @param rewritten whether to use marks and texts too, or only places */
@@ -84,7 +81,6 @@ export class History {
     this.#marked = new Marked(max, ends);
     this.#growing = new Growing(max, ends);
     this.#briefs = new Briefs(max, ends);
-    this.#quotes = new Excerpts(max, ends);
     this.#tasks = new Tasks(max, ends);
   }
 
@@ -112,20 +108,24 @@ export class History {
   #findInTexts(tenant: TenantId, trail: Trail, foreign: ReadonlySet<string | number>, only?: ProgramId): Found {
     const said = trail.said(trail.turns.length - 1);
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};
-    const lines = new Set<number>();
-    const seat = this.#briefs.find(tenant, trail, only) ?? this.#quoted(tenant, trail, lines, only) ?? grown.seat;
-    const first = { growing: grown.opening, lines, asked: askedIn(said) };
+    const texts = textsOf(trail);
+    const first = { growing: grown.opening, lines: texts.map(({ lines }) => lines) };
     const { opening } = trail;
+    const seat = this.#briefs.find(tenant, trail, only) ?? this.#quoted(tenant, texts, only) ?? grown.seat;
     if (seat)
       return { program: this.#take(seat), leaf: leafOf(trail, foreign, { thread: seat.thread, opening }, first) };
-    const task = this.#tasks.find(tenant, trail, only);
-    const thread = task?.thread ?? '';
-    return { ...(task && { program: task.program }), leaf: leafOf(trail, foreign, { thread, opening }, first) };
+    const task = trail.turns.some(({ role }) => role === 'assistant')
+      ? undefined
+      : texts.find(({ role }) => !isSystem(role));
+    const sub = task && this.#tasks.find(tenant, task, opening, only);
+    const leaf = leafOf(trail, foreign, { thread: sub?.thread ?? '', opening }, first);
+    return sub ? { program: sub.program, leaf } : { leaf };
   }
 
   /** Seats the program at the current end of its conversation. @returns the seat, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
     const { chain, ids, last, thread, opening, first } = leaf;
+    const lead = answer.callIds === undefined ? leadOf(answer.content) : undefined;
     const seat: Answered = {
       program,
       number: numberOf(program),
@@ -138,17 +138,17 @@ export class History {
       last,
       hash: digest(answer.content),
       chars: answer.content.length,
+      at: lead?.at ?? 0,
       taken: undefined,
       guessed: false,
     };
     this.#places.sit(tenant, seat.chain, seat);
     if (!this.#rewritten) return seat;
-    this.#marked.remember(tenant, answer, seat, leaf.foreign);
+    const isRepeated = lead && first?.lines.some((lines) => lines.some(({ hash }) => hash === lead.hash));
+    this.#marked.remember(tenant, answer, seat, isRepeated === true ? undefined : lead, leaf.foreign);
     this.#tasks.remember(tenant, answer, seat);
-    const quote = standsAlone(seat) && answer.callIds === undefined ? excerptOf(answer.content, seat) : undefined;
-    if (quote && first?.lines.has(quote.line) !== true) this.#quotes.remember(tenant, quote);
     if (first?.growing) this.#growing.remember(tenant, first.growing, answer, seat);
-    if (first) this.#briefs.remember(tenant, first.asked, answer, seat);
+    if (first) this.#briefs.remember(tenant, first.lines.at(-1) ?? [], answer, seat);
     return seat;
   }
 
@@ -162,14 +162,9 @@ export class History {
     return seat.program;
   }
 
-  /** The one program whose whole answers, or their ids, appear in the texts of a call; undefined if there are several. */
-  #quoted(tenant: TenantId, trail: Trail, lines: Set<number>, only: ProgramId | undefined): Answered | undefined {
-    const seats = quotingIn(trail).flatMap((said) => {
-      const quoted = this.#quotes.in(tenant, said.content, lines).map(({ seat }) => seat);
-      const printed = this.#marked.printed(tenant, said, only);
-      return printed ? [...quoted, printed] : quoted;
-    });
-    const seat = oneOf(seats);
+  /** The one program whose answers appear in the texts of a call; undefined if there are several. */
+  #quoted(tenant: TenantId, texts: readonly Text[], only: ProgramId | undefined): Answered | undefined {
+    const seat = oneOf(texts.flatMap((text) => this.#marked.in(tenant, text, only)));
     return seat && (only ?? seat.program) === seat.program ? seat : undefined;
   }
 
@@ -208,25 +203,22 @@ const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
   );
 
 /** Messages of a call that may quote answers: those of users and of the system, at both ends. */
-function quotingIn(trail: Trail): CanonicalMessage[] {
-  const all = [...trail.turns.keys()].filter((i) => {
-    const role = trail.turns[i]?.role ?? '';
-    return role === 'user' || isSystem(role);
-  });
-  const ends =
-    all.length <= QUOTING_FIRST + QUOTING_LAST ? all : [...all.slice(0, QUOTING_FIRST), ...all.slice(-QUOTING_LAST)];
-  return ends.map((i) => trail.said(i));
+function textsOf(trail: Trail): Text[] {
+  const all: number[] = [];
+  trail.turns.forEach(({ role }, i) => (role === 'user' || isSystem(role)) && all.push(i));
+  if (all.length > QUOTING_FIRST + QUOTING_LAST) all.splice(QUOTING_FIRST, all.length - QUOTING_FIRST - QUOTING_LAST);
+  return all.map((i) => textOf(trail.said(i)));
 }
 
 /** The thread of a call, and its opening. */
-type Line = Pick<Answered, 'thread' | 'opening'>;
+type Strand = Pick<Answered, 'thread' | 'opening'>;
 
-const ROOT: Line = { thread: '', opening: 0 };
+const ROOT: Strand = { thread: '', opening: 0 };
 
 function leafOf(
   trail: Trail,
   foreign: ReadonlySet<string | number>,
-  { thread, opening }: Line,
+  { thread, opening }: Strand,
   first?: FirstCall,
 ): Leaf {
   const { chain, ids } = trail.end;

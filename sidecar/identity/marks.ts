@@ -2,11 +2,9 @@ import type { CanonicalMessage } from '../apis/api.js';
 import { digest } from './trail.js';
 
 /**
- * Marks identify an answer wherever it appears, after any other messages. Each is marked by its whole content, and by the
- * id of its first tool call. An answer without calls is also marked by its beginning, of the largest length in HEADS that
- * it fills. A beginning alone proves nothing. It tells how long the answer is with which a longer message may begin.
+ * Marks identify an answer wherever it appears, after any other messages: its whole content, and the id of its first tool
+ * call.
  */
-const HEADS = [1024, 512, 256, 128, 64, 32];
 /** Shorter answers have no mark but an id. */
 const CHARS_MIN = 32;
 /**
@@ -46,18 +44,6 @@ export function idOf({ callIds }: CanonicalMessage): string | undefined {
   return id === undefined || id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
 }
 
-/** The mark of an answer's beginning. */
-export function headOf({ content, callIds }: CanonicalMessage): string | undefined {
-  const head = callIds === undefined ? HEADS.find((chars) => chars <= content.length) : undefined;
-  return head === undefined ? undefined : headMark(content.slice(0, head));
-}
-
-/** Marks of the beginnings of all answers with which a message may begin. */
-export function* headsOf({ content, callIds }: CanonicalMessage): Generator<string> {
-  if (callIds === undefined)
-    for (const head of HEADS) if (head <= content.length) yield headMark(content.slice(0, head));
-}
-
 /** The last ids printed in a text. */
 export const printedIds = (content: string): string[] =>
   content.length > PRINTED_CHARS_MAX
@@ -73,8 +59,6 @@ export const beginsWith = ({ content }: CanonicalMessage, { hash, chars }: Told)
   content.length >= chars && digest(content.length === chars ? content : content.slice(0, chars)) === hash;
 
 export const standsAlone = ({ chars }: Pick<Told, 'chars'>): boolean => chars >= ALONE_CHARS_MIN;
-
-const headMark = (head: string): string => `h${digest(head)}`;
 
 /** Classes of ASCII characters in a text that a client may re-print. */
 const [KEPT, SKIPPED, SEPARATING] = [0, 1, 2];

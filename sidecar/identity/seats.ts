@@ -1,6 +1,6 @@
 import type { TenantId } from '../../src/index.js';
-import type { Ends, Seat } from './ends.js';
-import type { Told } from './marks.js';
+import type { Ends } from './ends.js';
+import type { Excerpt } from './excerpts.js';
 import { SharedCache } from './shared-cache.js';
 import type { Place } from './trail.js';
 
@@ -10,7 +10,7 @@ const KEPT_SHARE = 0.75;
 const CROWD_MAX = 16;
 
 /** The place of an answer, and its identity. */
-export interface Answered extends Seat, Place, Told {
+export interface Answered extends Excerpt, Place {
   /** Hash of the program, compared before the programs: a thousand comparisons of strings take 30 µs. */
   readonly number: number;
   /** The sub-agent that got the answer; '' for the root. */
@@ -61,7 +61,12 @@ export class Seats {
   }
 
   sit(tenant: TenantId, key: string | number, seat: Answered): void {
-    const { seats, crowd } = this.#tables.get(tenant, key) ?? { seats: [], crowd: NONE };
+    const table = this.#tables.get(tenant, key);
+    if (!table) {
+      this.#tables.set(tenant, key, { seats: [seat], crowd: NONE });
+      return;
+    }
+    const { seats, crowd } = table;
     const before = seats.findLastIndex(
       (other) => other.number === seat.number && other.program === seat.program && other.hash === seat.hash,
     );

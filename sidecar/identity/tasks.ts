@@ -2,13 +2,14 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import type { Ends } from './ends.js';
-import { Excerpts, excerptOf } from './excerpts.js';
+import { Excerpts } from './excerpts.js';
 import type { Excerpt } from './excerpts.js';
 import { hashOf } from './growing.js';
+import { leadOf } from './lines.js';
+import type { Text } from './lines.js';
 import { cleanId } from './names.js';
 import type { Answered } from './seats.js';
-import { isSystem } from './trail.js';
-import type { Trail } from './trail.js';
+import { digest } from './trail.js';
 
 /** Longest arguments of a tool call that are read, most texts remembered of an answer, and the depth of these. */
 const ARGUMENTS_CHARS_MAX = 16_384;
@@ -20,9 +21,13 @@ const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 
 /** A text that an answer has passed to a tool. */
 interface Task extends Excerpt {
+  readonly parent: Answered;
   /** Thread of the sub-agent that works on it. */
   readonly thread: string;
 }
+
+/** A sub-agent. */
+type Sub = Pick<Answered, 'program' | 'thread'>;
 
 /**
  * Sub-agents, whose client makes them by a tool: the first message of a sub-agent holds what its parent has passed to
@@ -35,28 +40,34 @@ export class Tasks {
     this.#tasks = new Excerpts(max, ends);
   }
 
-  remember(tenant: TenantId, answer: CanonicalMessage, seat: Answered): void {
+  remember(tenant: TenantId, answer: CanonicalMessage, parent: Answered): void {
     for (const { tool, text } of passedIn(answer)) {
-      const excerpt = excerptOf(text, seat);
-      if (excerpt) this.#tasks.remember(tenant, { ...excerpt, thread: threadOf(seat, tool, text) });
+      const line = leadOf(text);
+      if (!line) continue;
+      const { program, stamp } = parent;
+      const told = { hash: digest(text), chars: text.length, at: line.at };
+      this.#tasks.remember(tenant, line.hash, {
+        program,
+        stamp,
+        ...told,
+        parent,
+        thread: threadOf(parent, tool, text),
+      });
     }
   }
 
   /**
-   * The sub-agent that begins with this call, if exactly one waiting program has passed a text in it to a tool. A call
-   * that begins like the parent is another run of it.
+   * The sub-agent that begins with this message, if exactly one waiting program has passed a text in it to a tool.
+   * @param opening that of the call: one that begins like the parent is another run of it
    */
-  find(tenant: TenantId, trail: Trail, only: ProgramId | undefined): Pick<Answered, 'program' | 'thread'> | undefined {
-    if (trail.turns.some(({ role }) => role === 'assistant')) return undefined;
-    const first = trail.turns.findIndex(({ role }) => !isSystem(role));
-    const waiting = this.#tasks
-      .in(tenant, trail.said(first).content, new Set())
-      .filter(({ seat }) => seat.taken === undefined);
+  find(tenant: TenantId, said: Text, opening: number, only: ProgramId | undefined): Sub | undefined {
+    const tasks = this.#tasks.in(tenant, said.content, said.lines);
+    const waiting = tasks.filter(({ parent }) => parent.taken === undefined);
     const [task] = waiting.toSorted((a, b) => b.chars - a.chars);
-    if (!task || waiting.some(({ seat }) => seat.program !== task.seat.program)) return undefined;
-    const { program, opening } = task.seat;
-    if (opening === trail.opening || (only ?? program) !== program) return undefined;
-    return { program, thread: task.thread };
+    if (!task || waiting.some(({ program }) => program !== task.program)) return undefined;
+    const { program, parent, thread } = task;
+    if (parent.opening === opening || (only ?? program) !== program) return undefined;
+    return { program, thread };
   }
 }
 

@@ -57,10 +57,14 @@ export class Trail {
 
   /** Hash of the first message that is not the system's, and of the length of those before: clocks keep theirs. */
   get opening(): number {
-    const first = this.turns.findIndex(({ role }) => !isSystem(role));
-    const before = this.turns.slice(0, Math.max(0, first)).map((_, i) => this.said(i).content.length);
+    const first = Math.max(
+      0,
+      this.turns.findIndex(({ role }) => !isSystem(role)),
+    );
+    let before = 0;
+    for (let i = 0; i < first; i++) before += this.said(i).content.length;
     const { content } = this.said(first);
-    return hashOf(`${before.join()} ${content.length} ${content.slice(0, BRIEF_CHARS)}`);
+    return hashOf(`${before} ${content.length} ${content.slice(0, BRIEF_CHARS)}`);
   }
 
   /** The place of the answer at this index. */
