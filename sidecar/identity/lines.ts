@@ -21,11 +21,13 @@ export interface Line {
 }
 
 /** A message with its lines. */
-export interface Text extends CanonicalMessage {
+export interface Text {
+  readonly role: string;
+  readonly content: string;
   readonly lines: readonly Line[];
 }
 
-export const textOf = (said: CanonicalMessage): Text => ({ ...said, lines: linesIn(said.content) });
+export const textOf = ({ role, content }: CanonicalMessage): Text => ({ role, content, lines: linesIn(content) });
 
 /** Lines of a message, in order, each also without what a client has printed around it. */
 export function linesIn(content: string): Line[] {
@@ -36,7 +38,7 @@ export function linesIn(content: string): Line[] {
   for (const { at, end } of spans) {
     const text = content.slice(at, end);
     lines.push({ at, hash: hashOf(text) });
-    const label = LABEL.exec(text)?.[0].length ?? 0;
+    const label = text.includes(':') || text.includes('<') ? (LABEL.exec(text)?.[0].length ?? 0) : 0;
     const closing = text.endsWith('>') ? (CLOSING.exec(text)?.index ?? text.length) : text.length;
     const ends = closing < text.length ? [closing, text.length] : [closing];
     for (const from of label > 0 ? [label, 0] : [0])

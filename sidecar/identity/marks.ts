@@ -34,9 +34,10 @@ export interface Told {
 /** The mark of a whole answer; `undefined` for a short one. */
 export function wholeOf({ content }: CanonicalMessage): number | undefined {
   if (content.length < CHARS_MIN) return undefined;
+  if (!content.startsWith('\u0000')) return looseHash(content, 0);
   // Some clients send back nothing but the arguments of the one tool.
-  const [text, , args, ...more] = content.startsWith('\u0000') ? content.split('\u0000', 4) : [];
-  return looseHash(text === '' && more.length === 0 ? (args ?? content) : content);
+  const at = content.indexOf('\u0000', 1) + 1;
+  return looseHash(content, content.includes('\u0000', at) ? 0 : at);
 }
 
 export function idOf({ callIds }: CanonicalMessage): string | undefined {
@@ -76,12 +77,12 @@ const SEED_HIGH = 0x41c6ce57;
  * 53 bits of a text without its white space, quotes and escapes, its parts between commas and brackets in any order:
  * clients re-print JSON, and sort its keys. No tenant reads another's marks, so a collision harms only its author.
  */
-function looseHash(text: string): number {
+function looseHash(text: string, from: number): number {
   let low = SEED_LOW;
   let high = SEED_HIGH;
   let sumLow = 0;
   let sumHigh = 0;
-  for (let i = 0; i <= text.length; i++) {
+  for (let i = from; i <= text.length; i++) {
     const code = i < text.length ? text.charCodeAt(i) : 44;
     const kind = code < 128 ? CLASSES[code] : KEPT;
     if (kind === SKIPPED) continue;

@@ -73,6 +73,7 @@ export class Tasks {
 
 /** The texts in an answer's tool calls, with the tools' names. */
 function passedIn({ content }: CanonicalMessage): { tool: string; text: string }[] {
+  if (!content.includes('\u0000')) return [];
   const [, ...calls] = content.split('\u0000');
   const passed: { tool: string; text: string }[] = [];
   for (let i = 0; i + 1 < calls.length; i += 2) {
