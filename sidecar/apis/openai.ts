@@ -22,7 +22,8 @@ import { openaiUsage } from './usage.js';
 
 export function openaiErrorBody(error: GatewayError): JsonObject {
   const { type } = ERRORS[error.code];
-  return { error: { message: error.message, type, param: error.detail.param ?? null, code: error.code } };
+  const own = { message: error.message, type, param: error.detail.param ?? null, code: error.code };
+  return { error: { ...own, ...error.detail.names } };
 }
 
 export function openaiErrorEvent(error: GatewayError): string {

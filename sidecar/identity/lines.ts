@@ -10,7 +10,7 @@ const LEAD_CHARS_MIN = 24;
 const FIRST_MAX = 32;
 const LAST_MAX = 96;
 const TEXT_CHARS_MAX = 131_072;
-/** What clients print before a text in its first line, and after it in its last one. */
+/** Labels and tags that clients print before the first line of a text, and after its last one. */
 const LABEL = /^\s{0,40}(?:<[^<>]{1,200}>|\[?[\w-]{1,40}\]?:)\s{0,40}/;
 const CLOSING = /<\/[\w:-]{1,40}>\s{0,40}$/;
 
