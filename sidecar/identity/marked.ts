@@ -59,7 +59,7 @@ export class Marked {
 
   /** Seats of the whole answers that appear in a text, or whose ids do. */
   in(tenant: TenantId, text: Text, only?: ProgramId): Answered[] {
-    const found = this.#texts.in(tenant, text.content, text.lines).filter(standsAlone);
+    const found = this.#texts.in(tenant, text.content, text.lines).filter((seat) => !seat.guessed && standsAlone(seat));
     const printed = this.#printed(tenant, text, only);
     return printed ? [...found, printed] : found;
   }
