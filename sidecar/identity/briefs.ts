@@ -30,8 +30,8 @@ export class Briefs {
     this.#seats = new Seats(max, SEATS_MAX, ends);
   }
 
-  /** @param question lines of the question */
-  remember(tenant: TenantId, question: readonly Line[], answer: CanonicalMessage, seat: Answered): void {
+  /** @param question its first and last lines, see `endsOf` */
+  remember(tenant: TenantId, question: readonly number[], answer: CanonicalMessage, seat: Answered): void {
     if (wholeOf(answer) !== undefined) return;
     for (const key of keysOf(question, answer)) this.#seats.sit(tenant, key, seat);
   }
@@ -55,14 +55,17 @@ export class Briefs {
   #at(tenant: TenantId, trail: Trail, index: number): Answered[] {
     const answer = trail.said(index);
     if (wholeOf(answer) !== undefined) return [];
-    const keys = keysOf(linesIn(trail.said(index - 1).content), answer);
+    const keys = keysOf(endsOf(linesIn(trail.said(index - 1).content)), answer);
     if (keys.some((key) => this.#seats.isCrowded(tenant, key))) return [];
     return keys.flatMap((key) => (this.#seats.at(tenant, key) ?? []).filter((seat) => this.ends.isAlive(seat)));
   }
 }
 
-/** Keys of an answer after the first and the last lines of its question. */
-function keysOf(question: readonly Line[], { content }: CanonicalMessage): number[] {
-  const ends = [...question.slice(0, LINES_MAX), ...question.slice(-LINES_MAX)];
-  return [...new Set(ends.map(({ hash }) => hash))].map((hash) => hashOf(`${hash} ${content}`));
-}
+/** Hashes of the first and the last lines of a question. */
+export const endsOf = (lines: readonly Line[]): number[] => {
+  const ends = [...lines.slice(0, LINES_MAX), ...lines.slice(-LINES_MAX)];
+  return [...new Set(ends.map(({ hash }) => hash))];
+};
+
+const keysOf = (question: readonly number[], { content }: CanonicalMessage): number[] =>
+  question.map((hash) => hashOf(`${hash} ${content}`));

@@ -1,11 +1,11 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
-import { Briefs } from './briefs.js';
+import { Briefs, endsOf } from './briefs.js';
 import type { Ends } from './ends.js';
 import { Growing, hashOf } from './growing.js';
 import type { Opening } from './growing.js';
 import { leadOf, textOf } from './lines.js';
-import type { Line, Text } from './lines.js';
+import type { Text } from './lines.js';
 import { Marked, oneOf } from './marked.js';
 import { beginsWith } from './marks.js';
 import { Seats } from './seats.js';
@@ -54,8 +54,10 @@ export interface Leaf extends Place {
 interface FirstCall {
   /** Points at which the last message may grow. */
   readonly growing?: Opening | undefined;
-  /** Its messages that may quote answers, the question last. An answer led to by one of their lines may repeat it. */
-  readonly lines: readonly (readonly Line[])[];
+  /** Hashes of the lines of its texts, cut to 32 bits, at most 8 KB. An answer led to by one of them may repeat it. */
+  readonly lines: Uint32Array;
+  /** Hashes of the question's first and last lines. */
+  readonly question: readonly number[];
 }
 
 /** The program of a call, if known, and the facts to remember with its answer. */
@@ -109,7 +111,9 @@ export class History {
     const said = trail.said(trail.turns.length - 1);
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};
     const texts = textsOf(trail);
-    const first = { growing: grown.opening, lines: texts.map(({ lines }) => lines) };
+    const hashes = texts.flatMap(({ lines }) => lines.map(({ hash }) => hash));
+    const question = endsOf(texts.at(-1)?.lines ?? []);
+    const first = { growing: grown.opening, lines: Uint32Array.from(hashes), question };
     const { opening } = trail;
     const seat = this.#briefs.find(tenant, trail, only) ?? this.#quoted(tenant, texts, only) ?? grown.seat;
     if (seat)
@@ -144,11 +148,11 @@ export class History {
     };
     this.#places.sit(tenant, seat.chain, seat);
     if (!this.#rewritten) return seat;
-    const isRepeated = lead && first?.lines.some((lines) => lines.some(({ hash }) => hash === lead.hash));
-    this.#marked.remember(tenant, answer, seat, isRepeated === true ? undefined : lead, leaf.foreign);
+    const isRepeated = lead !== undefined && first?.lines.includes(lead.hash >>> 0) === true;
+    this.#marked.remember(tenant, answer, seat, isRepeated ? undefined : lead, leaf.foreign);
     this.#tasks.remember(tenant, answer, seat);
     if (first?.growing) this.#growing.remember(tenant, first.growing, answer, seat);
-    if (first) this.#briefs.remember(tenant, first.lines.at(-1) ?? [], answer, seat);
+    if (first) this.#briefs.remember(tenant, first.question, answer, seat);
     return seat;
   }
 

@@ -147,3 +147,52 @@ describe('agents one after another, with a clock in the system prompt', () => {
     expect(goOn('It is 101.').program).toBe(own);
   });
 });
+
+/** A manager with two sub-agents of two calls each, one after another. */
+function* manager(run: string): Run {
+  const messages = [said('system', 'You plan.'), said('user', `Plan the journey ${run}.`)];
+  for (const part of ['north', 'south']) {
+    const message: JsonObject = yield { body: { messages: [...messages] } };
+    const [call] = message['tool_calls'] as { id: string; function: { arguments: string } }[];
+    const { task } = JSON.parse(call!.function.arguments) as { task: string };
+    const own = [said('system', `You know the ${part}.`), said('user', `Your task:\n${task}`)];
+    for (let step = 0; step < 2; step += 1) {
+      const reply: JsonObject = yield { body: { messages: [...own] } };
+      own.push(reply, said('user', 'Go on.'));
+    }
+    messages.push(message, { role: 'tool', tool_call_id: call!.id, content: 'sun' });
+  }
+}
+
+describe('managers in lockstep, with sub-agents', () => {
+  const delegating =
+    (task: (run: number, call: number) => string): Engine =>
+    (run, call) =>
+      call % 3 === 0
+        ? {
+            role: 'assistant',
+            content: null,
+            tool_calls: [
+              {
+                id: idOf.random(run, call),
+                type: 'function',
+                function: { name: 'ask', arguments: JSON.stringify({ task: task(run, call) }) },
+              },
+            ],
+          }
+        : said('assistant', `It is sunny in the part ${run}.${call}, and remains so for the whole of the next week.`);
+  const runs = (n: number, name: (i: number) => string) => Array.from({ length: n }, (_, i) => manager(name(i)));
+
+  it('are a program each with tasks of their own', () => {
+    const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
+    expect(scoreOf(runs(RUNS, String), engine)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
+  });
+
+  it('take no sub-agent of each other if all pass on one task', () => {
+    const { precision } = scoreOf(
+      runs(8, () => 'home'),
+      delegating(() => 'Find a way for the journey home.'),
+    );
+    expect(precision).toBe(1);
+  });
+});
