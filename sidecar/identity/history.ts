@@ -113,7 +113,7 @@ export class History {
     const texts = textsOf(trail);
     const hashes = texts.flatMap(({ lines }) => lines.map(({ hash }) => hash));
     const question = endsOf(texts.at(-1)?.lines ?? []);
-    const first = { growing: grown.opening, lines: Uint32Array.from(hashes), question };
+    const first = { growing: grown.opening, lines: new Uint32Array(hashes), question };
     const { opening } = trail;
     const seat = this.#briefs.find(tenant, trail, only) ?? this.#quoted(tenant, texts, only) ?? grown.seat;
     if (seat)
