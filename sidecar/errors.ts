@@ -46,13 +46,20 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Names that an engine gave an error of its own. */
+export interface ErrorNames {
+  readonly type?: string;
+  readonly code?: string;
+  readonly param?: string;
+}
+
 /** An error of the table, with a message for the client and, if known, the invalid request field. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly detail: { readonly param?: string; readonly retryAfterSeconds?: number } = {},
+    readonly detail: { readonly param?: string; readonly retryAfterSeconds?: number; readonly names?: ErrorNames } = {},
   ) {
     super(message);
   }

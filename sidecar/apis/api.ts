@@ -41,6 +41,9 @@ export interface RequestFacts {
   readonly previousResponseId?: string;
 }
 
+/** Choices of one answer that are remembered besides the first. */
+export const FURTHER_MAX = 15;
+
 /** Facts that the gateway learns from an answer. */
 export interface AnswerFacts {
   readonly usage?: Usage;
@@ -48,6 +51,8 @@ export interface AnswerFacts {
   readonly responseId?: string;
   /** The answer as it will appear in the next request's history; absent if it was not read. */
   readonly message?: CanonicalMessage;
+  /** The further choices of an answer of several, at most `FURTHER_MAX`: the client may continue any. */
+  readonly further?: readonly CanonicalMessage[];
   /** Names of the tools that the answer calls. */
   readonly tools: readonly string[];
   /** The parsed object that carried the usage, for the engine adapter's timings. */

@@ -1,3 +1,4 @@
+import { FURTHER_MAX } from './api.js';
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject } from './api.js';
 import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
 import type { Call } from './canonical.js';
@@ -46,12 +47,13 @@ export const chat: Api = {
   readAnswer(answer): AnswerFacts {
     const usage = openaiUsage(answer['usage']);
     const messages = listOf(answer['choices']).map((choice) => objectOf(objectOf(choice)['message']));
-    const first = messages[0];
+    const [message, ...further] = messages.slice(0, 1 + FURTHER_MAX).map((each) => canonicalChat(each, 'assistant'));
     return {
       usageObject: answer,
       tools: messages.flatMap((message) => readCalls(message).map((call) => call.name)),
       ...(usage && { usage }),
-      ...(first && { message: canonicalChat(first, 'assistant') }),
+      ...(message && { message }),
+      ...(further.length > 0 && { further }),
     };
   },
 

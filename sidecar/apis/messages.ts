@@ -121,7 +121,10 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
 };
 
 export function anthropicErrorBody(error: GatewayError): JsonObject {
-  const type = ERROR_TYPES[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
+  const type =
+    error.detail.names?.type ??
+    ERROR_TYPES[error.status] ??
+    (error.status >= 500 ? 'api_error' : 'invalid_request_error');
   const details = DETAILS[error.code];
   return { type: 'error', error: { type, message: error.message, ...(details && { details }) } };
 }

@@ -1,5 +1,6 @@
 import { ERRORS } from '../errors.js';
 import type { GatewayError } from '../errors.js';
+import { FURTHER_MAX } from './api.js';
 import type {
   AnswerFacts,
   Api,
@@ -21,7 +22,8 @@ import { openaiUsage } from './usage.js';
 
 export function openaiErrorBody(error: GatewayError): JsonObject {
   const { type } = ERRORS[error.code];
-  return { error: { message: error.message, type, param: error.detail.param ?? null, code: error.code } };
+  const own = { message: error.message, type, param: error.detail.param ?? null, code: error.code };
+  return { error: { ...own, ...error.detail.names } };
 }
 
 export function openaiErrorEvent(error: GatewayError): string {
@@ -58,14 +60,19 @@ interface CallSoFar {
   readonly arguments: string[];
 }
 
+interface ChoiceSoFar {
+  readonly text: string[];
+  /** By the engine's index, in order of their first piece. */
+  readonly calls: Map<unknown, CallSoFar>;
+}
+
 export class ChunkReader implements StreamReader {
   complete = false;
   failed = false;
   readonly #facts: RequestFacts;
   readonly #finished = new Set<unknown>();
-  readonly #text: string[] = [];
-  /** By the engine's index, in order of their first piece. */
-  readonly #calls = new Map<unknown, CallSoFar>();
+  /** By the engine's index. */
+  readonly #choices = new Map<unknown, ChoiceSoFar>([[0, { text: [], calls: new Map() }]]);
   readonly #tools: string[] = [];
   readonly #kept: Kept;
   readonly #named = new Kept(true);
@@ -88,13 +95,13 @@ export class ChunkReader implements StreamReader {
       tools: this.#tools,
       ...(usage && { usage }),
       ...(this.#usageObject && { usageObject: this.#usageObject }),
-      ...(this.#kept.wanted && this.complete && !this.failed && { message: this.#message() }),
+      ...(this.#kept.wanted && this.complete && !this.failed && this.#messages()),
     };
   }
 
-  #message(): CanonicalMessage {
-    const calls = [...this.#calls.values()].map((call) => ({ ...call, arguments: call.arguments.join('') }));
-    return canonicalMessage('assistant', { text: this.#text, calls });
+  #messages(): Pick<AnswerFacts, 'message' | 'further'> {
+    const [message, ...further] = [...this.#choices.values()].map(messageOf);
+    return { ...(message && { message }), ...(further.length > 0 && { further }) };
   }
 
   #read(chunk: JsonObject): 'forward' | 'hide' {
@@ -115,25 +122,39 @@ export class ChunkReader implements StreamReader {
       if (this.#finished.size >= this.#facts.choices) this.complete = true;
     }
     const delta = objectOf(choice['delta']);
-    const first = (choice['index'] ?? 0) === 0;
-    if (first) this.#kept.keep(this.#text, stringOf(delta['content']));
-    for (const call of listOf(delta['tool_calls'])) this.#readCall(objectOf(call), first);
-    if (isObject(delta['function_call'])) this.#readCall({ index: 0, function: delta['function_call'] }, first);
+    const into = this.#kept.wanted ? this.#choice(choice['index'] ?? 0) : undefined;
+    if (into) this.#kept.keep(into.text, stringOf(delta['content']));
+    for (const call of listOf(delta['tool_calls'])) this.#readCall(objectOf(call), into?.calls);
+    if (isObject(delta['function_call'])) this.#readCall({ index: 0, function: delta['function_call'] }, into?.calls);
   }
 
-  #readCall(delta: JsonObject, first: boolean): void {
+  /** The choice with this index; undefined for one too many. */
+  #choice(index: unknown): ChoiceSoFar | undefined {
+    const known = this.#choices.get(index);
+    if (known || this.#choices.size > FURTHER_MAX) return known;
+    const choice: ChoiceSoFar = { text: [], calls: new Map() };
+    this.#choices.set(index, choice);
+    return choice;
+  }
+
+  #readCall(delta: JsonObject, calls: ChoiceSoFar['calls'] | undefined): void {
     const called = objectOf(delta['function'] ?? delta['custom']);
     const name = stringOf(called['name']);
     this.#named.keep(this.#tools, name);
-    if (!first || !this.#kept.wanted) return;
+    if (!calls) return;
     // Without an index, a name starts a new call, and the following pieces belong to it.
-    const index = delta['index'] ?? this.#calls.size - (name === '' ? 1 : 0);
-    const call = this.#calls.get(index) ?? { name: '', id: '', arguments: [] };
-    this.#calls.set(index, call);
+    const index = delta['index'] ?? calls.size - (name === '' ? 1 : 0);
+    const call = calls.get(index) ?? { name: '', id: '', arguments: [] };
+    calls.set(index, call);
     call.name ||= name;
     call.id ||= stringOf(delta['id']);
     this.#kept.keep(call.arguments, stringOf(called['arguments'] ?? called['input']));
   }
+}
+
+function messageOf({ text, calls }: ChoiceSoFar): CanonicalMessage {
+  const made = [...calls.values()].map((call) => ({ ...call, arguments: call.arguments.join('') }));
+  return canonicalMessage('assistant', { text, calls: made });
 }
 
 /** An API whose answers are read for their usage alone. */

@@ -151,7 +151,12 @@ function canonicalItem(item: JsonObject): CanonicalMessage {
 const NO_RESPONSE = { id: '', object: 'response', created_at: 0, model: '', output: [] };
 
 function failedResponse(response: JsonObject, error: GatewayError): JsonObject {
-  return { ...NO_RESPONSE, ...response, status: 'failed', error: { code: error.code, message: error.message } };
+  return {
+    ...NO_RESPONSE,
+    ...response,
+    status: 'failed',
+    error: { code: error.detail.names?.code ?? error.code, message: error.message },
+  };
 }
 
 /** Events that carry the whole response object. */

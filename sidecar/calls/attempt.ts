@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerFacts, Api, JsonObject, RequestFacts, StreamReader } from '../apis/api.js';
 import type { Engine } from '../engines/fleet.js';
-import { GatewayError } from '../errors.js';
+import { GatewayError, type ErrorNames } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
-import { isOfCaller, quoteOf } from './refusal.js';
+import { isOfCaller, isSecret, namesOf, quoteOf } from './refusal.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
 import { tellEngine } from './tell-engine.js';
 
@@ -198,8 +198,16 @@ export class Attempt implements AnswerSink {
 
   /** The engine's words for the client: short, without addresses and keys. */
   quote(body: Buffer): string {
+    return quoteOf(body, this.#secrets());
+  }
+
+  names(body: Buffer): ErrorNames {
+    return namesOf(body, this.#secrets());
+  }
+
+  #secrets(): string[] {
     const { config, url } = this.engine;
-    return quoteOf(body, [config.apiKey ?? '', url.host, url.hostname, ...this.call.secrets]);
+    return [...[config.apiKey ?? ''].filter(isSecret), url.host, url.hostname, ...this.call.secrets];
   }
 
   #saysOf(status: number, body: Buffer): string {

@@ -159,7 +159,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
-    if (this.#reply.streaming) this.#reply.fail(unstreamable(status, this.#attempt?.quote(body) ?? ''));
+    const attempt = this.#attempt;
+    if (this.#reply.streaming)
+      this.#reply.fail(unstreamable(status, attempt?.quote(body) ?? '', attempt?.names(body) ?? {}));
     else this.#reply.whole(status, Object.assign(toClient(headers, this.#attempt?.engine.url), this.#headers()), body);
     if (facts !== undefined) {
       this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');

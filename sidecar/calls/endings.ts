@@ -1,5 +1,5 @@
 import type { Reject } from '../../src/index.js';
-import { GatewayError } from '../errors.js';
+import { GatewayError, type ErrorCode, type ErrorNames } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
 import type { Outcome } from './spec.js';
 
@@ -34,11 +34,14 @@ export function outcomeOf(error: GatewayError): Outcome {
 }
 
 /**
- * The client's error when comments have opened its stream and the engine then answers without a stream.
+ * The client's error when comments have opened its stream and the engine then answers without a stream: the engine's own
+ * error, because clients retry or shorten their history by its names.
  * @param quote the engine's words, redacted
  */
-export function unstreamable(status: number, quote: string): GatewayError {
-  return status < 400
-    ? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.')
-    : new GatewayError('bad_request', `The engine refused the request (${status}): ${quote}`);
+export function unstreamable(status: number, quote: string, names: ErrorNames): GatewayError {
+  if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
+  const message = quote === '' ? `The engine refused the request (${status}).` : quote;
+  return new GatewayError(REFUSALS[status] ?? 'bad_request', message, { names });
 }
+
+const REFUSALS: Readonly<Record<number, ErrorCode>> = { 429: 'overloaded', 503: 'no_engine', 529: 'no_engine' };

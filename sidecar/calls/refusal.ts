@@ -1,9 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { ErrorNames } from '../errors.js';
 import { asObject, parseJson } from '../engines/json.js';
 
 /** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
 const QUOTE_MAX = 300;
+const SECRET_CHARS_MIN = 8;
 
 /** Parts of an engine's message to redact: addresses, and texts that look like keys. */
 const SECRETS = [
@@ -30,19 +32,31 @@ export function isOfCaller(body: Buffer): boolean {
  * message. Other bodies are pages of servers, which tell about their insides.
  * @param secrets further texts to redact
  */
-export function quoteOf(body: Buffer, secrets: readonly string[]): string {
-  const message = errorIn(body)?.['message'];
+export const quoteOf = (body: Buffer, secrets: readonly string[]): string =>
+  redacted(errorIn(body)?.['message'], secrets);
+
+/** The names that an engine's JSON error gives itself, by which clients decide what to do. */
+export function namesOf(body: Buffer, secrets: readonly string[]): ErrorNames {
+  const error = errorIn(body);
+  const [type, code, param] = ['type', 'code', 'param'].map((field) => redacted(error?.[field], secrets));
+  return { ...(type && { type }), ...(code && { code }), ...(param && { param }) };
+}
+
+function redacted(value: unknown, secrets: readonly string[]): string {
   // Cut first: the patterns below take quadratic time, and clients may have written the text.
-  let text = typeof message === 'string' ? message.slice(0, 4 * QUOTE_MAX) : '';
+  let text = typeof value === 'string' ? value.slice(0, 4 * QUOTE_MAX) : '';
   text = text.slice(0, text.search(STACK) >>> 0);
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[...]');
   for (const secret of [...SECRETS, PATHS]) text = text.replaceAll(secret, '[...]');
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);
 }
 
-/** Keys in the client's headers. */
+/** Whether a key is long enough to be a secret. Shorter ones (`none`) are parts of words. */
+export const isSecret = (key: string): boolean => key.length >= SECRET_CHARS_MIN;
+
+/** Secret keys in the client's headers. */
 export function secretsOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] {
-  return [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, ''));
+  return [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, '')).filter(isSecret);
 }
 
 /** OpenAI and Anthropic nest the error; others have its fields at the top. */

@@ -46,6 +46,7 @@ const HARNESSES: readonly Harness[] = [
     parent: ['x-parent-session-id', 'x-opencode-parent-session'],
   },
   { sender: 'LiteLLM', session: ['x-litellm-session-id', 'x-litellm-trace-id'] },
+  { sender: 'Mistral Vibe', session: ['x-affinity'] },
   { sender: 'AIBrix', session: ['x-aibrix-session-key'] },
   { sender: 'SGLang model gateway', session: ['x-smg-routing-key'] },
   { sender: 'llm-d', session: ['x-llm-d-inference-fairness-id'] },

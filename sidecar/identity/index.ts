@@ -1,18 +1,19 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
-import type { AnswerFacts, Turn } from '../apis/api.js';
+import type { AnswerFacts, CanonicalMessage, Turn } from '../apis/api.js';
 import type { IDENTITY_SOURCES } from '../config/index.js';
 import { Ends } from './ends.js';
 import type { Seat } from './ends.js';
 import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
 import { harnessClaim, maitredClaim, saysFinal } from './harnesses.js';
 import { History } from './history.js';
-import type { Answered, Leaf } from './history.js';
+import type { Leaf } from './history.js';
 import type { Activity, Claim, Identifier, Identity, IdentityRequest, Sought } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
 import { saysRetry } from './returning.js';
 import { answerKeys, responseKey, soughtKeys } from './shared-keys.js';
 import { SharedCache } from './shared-cache.js';
+import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
 import { Trail } from './trail.js';
 
@@ -98,13 +99,17 @@ class ProgramIdentifier implements Identifier {
   answered(
     { program, thread, leaf }: Identity,
     { tenant }: Pick<IdentityRequest, 'tenant'>,
-    { responseId, message }: AnswerFacts,
+    { responseId, message, further = [] }: AnswerFacts,
   ): void {
-    const answered = leaf && message && this.#history.remember(tenant, leaf, message, program);
     const { share, rewritten } = this.#options;
-    if (share !== undefined && answered)
-      for (const key of answerKeys(answered, message, rewritten ? leaf.foreign : undefined))
-        share(tenant, key, program);
+    const remember = (leaf: Leaf, answer: CanonicalMessage): Answered => {
+      const answered = this.#history.remember(tenant, leaf, answer, program);
+      for (const key of share ? answerKeys(answered, answer, rewritten ? leaf.foreign : undefined) : [])
+        share?.(tenant, key, program);
+      return answered;
+    };
+    const answered = leaf && message && remember(leaf, message);
+    if (leaf) for (const answer of further) remember(leaf, answer);
     if (responseId === undefined) return;
     share?.(tenant, responseKey(responseId), program);
     this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });
@@ -223,7 +228,7 @@ class ProgramIdentifier implements Identifier {
     if (!call.trail) return undefined;
     const { program, leaf } = this.#history.find(call.request.tenant, call.trail);
     call.leaf = leaf;
-    return program && { program, thread: '', final: call.isFinal, source: 'history' };
+    return program && { program, thread: leaf.thread, final: call.isFinal, source: 'history' };
   }
 
   #soughtBy({ request, trail }: Call): Sought {

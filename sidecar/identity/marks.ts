@@ -2,10 +2,11 @@ import type { CanonicalMessage } from '../apis/api.js';
 import { digest } from './trail.js';
 
 /**
- * Marks identify an answer wherever it appears, after any other messages. The mark of an answer with tool calls is the id
- * of the first one. Any other answer is marked by its beginning, of the largest length in HEADS that it fills.
+ * Marks identify an answer wherever it appears, after any other messages: its whole content, and the id of its first tool
+ * call.
  */
-const HEADS = [1024, 512, 256, 128, 64, 32];
+/** Shorter answers have no mark but an id. */
+const CHARS_MIN = 32;
 /**
  * Length from which an answer identifies its program on its own, whichever message it answered. Answers with an id
  * always do.
@@ -15,11 +16,11 @@ const ALONE_CHARS_MIN = 64;
 const ID_CHARS_MIN = 9;
 /** No engine makes longer ids, and they would be stored. */
 const ID_CHARS_MAX = 128;
-/** Ids in tool calls that clients print as text: JSON or Python. */
-const PRINTED_ID = /["']id["']: ?["']([^"'\\]{9,128})["']/g;
-/** Roles in a conversation that clients print as one message (aider, LangChain). */
-const PRINTED_ROLE = /^(?:ASSISTANT|AI): /gm;
-/** Most printed answers to check, and the longest text to search for them. */
+/** Ids in tool calls that clients print as text: JSON, Python or XML. */
+const PRINTED_ID = /\bid["']?(?:: ?|=)["']([^"'\\]{9,128})["']/g;
+/** Counted ids (`functions.bash:0`), which every program has. */
+const COUNTED = /[:_]\d{1,4}$/;
+/** Most printed ids to check, and the longest text to search for them. */
 const PRINTED_MAX = 16;
 const PRINTED_CHARS_MAX = 131_072;
 
@@ -30,45 +31,72 @@ export interface Told {
   readonly chars: number;
 }
 
-/** @returns undefined for an answer too short to identify a program */
-export function markOf({ content, callIds }: CanonicalMessage): string | undefined {
+/** The mark of a whole answer; `undefined` for a short one. */
+export function wholeOf({ content }: CanonicalMessage): number | undefined {
+  if (content.length < CHARS_MIN) return undefined;
+  if (!content.startsWith('\u0000')) return looseHash(content, 0);
+  // Some clients send back nothing but the arguments of the one tool.
+  const at = content.indexOf('\u0000', 1) + 1;
+  return looseHash(content, content.includes('\u0000', at) ? 0 : at);
+}
+
+export function idOf({ callIds }: CanonicalMessage): string | undefined {
   const id = callIds?.split('\u0000', 1)[0];
-  if (id !== undefined) return id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
-  const head = HEADS.find((chars) => chars <= content.length);
-  return head === undefined ? undefined : headMark(content.slice(0, head));
+  return id === undefined || id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
 }
 
-/**
- * All possible marks of a message: its own, those of calls printed in its text, and those of answers that it extends.
- */
-export function* marksOf(said: CanonicalMessage): Generator<string> {
-  if (said.callIds !== undefined) {
-    const mark = markOf(said);
-    if (mark !== undefined) yield mark;
-    return;
-  }
-  const { content } = said;
-  for (const head of HEADS) if (head <= content.length) yield headMark(content.slice(0, head));
-  for (const [, id] of printed(content, PRINTED_ID)) yield `i${id}`;
-}
-
-/** Texts in a message that begin with an answer, for conversations printed as one message. */
-export function* quotesIn(content: string): Generator<string> {
-  for (const { index, 0: role } of printed(content, PRINTED_ROLE)) yield content.slice(index + role.length);
-}
+/** The last ids printed in a text. */
+export const printedIds = (content: string): string[] =>
+  content.length > PRINTED_CHARS_MAX
+    ? []
+    : [...content.matchAll(PRINTED_ID)]
+        .map(([, id = '']) => id)
+        .filter((id) => !COUNTED.test(id))
+        .slice(-PRINTED_MAX)
+        .map((id) => `i${id}`);
 
 /** Whether a message equals the answer, or begins with it. */
 export const beginsWith = ({ content }: CanonicalMessage, { hash, chars }: Told): boolean =>
   content.length >= chars && digest(content.length === chars ? content : content.slice(0, chars)) === hash;
 
-/** Whether the mark in a message is that of the answer. An id printed in a text needs no further proof. */
-export const bears = (said: CanonicalMessage, mark: string, told: Told): boolean =>
-  (mark.startsWith('i') && said.callIds === undefined) || beginsWith(said, told);
+export const standsAlone = ({ chars }: Pick<Told, 'chars'>): boolean => chars >= ALONE_CHARS_MIN;
 
-export const standsAlone = (mark: string, { chars }: Told): boolean => mark.startsWith('i') || chars >= ALONE_CHARS_MIN;
+/** Classes of ASCII characters in a text that a client may re-print. */
+const [KEPT, SKIPPED, SEPARATING] = [0, 1, 2];
+const CLASSES = Uint8Array.from({ length: 128 }, (_, code) =>
+  code <= 32 || `"'\\`.includes(String.fromCharCode(code))
+    ? SKIPPED
+    : ',{}[]'.includes(String.fromCharCode(code))
+      ? SEPARATING
+      : KEPT,
+);
+const SEED_LOW = 0xdeadbeef;
+const SEED_HIGH = 0x41c6ce57;
 
-const headMark = (head: string): string => `h${digest(head)}`;
-
-/** The last matches of the pattern. */
-const printed = (content: string, pattern: RegExp): RegExpExecArray[] =>
-  content.length > PRINTED_CHARS_MAX ? [] : [...content.matchAll(pattern)].slice(-PRINTED_MAX);
+/**
+ * 53 bits of a text without its white space, quotes and escapes, its parts between commas and brackets in any order:
+ * clients re-print JSON, and sort its keys. No tenant reads another's marks, so a collision harms only its author.
+ */
+function looseHash(text: string, from: number): number {
+  let low = SEED_LOW;
+  let high = SEED_HIGH;
+  let sumLow = 0;
+  let sumHigh = 0;
+  for (let i = from; i <= text.length; i++) {
+    const code = i < text.length ? text.charCodeAt(i) : 44;
+    const kind = code < 128 ? CLASSES[code] : KEPT;
+    if (kind === SKIPPED) continue;
+    if (kind === SEPARATING) {
+      low = Math.imul(low ^ (high >>> 15), 0x735a2d97);
+      high = Math.imul(high ^ (low >>> 15), 0x0b36534f);
+      sumLow = (sumLow + (low ^ (low >>> 16))) | 0;
+      sumHigh = (sumHigh + (high ^ (high >>> 16))) | 0;
+      low = SEED_LOW;
+      high = SEED_HIGH;
+    } else {
+      low = Math.imul(low ^ code, 0x9e3779b1);
+      high = Math.imul(high ^ code, 0x5f356495);
+    }
+  }
+  return (sumHigh & 0x1fffff) * 0x1_0000_0000 + (sumLow >>> 0);
+}

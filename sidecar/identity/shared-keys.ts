@@ -1,6 +1,6 @@
 import type { CanonicalMessage } from '../apis/api.js';
-import type { Answered } from './history.js';
-import { markOf, standsAlone } from './marks.js';
+import { idOf, standsAlone, wholeOf } from './marks.js';
+import type { Answered } from './seats.js';
 import { digest, idsWith, type Trail } from './trail.js';
 
 /*
@@ -21,11 +21,10 @@ export const holderKey = (id: string): string => `e${id}`;
 export function answerKeys(
   { chain, allIds, hash }: Answered,
   answer: CanonicalMessage,
-  foreign: ReadonlySet<string> | undefined,
+  foreign: ReadonlySet<string | number> | undefined,
 ): string[] {
-  const mark = markOf(answer);
-  const isQuoted = foreign === undefined || (mark !== undefined && foreign.has(mark));
-  return [placeKey(chain, allIds, hash), ...(isQuoted ? [] : ownKeys(answer, hash))];
+  const isQuoted = foreign === undefined || [idOf(answer), wholeOf(answer)].some((mark) => foreign.has(mark ?? ''));
+  return [placeKey(chain, allIds, hash), ...(isQuoted ? [] : ownKeys(answer))];
 }
 
 /** Keys of the last answers in a conversation. @param rewritten whether answers are known by themselves too */
@@ -37,14 +36,15 @@ export function soughtKeys(trail: Trail, rewritten: boolean): string[] {
     .flatMap((index) => {
       const [said, place] = [trail.said(index), trail.before(index)];
       const hash = digest(said.content);
-      return [placeKey(place.chain, idsWith(place.ids, said), hash), ...(rewritten ? ownKeys(said, hash) : [])];
+      return [placeKey(place.chain, idsWith(place.ids, said), hash), ...(rewritten ? ownKeys(said) : [])];
     });
 }
 
 const placeKey = (chain: string, allIds: string, hash: string): string => `c${chain}${allIds}${hash}`;
 
-function ownKeys(answer: CanonicalMessage, hash: string): string[] {
-  const mark = markOf(answer);
-  if (mark === undefined || !standsAlone(mark, { hash, chars: answer.content.length })) return [];
-  return [mark.startsWith('i') ? mark : `h${hash}`];
+/** A counted id is not enough, and neither is a content that many programs get. */
+function ownKeys(answer: CanonicalMessage): string[] {
+  const [id, whole] = [idOf(answer), wholeOf(answer)];
+  if (id === undefined && !standsAlone({ chars: answer.content.length })) return [];
+  return [`${id ?? 'h'}${whole ?? digest(answer.content)}`];
 }

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { CanonicalMessage, Turn } from '../apis/api.js';
+import { hashOf } from './growing.js';
 
 /** Longer conversations are not matched, because hashing a million tiny messages would block all other calls. */
 const TURNS_MAX = 10_000;
@@ -54,6 +55,18 @@ export class Trail {
     return digest(`${role}:${content.length}:${content.slice(0, BRIEF_CHARS)}`);
   }
 
+  /** Hash of the first message that is not the system's, and of the length of those before: clocks keep theirs. */
+  get opening(): number {
+    const first = Math.max(
+      0,
+      this.turns.findIndex(({ role }) => !isSystem(role)),
+    );
+    let before = 0;
+    for (let i = 0; i < first; i++) before += this.said(i).content.length;
+    const { content } = this.said(first);
+    return hashOf(`${before} ${content.length} ${content.slice(0, BRIEF_CHARS)}`);
+  }
+
   /** The place of the answer at this index. */
   before(index: number): Place {
     if (this.#end === undefined) this.#walk();
@@ -90,6 +103,8 @@ export class Trail {
     return (this.#end = { chain: digest(open), ids });
   }
 }
+
+export const isSystem = (role: string): boolean => role === 'system' || role === 'developer';
 
 /** 72 bits: short, because many are kept, and sufficient, because no tenant reads another's. */
 export const digest = (text: string): string => hash('sha256', text, 'base64').slice(0, 12);

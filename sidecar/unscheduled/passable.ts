@@ -63,10 +63,10 @@ export function passableTarget(url: string, isOwn: Matcher, permitted: readonly 
   for (const reading of readingsOf(path)) {
     if (isOwn(reading)) throw invalidPath();
     if (!isPermitted(reading)) {
-      throw new GatewayError(
-        'path_not_allowed',
-        'This path is not passed on to engines. The gateway’s operator can permit it: passthrough.paths.',
-      );
+      const hint = path.startsWith('/v1/v1/')
+        ? 'Is the /v1 of the base URL there twice?'
+        : 'The gateway’s operator can permit it: passthrough.paths.';
+      throw new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hint}`);
     }
   }
   return withoutExtraSlashes(path) + search;

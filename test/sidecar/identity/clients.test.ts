@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { replay } from '../../../bench/identity/replay.js';
 import { CASES, scoreOf } from '../../../bench/identity/table.js';
+import { createCaller } from './caller.js';
 
 /** The figures of `npm run bench -- identity`: the requests of recorded clients, with all calls in flight at once. */
 describe('runs at once are a program each', () => {
@@ -19,4 +21,17 @@ describe('runs at once are a program each', () => {
       expect([precision, recall]).toEqual([1, 0]);
     },
   );
+});
+
+it('clients of all kinds in one tenant, all in flight together, take no call of each other', () => {
+  const mixed = CASES.filter(({ programs, client }) => programs === undefined && !client.includes('prompt_cache_key'));
+  const runs = mixed.flatMap((one) => one.runs().map((run) => ({ run, engine: one.engine })));
+  const { identifier } = createCaller({ conversationsMax: 100_000 });
+  const score = replay(
+    runs.map(({ run }) => run),
+    (run, call) => runs[run]!.engine(run, call),
+    false,
+    () => identifier,
+  );
+  expect(score).toMatchObject({ programs: runs.length, mixed: 0, precision: 1, recall: 1 });
 });

@@ -53,6 +53,7 @@ describe('headers that name a program', () => {
     ['LiteLLM trace', { 'x-litellm-trace-id': 'p' }],
     ['llm-d', { 'x-llm-d-inference-fairness-id': 'p' }],
     ['SGLang gateway', { 'x-smg-routing-key': 'p' }],
+    ['Mistral Vibe', { 'x-affinity': 'p' }],
     ['AIBrix', { 'x-aibrix-session-key': 'p' }],
     ['AIPerf', { 'x-session-affinity': 'p', 'x-correlation-id': 'p', 'x-request-id': 'r' }],
     ['TensorRT-LLM', { 'x-correlation-id': 'p' }],

@@ -1,0 +1,54 @@
+import type { TenantId } from '../../src/index.js';
+import type { Ends, Seat } from './ends.js';
+import type { Line } from './lines.js';
+import type { Told } from './marks.js';
+import { SharedCache } from './shared-cache.js';
+import { digest } from './trail.js';
+
+/** Texts remembered under one line, the latest ones. */
+const PER_LINE = 64;
+/** Most texts to compare in one message, and characters of them. */
+const COMPARED_MAX = 128;
+const COMPARED_CHARS_MAX = 524_288;
+
+/** A text of a program, and where the line stands in it that leads to it. */
+export interface Excerpt extends Seat, Told {
+  readonly at: number;
+}
+
+/**
+ * Texts that may come back whole inside a message. Each is found by one of its lines, and counts only if all of it is
+ * there. At most `max` texts are remembered; the least recently used lines are dropped first.
+ */
+export class Excerpts<E extends Excerpt> {
+  readonly #byLine: SharedCache<readonly E[]>;
+
+  constructor(
+    max: number,
+    private readonly ends: Ends,
+  ) {
+    this.#byLine = new SharedCache(max, (excerpts) => excerpts.length);
+  }
+
+  /** @param line hash of the line that leads to the text, see `leadOf` */
+  remember(tenant: TenantId, line: number, excerpt: E): void {
+    const others = this.#byLine.get(tenant, line);
+    const alive = others?.filter((other) => this.ends.isAlive(other)).slice(1 - PER_LINE);
+    this.#byLine.set(tenant, line, alive ? [...alive, excerpt] : [excerpt]);
+  }
+
+  /** The texts in a message. @param lines its lines, see `linesIn` */
+  in(tenant: TenantId, content: string, lines: readonly Line[]): E[] {
+    const found: E[] = [];
+    let compared = 0;
+    let chars = 0;
+    for (const { at, hash } of lines)
+      for (const excerpt of this.#byLine.get(tenant, hash) ?? []) {
+        const start = at - excerpt.at;
+        if (start < 0 || start + excerpt.chars > content.length || !this.ends.isAlive(excerpt)) continue;
+        if ((compared += 1) > COMPARED_MAX || (chars += excerpt.chars) > COMPARED_CHARS_MAX) return found;
+        if (digest(content.slice(start, start + excerpt.chars)) === excerpt.hash) found.push(excerpt);
+      }
+    return found;
+  }
+}

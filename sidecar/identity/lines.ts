@@ -1,0 +1,75 @@
+import type { CanonicalMessage } from '../apis/api.js';
+import { hashOf } from './growing.js';
+
+/** Shortest and longest line that is read. Shorter ones are common, longer ones take long to hash. */
+const CHARS_MIN = 16;
+const CHARS_MAX = 8192;
+/** Shortest line that leads to a text. */
+const LEAD_CHARS_MIN = 24;
+/** Lines of a message that are read, the first and the last ones, and the longest message. */
+const FIRST_MAX = 32;
+const LAST_MAX = 96;
+const TEXT_CHARS_MAX = 131_072;
+/** Labels and tags that clients print before the first line of a text, and after its last one. */
+const LABEL = /^\s{0,40}(?:<[^<>]{1,200}>|\[?[\w-]{1,40}\]?:)\s{0,40}/;
+const CLOSING = /<\/[\w:-]{1,40}>\s{0,40}$/;
+
+/** A line of a text. */
+export interface Line {
+  readonly at: number;
+  readonly hash: number;
+}
+
+/** A message with its lines. */
+export interface Text {
+  readonly role: string;
+  readonly content: string;
+  readonly lines: readonly Line[];
+}
+
+export const textOf = ({ role, content }: CanonicalMessage): Text => ({ role, content, lines: linesIn(content) });
+
+/** Lines of a message, in order, each also without what a client has printed around it. */
+export function linesIn(content: string): Line[] {
+  if (content.length > TEXT_CHARS_MAX) return [];
+  const spans = spansOf(content, CHARS_MIN);
+  if (spans.length > FIRST_MAX + LAST_MAX) spans.splice(FIRST_MAX, spans.length - FIRST_MAX - LAST_MAX);
+  const lines: Line[] = [];
+  for (const { at, end } of spans) {
+    const text = content.slice(at, end);
+    lines.push({ at, hash: hashOf(text) });
+    const label = text.includes(':') || text.includes('<') ? (LABEL.exec(text)?.[0].length ?? 0) : 0;
+    const closing = text.endsWith('>') ? (CLOSING.exec(text)?.index ?? text.length) : text.length;
+    const ends = closing < text.length ? [closing, text.length] : [closing];
+    for (const from of label > 0 ? [label, 0] : [0])
+      for (const to of ends)
+        if (to - from >= CHARS_MIN && to - from < text.length)
+          lines.push({ at: at + from, hash: hashOf(text.slice(from, to)) });
+  }
+  return lines;
+}
+
+/** The line that leads to a text: its longest but the first one. Set phrases stand there, and labels before it. */
+export function leadOf(text: string): Line | undefined {
+  if (text.length > TEXT_CHARS_MAX) return undefined;
+  let lead: Span | undefined;
+  for (const span of spansOf(text, LEAD_CHARS_MIN))
+    if (!lead || lead.at === 0 || span.end - span.at > lead.end - lead.at) lead = span;
+  return lead && { at: lead.at, hash: hashOf(text.slice(lead.at, lead.end)) };
+}
+
+interface Span {
+  readonly at: number;
+  readonly end: number;
+}
+
+function spansOf(text: string, min: number): Span[] {
+  const spans: Span[] = [];
+  for (let at = 0; at < text.length;) {
+    const found = text.indexOf('\n', at);
+    const end = found < 0 ? text.length : found;
+    if (end - at >= min && end - at <= CHARS_MAX) spans.push({ at, end });
+    at = end + 1;
+  }
+  return spans;
+}

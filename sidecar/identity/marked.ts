@@ -1,0 +1,120 @@
+import type { ProgramId, TenantId } from '../../src/index.js';
+import type { CanonicalMessage } from '../apis/api.js';
+import type { Ends } from './ends.js';
+import { Excerpts } from './excerpts.js';
+import { linesIn } from './lines.js';
+import type { Line, Text } from './lines.js';
+import { beginsWith, idOf, printedIds, standsAlone, wholeOf } from './marks.js';
+import { Seats } from './seats.js';
+import type { Answered } from './seats.js';
+
+const SEATS_MAX = 64;
+
+type Foreign = ReadonlySet<string | number>;
+
+/** The call that contains a marked answer. */
+export interface MarkedCall {
+  /** Collects the unknown marks. */
+  readonly foreign: Set<string | number>;
+  /** Hash of the message before the answer. */
+  readonly last: () => string;
+}
+
+/**
+ * Finds answers by their marks, and inside of longer messages. An answer names its program if only one program received
+ * it, or only one to such a message. At most `max` seats by whole answers, as many by ids, and as many by lines.
+ */
+export class Marked {
+  readonly #ends: Ends;
+  readonly #wholes: Seats;
+  readonly #ids: Seats;
+  readonly #texts: Excerpts<Answered>;
+
+  constructor(max: number, ends: Ends) {
+    this.#ends = ends;
+    this.#wholes = new Seats(max, SEATS_MAX, ends);
+    this.#ids = new Seats(max, SEATS_MAX, ends);
+    this.#texts = new Excerpts(max, ends);
+  }
+
+  /**
+   * @param line line that leads to the answer in a longer message; undefined: none
+   * @param foreign marks of messages in the call: an answer that repeats one is no evidence of its program
+   */
+  remember(tenant: TenantId, answer: CanonicalMessage, seat: Answered, line: Line | undefined, foreign: Foreign): void {
+    const [whole, id] = [wholeOf(answer), idOf(answer)];
+    if (id !== undefined && !foreign.has(id)) this.#ids.sit(tenant, id, seat);
+    if (whole === undefined || foreign.has(whole)) return;
+    this.#wholes.sit(tenant, whole, seat);
+    if (line) this.#texts.remember(tenant, line.hash, seat);
+  }
+
+  find(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {
+    const id = idOf(said);
+    const own = id === undefined ? [] : this.#byId(tenant, id, only, call).filter((seat) => beginsWith(said, seat));
+    const seat = oneOf(own) ?? this.#byWhole(tenant, said, only, call);
+    if (seat || said.callIds !== undefined) return seat;
+    return this.#begun(tenant, said, only, call) ?? this.#printed(tenant, said, only);
+  }
+
+  /** Seats of the whole answers that appear in a text, or whose ids do. */
+  in(tenant: TenantId, text: Text, only?: ProgramId): Answered[] {
+    const found = this.#texts.in(tenant, text.content, text.lines).filter((seat) => !seat.guessed && standsAlone(seat));
+    const printed = this.#printed(tenant, text, only);
+    return printed ? [...found, printed] : found;
+  }
+
+  /** The longest answer that the message begins with. */
+  #begun(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {
+    const fits = this.#texts
+      .in(tenant, said.content, linesIn(said.content))
+      .filter((seat) => !seat.guessed && (only ?? seat.program) === seat.program && beginsWith(said, seat));
+    const chars = Math.max(...fits.map((seat) => seat.chars));
+    return alone(
+      fits.filter((seat) => seat.chars === chars),
+      call,
+    );
+  }
+
+  /** The program of the latest known id that is printed in a text. */
+  #printed(tenant: TenantId, { content }: CanonicalMessage, only?: ProgramId): Answered | undefined {
+    for (const id of printedIds(content)) {
+      const seat = oneOf(this.#byId(tenant, id, only));
+      if (seat) return seat;
+    }
+    return undefined;
+  }
+
+  #byId(tenant: TenantId, id: string, only?: ProgramId, call?: MarkedCall): Answered[] {
+    return this.#at(this.#ids, tenant, id, only, call);
+  }
+
+  #byWhole(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {
+    const whole = wholeOf(said);
+    if (whole === undefined) return undefined;
+    const loose = this.#at(this.#wholes, tenant, whole, only, call);
+    if (loose.length === 0 || oneOf(loose)) return alone(loose, call);
+    const exact = loose.filter((seat) => beginsWith(said, seat));
+    return alone(exact.length > 0 ? exact : loose, call);
+  }
+
+  /** The seats under a mark that may be the answer's; none in a crowd. */
+  #at(seats: Seats, tenant: TenantId, mark: string | number, only?: ProgramId, call?: MarkedCall): Answered[] {
+    const known = seats.at(tenant, mark);
+    if (!known) call?.foreign.add(mark);
+    if (!known || seats.isCrowded(tenant, mark)) return [];
+    return known.filter(
+      (seat) => !seat.guessed && (only === undefined || seat.program === only) && this.#ends.isAlive(seat),
+    );
+  }
+}
+
+/** The one program that got the answer, or got it to the same message as this call. */
+const alone = (seats: readonly Answered[], call?: MarkedCall): Answered | undefined =>
+  oneOf(seats.filter(standsAlone)) ?? (call && oneOf(seats.filter(({ last }) => last === call.last())));
+
+/** The latest seat, if all belong to one program. */
+export function oneOf(seats: readonly Answered[]): Answered | undefined {
+  const program = seats[0]?.program;
+  return seats.every((seat) => seat.program === program) ? seats.at(-1) : undefined;
+}
