@@ -62,7 +62,8 @@ export function parseLine(text: string, line: number, urls: ReadonlySet<string>)
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    // The file's first line may begin with a byte-order mark.
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as unknown;
   } catch {
     return undefined;
   }
