@@ -65,7 +65,7 @@ async function ask(
     }
   };
   const answer = await inject(
-    (request, response) => void take(request as unknown as IncomingMessage, response as unknown as ServerResponse),
+    (request, response) => void take(request, response),
     { method: 'POST', url: path, payload: body, headers: { ...headers, 'content-type': 'application/json', 'x-request-id': id } }, // prettier-ignore
   );
   const { statusCode: status, rawPayload } = answer;

@@ -19,6 +19,8 @@ const never: OnFailedWrite = () => Promise.resolve(false);
 export class Shelf {
   readonly files = new Map<string, FileObject>();
   readonly batches = new Map<string, BatchObject>();
+  /** Uploads under way. */
+  readonly uploads = new Set<{ readonly bytes: number }>();
   /** Bytes of each journal. */
   readonly #journals = new Map<string, number>();
 
@@ -49,9 +51,10 @@ export class Shelf {
     return shelf;
   }
 
+  /** Bytes of all files, those under way included. */
   get bytes(): number {
     let bytes = 0;
-    for (const file of this.files.values()) bytes += file.bytes;
+    for (const file of [...this.files.values(), ...this.uploads]) bytes += file.bytes;
     return bytes;
   }
 

@@ -14,6 +14,7 @@ export interface UploadLimits {
 
 /** Longest field besides the file. */
 const FIELD_CHARS_MAX = 1000;
+const FIELDS_MAX = 20;
 
 /**
  * Takes a file from a form, straight to the disk.
@@ -31,8 +32,10 @@ export async function upload(
   if (request.headers.expect !== undefined) response.writeContinue();
   const id = `file-${newName()}`;
   const part = shelf.pathOf(`${id}.part`);
+  const coming = { bytes: 0 };
+  shelf.uploads.add(coming);
   try {
-    const { bytes, filename, fields } = await receive(shelf, limits, request, part, boundary);
+    const { filename, fields } = await receive(shelf, limits, request, part, boundary, coming);
     const purpose = fields.get('purpose');
     if (purpose !== 'batch') throw wrong('purpose', purpose === undefined ? 'is missing' : 'must be batch');
     if (filename === undefined) throw wrong('file', 'is missing');
@@ -46,7 +49,7 @@ export async function upload(
     const file: FileObject = {
       id,
       object: 'file',
-      bytes,
+      bytes: coming.bytes,
       created_at: nowSeconds,
       expires_at: Math.floor(nowSeconds + seconds),
       filename,
@@ -60,30 +63,40 @@ export async function upload(
     request.resume();
     for (const path of [part, shelf.pathOf(id)]) await rm(path, { force: true }).catch(() => undefined);
     throw request.destroyed && !request.complete ? gone() : ofDisk(error);
+  } finally {
+    shelf.uploads.delete(coming);
   }
 }
 
-async function receive(shelf: Shelf, limits: UploadLimits, request: IncomingMessage, path: string, boundary: string) {
+async function receive(
+  shelf: Shelf,
+  limits: UploadLimits,
+  request: IncomingMessage,
+  path: string,
+  boundary: string,
+  coming: { bytes: number },
+) {
   const fields = new Map<string, string>();
-  let [name, filename, bytes]: [string, string | undefined, number] = ['', undefined, 0];
+  const files: string[] = [];
+  let name = '';
   const handle = await open(path, 'w');
   try {
     await readForm(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, boundary, {
-      open: (given, file) => {
+      open: (given, file = 'upload') => {
         name = given;
-        if (name === 'file' && filename !== undefined) throw wrong('file', 'is there twice');
-        if (name === 'file') filename = (file ?? 'upload').slice(0, FIELD_CHARS_MAX);
-        else fields.set(name, '');
+        if (name !== 'file') fields.set(name, '');
+        else if (files.push(file.slice(0, FIELD_CHARS_MAX)) > 1) throw wrong('file', 'is there twice');
       },
       data: async (chunk) => {
         if (name !== 'file') {
-          fields.set(name, `${fields.get(name) ?? ''}${chunk.toString()}`);
-          if ((fields.get(name)?.length ?? 0) > FIELD_CHARS_MAX || fields.size > 20) throw wrong(name, 'is too long');
+          const text = `${fields.get(name) ?? ''}${chunk.toString()}`;
+          if (text.length > FIELD_CHARS_MAX || fields.size > FIELDS_MAX) throw wrong(name.slice(0, 100), 'is too long');
+          fields.set(name, text);
           return;
         }
-        bytes += chunk.length;
-        if (bytes > limits.fileBytes) throw tooLarge(limits);
-        if (shelf.bytes + bytes > limits.bytesMax) throw full(`more than ${limits.bytesMax} bytes of files`);
+        coming.bytes += chunk.length;
+        if (coming.bytes > limits.fileBytes) throw tooLarge(limits);
+        if (shelf.bytes > limits.bytesMax) throw full(`more than ${limits.bytesMax} bytes of files`);
         await handle.writeFile(chunk);
       },
     });
@@ -91,13 +104,13 @@ async function receive(shelf: Shelf, limits: UploadLimits, request: IncomingMess
   } finally {
     await handle.close();
   }
-  return { bytes, filename, fields };
+  return { filename: files[0], fields };
 }
 
 function checkRoom(shelf: Shelf, limits: UploadLimits, bytes: number): void {
   // The form adds little to its file.
   if (bytes > limits.fileBytes + 65_536) throw tooLarge(limits);
-  if (shelf.files.size >= limits.filesMax) throw full(`more than ${limits.filesMax} files`);
+  if (shelf.files.size + shelf.uploads.size >= limits.filesMax) throw full(`more than ${limits.filesMax} files`);
 }
 
 /** An error of the disk as one for the client. */
