@@ -7,8 +7,8 @@ interface Given {
 }
 
 /** Both fit into a double together. */
-const INDEX_MAX = 2 ** 21;
-const CRITICAL_MAX = 2 ** 31;
+const INDEX_MAX = 2_097_152;
+const CRITICAL_MAX = 2_147_483_648;
 
 /**
  * The order of a depth-first walk over the tree of all beginnings, so that prompts that share one are neighbours. Of
@@ -19,7 +19,8 @@ export function* orderOf({ blocks, critical }: Given): Generator<void, Uint32Arr
   let placed = 0;
   let steps = 0;
   // Groups keep this order, so the first member of each is its most critical one.
-  const groups = [{ members: byCritical(critical), depth: 0 }];
+  const groups = [{ members: yield* byCritical(critical), depth: 0 }];
+  yield;
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
     const { members } = group;
     const first = blocks[members[0] ?? 0];
@@ -34,26 +35,31 @@ export function* orderOf({ blocks, critical }: Given): Generator<void, Uint32Arr
     const ended: number[] = [];
     const children = new Map<number, number[]>();
     for (const index of members) {
+      if (++steps % PAUSE_STEPS === 0) yield;
       const block = blocks[index]?.[depth];
       const child = block === undefined ? ended : children.get(block);
       if (child !== undefined) child.push(index);
       else if (block !== undefined) children.set(block, [index]);
     }
+    yield;
     for (const index of ended) order[placed++] = index;
     for (const child of [...children.values()].reverse()) groups.push({ members: child, depth: depth + 1 });
-    steps += members.length;
-    yield;
   }
   return order;
 }
 
 /** All indexes, the one with the longest way first. */
-function byCritical(critical: Float64Array): readonly number[] {
+function* byCritical(critical: Float64Array): Generator<void, readonly number[]> {
   if (critical.length > INDEX_MAX) throw new RangeError(`at most ${INDEX_MAX} lines`);
-  const keys = critical.map(
-    (length, index) => (CRITICAL_MAX - Math.min(CRITICAL_MAX, Math.round(length))) * INDEX_MAX + index,
-  );
-  return Array.from(keys.sort(), (key) => key % INDEX_MAX);
+  const keys = new Float64Array(critical.length);
+  for (const [index, length] of critical.entries())
+    keys[index] = (CRITICAL_MAX - Math.min(CRITICAL_MAX, Math.round(length))) * INDEX_MAX + index;
+  yield;
+  keys.sort();
+  yield;
+  const indexes: number[] = [];
+  for (const key of keys) indexes.push(key % INDEX_MAX);
+  return indexes;
 }
 
 /** Blocks at the beginning of both. */

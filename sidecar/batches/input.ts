@@ -38,28 +38,30 @@ export async function readInput(
   limits: InputLimits,
 ): Promise<Input | readonly Problem[]> {
   const outlines: Outline[] = [];
-  const places: FileLine[] = [];
+  const offsets: number[] = [];
+  const lengths: number[] = [];
   const problems: Problem[] = [];
   const { linesMax, lineBytes } = limits;
   for await (const lines of readLines(path, lineBytes))
     for (const line of lines) {
       if (problems.length >= PROBLEMS_MAX) return problems;
       if (isBlank(line)) continue;
-      if (places.length === linesMax)
+      if (offsets.length === linesMax)
         return [problem('too_many_lines', `A batch may have at most ${linesMax} lines.`, line.number)];
       const read = line.length > lineBytes ? tooLong(line, lineBytes) : parsed(line, urls);
       if ('code' in read) problems.push(read);
       else outlines.push(outlineOf(read, line.number));
-      places.push({ ...line, head: Buffer.alloc(0) });
+      offsets.push(line.offset);
+      lengths.push(line.length);
     }
   if (problems.length > 0) return problems;
-  if (places.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
+  if (offsets.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
   const plan = await inSlices(planOf(outlines));
   if (!('order' in plan)) return plan;
   return {
     ...plan,
-    offsets: Float64Array.from(places, ({ offset }) => offset),
-    lengths: Float64Array.from(places, ({ length }) => length),
+    offsets: new Float64Array(offsets),
+    lengths: new Float64Array(lengths),
     promptTokens: Float64Array.from(outlines, ({ promptTokens }) => promptTokens),
     outputTokens: Float64Array.from(outlines, ({ outputTokens }) => outputTokens),
   };
