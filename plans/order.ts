@@ -6,9 +6,11 @@ interface Given {
   readonly critical: Float64Array;
 }
 
-/** Both fit into a double together. */
+/** Both maxima fit into a double together. */
 const INDEX_MAX = 2_097_152;
 const CRITICAL_MAX = 2_147_483_648;
+/** Depth of prompts that have no further block. */
+const ENDED = Infinity;
 
 /**
  * The order of a depth-first walk over the tree of all beginnings, so that prompts that share one are neighbours. Of
@@ -24,7 +26,7 @@ export function* orderOf({ blocks, critical }: Given): Generator<void, Uint32Arr
   for (let group = groups.pop(); group !== undefined; group = groups.pop()) {
     const { members } = group;
     const first = blocks[members[0] ?? 0];
-    if (members.length === 1 || first === undefined) {
+    if (members.length === 1 || first === undefined || group.depth === ENDED) {
       for (const index of members) order[placed++] = index;
       if (++steps % PAUSE_STEPS === 0) yield;
       continue;
@@ -32,18 +34,17 @@ export function* orderOf({ blocks, critical }: Given): Generator<void, Uint32Arr
     let { depth } = group;
     const isShared = (at: number): boolean => members.every((index) => blocks[index]?.[at] === first[at]);
     for (; depth < first.length && isShared(depth); depth++) if (members.length > PAUSE_STEPS) yield;
-    const ended: number[] = [];
-    const children = new Map<number, number[]>();
+    const children = new Map<number | undefined, number[]>();
     for (const index of members) {
       if (++steps % PAUSE_STEPS === 0) yield;
       const block = blocks[index]?.[depth];
-      const child = block === undefined ? ended : children.get(block);
-      if (child !== undefined) child.push(index);
-      else if (block !== undefined) children.set(block, [index]);
+      const child = children.get(block);
+      if (child === undefined) children.set(block, [index]);
+      else child.push(index);
     }
     yield;
-    for (const index of ended) order[placed++] = index;
-    for (const child of [...children.values()].reverse()) groups.push({ members: child, depth: depth + 1 });
+    for (const [block, child] of [...children].reverse())
+      groups.push({ members: child, depth: block === undefined ? ENDED : depth + 1 });
   }
   return order;
 }

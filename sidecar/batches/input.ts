@@ -31,17 +31,23 @@ export interface Input extends Plan {
   readonly outputTokens: Float64Array;
 }
 
-/** Reads, checks and plans a file. It keeps no line in memory. */
-export async function readInput(
+/** Lines of a file, checked one by one, and the place of each in it. */
+export interface Outlines {
+  readonly outlines: readonly Outline[];
+  readonly offsets: readonly number[];
+  readonly lengths: readonly number[];
+}
+
+/** Reads and checks the lines of a file. It keeps none in memory. */
+export async function readOutlines(
   path: string,
   urls: ReadonlySet<string>,
-  limits: InputLimits,
-): Promise<Input | readonly Problem[]> {
+  { linesMax, lineBytes }: InputLimits,
+): Promise<Outlines | readonly Problem[]> {
   const outlines: Outline[] = [];
   const offsets: number[] = [];
   const lengths: number[] = [];
   const problems: Problem[] = [];
-  const { linesMax, lineBytes } = limits;
   for await (const lines of readLines(path, lineBytes))
     for (const line of lines) {
       if (problems.length >= PROBLEMS_MAX) return problems;
@@ -56,6 +62,18 @@ export async function readInput(
     }
   if (problems.length > 0) return problems;
   if (offsets.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
+  return { outlines, offsets, lengths };
+}
+
+/** Reads, checks and plans a file. */
+export async function readInput(
+  path: string,
+  urls: ReadonlySet<string>,
+  limits: InputLimits,
+): Promise<Input | readonly Problem[]> {
+  const read = await readOutlines(path, urls, limits);
+  if (!('outlines' in read)) return read;
+  const { outlines, offsets, lengths } = read;
   const plan = await inSlices(planOf(outlines));
   if (!('order' in plan)) return plan;
   return {
@@ -78,7 +96,8 @@ function parsed({ number, head }: FileLine, urls: ReadonlySet<string>): BatchLin
   return parseLine(head.toString(), number, urls);
 }
 
-async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+/** The result of steps, with pauses for other work. */
+export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   for (let until = performance.now() + SLICE_MS; ;) {
     const step = steps.next();
     if (step.done === true) return step.value;

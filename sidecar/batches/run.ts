@@ -26,8 +26,8 @@ export interface RunPorts {
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
-  /** Seconds until the batch's window ends. */
-  readonly secondsLeft: () => number;
+  /** Seconds until the batch's window ends; absent: it has none. */
+  readonly secondsLeft?: () => number;
 }
 
 /** Attempts of a line that a server fails, and the pause before the second one; each further pause doubles. */
@@ -202,11 +202,13 @@ export class Run {
   #headersOf(index: number): Record<string, string> {
     const program = this.input.programs[index] ?? 0;
     const rest = (tokens: Float64Array) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens[program] ?? 0)));
-    const seconds = Math.floor(Math.min(DEADLINE_SECONDS_MAX, Math.max(0, this.ports.secondsLeft())));
+    const left = this.ports.secondsLeft?.();
     const isWorkflow = (this.#size[program] ?? 0) > 1;
     return {
       'x-maitred-program': `batch_${this.name}.${program}`,
-      'x-maitred-deadline': `${seconds}`,
+      ...(left !== undefined && {
+        'x-maitred-deadline': `${Math.floor(Math.min(DEADLINE_SECONDS_MAX, Math.max(0, left)))}`,
+      }),
       ...(isWorkflow && {
         'x-maitred-remaining': `prompt=${rest(this.#promptTokens)}, output=${rest(this.#outputTokens)}`,
       }),
