@@ -1,4 +1,4 @@
-import { readdir, mkdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { problem, type Problem } from '../../plans/index.js';
@@ -6,7 +6,7 @@ import { tenantId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
-import { isEnded, nameOf, newName, outputOf, type BatchObject, type Patch } from './objects.js';
+import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest, type Patch } from './objects.js';
 import { Results } from './results.js';
 import { Run, type LineAnswer, type LineRequest } from './run.js';
 import { Shelf } from './shelf.js';
@@ -23,14 +23,6 @@ export interface BatchPorts {
   readonly now: () => number;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
   readonly log: Logger;
-}
-
-/** A request for a batch, checked. */
-export interface BatchRequest {
-  readonly input_file_id: string;
-  readonly endpoint: string;
-  readonly completion_window: string;
-  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
 interface Work {
@@ -102,7 +94,7 @@ export class Batches {
   async create(tenant: TenantId, request: BatchRequest): Promise<BatchObject> {
     const { openMax, bytesMax } = this.ports.config();
     const shelf = await this.shelf(tenant);
-    const { input_file_id: input, completion_window: window, endpoint, metadata } = request;
+    const { input_file_id: input } = request;
     if (shelf.files.get(input)?.purpose !== 'batch')
       throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
     if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
@@ -112,21 +104,7 @@ export class Batches {
         'files_full',
         `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`,
       );
-    const at = this.#seconds;
-    const unset = { errors: null, output_file_id: null, error_file_id: null, in_progress_at: null, finalizing_at: null, completed_at: null, failed_at: null, expired_at: null, cancelling_at: null, cancelled_at: null }; // prettier-ignore
-    const batch: BatchObject = {
-      ...unset,
-      id: `batch_${newName()}`,
-      object: 'batch',
-      endpoint,
-      input_file_id: input,
-      completion_window: window,
-      status: 'validating',
-      created_at: at,
-      expires_at: at + secondsOf(window),
-      request_counts: { total: 0, completed: 0, failed: 0 },
-      metadata: metadata ?? null,
-    };
+    const batch = newBatch(request, this.#seconds, secondsOf(request.completion_window));
     await shelf.change(batch.id, batch);
     this.#plan(shelf, batch.id);
     return batch;
@@ -144,11 +122,15 @@ export class Batches {
   /** @throws GatewayError `unknown_batch`, `batch_ended` */
   async cancel(tenant: TenantId, id: string): Promise<BatchObject> {
     const shelf = await this.shelf(tenant);
-    const { status } = this.shown(shelf, id);
-    if (status === 'cancelling') return this.shown(shelf, id);
-    if (status !== 'validating' && status !== 'in_progress')
+    this.shown(shelf, id);
+    const at = this.#seconds;
+    const { status } = await shelf.change(id, (batch) =>
+      batch.status === 'validating' || batch.status === 'in_progress'
+        ? { status: 'cancelling', cancelling_at: at }
+        : {},
+    );
+    if (status !== 'cancelling')
       throw new GatewayError('batch_ended', `A batch with the status ${status} cannot be cancelled.`);
-    await shelf.change(id, { status: 'cancelling', cancelling_at: this.#seconds });
     const work = this.#works.get(id);
     if (work !== undefined) this.#end(work);
     return this.shown(shelf, id);
@@ -213,8 +195,8 @@ export class Batches {
     });
     const work: Work = { shelf, id, run };
     this.#works.set(id, work);
-    if (this.shown(shelf, id).status === 'validating')
-      await shelf.change(id, { status: 'in_progress', in_progress_at: this.#seconds }, this.#failedWrite);
+    const begun: Patch = { status: 'in_progress', in_progress_at: this.#seconds };
+    await shelf.change(id, ({ status }) => (status === 'validating' ? begun : {}), this.#failedWrite);
     this.#changed(id);
   }
 
@@ -250,7 +232,7 @@ export class Batches {
       const at = this.#seconds;
       if (!isCancelled && !isLate)
         await shelf.change(id, { status: 'finalizing', finalizing_at: at }, this.#failedWrite);
-      const files = await this.#register(work);
+      const files = await shelf.addResults(id, run.results.bytes, at, Math.floor(this.ports.config().keepMs / 1000));
       const ended: Patch = isCancelled
         ? { status: 'cancelled', cancelled_at: at }
         : isLate
@@ -265,23 +247,6 @@ export class Batches {
       this.#works.delete(id);
       await run.close();
     }
-  }
-
-  /** Makes files of the results that are not empty. */
-  async #register({ shelf, id, run }: Work): Promise<Patch> {
-    const { output, errors } = outputOf({ id });
-    const { bytes } = run.results;
-    const at = this.#seconds;
-    const keep = Math.floor(this.ports.config().keepMs / 1000);
-    const add = async (file: string, size: number, filename: string): Promise<string | null> => {
-      if (size === 0) await rm(shelf.pathOf(file), { force: true });
-      else await shelf.addFile({ id: file, object: 'file', bytes: size, created_at: at, expires_at: at + keep, filename, purpose: 'batch_output', status: 'processed' }); // prettier-ignore
-      return size === 0 ? null : file;
-    };
-    return {
-      output_file_id: await add(output, bytes.output, `${id}_output.jsonl`),
-      error_file_id: await add(errors, bytes.errors, `${id}_error.jsonl`),
-    };
   }
 
   #pump(): void {

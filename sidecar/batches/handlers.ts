@@ -49,7 +49,7 @@ export function batchHandlers(
   const answer =
     (read: (tenant: TenantId, id: string, request: IncomingMessage) => Promise<unknown>): TenantHandler =>
     async (tenant, request, response, { id = '' }) =>
-      sendJson(request, response, 200, 'batch', await read(tenant, id, request));
+      sendJson(request, response, 200, 'batch', await orFull(read(tenant, id, request)));
   return {
     '/v1/files': {
       GET: answer(async (tenant, _, request) => {
@@ -97,13 +97,19 @@ export function batchHandlers(
       POST: async (tenant, request, response) => {
         const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
         const created = batches.create(tenant, checked(schema, body));
-        sendJson(request, response, 200, 'batch', await created.catch((error: unknown) => { throw ofDisk(error); })); // prettier-ignore
+        sendJson(request, response, 200, 'batch', await orFull(created));
       },
     },
     '/v1/batches/:id': { GET: answer(async (tenant, id) => batches.shown(await batches.shelf(tenant), id)) },
     '/v1/batches/:id/cancel': { POST: answer((tenant, id) => batches.cancel(tenant, id)) },
   };
 }
+
+/** @throws GatewayError `storage_full` for an error of a full disk */
+const orFull = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw ofDisk(error);
+  });
 
 /** @throws GatewayError `unknown_file` */
 function fileOf(shelf: Shelf, id: string): FileObject {

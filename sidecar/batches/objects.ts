@@ -40,6 +40,14 @@ export interface BatchObject {
   readonly metadata: Readonly<Record<string, string>> | null;
 }
 
+/** A request for a batch, checked. */
+export interface BatchRequest {
+  readonly input_file_id: string;
+  readonly endpoint: string;
+  readonly completion_window: string;
+  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
+}
+
 /** A change of a batch: a line of its journal. The first one has all fields. */
 export type Patch = Partial<BatchObject>;
 
@@ -57,3 +65,29 @@ export const outputOf = ({ id }: Pick<BatchObject, 'id'>): { readonly output: st
   output: `file-${nameOf(id)}o`,
   errors: `file-${nameOf(id)}e`,
 });
+
+export function newBatch(request: BatchRequest, at: number, windowSeconds: number): BatchObject {
+  const { input_file_id, endpoint, completion_window, metadata = null } = request;
+  return {
+    id: `batch_${newName()}`,
+    object: 'batch',
+    endpoint,
+    errors: null,
+    input_file_id,
+    completion_window,
+    status: 'validating',
+    output_file_id: null,
+    error_file_id: null,
+    created_at: at,
+    in_progress_at: null,
+    expires_at: at + windowSeconds,
+    finalizing_at: null,
+    completed_at: null,
+    failed_at: null,
+    expired_at: null,
+    cancelling_at: null,
+    cancelled_at: null,
+    request_counts: { total: 0, completed: 0, failed: 0 },
+    metadata,
+  };
+}

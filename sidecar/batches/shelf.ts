@@ -23,6 +23,7 @@ export class Shelf {
   readonly uploads = new Set<{ readonly bytes: number }>();
   /** Bytes of each journal. */
   readonly #journals = new Map<string, number>();
+  #changing: Promise<unknown> = Promise.resolve();
 
   private constructor(
     readonly tenant: TenantId,
@@ -76,6 +77,26 @@ export class Shelf {
     this.files.set(file.id, file);
   }
 
+  /** Makes files of a batch's results that are not empty. @param bytes their sizes */
+  async addResults(
+    batch: string,
+    bytes: { readonly output: number; readonly errors: number },
+    at: number,
+    keepSeconds: number,
+  ): Promise<Patch> {
+    const names = outputOf({ id: batch });
+    const add = async (id: string, size: number, filename: string): Promise<string | null> => {
+      const file = { id, bytes: size, created_at: at, expires_at: at + keepSeconds, filename };
+      if (size === 0) await rm(this.pathOf(id), { force: true });
+      else await this.addFile({ ...file, object: 'file', purpose: 'batch_output', status: 'processed' });
+      return size === 0 ? null : id;
+    };
+    return {
+      output_file_id: await add(names.output, bytes.output, `${batch}_output.jsonl`),
+      error_file_id: await add(names.errors, bytes.errors, `${batch}_error.jsonl`),
+    };
+  }
+
   /** The object goes first: a content without one is a leftover. */
   async removeFile(id: string): Promise<void> {
     this.files.delete(id);
@@ -88,8 +109,20 @@ export class Shelf {
     return [...this.batches.values()].find((batch) => batch.input_file_id === id && !isEnded(batch));
   }
 
-  /** Changes a batch, or adds one. It is in effect once the journal has it. */
-  async change(id: string, patch: Patch, failed: OnFailedWrite = never): Promise<BatchObject> {
+  /**
+   * Changes a batch, or adds one, one change after the other. It is in effect once the journal has it.
+   * @param patchOf reads the batch as of its turn
+   */
+  change(id: string, patchOf: Patch | ((batch: BatchObject) => Patch), failed = never): Promise<BatchObject> {
+    const changed = this.#changing.then(() => {
+      const patch = typeof patchOf === 'function' ? patchOf(this.batches.get(id) as BatchObject) : patchOf;
+      return this.#write(id, patch, failed);
+    });
+    this.#changing = changed.catch(() => undefined);
+    return changed;
+  }
+
+  async #write(id: string, patch: Patch, failed: OnFailedWrite): Promise<BatchObject> {
     const journal = await LineFile.open(this.pathOf(`${id}.jsonl`), this.#journals.get(id) ?? 0, failed);
     try {
       await journal.append(JSON.stringify(patch));

@@ -1,7 +1,9 @@
 import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
+import { LineFile } from '../../../sidecar/batches/line-file.js';
+import { ofDisk } from '../../../sidecar/batches/upload.js';
 import type { LineAnswer } from '../../../sidecar/batches/run.js';
 import { tenantId, type TenantId } from '../../../src/index.js';
 import { cleanUp, configOf, until } from '../gateway/world.js';
@@ -132,6 +134,28 @@ describe('batches', () => {
     expect(readdirSync(shelf.folder).filter((name) => /new|left/.test(name))).toEqual([]);
     const three = await stage(one.folder);
     expect((await three.batches.shelf(A)).batches.get(id)?.status).toBe('cancelled');
+  });
+
+  it('that are cancelled while they are read end as cancelled, without an answer', async () => {
+    const { batches, asked, make } = await stage();
+    const { id, shown } = await make(A, lines(3));
+    const both = await Promise.all([batches.cancel(A, id), batches.cancel(A, id)]);
+    expect(both.map(({ status }) => status)).toEqual(['cancelling', 'cancelling']);
+    await until(() => shown().status === 'cancelled');
+    expect([asked, shown().in_progress_at, shown().request_counts.failed]).toEqual([[], null, 3]);
+  });
+
+  it('on a full disk are refused with a clear error, and nothing is left of them', async () => {
+    const { batches } = await stage();
+    const shelf = await batches.shelf(A);
+    await shelf.addFile({ id: 'file-x', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+    const append = vi.spyOn(LineFile.prototype, 'append').mockRejectedValueOnce(full);
+    const request = { input_file_id: 'file-x', endpoint: CHAT, completion_window: '24h' };
+    await expect(batches.create(A, request)).rejects.toBe(full);
+    expect(ofDisk(full)).toMatchObject({ code: 'storage_full', status: 507 });
+    append.mockRestore();
+    expect(shelf.batches.size).toBe(0);
   });
 
   it('whose input is lost fail, and the others go on', async () => {
