@@ -9,6 +9,6 @@
  *   order.ts        lines that share the beginnings of their prompts, side by side
  *   plan.ts         all of these for a whole file
  */
-export { parseLine, problem, type BatchLine, type JsonObject, type Problem } from './lines.js';
+export { parseLine, problem, type BatchLine, type Problem } from './lines.js';
 export { planOf, outlineOf, sharedTokens, type Outline, type Plan } from './plan.js';
 export { fill, MissingAnswer, textOf } from './references.js';
