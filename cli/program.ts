@@ -13,6 +13,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   config: async () => (await import('./config.js')).addConfigCommand,
   trace: async () => (await import('./trace.js')).addTraceCommand,
   workflow: async () => (await import('./workflow.js')).addWorkflowCommand,
+  batch: async () => (await import('./batch.js')).addBatchCommand,
   sim: async () => (await import('./sim.js')).addSimCommand,
   load: async () => (await import('./load.js')).addLoadCommand,
   replay: async () => (await import('./replay.js')).addReplayCommand,

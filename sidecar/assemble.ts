@@ -108,6 +108,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     observers,
     callPorts: { ...portsOf(() => context), driver, fleet, sessions, observers },
     cluster: undefined,
+    batches: undefined,
     tracing: undefined,
   };
   observers.add(...observersOf(() => context));

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { Participant } from '../cluster/index.js';
+import type { Batches } from './batches/batches.js';
 import type { ActiveSet } from './calls/active.js';
 import type { Auth } from './http/auth.js';
 import type { HeldBytes } from './bodies/held.js';
@@ -78,6 +79,8 @@ export interface Context {
   readonly callPorts: CallPorts;
   /** Undefined: off. */
   cluster: Participant | undefined;
+  /** Undefined: off. */
+  batches: Batches | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
 }

@@ -20,10 +20,16 @@ export const ERRORS = {
   unknown_response: { status: 404, type: 'invalid_request_error' },
   unknown_program: { status: 404, type: 'invalid_request_error' },
   unknown_workflow: { status: 404, type: 'invalid_request_error' },
+  unknown_file: { status: 404, type: 'invalid_request_error' },
+  unknown_batch: { status: 404, type: 'invalid_request_error' },
   unknown_engine: { status: 404, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   request_timeout: { status: 408, type: 'timeout_error' },
   queue_timeout: { status: 408, type: 'timeout_error' },
+  files_full: { status: 409, type: 'invalid_request_error' },
+  batches_full: { status: 409, type: 'invalid_request_error' },
+  file_in_use: { status: 409, type: 'invalid_request_error' },
+  batch_ended: { status: 409, type: 'invalid_request_error' },
   workflows_full: { status: 409, type: 'invalid_request_error' },
   engine_exists: { status: 409, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
@@ -42,6 +48,7 @@ export const ERRORS = {
   watchers_full: { status: 503, type: 'server_error' },
   draining: { status: 503, type: 'server_error' },
   engine_timeout: { status: 504, type: 'server_error' },
+  storage_full: { status: 507, type: 'server_error' },
 } as const satisfies Record<string, { status: number; type: string }>;
 
 export type ErrorCode = keyof typeof ERRORS;

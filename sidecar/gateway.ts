@@ -5,6 +5,7 @@ import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
+import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
 import type { Context } from './context.js';
@@ -18,7 +19,7 @@ import {
   type ListenerPorts,
   type Routes,
 } from './http/listener.js';
-import { clientRoutes, familyOf } from './routes.js';
+import { clientRoutes, familyOf, scheduledApis } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
 import { readWorkflows } from './workflows/files.js';
 
@@ -50,6 +51,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   try {
     context.tracing = await startTracing(context);
     context.cluster = await joinCluster(context);
+    context.batches = await openBatches(context, scheduledApis());
     const { listen: main, admin } = config;
     findEngines(context, config);
     const shared = admin.port === null;
@@ -63,6 +65,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
       listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
     }
     await asked;
+    await context.batches?.start();
   } catch (error) {
     await closeAll(context, listeners, 0);
     throw error;
@@ -123,6 +126,7 @@ class RunningGateway implements Gateway {
   async #drain(): Promise<void> {
     const { active, config, log } = this.context;
     this.context.draining = true;
+    this.context.batches?.stop();
     this.context.warms.close();
     log.info({ active: active.size }, 'draining');
     const endsAt = performance.now() + config.timeouts.drainMs;
@@ -225,6 +229,7 @@ async function startTracing({ config, driver, fleet, metrics, log, observers }: 
 async function closeAll(context: Context, listeners: readonly Listener[], flushMs: number): Promise<void> {
   context.draining = true;
   context.active.drainAway();
+  await context.batches?.close();
   context.warms.close();
   context.watchers.close();
   await Promise.all(listeners.map((listener) => listener.close()));

@@ -12,6 +12,7 @@
  *   http/              bytes, headers, keys, events and errors on the wire
  *   apis/              the bodies of OpenAI and Anthropic
  *   identity/          which program does a call belong to?
+ *   batches/           files and batches, kept on the disk: `batches.ts` first
  *   workflows/         clients' declarations about their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are

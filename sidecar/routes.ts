@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { batchHandlers } from './batches/handlers.js';
 import { acceptCall } from './calls/accept.js';
 import { apiFor, type Api } from './apis/index.js';
 import { checkNotDraining, type Context } from './context.js';
@@ -19,6 +20,9 @@ const COUNT_TOKENS = '/v1/messages/count_tokens';
 export function familyOf(path: string): Api {
   return apiFor(path) ?? required(path.startsWith('/v1/messages') ? '/v1/messages' : '/v1/chat/completions');
 }
+
+/** The APIs of scheduled calls, by their paths. */
+export const scheduledApis = (): ReadonlyMap<string, Api> => new Map(SCHEDULED.map((path) => [path, required(path)]));
 
 /** Paths for clients. Each checks the API key first, if keys are configured. */
 export function clientRoutes(context: Context): Routes {
@@ -54,8 +58,9 @@ export function clientRoutes(context: Context): Routes {
       POST: client((tenant, request, response) => releaseProgram(context, 'session_id', tenant, request, response)),
     },
   };
-  const workflows = workflowHandlers(context);
-  for (const [path, handlers] of Object.entries(workflows)) {
+  const { batches } = context;
+  const files = batches && batchHandlers({ config: () => context.config }, batches, new Set(SCHEDULED));
+  for (const [path, handlers] of Object.entries({ ...workflowHandlers(context), ...files })) {
     routes[path] = Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, client(handler)]));
   }
   for (const path of SCHEDULED) {

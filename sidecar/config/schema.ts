@@ -1,5 +1,6 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
+import { batches } from './batches.js';
 import { budget } from './budget.js';
 import { cluster } from './cluster.js';
 import { defaults } from '../../src/index.js';
@@ -276,6 +277,7 @@ export const configKeys = z.strictObject({
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
   workflows,
+  batches: batches.prefault({}),
   cluster: cluster.prefault({}),
   identity: identity.prefault({}),
   passthrough: passthrough.prefault({}),

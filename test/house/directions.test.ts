@@ -7,20 +7,25 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   src: [],
   loadbalancer: ['src'],
   cluster: ['src'],
-  sidecar: ['src', 'loadbalancer', 'cluster'],
+  plans: [],
+  sidecar: ['src', 'loadbalancer', 'cluster', 'plans'],
   workloads: ['src'],
   sim: ['src', 'loadbalancer', 'cluster', 'workloads'],
   text: [],
   lab: ['text', 'src', 'loadbalancer', 'workloads', 'sim'],
   loadtest: ['text', 'src', 'workloads', 'sim', 'lab'],
-  cli: ['text', 'src', 'loadbalancer', 'cluster', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
+  cli: ['text', 'src', 'loadbalancer', 'cluster', 'plans', 'sidecar', 'workloads', 'sim', 'lab', 'loadtest'],
   processes: ['src', 'sidecar', 'sim'],
   // The types of the admin API only, see below.
   ui: ['sidecar'],
   demo: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'text', 'lab', 'processes'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
-const PURE: Readonly<Record<string, readonly string[]>> = { src: ['lru-cache'], loadbalancer: ['lru-cache'] };
+const PURE: Readonly<Record<string, readonly string[]>> = {
+  src: ['lru-cache'],
+  loadbalancer: ['lru-cache'],
+  plans: [],
+};
 
 /**
  * The files that import each other in circles, types included. These records point at each other: programs, calls,
@@ -38,7 +43,18 @@ const RECORDS = [
 ];
 
 /** Folders that the rest of the project enters by an `index.ts` alone. */
-const DOORS = ['src', 'loadbalancer', 'cluster', 'sidecar/config', 'workloads', 'sim', 'text', 'lab', 'loadtest'];
+const DOORS = [
+  'src',
+  'loadbalancer',
+  'cluster',
+  'plans',
+  'sidecar/config',
+  'workloads',
+  'sim',
+  'text',
+  'lab',
+  'loadtest',
+];
 
 /** The file that an import names. */
 const pathOf = (from: string, name: string) => posix.join(posix.dirname(from), name.replace(/\.jsx?$/, '.ts'));

@@ -2,7 +2,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { ROOT, listFiles, parseSource } from '../support/tree.js';
 
-const ROOMS = ['src', 'loadbalancer'];
+const ROOMS = ['src', 'loadbalancer', 'plans'];
 
 /** The ways by which a clock, chance, a timer or the surroundings could come in other than as an argument. */
 const BANNED = new Set(

@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import { Agent, request } from 'undici';
+import { readInput } from '../../sidecar/batches/input.js';
+import { Results } from '../../sidecar/batches/results.js';
+import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
+import { setTimer } from '../../sidecar/timer.js';
+import { ConfigError } from '../../sidecar/config/index.js';
+import { Interrupted } from '../signals.js';
+import { fail, LIMITS, URLS } from './file.js';
+
+export interface RunOptions {
+  readonly target: string;
+  readonly out: string;
+  readonly parallel: number;
+}
+
+/** Longest silence of a server. */
+const SILENCE_MS = 600_000;
+const PROGRESS_MS = 500;
+/** Longest beginning of an output that tells its input. */
+const HEAD_BYTES = 200;
+
+/**
+ * Runs a batch against a server, from what the output has on.
+ * @throws Interrupted once the calls under way have ended; ConfigError for a faulty file
+ */
+export async function runBatch(
+  file: string,
+  { target, out, parallel }: RunOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const name = await hashOf(file);
+  const paths = { output: out, errors: `${out}.errors` };
+  for (const path of Object.values(paths)) await checkSame(path, name);
+  const input = await readInput(file, URLS, LIMITS);
+  if (!('order' in input)) return fail(file, input);
+  const results = await Results.open(name, input.order.length, paths, () => Promise.resolve(false));
+  const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
+  const run = await Run.open(name, file, input, results, URLS, ports);
+  let fault: unknown;
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  const pump = (): void => {
+    if (signal.aborted || fault !== undefined || run.isDone) end();
+    else while (run.isReady && run.inFlight < parallel) void run.startNext().then((error) => failed(error));
+  };
+  const failed = (error: unknown): void => {
+    fault ??= error;
+    if (fault !== undefined) end();
+  };
+  signal.addEventListener('abort', pump);
+  const progress = process.stderr.isTTY ? setInterval(() => show(results, '\r'), PROGRESS_MS) : undefined;
+  pump();
+  await ended;
+  clearInterval(progress);
+  await run.close();
+  await agent.close();
+  show(results, '\n');
+  if (fault !== undefined) throw fault as Error;
+  if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
+}
+
+function show({ counts: { total, completed, failed } }: Results, end: string): void {
+  process.stderr.write(`${completed} of ${total} lines answered, ${failed} failed${end}`);
+}
+
+/** Sends a line; a server that cannot be reached counts as one that failed. */
+async function ask(agent: Agent, target: string, { url, headers, body, id }: LineRequest): Promise<LineAnswer> {
+  const key = process.env['OPENAI_API_KEY'];
+  try {
+    const { statusCode: status, body: answer } = await request(target.replace(/(\/v1)?\/*$/, '') + url, {
+      method: 'POST',
+      dispatcher: agent,
+      headers: {
+        ...headers,
+        'content-type': 'application/json',
+        'x-request-id': id,
+        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      },
+      body,
+    });
+    return { status, body: Buffer.from(await answer.arrayBuffer()), isBusy: status === 429 || status === 503 };
+  } catch (error) {
+    const message = `The server did not answer: ${(error as Error).message}`;
+    return { status: 502, body: Buffer.from(JSON.stringify({ error: { message } })), isBusy: false };
+  }
+}
+
+/** Part of the ids of a file's results. */
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) hash.update(chunk);
+  return hash.digest('hex').slice(0, 24);
+}
+
+/** @throws ConfigError if the file has answers of another batch, which must not be lost */
+async function checkSame(out: string, name: string): Promise<void> {
+  if (((await stat(out).catch(() => undefined))?.size ?? 0) === 0) return;
+  const handle = await open(out);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+  await handle.close();
+  const begins = buffer.subarray(0, bytesRead).toString();
+  // A first line may have been cut short.
+  const expected = `{"id":"batch_req_${name}_`;
+  if (expected.startsWith(begins.slice(0, expected.length))) return;
+  throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: out }]);
+}

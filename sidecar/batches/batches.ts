@@ -1,0 +1,324 @@
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Logger } from 'pino';
+import { problem, type Problem } from '../../plans/index.js';
+import { tenantId, type TenantId } from '../../src/index.js';
+import type { Config } from '../config/index.js';
+import { GatewayError } from '../errors.js';
+import { readInput } from './input.js';
+import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest, type Patch } from './objects.js';
+import { Results } from './results.js';
+import { Run, type LineAnswer, type LineRequest } from './run.js';
+import { Shelf } from './shelf.js';
+
+export interface BatchPorts {
+  readonly config: () => Config['batches'];
+  /** Paths that lines may ask. */
+  readonly urls: ReadonlySet<string>;
+  /** Undefined: the gateway is closing. */
+  readonly ask: (tenant: TenantId, request: LineRequest) => Promise<LineAnswer | undefined>;
+  /** Whether no other call waits. */
+  readonly hasRoom: () => boolean;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  readonly setTimer: (fn: () => void, ms: number) => () => void;
+  readonly log: Logger;
+}
+
+interface Work {
+  readonly shelf: Shelf;
+  readonly id: string;
+  readonly run: Run;
+  /** Undefined: under way. */
+  ending?: Promise<void>;
+}
+
+const TICK_MS = 1000;
+const SWEEP_TICKS = 3600;
+const DISK_PAUSE_MS = 5000;
+const PREFIX = 't-';
+const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/**
+ * All batches. Those of one tenant are on its shelf; here they are planned, run and ended. A line starts only while no
+ * other call waits, one after the other, so that at most one of them ever waits in the queue. Only a batch whose window
+ * would end too early goes on beside others.
+ */
+export class Batches {
+  readonly #shelves = new Map<TenantId, Promise<Shelf>>();
+  readonly #works = new Map<string, Work>();
+  /** One batch after the other is planned, which bounds the memory. */
+  #planning: Promise<unknown> = Promise.resolve();
+  /** Whether a line has started and is not yet at an engine. */
+  #isEntering = false;
+  #isClosing = false;
+  #isWoken = false;
+  #ticks = 0;
+  #cancelTick = (): void => undefined;
+  readonly #onClose = new Set<() => void>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly ports: BatchPorts,
+  ) {}
+
+  /** Takes over the batches of an earlier process. They go on once `start` is called. */
+  static async open(folder: string, ports: BatchPorts): Promise<Batches> {
+    const batches = new Batches(folder, ports);
+    await mkdir(folder, { recursive: true });
+    for (const name of await readdir(folder))
+      if (name.startsWith(PREFIX)) await batches.shelf(tenantId(name.slice(PREFIX.length)));
+    return batches;
+  }
+
+  /** The tenant's files and batches. */
+  shelf(tenant: TenantId): Promise<Shelf> {
+    let shelf = this.#shelves.get(tenant);
+    if (shelf === undefined) {
+      shelf = Shelf.open(tenant, join(this.folder, `${PREFIX}${tenant}`));
+      this.#shelves.set(tenant, shelf);
+      // A shelf that could not be opened is tried again.
+      shelf.catch(() => this.#shelves.delete(tenant));
+    }
+    return shelf;
+  }
+
+  async start(): Promise<void> {
+    for (const shelf of this.#shelves.values())
+      for (const batch of (await shelf).batches.values()) if (!isEnded(batch)) this.#plan(await shelf, batch.id);
+    await this.#sweep();
+    this.#tick();
+  }
+
+  /** @throws GatewayError */
+  async create(tenant: TenantId, request: BatchRequest): Promise<BatchObject> {
+    const { openMax, bytesMax } = this.ports.config();
+    const shelf = await this.shelf(tenant);
+    const { input_file_id: input } = request;
+    if (shelf.files.get(input)?.purpose !== 'batch')
+      throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
+    if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
+      throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
+    if (shelf.bytes >= bytesMax)
+      throw new GatewayError(
+        'files_full',
+        `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`,
+      );
+    const batch = newBatch(request, this.#seconds, secondsOf(request.completion_window));
+    await shelf.change(batch.id, batch);
+    this.#plan(shelf, batch.id);
+    return batch;
+  }
+
+  /** The batch with its counts as of now. @throws GatewayError `unknown_batch` */
+  shown(shelf: Shelf, id: string): BatchObject {
+    const batch = shelf.batches.get(id);
+    if (batch === undefined)
+      throw new GatewayError('unknown_batch', `There is no batch ${JSON.stringify(id.slice(0, 100))}.`);
+    const work = this.#works.get(id);
+    return work === undefined ? batch : { ...batch, request_counts: { ...work.run.results.counts } };
+  }
+
+  /** @throws GatewayError `unknown_batch`, `batch_ended` */
+  async cancel(tenant: TenantId, id: string): Promise<BatchObject> {
+    const shelf = await this.shelf(tenant);
+    this.shown(shelf, id);
+    const at = this.#seconds;
+    const { status } = await shelf.change(id, (batch) =>
+      batch.status === 'validating' || batch.status === 'in_progress'
+        ? { status: 'cancelling', cancelling_at: at }
+        : {},
+    );
+    if (status !== 'cancelling')
+      throw new GatewayError('batch_ended', `A batch with the status ${status} cannot be cancelled.`);
+    const work = this.#works.get(id);
+    if (work !== undefined) this.#end(work);
+    return this.shown(shelf, id);
+  }
+
+  /** The line that entered last is at an engine. */
+  entered(): void {
+    this.#isEntering = false;
+    this.wake();
+  }
+
+  /** Lines may start now. */
+  wake(): void {
+    if (this.#isWoken || this.#works.size === 0) return;
+    this.#isWoken = true;
+    setImmediate(() => {
+      this.#isWoken = false;
+      this.#pump();
+    });
+  }
+
+  /** Starts no further line. */
+  stop(): void {
+    this.#isClosing = true;
+    this.#cancelTick();
+    for (const end of this.#onClose) end();
+  }
+
+  /** Resolves when nothing is written any more. Lines without an answer are asked again after the next start. */
+  async close(): Promise<void> {
+    this.stop();
+    await this.#planning;
+    await Promise.all([...this.#works.values()].map(({ run, ending }) => ending ?? run.close()));
+  }
+
+  get #seconds(): number {
+    return Math.floor(this.ports.now() / 1000);
+  }
+
+  #plan(shelf: Shelf, id: string): void {
+    this.#planning = this.#planning
+      .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
+      .catch(async (err: unknown) => {
+        this.ports.log.error({ err, batch: id }, 'batch failed');
+        await this.#failed(shelf, id, [problem('internal', 'The gateway could not read the file.', null)]).catch(() => undefined); // prettier-ignore
+      });
+  }
+
+  async #open(shelf: Shelf, id: string): Promise<void> {
+    const batch = this.shown(shelf, id);
+    const path = shelf.pathOf(batch.input_file_id);
+    const input = await readInput(path, this.ports.urls, this.ports.config());
+    if (!('order' in input)) return this.#failed(shelf, id, input);
+    const { output, errors } = outputOf(batch);
+    const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
+    const results = await Results.open(nameOf(id), input.order.length, paths, this.#failedWrite);
+    const run = await Run.open(nameOf(id), path, input, results, this.ports.urls, {
+      ask: (request) => this.ports.ask(shelf.tenant, request),
+      changed: () => this.#changed(id),
+      setTimer: this.ports.setTimer,
+      secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
+    });
+    const work: Work = { shelf, id, run };
+    this.#works.set(id, work);
+    const begun: Patch = { status: 'in_progress', in_progress_at: this.#seconds };
+    await shelf.change(id, ({ status }) => (status === 'validating' ? begun : {}), this.#failedWrite);
+    this.#changed(id);
+  }
+
+  async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {
+    const errors = { object: 'list', data: problems } as const;
+    await shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }, this.#failedWrite);
+  }
+
+  #changed(id: string): void {
+    const work = this.#works.get(id);
+    if (work !== undefined && (work.run.isDone || this.#isOver(work))) this.#end(work);
+    this.wake();
+  }
+
+  #isOver({ shelf, id }: Work): boolean {
+    const { status, expires_at: until } = this.shown(shelf, id);
+    return status === 'cancelling' || this.ports.now() >= 1000 * until;
+  }
+
+  /** Ends a batch that is done, cancelled or out of time. */
+  #end(work: Work): void {
+    if (!this.#isClosing) work.ending ??= this.#conclude(work);
+  }
+
+  async #conclude(work: Work): Promise<void> {
+    const { shelf, id, run } = work;
+    try {
+      await run.stop();
+      const isCancelled = this.shown(shelf, id).status === 'cancelling';
+      const isLate = run.results.pending > 0 && !isCancelled;
+      if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
+      if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
+      const at = this.#seconds;
+      if (!isCancelled && !isLate)
+        await shelf.change(id, { status: 'finalizing', finalizing_at: at }, this.#failedWrite);
+      const files = await shelf.addResults(id, run.results.bytes, at, Math.floor(this.ports.config().keepMs / 1000));
+      const ended: Patch = isCancelled
+        ? { status: 'cancelled', cancelled_at: at }
+        : isLate
+          ? { status: 'expired', expired_at: at }
+          : { status: 'completed', completed_at: at };
+      await shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }, this.#failedWrite);
+      this.ports.log.info({ batch: id, tenant: shelf.tenant, ...run.results.counts }, `batch ${ended.status}`);
+    } catch (err) {
+      // It stays as it is on the disk, and goes on after the next start.
+      this.ports.log.error({ err, batch: id }, 'batch cannot be ended');
+    } finally {
+      this.#works.delete(id);
+      await run.close();
+    }
+  }
+
+  #pump(): void {
+    const works = [...this.#works.values()].filter(({ run, ending }) => run.isReady && ending === undefined);
+    const inFlight = this.#inFlight();
+    const { inFlightMax } = this.ports.config();
+    if (works.length === 0 || this.#isClosing || this.#isEntering || inFlight.all >= inFlightMax) return;
+    const fit = this.ports.hasRoom() ? works : works.filter((work) => this.#isLate(work, inFlightMax));
+    const of = ({ shelf }: Work): number => inFlight.byTenant.get(shelf.tenant) ?? 0;
+    const [first, ...others] = fit;
+    if (first === undefined) return;
+    const next = others.reduce((best, each) => (of(each) < of(best) ? each : best), first);
+    this.#isEntering = true;
+    void next.run.startNext().then((err) => {
+      if (err !== undefined) this.ports.log.error({ err, batch: next.id }, 'a line of a batch failed here');
+      this.entered();
+    });
+  }
+
+  #inFlight() {
+    const byTenant = new Map<TenantId, number>();
+    let all = 0;
+    for (const { shelf, run } of this.#works.values()) {
+      byTenant.set(shelf.tenant, (byTenant.get(shelf.tenant) ?? 0) + run.inFlight);
+      all += run.inFlight;
+    }
+    return { all, byTenant };
+  }
+
+  /** Whether the rest of the batch takes more than half of the time that is left to it. */
+  #isLate({ shelf, id, run }: Work, inFlightMax: number): boolean {
+    const leftMs = 1000 * this.shown(shelf, id).expires_at - this.ports.now();
+    return (2 * run.results.pending * run.meanMs) / inFlightMax > leftMs;
+  }
+
+  #tick(): void {
+    for (const { id } of this.#works.values()) this.#changed(id);
+    this.#ticks += 1;
+    if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();
+    if (!this.#isClosing) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
+  }
+
+  /** Removes files and ended batches that are too old. */
+  async #sweep(): Promise<void> {
+    const born = this.#seconds - this.ports.config().keepMs / 1000;
+    for (const opened of this.#shelves.values()) {
+      const shelf = await opened;
+      for (const batch of shelf.batches.values())
+        if (isEnded(batch) && batch.created_at < born) await shelf.removeBatch(batch.id);
+      for (const file of shelf.files.values())
+        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.removeFile(file.id);
+    }
+  }
+
+  /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */
+  readonly #failedWrite = async (err: Error): Promise<boolean> => {
+    this.ports.log.error({ err }, 'batches cannot be written; the next attempt follows in a moment');
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        cancel();
+        this.#onClose.delete(end);
+        resolve();
+      };
+      const cancel = this.ports.setTimer(end, DISK_PAUSE_MS);
+      this.#onClose.add(end);
+      if (this.#isClosing) end();
+    });
+    return !this.#isClosing;
+  };
+}
+
+/** @param window as `24h` */
+export function secondsOf(window: string): number {
+  return Number(window.slice(0, -1)) * UNITS[window.slice(-1) as keyof typeof UNITS];
+}

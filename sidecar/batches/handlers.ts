@@ -1,0 +1,161 @@
+import { createReadStream } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { TenantId } from '../../src/index.js';
+import type { Context } from '../context.js';
+import { GatewayError } from '../errors.js';
+import { sendJson } from '../http/answer.js';
+import { readJsonBody } from '../http/body.js';
+import { requestIdOf } from '../http/headers.js';
+import { splitTarget } from '../http/target.js';
+import { checked } from '../workflows/checked.js';
+import type { TenantHandler } from '../workflows/handlers.js';
+import { secondsOf, type Batches } from './batches.js';
+import type { FileObject } from './objects.js';
+import type { Shelf } from './shelf.js';
+import { ofDisk, upload } from './upload.js';
+
+type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>>>;
+
+const WINDOW_SECONDS_MAX = 30 * 86_400;
+const LIST_MAX = 10_000;
+const METADATA_MAX = 16;
+
+const schemaOf = (urls: ReadonlySet<string>) =>
+  z.object({
+    input_file_id: z.string(),
+    endpoint: z.string().refine((url) => urls.has(url), { error: `must be one of ${[...urls].join(', ')}` }),
+    completion_window: z
+      .string()
+      .refine((text) => /^[1-9]\d{0,6}[smhd]$/.test(text) && secondsOf(text) <= WINDOW_SECONDS_MAX, {
+        error: 'must be a time such as 24h, at most 30d',
+      }),
+    metadata: z
+      .record(z.string().max(64), z.string().max(512))
+      .refine((pairs) => Object.keys(pairs).length <= METADATA_MAX, {
+        error: `must have at most ${METADATA_MAX} pairs`,
+      })
+      .nullish(),
+  });
+
+/** `/v1/files` and `/v1/batches`, in OpenAI's forms. */
+export function batchHandlers(
+  { config }: { readonly config: () => Context['config'] },
+  batches: Batches,
+  urls: ReadonlySet<string>,
+): Readonly<Record<string, Methods>> {
+  const schema = schemaOf(urls);
+  const answer =
+    (read: (tenant: TenantId, id: string, request: IncomingMessage) => Promise<unknown>): TenantHandler =>
+    async (tenant, request, response, { id = '' }) =>
+      sendJson(request, response, 200, 'batch', await orFull(read(tenant, id, request)));
+  return {
+    '/v1/files': {
+      GET: answer(async (tenant, _, request) => {
+        const purpose = queryOf(request).get('purpose');
+        const files = [...(await batches.shelf(tenant)).files.values()];
+        return page(
+          files.filter((file) => purpose === null || file.purpose === purpose),
+          request,
+          'file',
+        );
+      }),
+      POST: async (tenant, request, response) => {
+        const seconds = Math.floor(Date.now() / 1000);
+        const shelf = await batches.shelf(tenant);
+        sendJson(request, response, 200, 'batch', await upload(shelf, config().batches, request, response, seconds));
+      },
+    },
+    '/v1/files/:id': {
+      GET: answer(async (tenant, id) => fileOf(await batches.shelf(tenant), id)),
+      DELETE: answer(async (tenant, id) => {
+        const shelf = await batches.shelf(tenant);
+        fileOf(shelf, id);
+        const reader = shelf.readerOf(id);
+        if (reader !== undefined)
+          throw new GatewayError('file_in_use', `The batch ${reader.id} still reads this file.`);
+        await shelf.removeFile(id);
+        return { id, object: 'file', deleted: true };
+      }),
+    },
+    '/v1/files/:id/content': {
+      GET: async (tenant, request, response, { id = '' }) => {
+        const shelf = await batches.shelf(tenant);
+        await sendContent(shelf, fileOf(shelf, id), request, response);
+      },
+    },
+    '/v1/batches': {
+      GET: answer(async (tenant, _, request) => {
+        const shelf = await batches.shelf(tenant);
+        return page(
+          [...shelf.batches.keys()].map((id) => batches.shown(shelf, id)),
+          request,
+          'batch',
+        );
+      }),
+      POST: async (tenant, request, response) => {
+        const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
+        const created = batches.create(tenant, checked(schema, body));
+        sendJson(request, response, 200, 'batch', await orFull(created));
+      },
+    },
+    '/v1/batches/:id': { GET: answer(async (tenant, id) => batches.shown(await batches.shelf(tenant), id)) },
+    '/v1/batches/:id/cancel': { POST: answer((tenant, id) => batches.cancel(tenant, id)) },
+  };
+}
+
+/** @throws GatewayError `storage_full` for an error of a full disk */
+const orFull = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    throw ofDisk(error);
+  });
+
+/** @throws GatewayError `unknown_file` */
+function fileOf(shelf: Shelf, id: string): FileObject {
+  const file = shelf.files.get(id);
+  if (file !== undefined) return file;
+  throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(id.slice(0, 100))}.`);
+}
+
+async function sendContent(
+  shelf: Shelf,
+  file: FileObject,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  response.writeHead(200, {
+    'content-type': 'application/octet-stream',
+    'content-length': file.bytes,
+    'x-request-id': requestIdOf(request),
+    'x-maitred-reason': 'batch',
+  });
+  if (request.method === 'HEAD') return void response.end();
+  // A client that leaves early is no fault.
+  await pipeline(createReadStream(shelf.pathOf(file.id)), response).catch(() => response.destroy());
+}
+
+/** Entries of a list, the newest first unless the query asks for the oldest. @throws GatewayError `bad_request` */
+function page(
+  entries: readonly { readonly id: string; readonly created_at: number }[],
+  request: IncomingMessage,
+  what: 'file' | 'batch',
+): object {
+  const query = queryOf(request);
+  const limit = Number(query.get('limit') ?? (what === 'file' ? LIST_MAX : 20));
+  const order = query.get('order') ?? 'desc';
+  const after = query.get('after');
+  const wrong = (param: string, message: string) =>
+    new GatewayError('bad_request', `'${param}' ${message}.`, { param });
+  if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) throw wrong('limit', `must be 1 to ${LIST_MAX}`);
+  if (order !== 'desc' && order !== 'asc') throw wrong('order', 'must be asc or desc');
+  const sorted = entries.toSorted((a, b) => a.created_at - b.created_at);
+  if (order === 'desc') sorted.reverse();
+  const from = after === null ? 0 : sorted.findIndex(({ id }) => id === after) + 1;
+  if (after !== null && from === 0) throw wrong('after', `names no ${what}`);
+  const data = sorted.slice(from, from + limit);
+  const ids = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
+  return { object: 'list', data, ...ids, has_more: from + limit < sorted.length };
+}
+
+const queryOf = ({ url = '' }: IncomingMessage): URLSearchParams => new URLSearchParams(splitTarget(url).search);

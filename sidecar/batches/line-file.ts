@@ -1,0 +1,117 @@
+import { createReadStream } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+
+const NEWLINE = 0x0a;
+
+/** A line of a file, without its end. */
+export interface FileLine {
+  /** From 1. */
+  readonly number: number;
+  readonly offset: number;
+  readonly length: number;
+  /** Its beginning, up to the bytes that the reader keeps. */
+  readonly head: Buffer;
+  /** Whether a line end follows. */
+  readonly isEnded: boolean;
+}
+
+/**
+ * The lines of a file, those of one read at a time, so that other work comes in between.
+ * @param keepBytes bytes of each line to keep in memory
+ */
+export async function* readLines(path: string, keepBytes: number): AsyncGenerator<readonly FileLine[]> {
+  let [number, offset, length] = [1, 0, 0];
+  let kept: Buffer[] = [];
+  let keptBytes = 0;
+  const keep = (part: Buffer): void => {
+    const head = part.subarray(0, keepBytes - keptBytes);
+    if (head.length > 0) kept.push(head);
+    keptBytes += head.length;
+    length += part.length;
+  };
+  const ended = (isEnded: boolean): FileLine => {
+    const line = {
+      number,
+      offset,
+      length,
+      head: kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept),
+      isEnded,
+    };
+    [number, offset, length, kept, keptBytes] = [number + 1, offset + length + 1, 0, [], 0];
+    return line;
+  };
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    const lines: FileLine[] = [];
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      keep(chunk.subarray(from, at));
+      lines.push(ended(true));
+      from = at + 1;
+    }
+    if (from < chunk.length) keep(chunk.subarray(from));
+    yield lines;
+  }
+  if (length > 0) yield [ended(false)];
+}
+
+/** Bytes of a file. @throws Error if it ends earlier */
+export async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  for (let done = 0; done < length;) {
+    const { bytesRead } = await handle.read(bytes, done, length - done, offset + done);
+    if (bytesRead === 0) throw new Error('the file is shorter than it was');
+    done += bytesRead;
+  }
+  return bytes;
+}
+
+/** Hears of a write that failed. Resolves when to try again, with whether to. */
+export type OnFailedWrite = (error: Error) => Promise<boolean>;
+
+/** A file to which lines are appended, each whole: a failed write is repeated in its place. */
+export class LineFile {
+  #writing: Promise<unknown> = Promise.resolve();
+
+  private constructor(
+    readonly handle: FileHandle,
+    private size: number,
+    private readonly failed: OnFailedWrite,
+  ) {}
+
+  /** Opens or makes a file, and cuts what follows its first `size` bytes: a half-written line. */
+  static async open(path: string, size: number, failed: OnFailedWrite): Promise<LineFile> {
+    const handle = await open(path, 'a')
+      .then((made) => made.close())
+      .then(() => open(path, 'r+'));
+    await handle.truncate(size);
+    return new LineFile(handle, size, failed);
+  }
+
+  get bytes(): number {
+    return this.size;
+  }
+
+  /** Resolves with the line's offset once the system has it. @throws Error if it failed and is not to be repeated */
+  append(line: string): Promise<number> {
+    const written = this.#writing.then(() => this.#write(Buffer.from(`${line}\n`)));
+    this.#writing = written.catch(() => undefined);
+    return written;
+  }
+
+  async close(): Promise<void> {
+    await this.#writing;
+    await this.handle.close();
+  }
+
+  async #write(bytes: Buffer): Promise<number> {
+    const offset = this.size;
+    for (let done = 0; done < bytes.length;)
+      try {
+        done += (await this.handle.write(bytes, done, bytes.length - done, offset + done)).bytesWritten;
+      } catch (error) {
+        if (!(await this.failed(error as Error))) throw error;
+      }
+    this.size += bytes.length;
+    return offset;
+  }
+}

@@ -1,0 +1,121 @@
+import { stat } from 'node:fs/promises';
+import { LineFile, readAt, readLines, type OnFailedWrite } from './line-file.js';
+
+/** Bytes of a line in which its index stands. */
+const HEAD_BYTES = 200;
+const INDEX = /^\{"id":"batch_req_\w+_(\d+)"/;
+
+export type LineState = 'pending' | 'completed' | 'failed';
+
+/** The result of a line, in OpenAI's form. */
+interface Result {
+  readonly customId: string;
+  readonly response: { readonly status_code: number; readonly request_id: string; readonly body: unknown } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+/**
+ * The output and error files of a batch. They are its journal too: a line of them says by its id which line of the
+ * batch it answers, so that no line is answered twice.
+ */
+export class Results {
+  readonly counts = { total: 0, completed: 0, failed: 0 };
+  /** Offsets and lengths of answers in the output; -1: none. */
+  readonly #offsets: Float64Array;
+  readonly #lengths: Float64Array;
+  readonly #failed: Uint8Array;
+  /** Lines whose results are being written. */
+  readonly #claimed = new Set<number>();
+
+  private constructor(
+    private readonly name: string,
+    total: number,
+    private readonly files: { output: LineFile; errors: LineFile },
+  ) {
+    this.counts.total = total;
+    this.#offsets = new Float64Array(total).fill(-1);
+    this.#lengths = new Float64Array(total);
+    this.#failed = new Uint8Array(total);
+  }
+
+  /** Opens the files, and takes over what they hold. */
+  static async open(
+    name: string,
+    total: number,
+    paths: { readonly output: string; readonly errors: string },
+    failed: OnFailedWrite,
+  ): Promise<Results> {
+    const found = { output: await linesOf(paths.output), errors: await linesOf(paths.errors) };
+    const output = await LineFile.open(paths.output, found.output.size, failed);
+    const errors = await LineFile.open(paths.errors, found.errors.size, failed);
+    const results = new Results(name, total, { output, errors });
+    for (const { index, offset, length } of found.output.lines) results.#note(index, 'completed', offset, length);
+    for (const { index } of found.errors.lines) results.#note(index, 'failed', 0, 0);
+    return results;
+  }
+
+  stateOf(index: number): LineState {
+    if (this.#failed[index] === 1) return 'failed';
+    return (this.#offsets[index] ?? -1) < 0 ? 'pending' : 'completed';
+  }
+
+  get pending(): number {
+    const { total, completed, failed } = this.counts;
+    return total - completed - failed;
+  }
+
+  get bytes(): { readonly output: number; readonly errors: number } {
+    return { output: this.files.output.bytes, errors: this.files.errors.bytes };
+  }
+
+  /** Keeps the result of a line. @returns false if it has one */
+  async keep(index: number, state: Exclude<LineState, 'pending'>, result: Result): Promise<boolean> {
+    if (this.stateOf(index) !== 'pending' || this.#claimed.has(index)) return false;
+    this.#claimed.add(index);
+    const { customId, response, error } = result;
+    const line = JSON.stringify({ id: `batch_req_${this.name}_${index}`, custom_id: customId, response, error });
+    const file = state === 'completed' ? this.files.output : this.files.errors;
+    try {
+      this.#note(index, state, await file.append(line), Buffer.byteLength(line));
+    } finally {
+      this.#claimed.delete(index);
+    }
+    return true;
+  }
+
+  /** The body of a line's answer. */
+  async answerOf(index: number): Promise<unknown> {
+    const bytes = await readAt(this.files.output.handle, this.#offsets[index] ?? 0, this.#lengths[index] ?? 0);
+    const { response } = JSON.parse(bytes.toString()) as Result;
+    return response?.body;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.files.output.close(), this.files.errors.close()]);
+  }
+
+  #note(index: number, state: Exclude<LineState, 'pending'>, offset: number, length: number): void {
+    if (index >= this.counts.total || this.stateOf(index) !== 'pending') return;
+    this.counts[state] += 1;
+    if (state === 'failed') this.#failed[index] = 1;
+    else {
+      this.#offsets[index] = offset;
+      this.#lengths[index] = length;
+    }
+  }
+}
+
+/** The whole lines of a file of results, and where they end. A file that is not there has none. */
+async function linesOf(path: string) {
+  const lines: { readonly index: number; readonly offset: number; readonly length: number }[] = [];
+  let size = 0;
+  if ((await stat(path).catch(() => undefined)) === undefined) return { lines, size };
+  for await (const found of readLines(path, HEAD_BYTES))
+    for (const { head, offset, length, isEnded } of found) {
+      const index = INDEX.exec(head.toString('latin1'))?.[1];
+      if (!isEnded || index === undefined) return { lines, size };
+      lines.push({ index: Number(index), offset, length });
+      size = offset + length + 1;
+    }
+  return { lines, size };
+}

@@ -1,0 +1,100 @@
+import { existsSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
+import { lineOf } from '../sidecar/batches/service.js';
+import { itRefuses, run } from '../support/command-line.js';
+import { fileOf, folderOf } from '../support/folder.js';
+
+const command = (...args: string[]) => run(args);
+const idsIn = (path: string) =>
+  readFileSync(path, 'utf8').split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { custom_id: string }).custom_id).toSorted(); // prettier-ignore
+
+const LINES = [
+  lineOf('b', '${a}', { after: ['a'] }),
+  lineOf('a'),
+  lineOf('c', 'bad'),
+  lineOf('d', '${c}', { after: ['c'] }),
+];
+
+async function stage(lines: readonly string[] = LINES) {
+  const folder = folderOf({ 'in.jsonl': lines.join('\n') });
+  const [file, out] = [join(folder, 'in.jsonl'), join(folder, 'out.jsonl')];
+  const engine = await fakeEngine((response, seen, ...rest) => {
+    if (!seen.body.includes('bad')) return completion()(response, seen, ...rest);
+    response.statusCode = 400;
+    response.end('no');
+  });
+  const batch = (...more: string[]) =>
+    command('batch', 'run', file, '--target', `${engine.url}/v1`, '-o', out, ...more);
+  return { engine, file, out, batch };
+}
+
+describe('maitred batch run', () => {
+  itRefuses(command, ['batch run', 'batch run /nowhere --target http://x -o y', 'batch plan', 'batch plan /nowhere']);
+
+  it('asks any server, and keeps answers and errors apart', async () => {
+    const { engine, out, batch } = await stage();
+    const { code, err } = await batch();
+    expect([code, err]).toEqual([0, '2 of 4 lines answered, 2 failed\n']);
+    expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
+    expect(engine.seen).toHaveLength(3);
+    expect(engine.seen[0]!.headers).not.toHaveProperty('x-maitred-deadline');
+    expect(await batch()).toMatchObject({ code: 2 });
+  });
+
+  it('goes on with what is missing, a half-written line included; another batch’s answers stay', async () => {
+    const { engine, file, out, batch } = await stage();
+    await batch();
+    const [first] = readFileSync(out, 'utf8').split('\n');
+    writeFileSync(out, `${first}\n{"id":"batch_r`);
+    expect((await batch('--resume')).code).toBe(0);
+    expect(idsIn(out)).toEqual(['a', 'b']);
+    expect(engine.seen).toHaveLength(4);
+    writeFileSync(out, `${first}`.slice(0, 9));
+    expect((await batch('--resume')).code).toBe(0);
+    appendFileSync(file, `\n${lineOf('e')}`);
+    const other = await batch('--resume');
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('holds no answers of this batch')]);
+    expect(idsIn(out)).toEqual(['a', 'b']);
+  });
+
+  it('stops at a signal once the calls under way have ended, and goes on later', async () => {
+    const { engine, out, batch } = await stage([lineOf('a'), lineOf('b')]);
+    const { opened, open } = gate();
+    engine.answer = async (...asked) => {
+      await opened;
+      await completion()(...asked);
+    };
+    const stopped = batch('--parallel', '1');
+    await until(() => engine.seen.length === 1);
+    process.emit('SIGINT', 'SIGINT');
+    open();
+    expect((await stopped).code).toBe(130);
+    expect(idsIn(out)).toHaveLength(1);
+    expect((await batch('--resume')).code).toBe(0);
+    expect([idsIn(out), engine.seen.length]).toEqual([['a', 'b'], 2]); // prettier-ignore
+  });
+
+  it('names the faults of a file by their lines, before anything runs', async () => {
+    const { engine, file, out, batch } = await stage([lineOf('a'), '{', lineOf('b').replace('POST', 'GET')]);
+    const { code, errors } = await batch();
+    expect(code).toBe(2);
+    expect(errors.map((line) => line.includes(`${file}:2`) || line.includes(`${file}:3`))).toEqual([true, true]);
+    expect([engine.seen, existsSync(out)]).toEqual([[], false]);
+  });
+});
+
+describe('maitred batch plan', () => {
+  it('prints what the order saves, as text or as JSON', async () => {
+    const long = (word: string) => word.repeat(1000);
+    const lines = ['a', 'b', 'a', 'b'].map((word, index) => lineOf(`l${index}`, `${long(word)}${index}`));
+    const file = fileOf('in.jsonl', [...lines, lineOf('x', '${l1}', { after: ['l1'] })].join('\n'));
+    const { code, out } = await command('batch', 'plan', file);
+    expect(code).toBe(0);
+    expect(out).toMatch(/lines +5, which need 1 answers[^]*in the file's order +0 [^]*as planned +\d{3} /);
+    const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
+    expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });
+    expect(plan.order.map(({ custom_id }) => custom_id).slice(0, 2)).toEqual(['l1', 'l3']);
+  });
+});

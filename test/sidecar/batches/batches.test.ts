@@ -1,0 +1,234 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ask,
+  chat,
+  completion,
+  completionBody,
+  configOf,
+  fakeEngine,
+  gate,
+  keysOf,
+  ONE_AT_A_TIME,
+  post,
+  recording,
+  refusal,
+  until,
+  waiting,
+  world,
+  type Answer,
+} from '../gateway/world.js';
+import { batchOf, CHAT, create, inFolder, lineOf, reached, resultsOf, shown, upload } from './service.js';
+
+const echo: Answer = (response, { body }) => {
+  const { messages } = JSON.parse(body.toString()) as { messages: { content: unknown }[] };
+  response.setHeader('content-type', 'application/json');
+  response.end(
+    JSON.stringify(completionBody({ choices: [{ message: { content: `<${String(messages[0]!.content)}>` } }] })),
+  );
+};
+
+describe('a batch', () => {
+  it('answers every line, in OpenAI’s forms', async () => {
+    const engine = await fakeEngine(echo);
+    const { url } = await world([engine], inFolder());
+    const lines = [lineOf('a', 'one'), '', lineOf('b', 'two')];
+    const file = (await upload(url, lines.join('\n'))).json();
+    expect(file).toMatchObject({ object: 'file', purpose: 'batch', filename: 'in.jsonl', status: 'processed' });
+    expect(file['bytes']).toBe(lines.join('\n').length);
+    const made = (await create(url, file['id'], { metadata: { of: 'test' } })).json();
+    expect(made).toMatchObject({ object: 'batch', endpoint: CHAT, status: 'validating', metadata: { of: 'test' }, errors: null, output_file_id: null }); // prettier-ignore
+    expect(made['expires_at']).toBe((made['created_at'] as number) + 86_400);
+    const batch = await reached(url, made['id'] as string, 'completed');
+    expect(batch).toMatchObject({ request_counts: { total: 2, completed: 2, failed: 0 }, error_file_id: null });
+    const results = await resultsOf(url, batch['output_file_id']);
+    const texts = results.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error, (response?.body['choices'] as object[])[0]]); // prettier-ignore
+    expect(texts.toSorted()).toEqual([
+      ['a', 200, null, { message: { content: '<one>' } }],
+      ['b', 200, null, { message: { content: '<two>' } }],
+    ]);
+    const output = (await ask(`${url}/v1/files/${String(batch['output_file_id'])}`)).json();
+    expect(output).toMatchObject({ purpose: 'batch_output', bytes: expect.any(Number) as number });
+  });
+
+  it('gives lines the answers that they need, and declares each component as a program', async () => {
+    const engine = await fakeEngine(echo);
+    const { steps, recorder } = recording();
+    const { url } = await world([engine], inFolder(), { recorder });
+    const content = [{ $ref: 'a', path: 'choices.0.message.content' }];
+    const id = await batchOf(url, [
+      lineOf('c', 'c of ${b} and ${HOME}', { after: ['b'] }),
+      lineOf('b', '', { body: { model: 'm', messages: [{ role: 'user', content }] } }),
+      lineOf('a', 'first'),
+      lineOf('alone'),
+    ]);
+    const batch = await reached(url, id, 'completed');
+    const results = await resultsOf(url, batch['output_file_id']);
+    const c = results.find(({ custom_id }) => custom_id === 'c');
+    expect(c?.response?.body['choices']).toEqual([{ message: { content: '<c of <<first>> and ${HOME}>' } }]);
+    const arrivals = steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event] : []));
+    const programs = new Map(arrivals.map(({ program, remaining }) => [program, remaining !== undefined]));
+    expect([...programs.values()].toSorted()).toEqual([false, true]);
+    expect(arrivals.every(({ tenant, deadlineAtMs }) => tenant === 'default/batch' && deadlineAtMs !== undefined)).toBe(
+      true,
+    );
+  });
+
+  it('fails the lines that need a failed one, by its name, and no other', async () => {
+    const engine = await fakeEngine((response, seen, request) => {
+      if (!seen.body.includes('bad')) return echo(response, seen, request);
+      response.statusCode = 400;
+      response.end('{"error":{"message":"no"}}');
+    });
+    const { url } = await world([engine], inFolder());
+    const id = await batchOf(url, [
+      lineOf('x', 'bad'),
+      lineOf('y', '${x}', { after: ['x'] }),
+      lineOf('z', '${y} ${ok}', { after: ['y', 'ok'] }),
+      lineOf('ok'),
+      lineOf('lost', '', { body: { model: 'm', messages: [{ $ref: 'ok', path: 'choices.7' }] } }),
+    ]);
+    const batch = await reached(url, id, 'completed');
+    expect(batch['request_counts']).toEqual({ total: 5, completed: 1, failed: 4 });
+    const errors = await resultsOf(url, batch['error_file_id']);
+    const found = Object.fromEntries(errors.map(({ custom_id, response, error }) => [custom_id, response?.status_code ?? error])); // prettier-ignore
+    expect(found).toMatchObject({
+      x: 400,
+      y: { code: 'dependency_failed', message: expect.stringContaining('"x"') as string },
+      z: { code: 'dependency_failed', message: expect.stringContaining('"y"') as string },
+      lost: { code: 'missing_answer' },
+    });
+    expect(engine.seen).toHaveLength(2);
+  });
+
+  it('whose file is faulty fails with the numbers of its lines, before anything runs', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine], inFolder());
+    const failed = async (content: string | Buffer) => {
+      const file = (await upload(url, content)).json();
+      const batch = await reached(url, (await create(url, file['id'])).json()['id'] as string, 'failed');
+      return (batch['errors'] as { data: { code: string; line: number | null }[] }).data.map(({ code, line }) => [code, line]); // prettier-ignore
+    };
+    expect(await failed('')).toEqual([['empty_file', null]]);
+    expect(await failed(`${lineOf('a')}\n{\n\n${lineOf('b').replace('POST', 'PUT')}`)).toEqual([
+      ['invalid_json_line', 2],
+      ['invalid_request', 4],
+    ]);
+    expect(await failed(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([['invalid_json_line', 1]]);
+    expect(await failed([lineOf('a'), lineOf('a')].join('\n'))).toEqual([['duplicate_custom_id', 2]]);
+    expect(await failed(lineOf('a', 'x', { after: ['a'] }))).toEqual([['circular_dependency', 1]]);
+    expect(await failed(lineOf('a', 'x'.repeat(2_000_000)))).toEqual([['line_too_long', 1]]);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('lets other calls go first: no line starts while one waits', async () => {
+    const { opened, open } = gate();
+    const order: string[] = [];
+    const engine = await fakeEngine(async (response, seen, request) => {
+      order.push(seen.body.includes('batched') ? 'line' : 'call');
+      if (order.length === 1) await opened;
+      await echo(response, seen, request);
+    });
+    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
+    const first = chat(url);
+    await until(() => order.length === 1);
+    const others = [chat(url), chat(url)];
+    await until(async () => (await waiting(adminUrl)) === 2);
+    const id = await batchOf(url, [lineOf('a', 'batched'), lineOf('b', 'batched')]);
+    await until(async () => (await shown(url, id))['status'] === 'in_progress');
+    expect(await waiting(adminUrl)).toBe(2);
+    open();
+    await Promise.all([first, ...others]);
+    await reached(url, id, 'completed');
+    expect(order).toEqual(['call', 'call', 'call', 'line', 'line']);
+  });
+
+  it('that is cancelled keeps the answers it has', async () => {
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (...asked) => {
+      if (engine.seen.length > 1) await opened;
+      await echo(...asked);
+    });
+    const folder = inFolder();
+    const { url } = await world([engine], { ...ONE_AT_A_TIME, batches: { ...folder.batches, inFlightMax: 1 } });
+    const id = await batchOf(
+      url,
+      ['a', 'b', 'c', 'd'].map((name) => lineOf(name)),
+    );
+    await until(() => engine.seen.length === 2);
+    expect((await post(`${url}/v1/batches/${id}/cancel`, {})).json()['status']).toBe('cancelling');
+    open();
+    const batch = await reached(url, id, 'cancelled');
+    expect(batch['request_counts']).toEqual({ total: 4, completed: 2, failed: 2 });
+    const errors = await resultsOf(url, batch['error_file_id']);
+    expect(errors.map(({ error }) => error?.code)).toEqual(['batch_cancelled', 'batch_cancelled']);
+    expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}))).toEqual([409, 'batch_ended']);
+  });
+
+  it('goes on after a restart, and asks no answered line again', async () => {
+    const folder = inFolder();
+    const { opened, open } = gate();
+    const engine = await fakeEngine(async (...asked) => {
+      if (engine.seen.length > 2) await opened;
+      await echo(...asked);
+    });
+    const one = await world([engine], { ...folder, batches: { ...folder.batches, inFlightMax: 1 } });
+    const names = ['a', 'b', 'c', 'd'];
+    const id = await batchOf(
+      one.url,
+      names.map((name) => lineOf(name, name)),
+    );
+    await until(() => engine.seen.length === 3);
+    await one.gateway.close();
+    open();
+    const two = await world([engine], folder);
+    const batch = await reached(two.url, id, 'completed');
+    const results = await resultsOf(two.url, batch['output_file_id']);
+    expect(results.map(({ custom_id }) => custom_id).toSorted()).toEqual(names);
+    // The third line was cut off.
+    expect(engine.seen).toHaveLength(5);
+  });
+
+  it('asks a busy server again until it answers', async () => {
+    let times = 0;
+    const engine = await fakeEngine((response, ...rest) => {
+      times += 1;
+      if (times > 1) return completion()(response, ...rest);
+      response.statusCode = 503;
+      response.end('{}');
+    });
+    const { url } = await world([engine], { ...inFolder(), timeouts: { busyMs: 0 } });
+    const batch = await reached(url, await batchOf(url, [lineOf('a')]), 'completed');
+    expect(batch['request_counts']).toEqual({ total: 1, completed: 1, failed: 0 });
+  });
+});
+
+describe('tenants', () => {
+  it('never see each other’s files and batches', async () => {
+    const engine = await fakeEngine(echo);
+    const { url } = await world([engine], { auth: { keys: keysOf('a', 'b') }, ...inFolder() });
+    const id = await batchOf(url, [lineOf('x')], {}, 'a');
+    await until(async () => (await shown(url, id, 'a'))['status'] === 'completed');
+    const { input_file_id: file } = await shown(url, id, 'a');
+    const b = { headers: { authorization: 'Bearer key-b' } };
+    for (const path of [`files/${String(file)}`, `files/${String(file)}/content`])
+      expect(refusal(await ask(`${url}/v1/${path}`, b))).toEqual([404, 'unknown_file']);
+    expect(refusal(await ask(`${url}/v1/files/${String(file)}`, { ...b, method: 'DELETE' }))).toEqual([
+      404,
+      'unknown_file',
+    ]);
+    expect(refusal(await create(url, file, {}, 'b'))).toEqual([404, 'unknown_file']);
+    expect(refusal(await ask(`${url}/v1/batches/${id}`, b))).toEqual([404, 'unknown_batch']);
+    expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}, b.headers))).toEqual([404, 'unknown_batch']);
+    for (const path of ['files', 'batches']) expect((await ask(`${url}/v1/${path}`, b)).json()['data']).toEqual([]);
+    expect(refusal(await ask(`${url}/v1/files`))).toEqual([401, 'unauthorized']);
+  });
+});
+
+describe('settings', () => {
+  it('leave the paths closed without a folder, and exclude a cluster', async () => {
+    const { url } = await world([await fakeEngine()]);
+    expect(refusal(await upload(url, 'x'))).toEqual([403, 'path_not_allowed']);
+    const both = { batches: { folder: '/x' }, cluster: { url: 'redis://h:1' } };
+    expect(() => configOf([{ url: 'http://e' }], both)).toThrow('cluster.url');
+  });
+});

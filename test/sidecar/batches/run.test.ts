@@ -1,0 +1,202 @@
+import { truncateSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { readInput, type Input } from '../../../sidecar/batches/input.js';
+import { LineFile, readLines } from '../../../sidecar/batches/line-file.js';
+import { Ready } from '../../../sidecar/batches/ready.js';
+import { Results } from '../../../sidecar/batches/results.js';
+import { Run, type LineAnswer, type LineRequest } from '../../../sidecar/batches/run.js';
+import { folderOf } from '../../support/folder.js';
+import { CHAT, lineOf } from './service.js';
+
+const URLS = new Set([CHAT]);
+const OK: LineAnswer = { status: 200, body: Buffer.from('{"choices":[{"message":{"content":"x"}}]}'), isBusy: false };
+const failedNever = () => Promise.resolve(false);
+
+interface Given {
+  readonly lines: readonly string[];
+  readonly answer?: (request: LineRequest) => LineAnswer | undefined;
+  readonly folder?: string;
+}
+
+/** A run whose timers fire at once, up to a number of steps. */
+async function runOf({ lines, answer = () => OK, folder = folderOf({}) }: Given) {
+  const path = join(folder, 'in');
+  writeFileSync(path, lines.join('\n'));
+  const input = (await readInput(path, URLS, { linesMax: 1000, lineBytes: 100_000 })) as Input;
+  const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
+  const results = await Results.open('b', input.order.length, paths, failedNever);
+  const asked: string[] = [];
+  const timers: { fn: () => void; ms: number }[] = [];
+  const run = await Run.open('b', path, input, results, URLS, {
+    ask: (request) => {
+      asked.push(request.id);
+      return Promise.resolve(answer(request));
+    },
+    changed: () => undefined,
+    setTimer: (fn, ms) => {
+      timers.push({ fn, ms });
+      return () => undefined;
+    },
+    secondsLeft: () => 100,
+  });
+  const all = async (max = 1000) => {
+    for (let i = 0; i < max && (run.isReady || timers.length > 0); i++) {
+      if (!run.isReady) for (const { fn } of timers.splice(0)) fn();
+      expect(await run.startNext()).toBeUndefined();
+    }
+  };
+  return { run, results, asked, timers, all, paths, folder };
+}
+
+const idsOf = (path: string): string[] =>
+  readFileSync(path, 'utf8').split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { custom_id: string }).custom_id); // prettier-ignore
+
+describe('a run', () => {
+  const LINES = [
+    lineOf('a'),
+    lineOf('b', '${a}', { after: ['a'] }),
+    lineOf('c'),
+    lineOf('d', '${b} ${c}', { after: ['b', 'c'] }),
+  ];
+
+  it('survives a cut at any byte of its results: every line is answered once', async () => {
+    const bad: Given['answer'] = (request) => (request.id.endsWith('_2') ? { ...OK, status: 400 } : OK);
+    const whole = await runOf({ lines: LINES, answer: bad });
+    await whole.all();
+    await whole.run.close();
+    const sizes = [whole.paths.output, whole.paths.errors].map((path) => statSync(path).size);
+    const cut = fc.record({ output: fc.nat(sizes[0]!), errors: fc.nat(sizes[1]!) });
+    await fc.assert(
+      fc.asyncProperty(cut, async ({ output, errors }) => {
+        const folder = folderOf({ out: readFileSync(whole.paths.output), err: readFileSync(whole.paths.errors) });
+        truncateSync(join(folder, 'out'), output);
+        truncateSync(join(folder, 'err'), errors);
+        const { run, all, results, paths } = await runOf({ lines: LINES, answer: bad, folder });
+        await all();
+        expect(run.isDone).toBe(true);
+        expect(results.counts).toEqual({ total: 4, completed: 2, failed: 2 });
+        await run.close();
+        expect(idsOf(paths.output).toSorted()).toEqual(['a', 'b']);
+        expect(idsOf(paths.errors).toSorted()).toEqual(['c', 'd']);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('asks a busy server for as long as it takes, and a failing one five times, after longer and longer pauses', async () => {
+    let times = 0;
+    const busy = await runOf({
+      lines: [lineOf('a')],
+      answer: () => (++times < 50 ? { ...OK, status: 503, isBusy: true } : OK),
+    });
+    await busy.all();
+    expect(busy.results.counts.completed).toBe(1);
+    const pauses: number[] = [];
+    const failing = await runOf({ lines: [lineOf('a')], answer: () => ({ ...OK, status: 500 }) });
+    for (let i = 0; i < 5; i++) {
+      await failing.run.startNext();
+      for (const { fn, ms } of failing.timers.splice(0)) {
+        pauses.push(ms);
+        fn();
+      }
+    }
+    expect(pauses).toEqual([1000, 2000, 4000, 8000]);
+    expect(failing.results.counts).toEqual({ total: 1, completed: 0, failed: 1 });
+    await Promise.all([busy.run.close(), failing.run.close()]);
+  });
+
+  it('keeps a line pending whose sender closes, and fails what is left with a reason', async () => {
+    const { run, results, all, paths } = await runOf({ lines: LINES, answer: () => undefined });
+    await all(5);
+    expect(results.pending).toBe(4);
+    await run.stop();
+    await run.failRest('batch_expired', 'late');
+    await run.close();
+    expect(idsOf(paths.errors)).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  it('declares the rest of each program, and ends it with its last line', async () => {
+    const headers: Record<string, unknown>[] = [];
+    const { all, run } = await runOf({
+      lines: [lineOf('a'), lineOf('b', 'hello', { after: ['a'] }), lineOf('alone')],
+      answer: (request) => {
+        headers.push(request.headers);
+        return OK;
+      },
+    });
+    await all();
+    await run.close();
+    expect(headers).toMatchObject([
+      { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/^prompt=\d+, output=512$/) as string, 'x-maitred-deadline': '100' }, // prettier-ignore
+      { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/output=256$/) as string, 'x-maitred-final': 'true' }, // prettier-ignore
+      { 'x-maitred-program': 'batch_b.1', 'x-maitred-final': 'true' },
+    ]);
+    expect(headers[2]).not.toHaveProperty('x-maitred-remaining');
+  });
+
+  it('notices an input that has changed, and asks nothing', async () => {
+    const { run, folder, timers } = await runOf({ lines: [lineOf('a')] });
+    writeFileSync(join(folder, 'in'), 'x'.repeat(1000));
+    expect(String(await run.startNext())).toContain('has changed');
+    expect(timers).toHaveLength(1);
+    await run.close();
+  });
+});
+
+describe('a file of lines', () => {
+  it('writes a line again in its place after a full disk', async () => {
+    const path = join(folderOf({}), 'f');
+    const errors: string[] = [];
+    const file = await LineFile.open(path, 0, (error) => Promise.resolve(errors.push(error.message) < 3));
+    await file.append('first');
+    const write = vi.spyOn(file.handle, 'write');
+    write.mockImplementationOnce(async (...args: unknown[]) => {
+      const [bytes, from, , at] = args as [Buffer, number, number, number];
+      write.mockRejectedValueOnce(new Error('ENOSPC'));
+      return file.handle.write(bytes, from, 3, at);
+    });
+    write.mockRejectedValueOnce(new Error('ENOSPC'));
+    expect(await Promise.all([file.append('second'), file.append('third')])).toEqual([6, 13]);
+    expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\n');
+    write.mockRejectedValue(new Error('ENOSPC'));
+    await expect(file.append('lost')).rejects.toThrow('ENOSPC');
+    write.mockRestore();
+    await file.append('last');
+    await file.close();
+    expect(errors.length).toBeGreaterThan(1);
+    expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\nlast\n');
+  });
+
+  it('is read line by line, whatever the lengths', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.stringMatching(/^[a-z]{0,9}$/), { maxLength: 20 }),
+        fc.nat(5),
+        async (lines, keep) => {
+          const path = join(folderOf({ f: lines.join('\n') }), 'f');
+          const found = [];
+          for await (const some of readLines(path, keep)) found.push(...some);
+          const expected = lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+          expect(found.map(({ head }) => head.toString())).toEqual(expected.map((line) => line.slice(0, keep)));
+          expect(found.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
+          expect(found.map(({ number }) => number)).toEqual(expected.map((_, index) => index + 1));
+        },
+      ),
+    );
+  });
+});
+
+describe('ready lines', () => {
+  it('come out the least first', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(50)), (ranks) => {
+        const ready = new Ready();
+        for (const rank of ranks) ready.add(rank);
+        expect(ranks.map(() => ready.take())).toEqual(ranks.toSorted((a, b) => a - b));
+        expect(ready.take()).toBeUndefined();
+      }),
+    );
+  });
+});

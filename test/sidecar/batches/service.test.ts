@@ -1,0 +1,182 @@
+import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import pino from 'pino';
+import { describe, expect, it, vi } from 'vitest';
+import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
+import { LineFile } from '../../../sidecar/batches/line-file.js';
+import { ofDisk } from '../../../sidecar/batches/upload.js';
+import type { LineAnswer } from '../../../sidecar/batches/run.js';
+import { tenantId, type TenantId } from '../../../src/index.js';
+import { cleanUp, configOf, until } from '../gateway/world.js';
+import { folderOf } from '../../support/folder.js';
+import { CHAT, lineOf } from './service.js';
+
+const OK: LineAnswer = { status: 200, body: Buffer.from('{}'), isBusy: false };
+const A = tenantId('a');
+const B = tenantId('b');
+const DAY = 86_400_000;
+
+/** Batches whose clock, timers and answers are the test's. */
+async function stage(folder = folderOf({}), more: Partial<BatchPorts> = {}) {
+  const clock = { now: 1_800_000_000_000 };
+  const timers = new Set<{ fn: () => void; ms: number }>();
+  const asked: { tenant: TenantId; answer: (answer: LineAnswer | undefined) => void }[] = [];
+  const { batches: config } = configOf([], { batches: { folder, inFlightMax: 4 } });
+  const batches = await Batches.open(folder, {
+    config: () => config,
+    urls: new Set([CHAT]),
+    ask: (tenant) => new Promise((answer) => asked.push({ tenant, answer })),
+    hasRoom: () => true,
+    now: () => clock.now,
+    setTimer: (fn, ms) => {
+      const timer = { fn, ms };
+      timers.add(timer);
+      return () => timers.delete(timer);
+    },
+    log: pino({ level: 'silent' }),
+    ...more,
+  });
+  await batches.start();
+  const close = async () => {
+    batches.stop();
+    for (const { answer } of asked) answer(undefined);
+    await batches.close();
+  };
+  cleanUp(close);
+  /** Lets `ms` pass, and what is due happen. */
+  const pass = (ms: number) => {
+    clock.now += ms;
+    for (const timer of [...timers])
+      if (timer.ms <= ms) {
+        timers.delete(timer);
+        timer.fn();
+      }
+  };
+  const make = async (tenant: TenantId, lines: readonly string[], window = '24h') => {
+    const shelf = await batches.shelf(tenant);
+    const id = `file-${shelf.files.size}in`;
+    writeFileSync(shelf.pathOf(id), lines.join('\n'));
+    const at = clock.now / 1000;
+    await shelf.addFile({ id, object: 'file', bytes: 1, created_at: at, expires_at: at + 86_400, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
+    const batch = await batches.create(tenant, { input_file_id: id, endpoint: CHAT, completion_window: window });
+    return { shelf, id: batch.id, shown: () => batches.shown(shelf, batch.id) };
+  };
+  return { batches, clock, asked, pass, make, folder, close };
+}
+
+const lines = (count: number) => Array.from({ length: count }, (_, index) => lineOf(`l${index}`));
+
+describe('batches', () => {
+  it('start one line after the other, each once the one before is at an engine, up to a number', async () => {
+    const { batches, asked, make } = await stage();
+    await make(A, lines(10));
+    for (let at = 1; at <= 4; at++) {
+      await until(() => asked.length === at);
+      batches.entered();
+    }
+    await until(() => asked.length === 4);
+    asked[0]!.answer(OK);
+    await until(() => asked.length === 5);
+  });
+
+  it('of the tenant with the fewest lines under way go first', async () => {
+    const { batches, asked, make } = await stage();
+    await make(A, lines(5));
+    await until(() => asked.length === 1);
+    const { shown } = await make(B, lines(5));
+    await until(() => shown().status === 'in_progress');
+    batches.entered();
+    await until(() => asked.length === 2);
+    batches.entered();
+    await until(() => asked.length === 3);
+    expect(asked.map(({ tenant }) => tenant).slice(0, 2)).toEqual([A, B]);
+  });
+
+  it('wait for room, until their window is about to end', async () => {
+    let isFull = false;
+    const { batches, asked, make, pass } = await stage(undefined, { hasRoom: () => !isFull });
+    const { shown } = await make(A, lines(3), '1h');
+    await until(() => asked.length === 1);
+    isFull = true;
+    asked[0]!.answer(OK);
+    await until(() => shown().request_counts.completed === 1);
+    batches.wake();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(asked).toHaveLength(1);
+    pass(3_599_999.999);
+    await until(() => asked.length === 2);
+  });
+
+  it('expire with their window; what is under way still counts', async () => {
+    const { asked, make, pass } = await stage();
+    const { shown, shelf } = await make(A, lines(3), '60s');
+    await until(() => asked.length === 1);
+    pass(60_000);
+    asked[0]!.answer(OK);
+    await until(() => shown().status === 'expired');
+    expect(shown()).toMatchObject({ request_counts: { total: 3, completed: 1, failed: 2 }, completed_at: null });
+    expect(shelf.files.has(shown().error_file_id!)).toBe(true);
+  });
+
+  it('keep their state through the end of the process at any status', async () => {
+    const one = await stage();
+    const { id } = await one.make(A, lines(2));
+    await until(() => one.asked.length === 1);
+    await one.batches.cancel(A, id);
+    await one.close();
+    // The process was killed within a line of the journal.
+    appendFileSync(`${one.folder}/t-a/${id}.jsonl`, '{"status":"comp');
+    writeFileSync(`${one.folder}/t-a/batch_new.jsonl`, '{"id":"batch_n');
+    writeFileSync(`${one.folder}/t-a/file-left`, 'x');
+    const two = await stage(one.folder);
+    const shelf = await two.batches.shelf(A);
+    await until(() => shelf.batches.get(id)?.status === 'cancelled');
+    expect(shelf.batches.get(id)).toMatchObject({ request_counts: { total: 2, completed: 0, failed: 2 }, output_file_id: null }); // prettier-ignore
+    expect(readdirSync(shelf.folder).filter((name) => /new|left/.test(name))).toEqual([]);
+    const three = await stage(one.folder);
+    expect((await three.batches.shelf(A)).batches.get(id)?.status).toBe('cancelled');
+  });
+
+  it('that are cancelled while they are read end as cancelled, without an answer', async () => {
+    const { batches, asked, make } = await stage();
+    const { id, shown } = await make(A, lines(3));
+    const both = await Promise.all([batches.cancel(A, id), batches.cancel(A, id)]);
+    expect(both.map(({ status }) => status)).toEqual(['cancelling', 'cancelling']);
+    await until(() => shown().status === 'cancelled');
+    expect([asked, shown().in_progress_at, shown().request_counts.failed]).toEqual([[], null, 3]);
+  });
+
+  it('on a full disk are refused with a clear error, and nothing is left of them', async () => {
+    const { batches } = await stage();
+    const shelf = await batches.shelf(A);
+    await shelf.addFile({ id: 'file-x', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+    const append = vi.spyOn(LineFile.prototype, 'append').mockRejectedValueOnce(full);
+    const request = { input_file_id: 'file-x', endpoint: CHAT, completion_window: '24h' };
+    await expect(batches.create(A, request)).rejects.toBe(full);
+    expect(ofDisk(full)).toMatchObject({ code: 'storage_full', status: 507 });
+    append.mockRestore();
+    expect(shelf.batches.size).toBe(0);
+  });
+
+  it('whose input is lost fail, and the others go on', async () => {
+    const { make, asked, batches } = await stage();
+    const shelf = await batches.shelf(A);
+    await shelf.addFile({ id: 'file-x', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
+    const { id } = await batches.create(A, { input_file_id: 'file-x', endpoint: CHAT, completion_window: '24h' });
+    await make(B, lines(1));
+    await until(() => asked.length === 1);
+    expect(batches.shown(shelf, id)).toMatchObject({ status: 'failed', errors: { data: [{ code: 'internal' }] } });
+  });
+
+  it('and files that are too old are removed', async () => {
+    const { make, clock, asked, close, folder } = await stage();
+    const { shown } = await make(A, lines(1));
+    await until(() => asked.length === 1);
+    asked[0]!.answer(OK);
+    await until(() => shown().status === 'completed');
+    await close();
+    const later = await stage(folder, { now: () => clock.now + 31 * DAY });
+    const shelf = await later.batches.shelf(A);
+    expect([shelf.batches.size, shelf.files.size, readdirSync(shelf.folder)]).toEqual([0, 0, []]);
+  });
+});
