@@ -14,7 +14,19 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MIN = [20, 19];
-const ROOMS = ['src', 'loadbalancer', 'cluster', 'plans', 'sidecar', 'workloads', 'sim', 'text', 'lab', 'loadtest', 'cli'];
+const ROOMS = [
+  'src',
+  'loadbalancer',
+  'cluster',
+  'plans',
+  'sidecar',
+  'workloads',
+  'sim',
+  'text',
+  'lab',
+  'loadtest',
+  'cli',
+];
 const BINARY = 'dist/cli/main.js';
 const STAMP = 'dist/.sources';
 /** The page of `/ui`: its sources, what is made of them, and its stamp. */

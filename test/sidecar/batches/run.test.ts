@@ -152,11 +152,10 @@ describe('a file of lines', () => {
     const file = await LineFile.open(path, 0, (error) => Promise.resolve(errors.push(error.message) < 3));
     await file.append('first');
     const write = vi.spyOn(file.handle, 'write');
-    write.mockImplementationOnce(async (...args: unknown[]) => {
-      const [bytes, from, , at] = args as [Buffer, number, number, number];
+    write.mockImplementationOnce((async (bytes: Buffer, from: number, _length: number, at: number) => {
       write.mockRejectedValueOnce(new Error('ENOSPC'));
       return file.handle.write(bytes, from, 3, at);
-    });
+    }) as unknown as typeof file.handle.write);
     write.mockRejectedValueOnce(new Error('ENOSPC'));
     expect(await Promise.all([file.append('second'), file.append('third')])).toEqual([6, 13]);
     expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\n');
