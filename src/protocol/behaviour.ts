@@ -27,6 +27,11 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     differs:
       'The order of calls that wait, their levels, those that the gate or the knee holds, and promotions of parallel calls.',
   },
+  {
+    behaviour: 4,
+    change: 'Service and announced ends of programs are learnt as late as ends that are presumed.',
+    differs: 'The order of calls that wait, and those that the knee holds, where programs have ended of late.',
+  },
 ];
 
 /** The present behaviour. */

@@ -80,9 +80,9 @@ function waitingFor(engine: Engine, { accounts, rules }: Placed, nowMs: number):
   let first = bound.firstFit(room, accounts, fits);
   for (const { unbound } of pools) first = accounts.firstOf(first, unbound.firstFit(room, accounts, fits));
   const level = first?.level ?? byLevel.length - 1;
-  return byLevel.map((calls, at) =>
-    at < level ? 0 : at > level ? calls : byLevel.slice(0, level + 1).reduce((sum, each) => sum + each, 0),
-  );
+  const held = byLevel.splice(0, level, ...Array<number>(level).fill(0)).reduce((sum, calls) => sum + calls, 0);
+  if (held > 0) byLevel[level] = (byLevel[level] ?? 0) + held;
+  return byLevel;
 }
 
 /** Claims that fade are fractions. */
