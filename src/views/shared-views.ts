@@ -79,7 +79,7 @@ function waitingFor(engine: Engine, { accounts, rules }: Placed, nowMs: number):
   const fits = fitsInto(engine, room);
   let first = bound.firstFit(room, accounts, fits);
   for (const { unbound } of pools) first = accounts.firstOf(first, unbound.firstFit(room, accounts, fits));
-  const level = first?.level ?? byLevel.length - 1;
+  const level = first?.level ?? Math.max(0, byLevel.length - 1);
   const held = byLevel.splice(0, level, ...Array<number>(level).fill(0)).reduce((sum, calls) => sum + calls, 0);
   if (held > 0) byLevel[level] = (byLevel[level] ?? 0) + held;
   return byLevel;
