@@ -4,7 +4,7 @@ import { asCount } from './json.js';
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
 
-/** What describes the engine, not its load. */
+/** Fields that describe the engine, not its load. */
 const LASTING = ['capacityTokens', 'hostTokens', 'hostTokensPerSecond', 'contextTokensMax', 'windowMax'] as const;
 
 /** The part of a report that describes the engine. */
