@@ -75,6 +75,8 @@ export interface SchedulerConfig {
     readonly windowMax: number;
     /** Share of an engine's KV capacity that the working set may take; 0: no gate. */
     readonly gate: number;
+    /** Share of an engine's host memory that idle contexts may take beside that; 0: the host is not counted. */
+    readonly hostGate: number;
     /**
      * Whether a call is held when it would slow the running calls by more than it gains (`policies/admission-knee.ts`).
      */
@@ -171,6 +173,7 @@ export function checkConfig(config: SchedulerConfig): void {
     ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
     ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],
     ['admission.gate', admission.gate, 0],
+    ['admission.hostGate', admission.hostGate, 0],
     ['admission.halfLifeMs', admission.halfLifeMs, 1],
     ['admission.reserveMs', admission.reserveMs, 0],
     ['admission.turnMs', admission.turnMs, 0],

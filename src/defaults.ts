@@ -27,6 +27,7 @@ export const defaults = {
     windowMin: 2,
     windowMax: 1024,
     gate: 0.9,
+    hostGate: 0.9,
     batching: 'knee',
     halfLifeMs: 20_000,
     retention: 'learnt',

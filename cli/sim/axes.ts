@@ -10,6 +10,7 @@ export const AXES = [
   'balancer',
   'window',
   'gate',
+  'hostGate',
   'foresight',
   'prefetch',
   'tenants',
@@ -28,6 +29,7 @@ export interface Values {
   readonly balancer?: SimBalancerName;
   readonly window?: Value;
   readonly gate?: Value;
+  readonly hostGate?: Value;
   readonly foresight?: string;
   readonly prefetch?: string;
   readonly tenants?: string;
@@ -70,6 +72,8 @@ export function valueText(axis: Axis, value: Value): string {
     case 'policy':
     case 'balancer':
       return String(value);
+    case 'hostGate':
+      return `host gate ${value}`;
     case 'window':
     case 'gate':
     case 'foresight':

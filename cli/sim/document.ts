@@ -158,6 +158,7 @@ function settingsOf(plan: Plan): Settings {
         ...config.admission,
         window: common('window', config.admission.window),
         gate: common('gate', config.admission.gate),
+        hostGate: common('hostGate', config.admission.hostGate),
         retention: common('retention', config.admission.retention),
       },
       balancer: { ...config.balancer, name: undefined },

@@ -31,6 +31,7 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly config?: string;
   readonly window?: readonly Value[];
   readonly gate?: readonly Value[];
+  readonly hostGate?: readonly Value[];
   readonly foresight?: readonly string[];
   readonly prefetch?: readonly string[];
   readonly tenants?: readonly string[];
@@ -62,6 +63,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
     .addOption(names('--retention <rules>', 'retention of idle contexts (admission.retention); belady knows the future', [...RETENTION_NAMES, BELADY]))
     .option('--gate <shares>', 'largest share of KV capacity for the working set, 0: no gate (admission.gate)', settings)
+    .option('--host-gate <shares>', 'largest share of host memory for idle contexts, 0: not counted (admission.hostGate)', settings)
     .optionsGroup('Runs and output:')
     .option('--seed <numbers>', 'random seeds, several with commas: each is a run (default: 0)', seeds)
     .addOption(marginOption())

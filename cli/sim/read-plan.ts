@@ -58,12 +58,13 @@ function listsOf({
   preset,
   window,
   gate,
+  hostGate,
   foresight,
   prefetch,
   tenants,
   retention,
 }: SimFlags): Lists {
-  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, foresight, prefetch, tenants, retention }; // prettier-ignore
+  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, hostGate, foresight, prefetch, tenants, retention }; // prettier-ignore
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 

@@ -19,7 +19,7 @@ export interface Scheduling {
 /** One value for each setting. */
 export interface SchedulingFlags extends Pick<
   Values,
-  'window' | 'gate' | 'foresight' | 'prefetch' | 'tenants' | 'retention'
+  'window' | 'gate' | 'hostGate' | 'foresight' | 'prefetch' | 'tenants' | 'retention'
 > {
   readonly config?: string | undefined;
 }
@@ -34,6 +34,7 @@ export const KEYS = {
   tenants: 'policy.tenants',
   retention: 'admission.retention',
   gate: 'admission.gate',
+  hostGate: 'admission.hostGate',
 } as const satisfies Partial<Record<Axis, string>>;
 
 /**
@@ -41,7 +42,7 @@ export const KEYS = {
  * @throws ConfigError with every problem found
  */
 export function readScheduling({ config: file, ...settings }: SchedulingFlags, warn = warnOfConfig): Scheduling {
-  const flags = (['window', 'foresight', 'prefetch', 'tenants', 'retention', 'gate'] as const).flatMap(
+  const flags = (['window', 'foresight', 'prefetch', 'tenants', 'retention', 'gate', 'hostGate'] as const).flatMap(
     (name): Override[] => {
       const value = settings[name];
       return value === undefined || value === BELADY

@@ -138,6 +138,17 @@ export const admission = z
       .max(2, 'must be at most 2: a share of the KV capacity, such as 0.9 for 90 %; 0 means no gate')
       .default(defaults.admission.gate)
       .meta(note('Share of an engine’s KV capacity that the working set may take; 0: no gate.', MEASURED)),
+    hostGate: z
+      .number()
+      .min(0)
+      .max(2, 'must be at most 2: a share of the host memory, such as 0.9 for 90 %; 0: it is not counted')
+      .default(defaults.admission.hostGate)
+      .meta(
+        note(
+          'Share of an engine’s host memory that idle contexts may take beside that; 0: the host is not counted.',
+          MEASURED,
+        ),
+      ),
     batching: z
       .enum(ADMISSION_NAMES)
       .default(defaults.admission.batching)

@@ -27,6 +27,8 @@ const HOLDING_SHARE = 0.25;
  * the engine. Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (docs/EXPERIMENTS-DETAILS.md).
  */
 const WORTH_HALF_LIVES_MIN = 0.2;
+/** Time of a token from the host, as a share of computing it, until that was told or measured: it is 10 to 30 times less. */
+const HOST_PRICE = 1 / 10;
 /** Fewest output tokens of an answer from which a step's time is measured. */
 const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
@@ -57,6 +59,10 @@ export class Engine {
   #windowMax: number | undefined;
   #retention: SchedulerConfig['admission']['retention'];
   capacityTokens: number | undefined;
+  /** Capacity of its host memory, and the time of a token from there by its own word. */
+  #hostTokens = 0;
+  #toldMsPerToken: number | undefined;
+  #hostGate = 0;
   /** Ways in which its memory can be moved. */
   capabilities: readonly Capability[] = [];
   /** Longest prompt and answer that it takes; undefined: unknown. */
@@ -103,6 +109,10 @@ export class Engine {
     this.state = 'up';
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
+    const { hostTokens = 0, hostTokensPerSecond } = joined;
+    this.#hostTokens = Number.isFinite(hostTokens) ? Math.max(0, hostTokens) : 0;
+    const isSpeed = hostTokensPerSecond !== undefined && hostTokensPerSecond > 0;
+    this.#toldMsPerToken = isSpeed ? 1000 / hostTokensPerSecond : undefined;
     this.contextTokensMax = joined.contextTokensMax;
     this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
@@ -112,6 +122,9 @@ export class Engine {
 
   /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
+    const isCounted = this.capacityTokens !== undefined && config.hostGate > 0;
+    this.workingSet.hostTokens = isCounted ? this.#hostTokens : 0;
+    this.#hostGate = config.hostGate;
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
     if (config.retention === this.#retention) return;
     this.#retention = config.retention;
@@ -149,7 +162,7 @@ export class Engine {
     const { promptTokens, outputTokens } = usage ?? call;
     const work = outputTokens + (promptTokens - (usage?.cachedTokens ?? 0)) * PROMPT_TOKEN_WORK;
     this.limit.completed({ dispatchedAtMs: call.dispatchedAtMs, endedAtMs: nowMs, work }, this.inFlightAnywhere);
-    this.#prefill.finished(call.dispatchedAtMs, call.startedAtMs, event);
+    this.#prefill.finished(call.dispatchedAtMs, call.startedAtMs, event, this.workingSet.loadedTokens(call));
     this.#observeSteps(call, event, nowMs);
   }
 
@@ -174,14 +187,21 @@ export class Engine {
 
   /** Lets idle contexts fade up to `nowMs`. @param prefillMs prefill time of a token, used until it was measured */
   settle(nowMs: number, halfLifeMs: number, prefillMs: number): void {
-    const fillMs = (this.capacityTokens ?? 0) * (this.#prefill.msPerToken ?? prefillMs);
+    const { workingSet } = this;
+    const { computed, loaded } = this.prices(prefillMs);
+    const savedMs = workingSet.hostTokens > 0 ? Math.max(0, computed - loaded) : computed;
+    const fillMs = ((this.capacityTokens ?? 0) + workingSet.hostTokens) * savedMs;
     const worthMs = Math.max(WORTH_HALF_LIVES_MIN * halfLifeMs, HOLDING_SHARE * fillMs);
-    this.workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
+    workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 
-  /** Prefill time of a token; undefined before it was measured. */
-  get prefillMsPerToken(): number | undefined {
-    return this.#prefill.msPerToken;
+  /**
+   * Milliseconds until a token of a prompt is in the KV cache: computed, or loaded from the host, as learnt, as told, or else
+   * a tenth of the former. @param prefillMs used until it was measured
+   */
+  prices(prefillMs: number): { readonly computed: number; readonly loaded: number } {
+    const computed = this.#prefill.msPerToken ?? prefillMs;
+    return { computed, loaded: this.#prefill.hostMsPerToken ?? this.#toldMsPerToken ?? HOST_PRICE * computed };
   }
 
   /** Tokens of running and of bound calls, for load balancing. */
@@ -225,9 +245,15 @@ export class Engine {
     return this.state === 'up' && nowMs >= this.rests.untilMs;
   }
 
-  /** Upper bound on the working set in tokens. Without a gate or with unknown capacity: no bound. */
+  /** Upper bound on contexts in use, in tokens. Without a gate or with unknown capacity: no bound. */
   gateTokens(gate: number): number {
     return gate === 0 || this.capacityTokens === undefined ? Infinity : gate * this.capacityTokens;
+  }
+
+  /** Upper bound on the working set in tokens: idle contexts may also be on the host, if that gives them back sooner. */
+  restTokens(gate: number): number {
+    const { msPerToken = Infinity, hostMsPerToken = this.#toldMsPerToken ?? 0 } = this.#prefill;
+    return this.gateTokens(gate) + (hostMsPerToken < msPerToken ? this.#hostGate * this.workingSet.hostTokens : 0);
   }
 
   /**
@@ -235,9 +261,10 @@ export class Engine {
    * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last.
    */
   headroom(gate: number, nowMs: number): Headroom {
-    const gateTokens = this.inFlightAnywhere === 0 ? Infinity : this.gateTokens(gate);
-    const spare = gateTokens - this.workingSet.anywhereTokens;
-    const whole = gateTokens - this.workingSet.activeAnywhereTokens;
+    const isEmpty = this.inFlightAnywhere === 0;
+    const whole = (isEmpty ? Infinity : this.gateTokens(gate)) - this.workingSet.activeAnywhereTokens;
+    const resting = (isEmpty ? Infinity : this.restTokens(gate)) - this.workingSet.anywhereTokens;
+    const spare = Math.min(whole, resting);
     return { resident: whole, aged: nowMs >= this.evictableAtMs ? whole : spare, new: spare };
   }
 }

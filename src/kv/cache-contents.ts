@@ -16,18 +16,27 @@ const ABANDONED_MAX = 4096;
  * Our estimate of one engine's KV cache: the most recently used contexts that fit the capacity, as in the engine's own
  * LRU. A context that newer ones evicted is gone, whatever the gate wanted to keep. A context's size is everything that
  * its calls have put in, since abandoned branches fill the cache as well. A family's shared prefix is counted once.
+ *
+ * An engine that offloads keeps in host memory what leaves its KV cache, and loses there what was used longest ago:
+ *
+ *     used last  [ active, idle: in the KV cache ][ on the host ]  used longest ago  ──> gone
  */
 export class CacheContents {
   /** Capacity in tokens; Infinity when unknown. */
   capacityTokens = Infinity;
+  /** Capacity of the host memory behind it in tokens; 0: none. */
+  hostTokens = 0;
   /** Tokens that other gateways' calls have put in. */
   othersTokens = 0;
   readonly #contexts = new Map<Program, Map<string, Context>>();
-  /** Longest idle first. */
+  /** Idle ones in the KV cache, and on the host; longest idle first. */
   #idle = new Set<Context>();
+  #onHost = new Set<Context>();
   /** Those of them whose programs are over, first to end first. */
   readonly #abandoned = new Set<Context>();
+  /** In the KV cache without shared prefixes, and on the host. */
   #tokens = 0;
+  #onHostTokens = 0;
   readonly #shared = new SharedHoldings();
 
   get(program: Program, thread: string): Context | undefined {
@@ -38,8 +47,9 @@ export class CacheContents {
     return [...(this.#contexts.get(program)?.values() ?? [])];
   }
 
-  get idle(): Iterable<Context> {
-    return this.#idle;
+  *idle(): Generator<Context> {
+    yield* this.#onHost;
+    yield* this.#idle;
   }
 
   /** Adds an active context for a thread that has none. */
@@ -49,10 +59,11 @@ export class CacheContents {
     return context;
   }
 
-  /** The context is in use: it cannot be evicted. */
+  /** The context is in use: it cannot be evicted. One on the host comes back. */
   activate(context: Context): void {
     context.state = 'active';
-    this.#idle.delete(context);
+    if (context.isOnHost) this.#load(context);
+    else this.#idle.delete(context);
   }
 
   /** The context is idle from now on, and the last to be evicted. */
@@ -84,25 +95,72 @@ export class CacheContents {
     context.ownTokens = Math.min(context.ownTokens + Math.max(0, contextTokens - knownTokens), mostTokens);
   }
 
+  /** Tokens of all contexts, on the host too. */
   get tokens(): number {
+    return this.#kvTokens + this.#onHostTokens;
+  }
+
+  /** Tokens of those on the host. */
+  get onHostTokens(): number {
+    return this.#onHostTokens;
+  }
+
+  get #kvTokens(): number {
     return this.#tokens + this.#shared.tokens;
   }
 
   /**
-   * The longest-idle context while the contents of all gateways exceed the capacity, else undefined. Each gateway loses
-   * the whole excess at once. If each lost its part, recorded agents at three gateways took 5 % longer.
+   * The longest-idle context while the contents of all gateways exceed the capacity, host included, else undefined. Each
+   * gateway loses the whole excess at once. If each lost its part, recorded agents at three gateways took 5 % longer.
    */
-  get surplus(): Context | undefined {
-    if (this.tokens + this.othersTokens <= this.capacityTokens) return undefined;
-    for (const context of this.#idle) return context;
+  surplus(): Context | undefined {
+    if (this.hostTokens > 0) this.#offloadSurplus();
+    if (this.tokens + this.othersTokens <= this.capacityTokens + this.hostTokens) return undefined;
+    for (const context of this.idle()) return context;
     return undefined;
+  }
+
+  #offloadSurplus(): void {
+    for (const context of this.#idle) {
+      if (this.#kvTokens + this.othersTokens <= this.capacityTokens) return;
+      this.offload(context);
+    }
+  }
+
+  /** The idle context leaves the KV cache, and is on the host. */
+  offload(context: Context): void {
+    this.#idle.delete(context);
+    this.#take(context);
+    context.isOnHost = true;
+    this.#put(context);
+    this.#onHost.add(context);
+  }
+
+  #load(context: Context): void {
+    this.#onHost.delete(context);
+    this.#take(context);
+    context.isOnHost = false;
+    this.#put(context);
+  }
+
+  /** Counts the context's tokens where it is. The host's part of a shared prefix is small, and not counted. */
+  #put({ isOnHost, cachedTokens, family, sharedTokens }: Context): void {
+    if (isOnHost) return void (this.#onHostTokens += cachedTokens);
+    this.#tokens += cachedTokens;
+    this.#shared.add(family, sharedTokens);
+  }
+
+  #take({ isOnHost, cachedTokens, family, sharedTokens }: Context): void {
+    if (isOnHost) return void (this.#onHostTokens -= cachedTokens);
+    this.#tokens -= cachedTokens;
+    this.#shared.delete(family, sharedTokens);
   }
 
   drop(context: Context): void {
     this.#idle.delete(context);
+    this.#onHost.delete(context);
     this.#abandoned.delete(context);
-    this.#tokens -= context.cachedTokens;
-    this.#shared.delete(context.family, context.sharedTokens);
+    this.#take(context);
     const threads = this.#contexts.get(context.program);
     threads?.delete(context.thread);
     if (threads?.size === 0) this.#contexts.delete(context.program);
@@ -119,10 +177,10 @@ export class CacheContents {
   readmit(contexts: readonly Context[]): void {
     for (const context of contexts) {
       this.#insert(context);
-      this.#tokens += context.cachedTokens;
-      this.#shared.add(context.family, context.sharedTokens);
+      this.#put(context);
     }
-    this.#idle = new Set([...contexts, ...this.#idle]);
+    this.#onHost = new Set([...contexts.filter(({ isOnHost }) => isOnHost), ...this.#onHost]);
+    this.#idle = new Set([...contexts.filter(({ isOnHost }) => !isOnHost), ...this.#idle]);
   }
 
   #insert(context: Context): void {

@@ -14,6 +14,8 @@ export interface Context {
   ownTokens: number;
   /** Size in the cache now, without the shared prefix. */
   cachedTokens: number;
+  /** Whether it has left the KV cache, and the engine's host memory has it: it comes back from there. */
+  isOnHost: boolean;
   /** Its family and their shared prefix, as of its last change between active and idle. */
   family: Family | undefined;
   sharedTokens: number;
@@ -58,7 +60,7 @@ export interface IdleBucket {
 
 /** State of an idle context before a call used it, restored if the call changes nothing. */
 export type IdleContext = Readonly<
-  Pick<Context, 'bucket' | 'countedTokens' | 'cachedTokens' | 'family' | 'sharedTokens'>
+  Pick<Context, 'bucket' | 'countedTokens' | 'cachedTokens' | 'isOnHost' | 'family' | 'sharedTokens'>
 >;
 
 export function newContext(program: Program, thread: string): Context {
@@ -68,6 +70,7 @@ export function newContext(program: Program, thread: string): Context {
     state: 'active',
     ownTokens: 0,
     cachedTokens: 0,
+    isOnHost: false,
     family: undefined,
     sharedTokens: 0,
     calls: 0,

@@ -67,6 +67,15 @@ export class WorkingSet {
     this.#contents.capacityTokens = tokens;
   }
 
+  /** Capacity of the host memory that keeps what leaves the cache, in tokens; 0: none. */
+  get hostTokens(): number {
+    return this.#contents.hostTokens;
+  }
+
+  set hostTokens(tokens: number) {
+    this.#contents.hostTokens = tokens;
+  }
+
   /** Tokens counted by contexts with a call in flight, shared prefixes included. */
   get activeCountedTokens(): number {
     return this.#activeTokens + this.#activeShared.tokens;
@@ -94,9 +103,14 @@ export class WorkingSet {
     return this.#pushOut();
   }
 
-  /** Tokens of all contexts that are cached here, by our estimate. */
+  /** Tokens of all contexts that are cached here, on the host too, by our estimate. */
   get cachedTokens(): number {
     return this.#contents.tokens;
+  }
+
+  /** Tokens of those that are on the engine's host. */
+  get onHostTokens(): number {
+    return this.#contents.onHostTokens;
   }
 
   /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
@@ -133,7 +147,13 @@ export class WorkingSet {
     return counted.missingTokens(call.family, call.sharedTokens);
   }
 
-  /** The thread's context, if it is still cached. */
+  /** Tokens that the first call of its thread's present spell brought back from the host, by our estimate. */
+  loadedTokens({ program, thread }: Call): number {
+    const before = this.get(program, thread)?.before;
+    return before?.isOnHost === true ? before.cachedTokens : 0;
+  }
+
+  /** The thread's context, if it is still cached, in the KV cache or on the host. */
   get(program: Program, thread: string): Context | undefined {
     return this.#contents.get(program, thread);
   }
@@ -157,12 +177,13 @@ export class WorkingSet {
   }
 
   #activate(context: Context, { family, sharedTokens }: Call): void {
-    const { bucket, countedTokens, cachedTokens } = context;
+    const { bucket, countedTokens, cachedTokens, isOnHost } = context;
     if (bucket !== undefined) {
       context.before = {
         bucket,
         countedTokens,
         cachedTokens,
+        isOnHost,
         family: context.family,
         sharedTokens: context.sharedTokens,
       };
@@ -233,6 +254,7 @@ export class WorkingSet {
     } else if (before?.bucket !== undefined) {
       this.#contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
       context.countedTokens = before.countedTokens;
+      if (before.isOnHost) this.#contents.offload(context);
       this.#claims.resume(context, before.bucket, true);
     } else this.#contents.drop(context);
   }
@@ -311,7 +333,7 @@ export class WorkingSet {
 
   /** The cache is lost: only active contexts still count. */
   clear(): void {
-    for (const context of this.#contents.idle) this.#drop(context);
+    for (const context of this.#contents.idle()) this.#drop(context);
     for (const call of this.#displaced.keys()) {
       const context = this.get(call.program, call.thread);
       if (context !== undefined) context.before = undefined;
@@ -322,7 +344,7 @@ export class WorkingSet {
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
     const stepMs = halfLifeMs / STEPS_PER_HALF_LIFE;
-    const used = this.workingSetTokens / this.capacityTokens;
+    const used = this.workingSetTokens / (this.capacityTokens + this.hostTokens);
     const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), { stepMs, worthSteps, used });
     // With no known capacity nothing else would ever evict them.
     if (this.capacityTokens === Infinity) for (const context of late) this.#drop(context);
@@ -378,10 +400,10 @@ export class WorkingSet {
     return this.activeCountedTokens + Math.max(0, (roomTokens * ownTokens) / (ownTokens + claimTokens));
   }
 
-  /** Drops the longest-idle contexts while the contents exceed the capacity, as the engine's LRU does. */
+  /** Drops the longest-idle contexts while the contents exceed both capacities, as the engine's LRU does. */
   #pushOut(displaced?: Map<Context, Displaced>): Context[] {
     const dropped: Context[] = [];
-    for (let context = this.#contents.surplus; context !== undefined; context = this.#contents.surplus) {
+    for (let context = this.#contents.surplus(); context !== undefined; context = this.#contents.surplus()) {
       if (displaced?.has(context) === false) displaced.set(context, standingOf(context));
       this.#drop(context);
       dropped.push(context);

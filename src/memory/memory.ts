@@ -142,7 +142,7 @@ export class Memory {
   #expect(idle: IdleThread): void {
     const { program, thread, promptTokens } = idle;
     const { msPerPromptToken } = this.placement.rules.config.policy;
-    const warmMs = promptTokens * (program.home?.prefillMsPerToken ?? msPerPromptToken);
+    const warmMs = promptTokens * (program.home?.prices(msPerPromptToken).computed ?? msPerPromptToken);
     const { nowMs } = this.step;
     this.#prefetch.expect(idle, program.outlook?.next(thread, nowMs), warmMs, nowMs);
   }

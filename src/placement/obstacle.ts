@@ -51,7 +51,7 @@ export const fitsInto =
 
 /** Most tokens of the engine's working set. */
 export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
-  return policy.admits ? engine.gateTokens(config.admission.gate) : Infinity;
+  return policy.admits ? engine.restTokens(config.admission.gate) : Infinity;
 }
 
 export function headroomOf(engine: Engine, { policy, config }: PlacementRules, nowMs: number): Headroom {

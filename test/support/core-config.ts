@@ -26,6 +26,7 @@ const QUIET: SchedulerConfig = {
     windowMin: 1,
     windowMax: 16,
     gate: 0.9,
+    hostGate: 0.9,
     halfLifeMs: 16_000,
     batching: 'none',
     retention: 'learnt',
