@@ -109,10 +109,9 @@ export class Engine {
     this.state = 'up';
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
-    const { hostTokens = 0, hostTokensPerSecond } = joined;
-    this.#hostTokens = Number.isFinite(hostTokens) ? Math.max(0, hostTokens) : 0;
-    const isSpeed = hostTokensPerSecond !== undefined && hostTokensPerSecond > 0;
-    this.#toldMsPerToken = isSpeed ? 1000 / hostTokensPerSecond : undefined;
+    const { hostTokens = 0, hostTokensPerSecond = 0 } = joined;
+    this.#hostTokens = hostTokens;
+    this.#toldMsPerToken = hostTokensPerSecond > 0 ? 1000 / hostTokensPerSecond : undefined;
     this.contextTokensMax = joined.contextTokensMax;
     this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
@@ -122,8 +121,8 @@ export class Engine {
 
   /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
-    const isCounted = this.capacityTokens !== undefined && config.hostGate > 0;
-    this.workingSet.hostTokens = isCounted ? this.#hostTokens : 0;
+    const besideTokens = this.#hostTokens - (this.capacityTokens ?? Infinity);
+    this.workingSet.hostTokens = config.hostGate > 0 && besideTokens > 0 ? besideTokens : 0;
     this.#hostGate = config.hostGate;
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
     if (config.retention === this.#retention) return;
@@ -230,7 +229,7 @@ export class Engine {
 
   /** Share of the gate that contexts in use take. */
   activeShare(gate: number): number {
-    return this.workingSet.activeAnywhereTokens / this.gateTokens(gate);
+    return this.workingSet.runningAnywhereTokens / this.gateTokens(gate);
   }
 
   /**
@@ -250,21 +249,28 @@ export class Engine {
     return gate === 0 || this.capacityTokens === undefined ? Infinity : gate * this.capacityTokens;
   }
 
-  /** Upper bound on the working set in tokens: idle contexts may also be on the host, if that gives them back sooner. */
+  /**
+   * Upper bound on the working set in tokens. On an engine whose host holds more than its KV cache, and gives it back sooner
+   * than it computes it, idle contexts may be there. The host has copies of what is in the KV cache, so they do not add up.
+   */
   restTokens(gate: number): number {
+    const gateTokens = this.gateTokens(gate);
+    if (this.workingSet.hostTokens === 0) return gateTokens;
     const { msPerToken = Infinity, hostMsPerToken = this.#toldMsPerToken ?? 0 } = this.#prefill;
-    return this.gateTokens(gate) + (hostMsPerToken < msPerToken ? this.#hostGate * this.workingSet.hostTokens : 0);
+    return hostMsPerToken < msPerToken ? Math.max(gateTokens, this.#hostGate * this.#hostTokens) : gateTokens;
   }
 
   /**
    * Room within the gate at `nowMs`. An empty engine has room for anything, so that nothing can deadlock. Returning
-   * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last.
+   * calls may displace idle contexts; an aged call may too, but no sooner than `turnMs` after the last. A newcomer may
+   * send idle contexts to the host only while no call waits to return: more residents than run would only move to and fro.
    */
   headroom(gate: number, nowMs: number): Headroom {
     const isEmpty = this.inFlightAnywhere === 0;
-    const whole = (isEmpty ? Infinity : this.gateTokens(gate)) - this.workingSet.activeAnywhereTokens;
-    const resting = (isEmpty ? Infinity : this.restTokens(gate)) - this.workingSet.anywhereTokens;
-    const spare = Math.min(whole, resting);
+    const { runningAnywhereTokens, anywhereTokens } = this.workingSet;
+    const whole = (isEmpty ? Infinity : this.gateTokens(gate)) - runningAnywhereTokens;
+    const mostTokens = this.bound.residents > 0 ? this.gateTokens(gate) : this.restTokens(gate);
+    const spare = Math.min(whole, (isEmpty ? Infinity : mostTokens) - anywhereTokens);
     return { resident: whole, aged: nowMs >= this.evictableAtMs ? whole : spare, new: spare };
   }
 }

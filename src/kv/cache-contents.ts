@@ -24,7 +24,7 @@ const ABANDONED_MAX = 4096;
 export class CacheContents {
   /** Capacity in tokens; Infinity when unknown. */
   capacityTokens = Infinity;
-  /** Capacity of the host memory behind it in tokens; 0: none. */
+  /** Tokens that the engine's host memory keeps beside those in the KV cache; 0: none. */
   hostTokens = 0;
   /** Tokens that other gateways' calls have put in. */
   othersTokens = 0;

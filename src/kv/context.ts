@@ -34,6 +34,8 @@ export interface Context {
   // In the working set (`WorkingSet`).
   /** Tokens it counts: its size or its forecast, whichever is larger, less the shared prefix. */
   countedTokens: number;
+  /** While active: prompt and reserved output, less the shared prefix. */
+  runningTokens: number;
   /** While idle: the gate keeps room for its return, weighted by its bucket's share. */
   isRetained: boolean;
   /** While idle: a call of the thread waits to return to it. */
@@ -80,6 +82,7 @@ export function newContext(program: Program, thread: string): Context {
     cutOffTokens: 0,
     before: undefined,
     countedTokens: 0,
+    runningTokens: 0,
     isRetained: false,
     isReturning: false,
     countsShared: false,

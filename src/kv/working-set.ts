@@ -46,6 +46,8 @@ export class WorkingSet {
   readonly #countedShared = new SharedHoldings();
   /** Tokens of active contexts, without shared prefixes. */
   #activeTokens = 0;
+  /** Of these, prompts and reserved output, without growth to come. */
+  #runningTokens = 0;
   #others: Others = { activeTokens: 0, claimTokens: 0 };
   /** For each call in flight: the idle contexts that it evicted or took claims from, as they were before. */
   readonly #displaced = new Map<Call, Map<Context, Displaced>>();
@@ -67,7 +69,7 @@ export class WorkingSet {
     this.#contents.capacityTokens = tokens;
   }
 
-  /** Capacity of the host memory that keeps what leaves the cache, in tokens; 0: none. */
+  /** Tokens that the engine's host memory keeps beside those in the cache; 0: none. */
   get hostTokens(): number {
     return this.#contents.hostTokens;
   }
@@ -89,6 +91,15 @@ export class WorkingSet {
   /** Tokens of active contexts, those of other gateways included. */
   get activeAnywhereTokens(): number {
     return this.activeCountedTokens + this.#others.activeTokens;
+  }
+
+  /**
+   * Those tokens as the bound on contexts in use counts them: with a host, without growth to come, as that pushes out
+   * nothing which must be computed again.
+   */
+  get runningAnywhereTokens(): number {
+    if (this.hostTokens === 0) return this.activeAnywhereTokens;
+    return this.#runningTokens + this.#activeShared.tokens + this.#others.activeTokens;
   }
 
   /** The working set of all gateways. */
@@ -132,6 +143,15 @@ export class WorkingSet {
     const promptTokens = Math.max(context.promptTokens, call.promptTokens);
     const reservedTokens = context.reservedTokens + call.needTokens - call.promptTokens;
     return Math.max(0, this.#countedActive(context, call, promptTokens, reservedTokens) - context.countedTokens);
+  }
+
+  /** Tokens that the call needs of the room for its admission class. A return with a host needs none for growth to come. */
+  roomTokens(call: Call): number {
+    const context = this.get(call.program, call.thread);
+    if (this.hostTokens === 0 || context === undefined) return this.extraTokens(call);
+    if (context.state === 'idle') return Math.max(0, call.needTokens - call.sharedTokens);
+    const promptTokens = Math.max(context.promptTokens, call.promptTokens);
+    return promptTokens - context.promptTokens + call.needTokens - call.promptTokens;
   }
 
   /** Parallel calls of a thread share the prefix that the first of them shares. */
@@ -237,6 +257,8 @@ export class WorkingSet {
     const { before } = context;
     const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
     this.#activeTokens -= context.countedTokens;
+    this.#runningTokens -= context.runningTokens;
+    context.runningTokens = 0;
     this.#activeShared.delete(context.family, context.sharedTokens);
     context.before = undefined;
     this.#contents.rest(context);
@@ -368,8 +390,11 @@ export class WorkingSet {
     const { ownTokens, promptTokens, sharedTokens, reservedTokens, family } = context;
     const tokens = Math.max(ownTokens, promptTokens - sharedTokens) + reservedTokens;
     this.#contents.resize(context, tokens, family, sharedTokens);
+    const runningTokens = Math.max(0, promptTokens - sharedTokens) + reservedTokens;
     this.#activeTokens += countedTokens - context.countedTokens;
+    this.#runningTokens += runningTokens - context.runningTokens;
     context.countedTokens = countedTokens;
+    context.runningTokens = runningTokens;
   }
 
   #longestPrompt({ program, thread }: Call): number {

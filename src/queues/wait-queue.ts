@@ -31,6 +31,11 @@ export class WaitQueue<T extends Waiting> {
     return resident.size + aged.size + fresh.size;
   }
 
+  /** Number of calls whose contexts are cached. */
+  get residents(): number {
+    return this.#classes.resident.size;
+  }
+
   insert(call: T): void {
     this.#classes[call.admissionClass].insert(call);
     if (call.isAged) this.#aged.insert(call);

@@ -183,6 +183,6 @@ function read(call: Call, pool: ModelPool): Call {
 
 function readNeeds(call: Call, pool: ModelPool): Call {
   call.countedTokens = call.boundTo?.workingSet.countedTokens(call, call.needTokens) ?? pool.countedTokens(call);
-  call.extraTokens = call.boundTo?.workingSet.extraTokens(call) ?? call.countedTokens;
+  call.extraTokens = call.boundTo?.workingSet.roomTokens(call) ?? call.countedTokens;
   return call;
 }
