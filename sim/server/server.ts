@@ -144,7 +144,7 @@ export class EngineServer implements CallHost {
       ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
       ['POST /detokenize', json(detokenize)],
       ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],
-      ['POST /reset_prefix_cache', json(() => (this.#engine.kv.reset(), {}))],
+      ['POST /reset_prefix_cache', json(() => (this.#engine.reset(), {}))],
       ['GET /sim/stats', json(() => this.stats())],
       ['GET /sim/faults', json(() => this.#faultState())],
       ['POST /sim/faults', json((body) => (this.#faults.update(body), this.#faultState()))],
