@@ -152,7 +152,7 @@ export class Engine<W extends Work = Work> {
     const preempted = this.#reserveRunning();
     // Room just taken from a running sequence does not go to a waiting one.
     if (!preempted) this.#admitWaiting(now);
-    // What several loads have brought may leave none of them the room to run.
+    // Several that hold their loads may leave none of them the room to run.
     while (this.running === 0 && this.#loading?.readyAt === Infinity && this.#loading.giveUpLast())
       this.#admitWaiting(now);
     const loadedAt = this.#loading?.readyAt ?? Infinity;

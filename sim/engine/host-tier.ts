@@ -1,5 +1,6 @@
 import type { BlockHashes } from './blocks.js';
 import { KvCache, KvHold } from './kv-cache.js';
+import type { Preset } from './presets.js';
 import { noHostTotals } from './totals.js';
 
 /** When content is copied to the host: as soon as it is computed, as by vLLM, or when the GPU gives it away. */
@@ -10,9 +11,27 @@ export type HostWrites = (typeof HOST_WRITES)[number];
 export interface HostSettings {
   /** Capacity, at least one block. */
   readonly tokens: number;
-  /** What the link moves each way. */
+  /** Rate of its link, each way. */
   readonly bytesPerSecond: number;
   readonly writes: HostWrites;
+}
+
+export interface HostOptions {
+  readonly hostTokens?: number | undefined;
+  readonly hostGbps?: number | undefined;
+  readonly hostWrites: HostWrites;
+}
+
+/**
+ * The tier that options describe; undefined: none.
+ * @throws TypeError when nothing gives the speed of its link
+ */
+export function hostOf(preset: Preset, { hostTokens, hostGbps, hostWrites }: HostOptions): HostSettings | undefined {
+  if (hostTokens === undefined || hostTokens === 0) return undefined;
+  const bytesPerSecond = hostGbps === undefined ? preset.hostBytesPerSecond : hostGbps * 1e9;
+  if (bytesPerSecond === undefined)
+    throw new TypeError('the preset has no link to host memory: hostGbps must be given');
+  return { tokens: hostTokens, bytesPerSecond, writes: hostWrites };
 }
 
 /** Content on its way to the host. */

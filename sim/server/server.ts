@@ -69,6 +69,7 @@ export class EngineServer implements CallHost {
       blockSize: settings.blockSize,
       scheduling: settings.scheduling,
       eviction: settings.sessions ? 'sessions' : 'lru',
+      host: settings.tier,
     });
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
@@ -218,7 +219,7 @@ export class EngineServer implements CallHost {
 
   #generate({ request, response, outlet, body, record }: Exchange, api: Api): void {
     const ask = withHeaderScript(api.read(body, this.#store.history), request);
-    const call = new Call(this, api, ask);
+    const call = new Call(this, api, ask, outlet.fault);
     if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
     if (api === responses && body['store'] !== false) this.#store.add(call);
     if (api === responses && body['background'] === true && !call.terms.stream) {

@@ -132,15 +132,15 @@ export class Replica {
     const nowMs = this.#begin.atMs;
     const endMs = this.engine.begin(nowMs, Infinity);
     if (endMs === undefined) return;
-    this.#begunMs = nowMs;
+    // Without any that runs, it waits for its host, and is not busy.
+    this.#begunMs = this.engine.running === 0 ? NaN : nowMs;
     this.#heldBlocks = this.#held();
     this.agenda.set(this.#end, endMs);
   }
 
   /** Accounts for the ended stretch. */
   #account(nowMs: number): void {
-    // It only waits for its host.
-    if (this.engine.running === 0) return;
+    if (Number.isNaN(this.#begunMs)) return;
     this.engine.advance(nowMs);
     const durationMs = nowMs - this.#begunMs;
     this.#busyMs += durationMs;
