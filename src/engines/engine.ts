@@ -60,7 +60,7 @@ export class Engine {
   #retention: SchedulerConfig['admission']['retention'];
   capacityTokens: number | undefined;
   /** Capacity of its host memory, and the time of a token from there by its own word. */
-  #hostTokens = 0;
+  hostTokens = 0;
   #toldMsPerToken: number | undefined;
   #hostGate = 0;
   /** Ways in which its memory can be moved. */
@@ -110,7 +110,7 @@ export class Engine {
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     const { hostTokens = 0, hostTokensPerSecond = 0 } = joined;
-    this.#hostTokens = hostTokens;
+    this.hostTokens = hostTokens;
     this.#toldMsPerToken = hostTokensPerSecond > 0 ? 1000 / hostTokensPerSecond : undefined;
     this.contextTokensMax = joined.contextTokensMax;
     this.capabilities = joined.capabilities ?? ['warm'];
@@ -121,7 +121,7 @@ export class Engine {
 
   /** Applies new settings. The window and retention keep their memory unless their own settings changed. */
   configure(config: SchedulerConfig['admission']): void {
-    const besideTokens = this.#hostTokens - (this.capacityTokens ?? Infinity);
+    const besideTokens = this.hostTokens - (this.capacityTokens ?? Infinity);
     this.workingSet.hostTokens = config.hostGate > 0 && besideTokens > 0 ? besideTokens : 0;
     this.#hostGate = config.hostGate;
     if (!this.limit.isMadeOf(config, this.#windowMax)) this.limit = new ConcurrencyLimit(config, this.#windowMax);
@@ -257,7 +257,7 @@ export class Engine {
     const gateTokens = this.gateTokens(gate);
     if (this.workingSet.hostTokens === 0) return gateTokens;
     const { msPerToken = Infinity, hostMsPerToken = this.#toldMsPerToken ?? 0 } = this.#prefill;
-    return hostMsPerToken < msPerToken ? Math.max(gateTokens, this.#hostGate * this.#hostTokens) : gateTokens;
+    return hostMsPerToken < msPerToken ? Math.max(gateTokens, this.#hostGate * this.hostTokens) : gateTokens;
   }
 
   /**

@@ -52,6 +52,10 @@ export class CacheContents {
     yield* this.#idle;
   }
 
+  get onHost(): Iterable<Context> {
+    return this.#onHost;
+  }
+
   /** Adds an active context for a thread that has none. */
   open(program: Program, thread: string): Context {
     const context = newContext(program, thread);

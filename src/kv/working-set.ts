@@ -76,6 +76,7 @@ export class WorkingSet {
 
   set hostTokens(tokens: number) {
     this.#contents.hostTokens = tokens;
+    if (tokens === 0) for (const context of this.#contents.onHost) this.#drop(context);
   }
 
   /** Tokens counted by contexts with a call in flight, shared prefixes included. */
@@ -122,6 +123,13 @@ export class WorkingSet {
   /** Tokens of those that are on the engine's host. */
   get onHostTokens(): number {
     return this.#contents.onHostTokens;
+  }
+
+  /** Tokens of the program's contexts that are on the engine's host. */
+  onHostTokensOf(program: Program): number {
+    return this.#contents
+      .of(program)
+      .reduce((sum, { isOnHost, cachedTokens }) => sum + (isOnHost ? cachedTokens : 0), 0);
   }
 
   /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */

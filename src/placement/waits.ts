@@ -147,7 +147,9 @@ export class Waits {
   #shortOf(call: Call, engine: Engine, room: Headroom, isOwn: boolean): Obstacle | undefined {
     const { admissionClass, extraTokens, countedTokens } = call;
     const ownRoom = room[admissionClass];
-    const limit = engine.gateTokens(this.placement.rules.config.admission.gate);
+    const { gate } = this.placement.rules.config.admission;
+    const mayRest = admissionClass === 'new' && engine.bound.residents === 0;
+    const limit = mayRest ? engine.restTokens(gate) : engine.gateTokens(gate);
     const short = (needs: number, free: number): Obstacle | undefined =>
       needs <= free
         ? undefined

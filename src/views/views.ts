@@ -39,6 +39,8 @@ export interface ProgramView {
   readonly callsTotal: number;
   readonly promotions: number;
   readonly contextTokens: Tokens;
+  /** Tokens of its contexts that its home has on the host, by our estimate. */
+  readonly onHostTokens: Tokens;
   readonly promptTokens: Tokens;
   readonly cachedTokens: Tokens;
   readonly outputTokens: Tokens;
@@ -90,6 +92,12 @@ export interface EngineView {
   readonly pinned: number;
   readonly workingSetTokens: Tokens;
   readonly capacityTokens: Tokens | undefined;
+  /** Most tokens of contexts in use, and of these and the idle ones that count; Infinity: no gate. */
+  readonly gateTokens: number;
+  readonly restTokens: number;
+  /** Capacity of its host memory, and the tokens of contexts there that are not in the KV cache, by our estimate. */
+  readonly hostTokens: Tokens;
+  readonly onHostTokens: Tokens;
   readonly reservedFor: CallId | undefined;
 }
 
@@ -307,6 +315,7 @@ function programView({ policy, nowMs }: State & Moment, row: Program): ProgramVi
     callsTotal: row.callsTotal,
     promotions: row.promotions,
     contextTokens: row.contextTokens as Tokens,
+    onHostTokens: (row.home?.workingSet.onHostTokensOf(row) ?? 0) as Tokens,
     promptTokens: row.promptTokens as Tokens,
     cachedTokens: row.cachedTokens as Tokens,
     outputTokens: row.outputTokens as Tokens,
@@ -337,7 +346,8 @@ function threadView(call: Call, nowMs: number): ThreadView {
   };
 }
 
-function engineView({ policy, stepMs }: State, found: Engine): EngineView {
+function engineView({ policy, stepMs, placement }: State, found: Engine): EngineView {
+  const { gate } = placement.rules.config.admission;
   return {
     id: found.id,
     state: found.state,
@@ -348,6 +358,10 @@ function engineView({ policy, stepMs }: State, found: Engine): EngineView {
     pinned: found.bound.size,
     workingSetTokens: found.workingSet.workingSetTokens as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
+    gateTokens: found.gateTokens(gate),
+    restTokens: found.restTokens(gate),
+    hostTokens: found.hostTokens as Tokens,
+    onHostTokens: found.workingSet.onHostTokens as Tokens,
     reservedFor: found.reservedFor?.id,
   };
 }

@@ -35,7 +35,7 @@ function inFlightTokens(
 }
 
 it('a call is dispatched past the gate only into an empty engine', () => {
-  let held = 0;
+  let [held, hosts] = [0, 0];
   playMany((seed) => {
     const asks = new Map<string, Ask>();
     /** By family, the largest part of its beginning that an engine found in its cache. Contexts cannot share more. */
@@ -64,10 +64,15 @@ it('a call is dispatched past the gate only into an empty engine', () => {
           held += 1;
           const tokens = inFlightTokens(book.running(id), asks, sharedTokens);
           assert.ok(tokens <= gate * capacityTokens, `contexts in flight on ${id}`);
-          assert.ok(scheduler.views.engine(id)!.workingSetTokens <= gate * capacityTokens, `working set of ${id}`);
+          const { workingSetTokens, onHostTokens, hostTokens } = scheduler.views.engine(id)!;
+          assert.ok(onHostTokens <= (hostTokens > capacityTokens ? hostTokens : 0), `contexts on the host of ${id}`);
+          // A host takes what rests, and what returns may grow at its expense.
+          if (hostTokens > capacityTokens) hosts += 1;
+          else assert.ok(workingSetTokens <= gate * capacityTokens, `working set of ${id}`);
         }
       },
     };
   });
   assert.ok(held > 100, `only ${held} dispatches met a gate`);
+  assert.ok(hosts > 20, `only ${hosts} dispatches met a host`);
 });

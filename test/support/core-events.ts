@@ -12,6 +12,7 @@ import {
   type CallFinished,
   type EngineJoined,
   type EngineShared,
+  type Tokens,
   type Warm,
   type Event,
   type Work,
@@ -122,6 +123,8 @@ export interface EngineFacts {
   readonly models?: readonly string[];
   readonly window?: number;
   readonly capacity?: number;
+  readonly host?: number;
+  readonly hostSpeed?: number;
   readonly contextMax?: number;
   readonly probation?: boolean;
 }
@@ -133,6 +136,8 @@ export function joined(engine: string, facts: EngineFacts = {}): EngineJoined {
     models: (facts.models ?? ['m']).map(modelId),
     ...(facts.window !== undefined && { windowMax: facts.window }),
     ...(facts.capacity !== undefined && { capacityTokens: tokens(facts.capacity) }),
+    ...(facts.host !== undefined && { hostTokens: facts.host as Tokens }),
+    ...(facts.hostSpeed !== undefined && { hostTokensPerSecond: facts.hostSpeed }),
     ...(facts.contextMax !== undefined && { contextTokensMax: tokens(facts.contextMax) }),
     ...(facts.probation !== undefined && { probation: facts.probation }),
   };

@@ -51,6 +51,8 @@ export function play(options: PlayOptions): Command[] {
 
 class Player {
   readonly #dice: Dice;
+  /** Of the hosts alone: the rest of a sequence is the same without them. */
+  readonly #hosts: Dice;
   readonly #scheduler: Scheduler;
   readonly #policy: WatchingPolicy | undefined;
   readonly #book = new Book();
@@ -64,6 +66,7 @@ class Player {
 
   constructor(readonly options: PlayOptions) {
     const dice = (this.#dice = new Dice(options.seed));
+    this.#hosts = new Dice(options.seed + 1_000_000);
     this.#config = this.#randomConfig();
     const { policy } = options;
     this.#policy = typeof policy === 'function' ? policy() : undefined;
@@ -253,6 +256,7 @@ class Player {
         models: dice.chance(0.7) ? MODELS : dice.chance(0.8) ? ['m'] : ['n'],
         ...(dice.chance(0.6) && { window: dice.int(1, 4) }),
         ...(dice.chance(0.7) && { capacity: dice.int(500, 4_000) }),
+        ...(this.#hosts.chance(0.4) && { host: this.#hosts.int(0, 12_000) }),
         ...(dice.chance(0.2) && { probation: true }),
         ...(this.options.contextMax !== undefined && { contextMax: this.options.contextMax }),
       }),
