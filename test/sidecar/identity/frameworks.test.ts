@@ -5,10 +5,6 @@ import { answer, createCaller, said } from './caller.js';
 /* Requests as agent frameworks send them besides plain conversations, in a few words of our own. */
 
 const chat = (...messages: JsonObject[]) => ({ body: { messages } });
-const asks = (name: string, args: JsonObject, id: string) => ({
-  content: null,
-  tool_calls: [{ id, type: 'function', function: { name, arguments: JSON.stringify(args) } }],
-});
 const WORDS = 'First I shall look at the map of the whole valley, then I shall ask for the weather there.';
 const OTHER = 'The map shows two ways from the village to the pass, and one of them is closed in winter.';
 
