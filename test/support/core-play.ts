@@ -256,7 +256,7 @@ class Player {
         models: dice.chance(0.7) ? MODELS : dice.chance(0.8) ? ['m'] : ['n'],
         ...(dice.chance(0.6) && { window: dice.int(1, 4) }),
         ...(dice.chance(0.7) && { capacity: dice.int(500, 4_000) }),
-        ...(this.#hosts.chance(0.4) && { host: this.#hosts.int(0, 12_000) }),
+        ...(this.#hosts.chance(0.5) && { host: this.#hosts.int(0, 12_000) }),
         ...(dice.chance(0.2) && { probation: true }),
         ...(this.options.contextMax !== undefined && { contextMax: this.options.contextMax }),
       }),
@@ -288,7 +288,10 @@ class Player {
 
   /** Brings every engine back, lets every call end, and waits for the last lease to expire. */
   #closeDown(): void {
-    for (const engine of this.#engines) this.#tell(joined(engine, { models: MODELS, window: 2, capacity: 3_000 }));
+    for (const engine of this.#engines) {
+      const host = this.#hosts.int(0, 9_000);
+      this.#tell(joined(engine, { models: MODELS, window: 2, capacity: 3_000, host }));
+    }
     for (let round = 0; this.#book.active.size > 0; round += 1) {
       if (round > ROUNDS_MAX) throw new Error(`${this.#book.active.size} calls never end`);
       for (const call of this.#book.running()) this.#tell(finished(call.id, { prompt: call.promptTokens, output: 5 }));
