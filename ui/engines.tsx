@@ -22,9 +22,9 @@ export function Engines() {
 
 function Card({ engine }: { readonly engine: Engine }) {
   const { open, text } = engineWords(engine);
-  const { gate_tokens: gate, capacity_tokens: capacity, working_set_tokens: workingSet } = engine;
-  const limit = gate ?? capacity;
-  const named = gate === null ? 'KV cache' : 'gate';
+  const { rest_tokens: rest, capacity_tokens: capacity, working_set_tokens: workingSet, host_tokens: host } = engine;
+  const limit = rest ?? capacity;
+  const named = rest === null ? 'KV cache' : rest === engine.gate_tokens ? 'gate' : 'gate and host';
   return (
     <li class="card">
       <h3>
@@ -60,6 +60,12 @@ function Card({ engine }: { readonly engine: Engine }) {
           <dt>Capacity</dt>
           <dd>{capacity === null ? '–' : tokens(capacity)}</dd>
         </div>
+        {host > 0 && (
+          <div>
+            <dt title="Contexts that have left the KV cache for host memory, estimated">On the host</dt>
+            <dd>{`${tokens(engine.on_host_tokens)} of ${tokens(host)}`}</dd>
+          </div>
+        )}
         <div>
           <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
           <dd>{percent(engine.cached_share)}</dd>

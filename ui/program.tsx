@@ -62,6 +62,7 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
     ['Calls', `${count(row.calls)}, ${count(row.active_calls)} active`],
     ['Promotions', count(row.promotions)],
     ['Context', `${tokens(row.context_tokens)} tokens`],
+    ...(row.on_host_tokens > 0 ? [['On the host', `${tokens(row.on_host_tokens)} tokens`] as [string, string]] : []),
     ['From cache', percent(ratio(row.cached_tokens, row.prompt_tokens))],
     ['Answers', `${tokens(row.output_tokens)} tokens`],
     ['Age', duration(row.age_seconds)],

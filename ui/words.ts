@@ -117,8 +117,8 @@ export function engineWords(engine: Engine): { readonly open: boolean; readonly 
   if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
   if (engine.state === 'probation' && engine.in_flight > 0) return closed('On probation: one call at a time.');
   if (engine.window !== null && engine.in_flight >= engine.window) return closed('Its window is full.');
-  if (engine.gate_tokens !== null && engine.working_set_tokens >= GATE_FULL * engine.gate_tokens)
-    return closed(`Its KV gate is full: ${tokens(engine.working_set_tokens)} of ${tokens(engine.gate_tokens)} tokens.`);
+  if (engine.rest_tokens !== null && engine.working_set_tokens >= GATE_FULL * engine.rest_tokens)
+    return closed(`Its KV gate is full: ${tokens(engine.working_set_tokens)} of ${tokens(engine.rest_tokens)} tokens.`);
   return { open: true, text: engine.state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
 }
 

@@ -28,6 +28,7 @@ const COLUMNS: readonly Column[] = [
   count('CALLS', 6, 'calls'),
   count('PROMOTED', 15, 'promotions'),
   count('CONTEXT', 14, 'context_tokens'),
+  count('ON HOST', 16, 'on_host_tokens'),
   { title: 'CACHED', width: 6, rank: 8, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
   { ...time('IDLE', 5, 'idle_seconds'), text: (row) => (row.state === 'idle' ? timeText(row.idle_seconds) : '-') },
   time('AGE', 12, 'age_seconds'),
@@ -79,7 +80,11 @@ function time(title: string, rank: number, sort: Extract<keyof ProgramRow, `${st
   return { title, width: Math.max(6, title.length), rank, sort, text: (row) => timeText(row[sort]) };
 }
 
-function count(title: string, rank: number, sort: 'context_tokens' | 'calls' | 'active_calls' | 'promotions'): Column {
+function count(
+  title: string,
+  rank: number,
+  sort: 'context_tokens' | 'on_host_tokens' | 'calls' | 'active_calls' | 'promotions',
+): Column {
   return { title, width: Math.max(5, title.length), rank, sort, text: (row) => countText(row[sort]) };
 }
 

@@ -23,6 +23,7 @@ const program = z.object({
   calls: figure,
   promotions: figure,
   context_tokens: figure,
+  on_host_tokens: figure,
   prompt_tokens: figure,
   cached_tokens: figure,
   age_seconds: figure,

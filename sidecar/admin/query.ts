@@ -19,6 +19,7 @@ const SORT_KEYS = {
   calls: (row) => row.callsTotal,
   promotions: (row) => row.promotions,
   context_tokens: (row) => row.contextTokens,
+  on_host_tokens: (row) => row.onHostTokens,
   prompt_tokens: (row) => row.promptTokens,
   cached_tokens: (row) => row.cachedTokens,
   output_tokens: (row) => row.outputTokens,

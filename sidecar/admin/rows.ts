@@ -77,6 +77,7 @@ function programRow(
     calls: row.callsTotal,
     promotions: row.promotions,
     context_tokens: row.contextTokens,
+    on_host_tokens: row.onHostTokens,
     prompt_tokens: row.promptTokens,
     cached_tokens: row.cachedTokens,
     output_tokens: row.outputTokens,
@@ -203,6 +204,8 @@ export function engineRows(context: Parts): Answers.EngineList {
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
 }
 
+const limitOf = (tokens = Infinity): number | null => (tokens === Infinity ? null : Math.floor(tokens));
+
 /** @param prompts of the last minutes, by engine */
 export function engineRow(
   context: Parts,
@@ -210,8 +213,6 @@ export function engineRow(
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
   const view = context.driver.views.engine(engine.id);
-  const { gate } = context.config.admission;
-  const capacity = view?.capacityTokens;
   return {
     id: engine.id,
     url: engine.url.href,
@@ -227,8 +228,11 @@ export function engineRow(
     window: view === undefined || view.window === Infinity ? null : view.window,
     in_flight: view?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,
-    gate_tokens: capacity === undefined || gate === 0 ? null : Math.floor(gate * capacity),
-    capacity_tokens: capacity ?? null,
+    gate_tokens: limitOf(view?.gateTokens),
+    rest_tokens: limitOf(view?.restTokens),
+    capacity_tokens: view?.capacityTokens ?? null,
+    host_tokens: view?.hostTokens ?? 0,
+    on_host_tokens: view?.onHostTokens ?? 0,
     cached_share: prompts.get(engine.id)?.cachedShare ?? null,
     resting: view?.resting ?? false,
     engine_running: engine.load.running ?? null,

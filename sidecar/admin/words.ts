@@ -60,10 +60,22 @@ interface Rules {
 export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, rules: Rules): string {
   const { id, activeCalls, forecast } = row;
   const now = activeCalls > 0 ? `${count(activeCalls)} active` : `no active call${nextLevelInWords(row, rules)}`;
-  const program = [`Program ${named(labelOf(id))} has ${now}.`, ...forecastInWords(forecast)].join(' ');
+  const program = [
+    `Program ${named(labelOf(id))} has ${now}.`,
+    ...onHostInWords(row),
+    ...forecastInWords(forecast),
+  ].join(' ');
   return last === undefined
     ? `${program} No engine has run a call of it yet.`
     : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, rules.balancer)}`;
+}
+
+/** Nothing while all of its contexts are in the KV cache, or gone. */
+function onHostInWords({ home, onHostTokens }: ProgramView): string[] {
+  if (home === undefined || onHostTokens === 0) return [];
+  return [
+    `About ${tokens(onHostTokens)} of its contexts have left the KV cache of ${home}, and come back from its host memory.`,
+  ];
 }
 
 /** Nothing where all calls share one level. */

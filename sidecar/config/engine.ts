@@ -29,9 +29,13 @@ export const engine = z.strictObject({
   hostTokens: count(0, 1e12)
     .optional()
     .meta(
-      note('Tokens that fit into the host memory to which the engine offloads its KV cache; 0: it has none.', NONE, {
-        default: 'the engine’s report; unknown: none',
-      }),
+      note(
+        'Tokens that fit into the host memory to which the engine copies its KV cache, as vLLM and LMCache do; of one that moves them there, these and `capacityTokens`. 0: it has none.',
+        NONE,
+        {
+          default: 'the engine’s report; unknown: none',
+        },
+      ),
     ),
   hostTokensPerSecond: z
     .number()

@@ -135,10 +135,17 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
     (view) => view.workingSetTokens,
   );
   ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
-  ofView('gate_tokens', 'Most tokens of the working set, the gate.', ({ capacityTokens }) => {
-    const { gate } = context.config.admission;
-    return gate === 0 || capacityTokens === undefined ? undefined : gate * capacityTokens;
-  });
+  const limitOf = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens);
+  ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens }) => limitOf(gateTokens));
+  ofView('rest_tokens', 'Most tokens of the working set: the gate, or more with host memory.', ({ restTokens }) =>
+    limitOf(restTokens),
+  );
+  ofView('host_tokens', 'Host memory for what leaves the KV cache.', (view) => view.hostTokens);
+  ofView(
+    'on_host_tokens',
+    'Contexts in host memory that have left the KV cache, estimated.',
+    (view) => view.onHostTokens,
+  );
   ofEngine('up', '1 while the engine takes calls.', (engine) => (isServing(engine) ? 1 : 0));
   scraped('engine_state', '1 for the engine’s state, 0 for the others.', ['engine', 'state'], () =>
     fleet

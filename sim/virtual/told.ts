@@ -125,7 +125,8 @@ export const engineJoined = (
   capacityTokens: tokens(kv.size * blockSize),
   contextTokensMax: tokens(maxModelLen),
   ...(host !== undefined && {
-    hostTokens: tokens(host.tokens),
+    // Without copies of what is in the KV cache, the host adds to it.
+    hostTokens: tokens(host.tokens + (host.writes === 'evicted' ? kv.size * blockSize : 0)),
     hostTokensPerSecond: host.bytesPerSecond / preset.kvBytesPerToken,
   }),
   ...(probation && { probation }),

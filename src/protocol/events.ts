@@ -229,7 +229,10 @@ export interface EngineJoined {
   readonly windowMax?: number;
   /** KV cache capacity in tokens; absent: no working-set gate on this engine. */
   readonly capacityTokens?: Tokens;
-  /** Capacity of the host memory that keeps what leaves the KV cache, in tokens; absent or 0: there is none. */
+  /**
+   * Capacity of the host memory that keeps what leaves the KV cache, in tokens, copies of what is still there included;
+   * absent or 0: there is none.
+   */
   readonly hostTokens?: Tokens;
   /** Tokens a second that come back from there; absent: learnt from calls. */
   readonly hostTokensPerSecond?: number;
