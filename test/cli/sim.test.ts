@@ -8,7 +8,7 @@ import { readText } from '../support/tree.js';
 
 /** Of one command, run by whichever test comes first. */
 let swept: ReturnType<typeof json> | undefined;
-const SWEEP = ['--workload', 'react', '--programs', '20', '--kv-tokens', '20000', '--rate', '2,4', '--window', '2,auto', '--engines', '2', '--seed', '1,2']; // prettier-ignore
+const SWEEP = ['--workload', 'react', '--programs', '20', '--kv-tokens', '20000', '--host-tokens', '40000', '--rate', '2,4', '--window', '2,auto', '--engines', '2', '--seed', '1,2']; // prettier-ignore
 const sweep = () => (swept ??= json(...SWEEP));
 
 describe('maitred sim --json', () => {
