@@ -60,13 +60,13 @@ const call = (id: number) => ({
   type: 'function',
   function: { name: 'bash', arguments: '{"b":1,"a":"]"}' },
 });
-const message = fc.oneof(
+const message: fc.Arbitrary<JsonObject> = fc.oneof(
   text.map((content) => ({ role: 'user', content })),
   text.map((content) => ({ role: 'system', content })),
   fc.tuple(text, fc.nat(99)).map(([content, id]) => ({ role: 'assistant', content, tool_calls: [call(id)] })),
   text.map((content) => ({ role: 'tool', tool_call_id: 'x', content: [{ type: 'text', text: content }] })),
 );
-const item = fc.oneof(
+const item: fc.Arbitrary<JsonObject> = fc.oneof(
   text.map((content) => ({ role: 'user', content })),
   text.map((content) => ({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: content }] })),
   fc.nat(9).map((id) => ({ type: 'function_call', call_id: `c${id}`, name: 'ls', arguments: '{}' })),
