@@ -17,7 +17,7 @@ export interface MarkedCall {
   /** Collects the unknown marks. */
   readonly foreign: Set<string | number>;
   /** Hash of the message before the answer. */
-  readonly last: () => string;
+  readonly last: () => number;
 }
 
 /**
