@@ -72,7 +72,7 @@ export class Agent {
     };
     this.#length = 0;
     this.#add(`${JSON.stringify(head).slice(0, -1)},"messages":[${JSON.stringify(system)},${JSON.stringify(user)}`);
-    // What came before is no other agent's.
+    // Earlier answers are no other agent’s.
     while (this.#length < bytes)
       this.#turn(`f${tasks.toString(16).padStart(6, '0')}${this.#turns.toString(16).padStart(5, '0')}`);
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from './api.js';
 
-/** What of a conversation's item is known without parsing it. */
+/** Facts of a conversation's item that are known without parsing it. */
 export interface Outline {
   readonly role: unknown;
   readonly type: unknown;

@@ -105,7 +105,7 @@ export class Digest {
 }
 
 /**
- * What is to be remembered of a body; undefined: nothing, as it is not of such a kind, or is known.
+ * Facts to remember of a body; undefined: none, as it is not of such a kind, or is known.
  * @param before its beginning that was known
  * @param itemBytesMax longest item; the content of longer ones may be cut where it is read
  */
