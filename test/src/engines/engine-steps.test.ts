@@ -57,7 +57,7 @@ describe('what an engine is found to do', () => {
     }
 
     get learnt() {
-      const { stepTime, prefillMsPerToken, limit } = this.engine;
+      const { stepTime, prices(0).computed, limit } = this.engine;
       const { emptyMs, msPerToken } = stepTime;
       return { emptyMs, msPerToken, prefillMsPerToken, window: limit.size };
     }
