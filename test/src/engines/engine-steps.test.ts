@@ -57,7 +57,8 @@ describe('what an engine is found to do', () => {
     }
 
     get learnt() {
-      const { stepTime, prefillMsPerToken, limit } = this.engine;
+      const { stepTime, limit } = this.engine;
+      const prefillMsPerToken = this.engine.prices(NaN).computed;
       const { emptyMs, msPerToken } = stepTime;
       return { emptyMs, msPerToken, prefillMsPerToken, window: limit.size };
     }
