@@ -6,7 +6,7 @@ export const CHARGE_NAMES = ['work', 'chain'] as const;
 export const ORDER_NAMES = ['learnt', 'attained'] as const;
 export const FORECAST_NAMES = ['learnt', 'length', 'none'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
-export const RETENTION_NAMES = ['learnt', 'half-life', 'saga', 'lru'] as const;
+export const RETENTION_NAMES = ['learnt', 'half-life', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
 export const PREFETCH_NAMES = ['off', 'on'] as const;
 export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
@@ -87,8 +87,8 @@ export interface SchedulerConfig {
      */
     readonly halfLifeMs: number;
     /**
-     * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, for as long as their
-     * tools take, or not at all. Only the simulator has rules of its own.
+     * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, or not at all. Only the
+     * simulator has rules of its own.
      */
     readonly retention: RetentionName | (() => RetentionPolicy);
     /**

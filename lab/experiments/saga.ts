@@ -13,10 +13,8 @@ const plas = (settings: Settings, more: Omit<Setup, 'policy' | 'settings'> = {})
 
 const DECLARED = { 'policy.foresight': 'declared' };
 const LEARNT = { 'policy.foresight': 'learnt' };
-const HELD = { 'admission.retention': 'saga' };
-const ALL = { ...DECLARED, ...HELD };
 
-const WITH_ALL = plas(ALL);
+const WITH_ALL = plas(DECLARED);
 const DEFAULT: Setup = { policy: 'plas' };
 
 /** SAGA's table 3. */
@@ -31,18 +29,18 @@ const WHOLE: Readonly<Record<string, Setup>> = {
   'pass-through, program-affinity': { policy: 'pass-through' },
   'plas (default)': DEFAULT,
   'plas (default), eviction by steps': { ...DEFAULT, eviction: 'steps' },
-  'all of it, learnt': plas({ ...LEARNT, ...HELD }),
+  'all of it, learnt': plas(LEARNT),
   'all of it, declared': WITH_ALL,
 };
 
 /** SAGA's table 4. */
 const PARTS: Readonly<Record<string, Setup>> = {
   'all of it, declared': WITH_ALL,
-  'without affinity': plas(ALL, { balancer: 'least-loaded' }),
-  'without a time to live (lru)': plas({ ...DECLARED, 'admission.retention': 'lru' }),
+  'without affinity': plas(DECLARED, { balancer: 'least-loaded' }),
+  'without retention (lru)': plas({ ...DECLARED, 'admission.retention': 'lru' }),
   'without foresight (lru)': plas({ 'admission.retention': 'lru' }),
-  'without the gate': plas({ ...ALL, 'admission.gate': 0 }),
-  'without the order of programs': { policy: 'fcfs-window', settings: ALL },
+  'without the gate': plas({ ...DECLARED, 'admission.gate': 0 }),
+  'without the order of programs': { policy: 'fcfs-window', settings: DECLARED },
 };
 
 /** SAGA's table 5. */
@@ -58,7 +56,6 @@ const BELADY = plas(LEARNT, { belady: true });
 const HOLDING: Readonly<Record<string, Setup>> = {
   'learnt (default)': plas(LEARNT),
   'half-life': plas({ ...LEARNT, 'admission.retention': 'half-life' }),
-  saga: plas({ ...LEARNT, ...HELD }),
   lru: plas({ ...LEARNT, 'admission.retention': 'lru' }),
 };
 const RETENTION = { ...HOLDING, belady: BELADY };
@@ -81,7 +78,7 @@ export const saga: Experiment = {
   name: 'saga',
   title: 'The parts of SAGA, one by one, in a kind world',
   about:
-    'What are foresight, retention by the time of tools, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching and WA-LRU, which move or keep what an engine holds; tenants have a chapter of their own. Engines evict what was idle for longest, or by steps as in KVFlow: the context that its program’s true graph needs the most steps later. No gateway can have that. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
+    'What are foresight, retention, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching and WA-LRU, which move or keep what an engine holds, and retention by the time of tools, which was no better than the learnt one; tenants have a chapter of their own. Engines evict what was idle for longest, or by steps as in KVFlow: the context that its program’s true graph needs the most steps later. No gateway can have that. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [coding(scale), ...recorded('mini-swe-agent', scale)];

@@ -41,11 +41,6 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
       `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
     );
   }
-  if (admission.retention === 'saga' && policy.foresight === 'none')
-    report(
-      ['admission', 'retention'],
-      'saga needs policy.foresight: learnt or declared, which knows how long tools take',
-    );
   if (policy.prefetch === 'on' && policy.foresight === 'none')
     report(['policy', 'prefetch'], 'needs policy.foresight: learnt or declared, which knows when threads return');
   // A program with a waiting or running call keeps its row, so there must be more rows than such calls.

@@ -166,7 +166,7 @@ export const admission = z
       .default(defaults.admission.retention)
       .meta(
         note(
-          'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, for as long as their tools take (`saga`), or none (`lru`).',
+          'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, or none (`lru`).',
           MEASURED,
         ),
       ),

@@ -36,12 +36,6 @@ export function registerForecasts(scraped: Scraped, { driver }: Parts): void {
   ofRests('foreseen_seconds', 'Engine time that these were to take.', ({ foreseenMs }) => foreseenMs / 1000);
   ofRests('taken_seconds', 'Engine time that they took.', ({ takenMs }) => takenMs / 1000);
   ofRests('error_seconds', 'Differences of the two, whatever their sign.', ({ errorMs }) => errorMs / 1000);
-  ofTable(
-    'returns',
-    'Threads that came back to a context with a time to live, by whether it was still held.',
-    ['tool', 'outcome'],
-    ({ holds }) => holds,
-  );
 }
 
 const samplesOf = ([row, column]: [string, string], counts: Counts): Samples =>

@@ -1,12 +1,5 @@
 import type { ToolLatency } from './tool-latency.js';
 
-/** Labels of tools counted apart, and the characters of one: monitoring systems bound both. */
-const TOOLS_MAX = 50;
-const LABEL_CHARS_MAX = 128;
-/** Labels of all further tools together, and of answers that ask for none. No tool has a name with brackets. */
-const OTHERS = '(other)';
-const NO_TOOL = '(none)';
-
 /** Forecasts of the rest of programs against the service that they then took, in milliseconds. */
 interface Rests {
   programs: number;
@@ -19,9 +12,6 @@ interface Rests {
 /** Times of tools by the least of their foreseen quantiles that they did not exceed. */
 type Times = Record<'p50' | 'p95' | 'none', number>;
 
-/** Returns of threads to their idle contexts: while those were still held, and after. */
-type Holds = Record<'hit' | 'miss', number>;
-
 /** How right forecasts have proved: running totals since the start, for metrics. */
 export class Accuracy {
   readonly rests: Readonly<Record<'declared' | 'learnt', Rests>> = { declared: noRests(), learnt: noRests() };
@@ -33,8 +23,6 @@ export class Accuracy {
   };
   /** Foreseen next answers that asked for the foreseen tools, or for others. */
   readonly successors = { right: 0, wrong: 0 };
-  /** By the tools of the last answer. */
-  readonly holds = new Map<string, Holds>();
 
   /** A program has ended. @param takenMs its service since the forecast */
   ended(source: 'declared' | 'learnt', foreseenMs: number, takenMs: number): void {
@@ -47,14 +35,6 @@ export class Accuracy {
 
   succeeded(foreseen: ToolLatency | undefined, tools: ToolLatency): void {
     if (foreseen !== undefined) this.successors[foreseen === tools ? 'right' : 'wrong'] += 1;
-  }
-
-  returned({ name }: ToolLatency, isHeld: boolean): void {
-    const label = name === '' ? NO_TOOL : name.slice(0, LABEL_CHARS_MAX);
-    const own = this.holds.has(label) || this.holds.size < TOOLS_MAX ? label : OTHERS;
-    const holds = this.holds.get(own) ?? { hit: 0, miss: 0 };
-    holds[isHeld ? 'hit' : 'miss'] += 1;
-    this.holds.set(own, holds);
   }
 }
 

@@ -75,11 +75,6 @@ export class Outlook {
     return this.#paths.get(thread)?.next(nowMs);
   }
 
-  /** Time that 95 of 100 tools take that the thread waits for; undefined: it waits for none. */
-  silenceMs(thread: string): number | undefined {
-    return this.#paths.get(thread)?.silenceMs;
-  }
-
   view(serviceMs: number): Forecast | undefined {
     const declaredMs = this.declaredMs(serviceMs);
     if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs };
@@ -100,11 +95,6 @@ export class Outlook {
   totalMs(serviceMs: number): number | undefined {
     const leftMs = this.declaredMs(serviceMs);
     return leftMs === undefined ? undefined : serviceMs + leftMs;
-  }
-
-  /** The context of a thread is used again. @param isHeld whether it was still held */
-  returned(thread: string, isHeld: boolean): void {
-    this.#paths.get(thread)?.returned(isHeld);
   }
 
   /** The program is presumed to have ended: judges its declaration, unless that is to wait for its real end. */

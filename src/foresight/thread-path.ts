@@ -119,17 +119,6 @@ export class ThreadPath {
     };
   }
 
-  /** The 95th percentile of its silence from the last answer on; undefined while a call is in flight. */
-  get silenceMs(): number | undefined {
-    if (this.#at === undefined) return undefined;
-    return this.#awaited.reduce((most, { foreseen }) => Math.max(most, foreseen.p95Ms), 0);
-  }
-
-  /** The present call has come back to the thread's idle context. @param isHeld whether that was still held */
-  returned(isHeld: boolean): void {
-    if (this.#before !== undefined) this.accuracy.returned(this.#before, isHeld);
-  }
-
   get #awaited(): readonly Awaited[] {
     return this.#asked === undefined ? this.#told : [this.#asked];
   }

@@ -14,7 +14,7 @@ export class IdleClaims {
   readonly #old = emptyBucket(-Infinity, 0, 0);
   #buckets: IdleBucket[] = [];
   #step = 0;
-  #stakes: Stakes = { stepMs: Infinity, worthSteps: Infinity, used: 0 };
+  #stakes: Stakes = { worthSteps: Infinity };
   #returningTokens = 0;
   #retainedTokens = 0;
 
@@ -32,7 +32,7 @@ export class IdleClaims {
   /** The context falls idle now. */
   rest(context: Context): void {
     context.isRecorded = false;
-    this.#enter(context, this.#bucketOf(this.retention.classOf(context, this.#stakes)));
+    this.#enter(context, this.#bucketOf(this.retention.classOf(context)));
     this.retain(context);
   }
 
@@ -110,8 +110,7 @@ export class IdleClaims {
    * Reports the outcome to the retention policy, once an idle spell. @param age steps to the return; undefined: none
    */
   record(context: Context, age: number | undefined): void {
-    if (context.bucket !== undefined && !context.isRecorded)
-      this.retention.learn(context.bucket.kind, age, context, this.#stakes);
+    if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age, context);
     context.isRecorded = true;
   }
 

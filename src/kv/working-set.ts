@@ -373,9 +373,7 @@ export class WorkingSet {
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
-    const stepMs = halfLifeMs / STEPS_PER_HALF_LIFE;
-    const used = this.workingSetTokens / (this.capacityTokens + this.hostTokens);
-    const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), { stepMs, worthSteps, used });
+    const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), { worthSteps });
     // With no known capacity nothing else would ever evict them.
     if (this.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }

@@ -15,7 +15,6 @@ import type { Policy } from './policy.js';
 import { halfLifeRetention } from './retention-half-life.js';
 import { learntRetention } from './retention-learnt.js';
 import { lruRetention } from './retention-lru.js';
-import { sagaRetention } from './retention-saga.js';
 import type { RetentionPolicy } from './retention.js';
 import { afsTenants } from './tenants-afs.js';
 import { weightedTenants } from './tenants-weighted.js';
@@ -36,7 +35,6 @@ const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {
 const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
   learnt: learntRetention,
   'half-life': halfLifeRetention,
-  saga: sagaRetention,
   lru: lruRetention,
 };
 

@@ -1,4 +1,3 @@
-import type { Outlook } from '../foresight/outlook.js';
 import type { ProgramId } from '../protocol/units.js';
 
 /** Contexts of one class that fell idle in the same step are held alike. What classes there are, each policy decides. */
@@ -9,19 +8,14 @@ export interface Resting {
   readonly program: {
     readonly id: ProgramId;
     readonly callsFinished: number;
-    readonly outlook: Pick<Outlook, 'silenceMs' | 'returned'> | undefined;
   };
   readonly thread: string;
 }
 
 /** Cost and saving of holding a context on an engine now. */
 export interface Stakes {
-  /** Length of a step, in milliseconds. */
-  readonly stepMs: number;
   /** Worth of a return, in steps of holding. */
   readonly worthSteps: number;
-  /** Share of the cache that the working set takes. */
-  readonly used: number;
 }
 
 /**
@@ -35,9 +29,9 @@ export interface Stakes {
 export interface RetentionPolicy {
   readonly name: string;
   /** The class of a context that falls idle now. */
-  classOf(context: Resting, stakes: Stakes): ContextClass;
+  classOf(context: Resting): ContextClass;
   /** Share of the context to hold, 0 to 1, at this age in steps. */
   share(kind: ContextClass, age: number, stakes: Stakes): number;
   /** Learns one outcome. @param age idle steps after which the context was used again; undefined: it was not */
-  learn(kind: ContextClass, age: number | undefined, context: Resting, stakes: Stakes): void;
+  learn(kind: ContextClass, age: number | undefined, context: Resting): void;
 }

@@ -177,7 +177,7 @@ export class Views {
   }
 
   /** How right forecasts have proved since the start; all zero without foresight. */
-  get accuracy(): Pick<Accuracy, 'rests' | 'times' | 'successors' | 'holds'> {
+  get accuracy(): Pick<Accuracy, 'rests' | 'times' | 'successors'> {
     return this.#read().accuracy;
   }
 

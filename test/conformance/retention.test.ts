@@ -5,16 +5,15 @@ import { makeRetention } from '../../src/policies/by-name.js';
 import { FIRST, LATER } from '../../src/policies/retention-learnt.js';
 import type { ContextClass, RetentionPolicy, Stakes } from '../../src/policies/retention.js';
 import { Desk } from '../support/core-desk.js';
-import { ended } from '../support/core-events.js';
 import { Dice } from '../support/dice.js';
 
 const ENOUGH = 300;
 const CLASSES: readonly ContextClass[] = [FIRST, LATER, 40, HORIZON_STEPS];
-const stakes = (worthSteps: number, used = 0.5): Stakes => ({ stepMs: 1_000, worthSteps, used });
+const stakes = (worthSteps: number): Stakes => ({ worthSteps });
 
-const CONTEXT = { program: { id: programId('p'), callsFinished: 2, outlook: undefined }, thread: '' };
+const CONTEXT = { program: { id: programId('p'), callsFinished: 2 }, thread: '' };
 const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
-  retention.learn(kind, age, CONTEXT, stakes(5));
+  retention.learn(kind, age, CONTEXT);
 
 /** A policy after `ENOUGH` random outcomes of both classes. */
 function experienced(name: (typeof RETENTION_NAMES)[number], seed: number): RetentionPolicy {
@@ -32,11 +31,11 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
       for (const kind of CLASSES) {
         for (const worthSteps of [0, 5, 50, Infinity]) {
           const shares = Array.from({ length: HORIZON_STEPS }, (_, age) =>
-            retention.share(kind, age, stakes(worthSteps, worthSteps / 50)),
+            retention.share(kind, age, stakes(worthSteps)),
           );
           expect(shares.filter((share) => !(share >= 0 && share <= 1))).toEqual([]);
           for (const age of [HORIZON_STEPS, HORIZON_STEPS + 100])
-            expect(retention.share(kind, age, stakes(worthSteps, worthSteps / 50))).toBe(0);
+            expect(retention.share(kind, age, stakes(worthSteps))).toBe(0);
         }
       }
     }
@@ -73,9 +72,9 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
 });
 
 describe('learnt', () => {
-  const CONTEXT = { program: { id: programId('p'), callsFinished: 2, outlook: undefined }, thread: '' };
+  const CONTEXT = { program: { id: programId('p'), callsFinished: 2 }, thread: '' };
   const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
-    retention.learn(kind, age, CONTEXT, stakes(5));
+    retention.learn(kind, age, CONTEXT);
 
   /** A policy after `ENOUGH` contexts that each returned after `age` steps; undefined: none returned. */
   function taught(age: number | undefined): RetentionPolicy {
@@ -86,7 +85,7 @@ describe('learnt', () => {
 
   it('tells the context of a program’s first answer from later ones, however many calls were refused before', () => {
     const classOf = (callsFinished: number) =>
-      makeRetention('learnt').classOf({ ...CONTEXT, program: { ...CONTEXT.program, callsFinished } }, stakes(5));
+      makeRetention('learnt').classOf({ ...CONTEXT, program: { ...CONTEXT.program, callsFinished } });
     expect([0, 1, 2, 9].map(classOf)).toEqual([FIRST, FIRST, LATER, LATER]);
   });
 
@@ -123,83 +122,6 @@ describe('learnt', () => {
       desk.pass(500);
     }
     expect(desk.engine('A').workingSetTokens).toBeGreaterThan(1_000);
-  });
-});
-
-describe('saga', () => {
-  const desk = (used: number) => {
-    const admission = { gate: 1, outputReserveTokens: 0, retention: 'saga' as const };
-    const made = new Desk({ policy: { foresight: 'learnt' }, admission });
-    made.join('A', { window: 8, capacity: 10_000 / used });
-    return made;
-  };
-  /** Time for which a context is held whose answer asked for this tool. */
-  function heldMs(on: Desk, tool: string): number {
-    on.arrive(tool, { program: tool, prompt: 10_000 });
-    on.finish(tool, { prompt: 10_000, output: 0, tools: [tool] });
-    const fromMs = on.nowMs;
-    while (on.engine('A').workingSetTokens > 0) {
-      on.pass(500);
-      on.tell({ type: 'woke' });
-    }
-    return on.nowMs - fromMs;
-  }
-  function teach(on: Desk, tool: string, latencyMs: number): void {
-    for (let turn = 0; turn < 120; turn += 1) {
-      on.arrive(`${tool}${turn}`, { program: 'taught', prompt: 1 });
-      on.finish(`${tool}${turn}`, { prompt: 1, output: 0, tools: [tool] });
-      on.pass(latencyMs);
-    }
-    on.tell(ended('taught'));
-  }
-
-  it('holds a context for as long as its tools take, and half of that in a full cache', () => {
-    const [calm, full] = [desk(0.5), desk(1)];
-    for (const on of [calm, full]) {
-      teach(on, 'quick', 3_000);
-      teach(on, 'slow', 40_000);
-    }
-    const held = [calm, full].map((on) => ['quick', 'slow', 'unknown'].map((tool) => heldMs(on, tool) / 1_000));
-    expect(held[0]![0]).toBeCloseTo(3, -0.5);
-    expect(held[0]![1]).toBeCloseTo(40, -0.5);
-    expect(held[0]![2]).toBeCloseTo(10, -0.5);
-    for (const [at, seconds] of held[1]!.entries()) expect(Math.abs(seconds - held[0]![at]! / 2)).toBeLessThan(2);
-  });
-
-  it('counts for each tool whether its threads came back to a context that was still held', () => {
-    const on = desk(0.5);
-    teach(on, 'quick', 3_000);
-    const before = structuredClone(on.scheduler.views.accuracy.holds.get('quick'));
-    const backAfter = (ms: number): void => {
-      on.arrive(`back${on.nowMs}`, { program: 'p', prompt: 5_000 });
-      on.finish(`back${on.nowMs}`, { prompt: 5_000, output: 0, tools: ['quick'] });
-      on.passTo(on.nowMs + ms);
-    };
-    for (const ms of [1_000, 20_000, 1_000, 1_000]) backAfter(ms);
-    on.arrive('last', { program: 'p', prompt: 5_000 });
-    expect(on.scheduler.views.accuracy.holds.get('quick')).toEqual({
-      hit: before!.hit + 3,
-      miss: before!.miss + 1,
-    });
-    expect([...on.scheduler.views.accuracy.holds.keys()]).toEqual(['quick']);
-  });
-
-  it('counts the tools of many names together', () => {
-    const on = desk(0.5);
-    for (let tool = 0; tool < 60; tool += 1) {
-      on.arrive(`call${tool}`, { program: 'p', prompt: 1 });
-      on.finish(`call${tool}`, { prompt: 1, output: 0, tools: [`tool${tool}`] });
-    }
-    expect(on.scheduler.views.accuracy.holds.size).toBe(51);
-    expect(on.scheduler.views.accuracy.holds.has('(other)')).toBe(true);
-  });
-
-  it('knows nothing of tools without foresight, and holds every context for ten seconds', () => {
-    const admission = { gate: 1, outputReserveTokens: 0, retention: 'saga' as const };
-    const blind = new Desk({ admission });
-    blind.join('A', { window: 8, capacity: 100_000 });
-    teach(blind, 'slow', 40_000);
-    expect(Math.abs(heldMs(blind, 'slow') - 10_000)).toBeLessThan(1_500);
   });
 });
 

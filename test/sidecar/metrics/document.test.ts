@@ -48,7 +48,6 @@ async function exercised(): Promise<World> {
     ],
     limits: { tenantSeriesMax: 2 },
     policy: { tenants: 'weighted', foresight: 'learnt' },
-    admission: { retention: 'saga' },
   });
   for (const tenant of TENANTS) await Promise.all([1, 2, 3].map(() => chat(all.url, { stream: true }, bearer(tenant))));
   for (const final of ['false', 'true'])

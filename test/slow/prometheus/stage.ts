@@ -56,7 +56,6 @@ export class Stage {
       discovery: [{ file: { path: this.#write('engines.yaml', found) } }],
       auth: { keys: TENANTS.map((tenant) => ({ tenant, sha256: sha256(`key-of-${tenant}`) })) },
       policy: { foresight: 'learnt' },
-      admission: { retention: 'saga' },
       limits: { tenantSeriesMax: 2, queuedMax: 20 },
       health: { intervalMs: 200, backoffMs: 200 },
       timeouts: { commentMs: 200 },
