@@ -28,6 +28,7 @@ import { Threads } from './watch/threads.js';
 import { setTimer } from './timer.js';
 import { TokenEstimator } from './bodies/tokens.js';
 import { PastCalls } from './watch/past-calls.js';
+import { readState } from './watch/reading.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
 import { forecastHeader } from './workflows/forecast.js';
@@ -67,7 +68,10 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
-    emit: (event) => driver.emit(context.cluster?.announced(event) ?? event),
+    emit: (event) => {
+      context.totals.heard(event);
+      driver.emit(context.cluster?.announced(event) ?? event);
+    },
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer,
     now: () => driver.now(),
@@ -101,7 +105,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     identified: new Identified(),
     known: new KnownPrograms(),
     pastCalls: new PastCalls(config.limits.pastCalls),
-    totals: new Totals(completions),
+    totals: new Totals({ ...completions, reading: () => readState(context) }),
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
     shadow: options.shadow,

@@ -3,6 +3,7 @@ import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
 import { say, seconds, share, whole } from './answer-parts.js';
 import { clusterState } from './cluster-answer.js';
 import { shadow } from './shadow-answer.js';
+import { RANGES } from '../watch/totals.js';
 
 export * from './acknowledgements.js';
 export * from './engine-answers.js';
@@ -257,12 +258,16 @@ export const tenantList = z
   })
   .meta({ id: 'TenantList' });
 
-const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
+const spread = z.strictObject({
+  count: whole,
+  mean: seconds.nullable(),
+  p50: seconds.nullable(),
+  p99: seconds.nullable(),
+});
 
 export const totals = z
   .strictObject({
     window_seconds: seconds,
-    step_seconds: seconds,
     program_completion_seconds: say(
       spread,
       'First arrival to last completion of programs that left the table, or were idle for a minute.',
@@ -271,22 +276,33 @@ export const totals = z
     cached_share: share.nullable(),
     output_tokens: whole,
     promoted_calls: say(whole, 'Calls that ran because they had waited too long.'),
-    steps: say(
-      z.strictObject({
-        from: time,
-        programs: z.array(whole),
-        calls: z.array(whole),
-        program_completion_seconds: z.array(seconds.nullable()),
-        queue_seconds: z.array(seconds.nullable()),
-        queue_p99_seconds: z.array(seconds.nullable()),
-        cached_share: z.array(share.nullable()),
-        promoted_calls: z.array(whole),
-      }),
-      'The same as columns: an entry for each step since `from`. Durations are means.',
-    ),
     shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
+
+const column = z.array(z.number().nullable());
+const spreads = z.strictObject({
+  count: z.array(whole),
+  p50: z.array(seconds.nullable()),
+  p99: z.array(seconds.nullable()),
+});
+
+export const history = z
+  .strictObject({
+    range: z.enum(RANGES),
+    from: time,
+    step_seconds: seconds,
+    program_completion_seconds: spreads,
+    queue_seconds: spreads,
+    cached_share: z.array(share.nullable()),
+    waiting: say(z.record(z.enum(WAIT_CAUSES), column), 'Mean number of waiting calls, by cause.'),
+    in_flight: say(column, 'Mean, all engines together; so are the following.'),
+    window: say(column, 'Null: not read, or an engine has no limit.'),
+    working_set_tokens: column,
+    gate_tokens: say(column, 'Null: not read, or the capacity of an engine is not known.'),
+    marks: say(z.array(z.strictObject({ at: time, text: z.string() })), 'Starts, reloads, engines lost and back.'),
+  })
+  .meta({ id: 'History', description: 'Columns with an entry for each step since `from`. Null: nothing happened.' });
 
 export const gatewayState = z
   .strictObject({
@@ -314,5 +330,6 @@ export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
 export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
+export type History = z.infer<typeof history>;
 export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

@@ -103,6 +103,14 @@ describe('the admin API', () => {
     expect(await check(answers.engine, '/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
     await check(answers.queue, '/queue');
     expect(await check(answers.totals, '/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
+    expect(await check(answers.history, '/history?range=1d')).toMatchObject({
+      range: '1d',
+      step_seconds: 1440,
+      queue_seconds: { count: expect.arrayContaining([1]) as number[] },
+      marks: [{ text: 'started' }],
+    });
+    await check(answers.history, '/history');
+    expect((await ask(`${url}/history?range=2h`)).json()).toMatchObject({ error: { param: 'range' } });
     await check(answers.gatewayState, '/gateway');
     await check(answers.alive, '/healthz');
     await check(answers.alive, '/health');
