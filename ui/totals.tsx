@@ -18,7 +18,7 @@ export function Totals() {
         <Figure name="Prompt from cache" value={percent(sums.cached_share)} />
         <Figure name="Calls ended" value={count(queued.count)} />
       </dl>
-      {sums.shadow !== null && <Shadow {...sums.shadow} />}
+      <Shadow />
     </section>
   );
 }

@@ -316,6 +316,7 @@ export const gatewayState = z
       z.strictObject({ ended: whole, total: whole }).nullable(),
       'Programs of the demo fleet under way; null: none is.',
     ),
+    estimates: say(z.boolean(), 'Whether it estimates its gain over `pass-through`.'),
     cluster: say(clusterState.nullable(), 'Null: no state is shared.'),
   })
   .meta({ id: 'GatewayState' });

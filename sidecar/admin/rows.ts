@@ -311,7 +311,7 @@ export function historyRow({ totals, driver }: Parts, range: Range): Answers.His
 /** Means need no more than a tenth. */
 const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
 
-export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): Answers.GatewayState {
+export function gatewayRow({ cluster, config, driver, draining, demo, shadow }: Parts): Answers.GatewayState {
   return {
     api: 1,
     instance: INSTANCE,
@@ -320,6 +320,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): 
     draining,
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
+    estimates: shadow !== undefined,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
   };
 }

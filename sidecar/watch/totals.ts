@@ -30,7 +30,7 @@ interface TotalsView {
   readonly marks: readonly Mark[];
 }
 
-/** What happened in the last five minutes, hour and day. Times are milliseconds on the driver's clock. */
+/** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
   readonly #completions: Completions;

@@ -140,6 +140,7 @@ describe('the admin API', () => {
   it('shows the estimate against pass-through, if there is one', async () => {
     const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
     expect(answers.totals.parse((await ask(`${url}/totals`)).json()).shadow).toEqual(SHADOW.latest());
+    expect((await ask(`${url}/metrics`)).text).toContain('maitred_shadow_gain_ratio{model="m",bound="mean"} 1.3\n');
     const off = await world([await fakeEngine()]);
     expect(answers.totals.parse((await ask(`${off.url}/totals`)).json()).shadow).toBeNull();
   });

@@ -96,7 +96,11 @@ describe('totals', () => {
     reading['kv'] = 1;
     totals.look();
     const step = totals.read(millis(0)).steps.at(-1)!;
-    expect([step.readings.of('kv'), step.readings.of('window'), step.readings.of('gate_tokens')]).toEqual([2.5, 8, null]);
+    expect([step.readings.of('kv'), step.readings.of('window'), step.readings.of('gate_tokens')]).toEqual([
+      2.5,
+      8,
+      null,
+    ]);
   });
 
   it('mark engines that go and come back, as long as the range shows them', () => {
