@@ -76,7 +76,7 @@ export interface WatchedView {
   readonly program: ProgramId | undefined;
   /** Whether it shows the programs that have ended. */
   readonly ended: boolean;
-  /** What its charts show. */
+  /** The time that its charts cover. */
   readonly range: Range;
 }
 
