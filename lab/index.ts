@@ -44,7 +44,7 @@ export {
   seriesText,
   spread,
 } from './report/grid.js';
-export { headline, type Change } from './report/headline.js';
+export { headline, outcomeOf, type Change } from './report/headline.js';
 export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';
 export {

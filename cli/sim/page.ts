@@ -18,8 +18,9 @@ export async function pageOf(
   command: string,
 ): Promise<string> {
   const { advice, complete, settings } = document;
-  const rows = variantsOf(document).map(({ name, runs }) => [name, runs] as const);
-  const all = gridTable('Seconds, means over the seeds', gridOf('', overview(document.runs), rows));
+  const runs = document.runs.filter((run) => run.complete);
+  const rows = variantsOf({ ...document, runs }).map((each) => [each.name, each.runs] as const);
+  const all = gridTable('Seconds, means over the seeds', gridOf('', overview(runs), rows));
   const names = document.ratios.map((each) => valuesText(valuesOf(each), shownAxes(document)));
   const { grid, against, note } = ratioGrid(document, names);
   const ratios =
@@ -29,9 +30,11 @@ export async function pageOf(
     title: 'Simulation',
     subtitle: `${titleOf(document)}.`,
     content: [
-      ...headlines(document, recommendation?.sentence).map((sentence) => callout('finding', sentence)),
+      ...(complete ? [] : [callout('warning', 'Stopped: runs that had not ended are left out.')]),
+      ...headlines(document, recommendation?.sentence)
+        .flatMap((text) => text.split('\n'))
+        .map((sentence) => callout('finding', sentence)),
       ...advice.map((sentence) => callout('warning', sentence)),
-      ...(complete ? [] : [callout('warning', 'Stopped: some runs are missing or not whole.')]),
       section('Latency', figures(await latencyFigures(document, recommendation?.values))),
       ...(isBetter ? [section('To set it', paragraph('In the gateway’s YAML file:'), code(fragmentOf(recommendation.values)))] : []), // prettier-ignore
       section('All settings', table(all), ...ratios),

@@ -38,7 +38,7 @@ const LATENCIES = [2, 3, 5];
 
 export const rates: Experiment = {
   name: 'rates',
-  title: 'Latency per token against arrival rate, in a kind world as in the papers',
+  title: 'Latency per token against arrival rate, without failures',
   about:
     'How many programs a second can one engine take before their users notice? Latency per token is a program’s time from its arrival to its end over the tokens that it put out, as in Autellix. `pass-through` passes every call on at once, to an engine that runs up to 256 together; all others hold it to 64 (`admission.window`), with the default gate; `plas, defaults` has the default window too. Autellix reports 4 to 15 times the throughput of vLLM at equal latency, and 2 to 4 times that of one that was tuned.',
   recordings: [],

@@ -35,7 +35,7 @@ export const recorded: Experiment = {
   name: 'recorded',
   title: 'Recorded agents whose contexts outgrow the KV cache',
   about:
-    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson), with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and in a kind world, where nothing fails and clients wait as long as it takes; `mru-pause`, which knows no engines that fail, in that alone. Limits and timeouts are the gateway’s own in both. `srpt` is the bound without anti-starvation, as the literature has it, and `promoted` the same with it.',
+    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson), with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and without failures, where nothing fails and clients wait as long as it takes; `mru-pause`, which knows no engines that fail, in that alone. Limits and timeouts are the gateway’s own in both. `srpt` is the bound without anti-starvation, as the literature has it, and `promoted` the same with it.',
   recordings: RECORDING_NAMES,
   plan(scale) {
     const loads = scale
@@ -67,7 +67,7 @@ function chart(loads: readonly Load[], results: Results): Block {
     type: 'chart',
     name: 'recorded-mean',
     bars: {
-      title: 'Mean program time of recorded agents in a kind world, as a share of pass-through',
+      title: 'Mean program time of recorded agents without failures, as a share of pass-through',
       description: 'A group for each recording and number of engines, a bar for each policy. Lower is better.',
       width: 900,
       y: { label: 'share of pass-through' },

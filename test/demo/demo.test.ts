@@ -24,7 +24,7 @@ describe('npm run demo', () => {
         ...how,
       );
       expect(code, err).toBe(0);
-      expect(out).toMatch(/^plas: programs (\d+\.\d\dx (sooner|later) than|at most 2 % different from) pass-through/);
+      expect(out).toMatch(/^plas: programs (\d+\.\d\dx (faster|slower) than|at most 2 % different from) pass-through/);
       expect(out).toContain(`\n${said}`);
       expect(out).toContain(':\n3 recorded mini-swe-agent programs');
       const [, table = ''] = out.split(/^policy /m);
