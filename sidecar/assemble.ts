@@ -22,6 +22,7 @@ import { CallLog, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './admin/programs.js';
+import { Repeats } from './calls/repeats.js';
 import { Responses } from './calls/responses.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { Threads } from './watch/threads.js';
@@ -102,6 +103,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     sessions,
     warms,
     threads: new Threads(),
+    repeats: new Repeats(),
     identified: new Identified(),
     known: new KnownPrograms(),
     pastCalls: new PastCalls(config.limits.pastCalls),
@@ -123,8 +125,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
 
 /** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */
 function observersOf(context: () => Context): Observer[] {
-  const { active, identified, known, log, metrics, pastCalls, responses, sessions, threads, tokens, totals, warms } =
-    context();
+  const { active, identified, known, log, metrics, pastCalls, repeats, responses, sessions, threads, tokens, totals, warms } = context(); // prettier-ignore
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
@@ -133,6 +134,7 @@ function observersOf(context: () => Context): Observer[] {
     known,
     new CallLog(log),
     threads,
+    repeats,
     identified,
     {
       madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
