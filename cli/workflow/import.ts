@@ -46,7 +46,9 @@ function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new ConfigError([{ path: '', message: `cannot be read: ${(error as Error).message}`, origin: file }]);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const text = code === 'ENOENT' ? 'no such file' : `cannot be read: ${message}`;
+    throw new ConfigError([{ path: '', message: text, origin: file }]);
   }
 }
 
