@@ -162,7 +162,7 @@ describe('maitred sim with several loads and windows', () => {
   it('gives a verdict for each load, from which one on a setting pays, and writes it into the page', async () => {
     const { document, errors } = await sweep();
     const [low, high, pays, ...more] = document.recommendation!.split('\n');
-    expect([low, high].join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster; .*At 4 a second: window auto, programs .* faster/); // prettier-ignore
+    expect([low, high].join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 4 a second: window auto, programs .* faster: /); // prettier-ignore
     expect([pays, more]).toEqual(['window auto pays at all of these loads.', []]);
     expect(errors).toEqual([`maitred: wrote ${PAGE}`]);
     const page = readFileSync(PAGE, 'utf8');
