@@ -82,7 +82,9 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
-    throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(context, facts.model) : noEngine();
+    throw context.fleet.list().some((engine) => engine.models.size > 0)
+      ? unknownModel(context, facts.model)
+      : noEngine();
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;

@@ -18,7 +18,10 @@ const bounds = {
 export const budget = z.strictObject({
   ...bounds,
   tenants: z
-    .record(name, z.strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) }).partial())
+    .record(
+      name,
+      z.strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) }).partial(),
+    )
     .default({})
     .meta(
       note(
