@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Event } from '../src/index.js';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './calls/active.js';
 import { watchPorts } from './admin/watch.js';
@@ -56,11 +57,10 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     ...completions,
   });
   const observers = new Observers();
-  const balancerInUse = new BalancerInUse();
-  const balancer = balancerInUse.for(config.balancer);
+  const balancer = new BalancerInUse();
   // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
-  const driver = new Driver(config, balancer, {
+  const driver = new Driver(config, balancer.for(config.balancer), {
     programGone: (gone) => observers.tell('programGone', gone, driver.now()),
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
@@ -69,10 +69,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
-    emit: (event) => {
-      context.totals.heard(event);
-      driver.emit(context.cluster?.announced(event) ?? event);
-    },
+    emit: (event) => driver.emit(announced(context, event)),
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer,
     now: () => driver.now(),
@@ -85,7 +82,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     config,
     auth: new Auth(config),
     identifier: makeIdentifier(config, () => context),
-    balancer: balancerInUse,
+    balancer,
     returning: new Returning(() => driver.now()),
     workflows: new Workflows(() => context.config.limits),
     draining: false,
@@ -121,6 +118,12 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   context.workflows.configure(readWorkflows(config));
   registerGauges(context);
   return context;
+}
+
+/** An event of the fleet as the scheduler gets it; the history marks it. */
+function announced({ totals, cluster }: Context, event: Event): Event {
+  totals.heard(event);
+  return cluster?.announced(event) ?? event;
 }
 
 /** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */

@@ -136,13 +136,14 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
 }
 
 /** A dashed line for each mark. */
-function drawMarks({ ctx, bbox, valToPos, scales }: uPlot, marks: ChartProps['marks'], colour: string): void {
+function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): void {
+  const { ctx, bbox, scales } = plot;
   ctx.save();
   ctx.strokeStyle = colour;
   ctx.setLineDash([4, 4]);
   for (const { at } of marks) {
     if (at < (scales['x']?.min ?? 0)) continue;
-    const x = valToPos(at, 'x', true);
+    const x = plot.valToPos(at, 'x', true);
     ctx.beginPath();
     ctx.moveTo(x, bbox.top);
     ctx.lineTo(x, bbox.top + bbox.height);

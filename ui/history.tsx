@@ -107,7 +107,7 @@ function AsTable({ past, times }: { readonly past: Past; readonly times: readonl
     <details>
       <summary>As a table</summary>
       {past.marks.map(({ at, text }) => (
-        <p key={at + text} class="quiet">
+        <p key={`${at} ${text}`} class="quiet">
           {clock(at)}: {text}
         </p>
       ))}

@@ -1,21 +1,19 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
-import { say, seconds, share, whole } from './answer-parts.js';
+import { say, seconds, share, time, whole } from './answer-parts.js';
 import { clusterState } from './cluster-answer.js';
+import type { history } from './history-answer.js';
 import { shadow } from './shadow-answer.js';
-import { RANGES } from '../watch/totals.js';
 
 export * from './acknowledgements.js';
 export * from './engine-answers.js';
+export * from './history-answer.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
  * Within a version of the API, fields are only added.
  */
 export const API_VERSION = 1;
-
-/** A wall-clock time. */
-const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
 
 const programFields = {
   id: say(z.string(), 'The client’s id. A leading `~` marks a generated one.'),
@@ -279,30 +277,6 @@ export const totals = z
     shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
-
-const column = z.array(z.number().nullable());
-const spreads = z.strictObject({
-  count: z.array(whole),
-  p50: z.array(seconds.nullable()),
-  p99: z.array(seconds.nullable()),
-});
-
-export const history = z
-  .strictObject({
-    range: z.enum(RANGES),
-    from: time,
-    step_seconds: seconds,
-    program_completion_seconds: spreads,
-    queue_seconds: spreads,
-    cached_share: z.array(share.nullable()),
-    waiting: say(z.record(z.enum(WAIT_CAUSES), column), 'Mean number of waiting calls, by cause.'),
-    in_flight: say(column, 'Mean, all engines together; so are the following.'),
-    window: say(column, 'Null: not read, or an engine has no limit.'),
-    working_set_tokens: column,
-    gate_tokens: say(column, 'Null: not read, or the capacity of an engine is not known.'),
-    marks: say(z.array(z.strictObject({ at: time, text: z.string() })), 'Starts, reloads, engines lost and back.'),
-  })
-  .meta({ id: 'History', description: 'Columns with an entry for each step since `from`. Null: nothing happened.' });
 
 export const gatewayState = z
   .strictObject({

@@ -22,7 +22,7 @@ export class Repeats implements Observer {
       return;
     }
     let threads = this.#runs.get(program);
-    if (threads === undefined) this.#runs.set(program, (threads = new Map()));
+    if (threads === undefined) this.#runs.set(program, (threads = new Map<string, Run>()));
     const asked = hash('sha256', message.content, 'base64');
     const before = threads.get(thread);
     threads.set(thread, { asked, length: before?.asked === asked ? before.length + 1 : 1 });
