@@ -210,7 +210,7 @@ const PRESET_TABLE = {
   ),
   // A 36 M parameter Llama (hidden 512, 8 layers, 8 heads, 4 KV heads of 64) under vLLM 0.32 on one CPU core. Fitted to
   // measurements there: 92, 319, 624 and 1,041 tokens a second at 1, 4, 8 and 16 streams, a prefill of 4,096 tokens in
-  // 1.06 s. The fit is within 8 % of the rates and the prefill. On a slower core, docs/CALIBRATION.md.
+  // 1.06 s. The fit is within 8 % of the rates and the prefill. On a slower core, docs/TRUST.md.
   'tiny-cpu': {
     model: 'tiny',
     weightBytes: 36e6 * 2,
