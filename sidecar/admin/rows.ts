@@ -9,7 +9,7 @@ import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
-import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
+import { limitOf, longestWaiting, programState, seconds, secondsOr, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
 /** The parts of the gateway that this file uses. */
@@ -32,9 +32,6 @@ type Parts = Pick<
 type Known = Pick<Context, 'driver' | 'known'>;
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
-
-const secondsOr = (ms: number | null | undefined): number | null =>
-  ms === null || ms === undefined ? null : seconds(ms);
 
 const CLOCK = new WallClock();
 /** Unix time of a moment on the driver's clock. */
@@ -205,8 +202,6 @@ export function engineRows(context: Parts): Answers.EngineList {
   const { byEngine } = context.totals.read(context.driver.now()).sum;
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
 }
-
-const limitOf = (tokens = Infinity): number | null => (tokens === Infinity ? null : Math.floor(tokens));
 
 /** @param prompts of the last minutes, by engine */
 export function engineRow(

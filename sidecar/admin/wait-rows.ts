@@ -11,6 +11,12 @@ import type { Program } from './answers.js';
 
 /** Waiting calls and their causes, in admin answers. */
 
+/** A limit in tokens; null: none. */
+export const limitOf = (tokens = Infinity): number | null => (tokens === Infinity ? null : Math.floor(tokens));
+
+export const secondsOr = (ms: number | null | undefined): number | null =>
+  ms === null || ms === undefined ? null : seconds(ms);
+
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
 
 /** Seconds until a time; null: never. */

@@ -114,7 +114,7 @@ export class Engine {
     this.#toldMsPerToken = hostTokensPerSecond > 0 ? 1000 / hostTokensPerSecond : undefined;
     this.contextTokensMax = joined.contextTokensMax;
     this.capabilities = joined.capabilities ?? ['warm'];
-    this.workingSet.capacityTokens = joined.capacityTokens ?? Infinity;
+    this.workingSet.contents.capacityTokens = joined.capacityTokens ?? Infinity;
     this.#windowMax = joined.windowMax;
     this.configure(config);
   }

@@ -109,6 +109,11 @@ export class CacheContents {
     return this.#onHostTokens;
   }
 
+  /** Tokens of the program's contexts that are there. */
+  onHostTokensOf(program: Program): number {
+    return this.of(program).reduce((sum, { isOnHost, cachedTokens }) => sum + (isOnHost ? cachedTokens : 0), 0);
+  }
+
   get #kvTokens(): number {
     return this.#tokens + this.#shared.tokens;
   }

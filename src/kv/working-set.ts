@@ -1,7 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { Program } from '../programs/process-table.js';
 import type { Tokens } from '../protocol/units.js';
-import { STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import { stepOf } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
 import { isCountedElsewhere, ROOT, standingOf, type Context, type Displaced } from './context.js';
@@ -39,7 +39,8 @@ const GROWTH_SHARE_MAX = 1 / 16;
  * that are gone.
  */
 export class WorkingSet {
-  readonly #contents = new CacheContents();
+  /** Its capacities are set here. */
+  readonly contents = new CacheContents();
   readonly #claims: IdleClaims;
   /** Prefixes shared by active contexts, and by all contexts that count. */
   readonly #activeShared = new SharedHoldings();
@@ -60,23 +61,14 @@ export class WorkingSet {
     this.#claims.retention = retention;
   }
 
-  /** Capacity of the cache in tokens; Infinity when unknown. */
-  get capacityTokens(): number {
-    return this.#contents.capacityTokens;
-  }
-
-  set capacityTokens(tokens: number) {
-    this.#contents.capacityTokens = tokens;
-  }
-
   /** Tokens that the engine's host memory keeps beside those in the cache; 0: none. */
   get hostTokens(): number {
-    return this.#contents.hostTokens;
+    return this.contents.hostTokens;
   }
 
   set hostTokens(tokens: number) {
-    this.#contents.hostTokens = tokens;
-    if (tokens === 0) for (const context of this.#contents.onHost) this.#drop(context);
+    this.contents.hostTokens = tokens;
+    if (tokens === 0) for (const context of this.contents.onHost) this.#drop(context);
   }
 
   /** Tokens counted by contexts with a call in flight, shared prefixes included. */
@@ -111,30 +103,13 @@ export class WorkingSet {
   /** Notes the others' counted and cached tokens here. Returns the contexts that theirs have evicted. */
   share({ activeTokens, claimTokens, cachedTokens }: Others & { readonly cachedTokens: number }): Context[] {
     this.#others = { activeTokens, claimTokens };
-    this.#contents.othersTokens = cachedTokens;
+    this.contents.othersTokens = cachedTokens;
     return this.#pushOut();
-  }
-
-  /** Tokens of all contexts that are cached here, on the host too, by our estimate. */
-  get cachedTokens(): number {
-    return this.#contents.tokens;
-  }
-
-  /** Tokens of those that are on the engine's host. */
-  get onHostTokens(): number {
-    return this.#contents.onHostTokens;
-  }
-
-  /** Tokens of the program's contexts that are on the engine's host. */
-  onHostTokensOf(program: Program): number {
-    return this.#contents
-      .of(program)
-      .reduce((sum, { isOnHost, cachedTokens }) => sum + (isOnHost ? cachedTokens : 0), 0);
   }
 
   /** Tokens that a context of this size counts here: its size or its forecast, less its shared prefix. */
   countedTokens({ sharedTokens, forecastTokens }: Grown, tokens: number): number {
-    const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.capacityTokens * GROWTH_SHARE_MAX));
+    const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.contents.capacityTokens * GROWTH_SHARE_MAX));
     // The engine may have found more tokens cached than our estimate of the whole prompt.
     return Math.max(0, tokens - sharedTokens, grown);
   }
@@ -183,7 +158,7 @@ export class WorkingSet {
 
   /** The thread's context, if it is still cached, in the KV cache or on the host. */
   get(program: Program, thread: string): Context | undefined {
-    return this.#contents.get(program, thread);
+    return this.contents.get(program, thread);
   }
 
   /**
@@ -192,7 +167,7 @@ export class WorkingSet {
    */
   enter(call: Call, gateTokens: number): Context[] {
     const extraTokens = this.extraTokens(call);
-    const context = this.get(call.program, call.thread) ?? this.#contents.open(call.program, call.thread);
+    const context = this.get(call.program, call.thread) ?? this.contents.open(call.program, call.thread);
     if (context.calls === 0) this.#activate(context, call);
     context.calls += 1;
     context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
@@ -220,8 +195,8 @@ export class WorkingSet {
     }
     context.promptTokens = context.reservedTokens = context.countedTokens = 0;
     context.leftTokens = context.cutOffTokens = 0;
-    this.#contents.activate(context);
-    this.#contents.resize(context, 0, family, sharedTokens);
+    this.contents.activate(context);
+    this.contents.resize(context, 0, family, sharedTokens);
     this.#activeShared.add(family, sharedTokens);
     this.#claims.recount(context);
   }
@@ -249,7 +224,7 @@ export class WorkingSet {
     if (left === 'nothing') context.promptTokens = this.#longestPrompt(call);
     else if (left === 'unknown') context.cutOffTokens = Math.max(context.cutOffTokens, call.promptTokens);
     else {
-      this.#contents.grow(context, left);
+      this.contents.grow(context, left);
       context.leftTokens = Math.max(context.leftTokens, left.contextTokens);
     }
     const grown = typeof left === 'object' ? left : call;
@@ -269,11 +244,11 @@ export class WorkingSet {
     context.runningTokens = 0;
     this.#activeShared.delete(context.family, context.sharedTokens);
     context.before = undefined;
-    this.#contents.rest(context);
+    this.contents.rest(context);
     this.#claims.recount(context);
     if (lastTokens > 0) {
       const { sharedTokens } = grown;
-      this.#contents.resize(
+      this.contents.resize(
         context,
         Math.max(context.ownTokens, lastTokens - sharedTokens),
         context.family,
@@ -282,52 +257,39 @@ export class WorkingSet {
       context.countedTokens = this.countedTokens(grown, lastTokens);
       this.#claims.rest(context);
     } else if (before?.bucket !== undefined) {
-      this.#contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
+      this.contents.resize(context, before.cachedTokens, before.family, before.sharedTokens);
       context.countedTokens = before.countedTokens;
-      if (before.isOnHost) this.#contents.offload(context);
+      if (before.isOnHost) this.contents.offload(context);
       this.#claims.resume(context, before.bucket, true);
-    } else this.#contents.drop(context);
+    } else this.contents.drop(context);
   }
 
   /**
-   * The engine has computed a prompt of an idle thread again. Its context is held as one that a later call just left,
-   * but teaches retention nothing. Returns the contexts that were evicted.
+   * The thread's context is cached here, and idle: the engine has computed its prompt again, or another gateway's call left
+   * it. It is held as one that a call just left, but teaches retention nothing. Returns the contexts that were evicted.
    */
-  warm({ program, thread, ...grown }: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
+  warm(of: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
+    const { program, thread, family, sharedTokens } = of;
     if (this.get(program, thread) !== undefined) return [];
-    const context = this.#contents.open(program, thread);
-    context.ownTokens = tokens - grown.sharedTokens;
-    this.#contents.rest(context);
-    this.#contents.resize(context, context.ownTokens, grown.family, grown.sharedTokens);
-    context.countedTokens = this.countedTokens(grown, tokens);
+    const context = this.contents.open(program, thread);
+    context.ownTokens = Math.max(0, tokens - sharedTokens);
+    this.contents.rest(context);
+    this.contents.resize(context, context.ownTokens, family, sharedTokens);
+    context.countedTokens = this.countedTokens(of, tokens);
     this.#claims.rest(context);
     context.isRecorded = true;
     return this.#pushOut();
   }
 
-  /** The call's context is cached here, and idle: another gateway's call left it. Changes nothing if it is known. */
-  adopt(call: Call, tokens: number): void {
-    const { program, thread, family, sharedTokens } = call;
-    if (this.get(program, thread) !== undefined) return;
-    const context = this.#contents.open(program, thread);
-    context.ownTokens = Math.max(0, tokens - sharedTokens);
-    context.countedTokens = this.countedTokens(call, tokens);
-    this.#contents.resize(context, context.ownTokens, family, sharedTokens);
-    this.#contents.rest(context);
-    this.#claims.rest(context);
-    context.isRecorded = true;
-    this.#pushOut();
-  }
-
   /** Size of each of the program's contexts here, by thread. */
   contextTokens(program: Program): Record<string, Tokens> {
-    const contexts = this.#contents.of(program).map(({ thread, cachedTokens, sharedTokens }) => [thread, Math.round(cachedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
+    const contexts = this.contents.of(program).map(({ thread, cachedTokens, sharedTokens }) => [thread, Math.round(cachedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
     return Object.fromEntries(contexts);
   }
 
   /** Another gateway counts the program's contexts: idle ones are dropped. Returns those that count less here. */
   handOver(program: Program): Context[] {
-    const contexts = this.#contents.of(program);
+    const contexts = this.contents.of(program);
     for (const context of contexts) {
       if (context.state === 'idle') {
         this.#claims.returned(context);
@@ -350,10 +312,10 @@ export class WorkingSet {
    * their claims fade like any others. Returns whether any were dropped.
    */
   forget(program: Program): boolean {
-    const contexts = this.#contents.of(program);
+    const contexts = this.contents.of(program);
     // With no known capacity nothing else would ever evict them.
-    const isUnbounded = this.capacityTokens === Infinity;
-    const dropped = isUnbounded ? contexts : contexts.flatMap((context) => this.#contents.abandon(context) ?? []);
+    const isUnbounded = this.contents.capacityTokens === Infinity;
+    const dropped = isUnbounded ? contexts : contexts.flatMap((context) => this.contents.abandon(context) ?? []);
     for (const context of dropped) {
       this.#claims.record(context, undefined);
       this.#drop(context);
@@ -363,7 +325,7 @@ export class WorkingSet {
 
   /** The cache is lost: only active contexts still count. */
   clear(): void {
-    for (const context of this.#contents.idle()) this.#drop(context);
+    for (const context of this.contents.idle()) this.#drop(context);
     for (const call of this.#displaced.keys()) {
       const context = this.get(call.program, call.thread);
       if (context !== undefined) context.before = undefined;
@@ -373,29 +335,15 @@ export class WorkingSet {
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
-    const late = this.#claims.settle(WorkingSet.stepOf(nowMs, halfLifeMs), { worthSteps });
+    const late = this.#claims.settle(stepOf(nowMs, halfLifeMs), { worthSteps });
     // With no known capacity nothing else would ever evict them.
-    if (this.capacityTokens === Infinity) for (const context of late) this.#drop(context);
-  }
-
-  /** Index of the step that contains this time. */
-  static stepOf(nowMs: number, halfLifeMs: number): number {
-    return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
-  }
-
-  /** Start of the next step. */
-  static nextStepMs(nowMs: number, halfLifeMs: number): number {
-    const next = WorkingSet.stepOf(nowMs, halfLifeMs) + 1;
-    let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;
-    // Rounding down would leave this time in the present step, and a caller that waits for the next one would spin.
-    while (WorkingSet.stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
-    return atMs;
+    if (this.contents.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }
 
   #resize(context: Context, countedTokens: number): void {
     const { ownTokens, promptTokens, sharedTokens, reservedTokens, family } = context;
     const tokens = Math.max(ownTokens, promptTokens - sharedTokens) + reservedTokens;
-    this.#contents.resize(context, tokens, family, sharedTokens);
+    this.contents.resize(context, tokens, family, sharedTokens);
     const runningTokens = Math.max(0, promptTokens - sharedTokens) + reservedTokens;
     this.#activeTokens += countedTokens - context.countedTokens;
     this.#runningTokens += runningTokens - context.runningTokens;
@@ -434,7 +382,7 @@ export class WorkingSet {
   /** Drops the longest-idle contexts while the contents exceed both capacities, as the engine's LRU does. */
   #pushOut(displaced?: Map<Context, Displaced>): Context[] {
     const dropped: Context[] = [];
-    for (let context = this.#contents.surplus(); context !== undefined; context = this.#contents.surplus()) {
+    for (let context = this.contents.surplus(); context !== undefined; context = this.contents.surplus()) {
       if (displaced?.has(context) === false) displaced.set(context, standingOf(context));
       this.#drop(context);
       dropped.push(context);
@@ -450,7 +398,7 @@ export class WorkingSet {
       return there === undefined || (there === context && context.bucket === bucket);
     });
     const dropped = back.filter(([context]) => context.bucket === undefined);
-    this.#contents.readmit(dropped.map(([context]) => context));
+    this.contents.readmit(dropped.map(([context]) => context));
     for (const [context, { bucket, isRetained }] of back) {
       if (context.bucket === undefined) this.#claims.resume(context, bucket, isRetained);
       else if (isRetained) this.#claims.retain(context);
@@ -460,7 +408,7 @@ export class WorkingSet {
 
   #drop(context: Context): void {
     this.#claims.leave(context);
-    this.#contents.drop(context);
+    this.contents.drop(context);
   }
 }
 

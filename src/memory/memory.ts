@@ -6,7 +6,7 @@ import type { Program } from '../programs/process-table.js';
 import type { MemoryMoved, Usage } from '../protocol/events.js';
 import type { EngineId, Tokens } from '../protocol/units.js';
 import type { Step } from '../step.js';
-import { WorkingSet } from '../kv/working-set.js';
+import { nextStepMs } from '../policies/idle-steps.js';
 import { IdleThread } from './idle-thread.js';
 import { Prefetch } from './prefetch.js';
 import { Worth } from './worth.js';
@@ -69,7 +69,7 @@ export class Memory {
   /** Time of the next change that needs no event; Infinity when only events can. Contexts that fade make room. */
   get nextChangeMs(): number {
     const { halfLifeMs } = this.placement.rules.config.admission;
-    const roomAtMs = this.#prefetch.hasDue ? WorkingSet.nextStepMs(this.step.nowMs, halfLifeMs) : Infinity;
+    const roomAtMs = this.#prefetch.hasDue ? nextStepMs(this.step.nowMs, halfLifeMs) : Infinity;
     return Math.min(this.#prefetch.nextAtMs, roomAtMs);
   }
 

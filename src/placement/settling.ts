@@ -1,6 +1,6 @@
 import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
-import { WorkingSet } from '../kv/working-set.js';
+import { nextStepMs, stepOf } from '../policies/idle-steps.js';
 
 /**
  * Changes that time alone brings to engines: rests after "no room" end, and idle contexts fade behind gates. Contexts
@@ -30,7 +30,7 @@ export class Settling {
     const opened = [...this.#resting].filter(({ rests }) => rests.pass(nowMs));
     for (const engine of this.#resting) if (engine.rests.isQuiet) this.#resting.delete(engine);
     const { admission, policy } = config;
-    const step = WorkingSet.stepOf(nowMs, admission.halfLifeMs);
+    const step = stepOf(nowMs, admission.halfLifeMs);
     // All engines in a new step, so that idle time is counted from now: a context left here has not been idle yet.
     if (step !== this.#step || config !== this.#config)
       for (const engine of engines.values()) this.#unsettled.add(engine);
@@ -46,7 +46,7 @@ export class Settling {
    * @param fades calls wait for contexts to fade
    */
   nextMs(nowMs: number, halfLifeMs: number, fades: boolean): number {
-    this.#fadeAtMs = fades ? WorkingSet.nextStepMs(nowMs, halfLifeMs) : Infinity;
+    this.#fadeAtMs = fades ? nextStepMs(nowMs, halfLifeMs) : Infinity;
     let at = this.#fadeAtMs;
     for (const engine of this.#resting) at = Math.min(at, engine.rests.nextMs);
     return at;

@@ -10,3 +10,17 @@ export const HORIZON_STEPS = 64;
 export function faded(age: number): number {
   return Math.exp((-Math.LN2 * age) / STEPS_PER_HALF_LIFE);
 }
+
+/** Index of the step that contains this time. */
+export function stepOf(nowMs: number, halfLifeMs: number): number {
+  return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
+}
+
+/** Start of the next step. */
+export function nextStepMs(nowMs: number, halfLifeMs: number): number {
+  const next = stepOf(nowMs, halfLifeMs) + 1;
+  let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;
+  // Rounding down would leave this time in the present step, and a caller that waits for the next one would spin.
+  while (stepOf(atMs, halfLifeMs) < next) atMs += Math.abs(atMs) * Number.EPSILON;
+  return atMs;
+}

@@ -56,7 +56,7 @@ export function demandView(engine: Engine, placed: Placed & { readonly waiting: 
     steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))),
     ended: completionIndex.endedHere,
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
-    cachedTokens: wholeTokens(workingSet.cachedTokens),
+    cachedTokens: wholeTokens(workingSet.contents.tokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
     waiting: waiting === 0 ? [] : waitingFor(engine, placed, nowMs),
   };

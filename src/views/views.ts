@@ -315,7 +315,7 @@ function programView({ policy, nowMs }: State & Moment, row: Program): ProgramVi
     callsTotal: row.callsTotal,
     promotions: row.promotions,
     contextTokens: row.contextTokens as Tokens,
-    onHostTokens: (row.home?.workingSet.onHostTokensOf(row) ?? 0) as Tokens,
+    onHostTokens: (row.home?.workingSet.contents.onHostTokensOf(row) ?? 0) as Tokens,
     promptTokens: row.promptTokens as Tokens,
     cachedTokens: row.cachedTokens as Tokens,
     outputTokens: row.outputTokens as Tokens,
@@ -361,7 +361,7 @@ function engineView({ policy, stepMs, placement }: State, found: Engine): Engine
     gateTokens: found.gateTokens(gate),
     restTokens: found.restTokens(gate),
     hostTokens: found.hostTokens as Tokens,
-    onHostTokens: found.workingSet.onHostTokens as Tokens,
+    onHostTokens: found.workingSet.contents.onHostTokens as Tokens,
     reservedFor: found.reservedFor?.id,
   };
 }

@@ -16,7 +16,7 @@ function heldSet(share: (age: number) => number = () => 1) {
     share: (_kind, age) => share(age),
     learn: (_kind, age) => void ages.push(age),
   });
-  set.capacityTokens = 10_000;
+  set.contents.capacityTokens = 10_000;
   let seq = 0;
   const call = (program: Program, promptTokens: number): Call => {
     const { id, tenant } = program;
@@ -78,7 +78,7 @@ it('a program that moves to another gateway leaves no context, and has returned'
   set.settle(3 * STEP_MS, 16 * STEP_MS, 100);
   expect(set.handOver(left)).toHaveLength(1);
   expect(ages).toEqual([3]);
-  expect([set.cachedTokens, set.workingSetTokens]).toEqual([0, 0]);
+  expect([set.contents.tokens, set.workingSetTokens]).toEqual([0, 0]);
   expect(set.handOver(left)).toEqual([]);
 });
 
@@ -100,7 +100,7 @@ it.each([5_000, 9_900])(
     set.enter(large, size);
     set.enter(call(program, 400), Infinity);
     set.leave(large, 'nothing');
-    expect([set.cachedTokens, set.workingSetTokens]).toEqual([400, 400]);
+    expect([set.contents.tokens, set.workingSetTokens]).toEqual([400, 400]);
   },
 );
 

@@ -38,11 +38,11 @@ class Cache {
   readonly #programs = new Map<string, Program>();
 
   constructor(capacityTokens = 100_000) {
-    this.#workingSet.capacityTokens = capacityTokens;
+    this.#workingSet.contents.capacityTokens = capacityTokens;
   }
 
   get cachedTokens(): number {
-    return this.#workingSet.cachedTokens;
+    return this.#workingSet.contents.tokens;
   }
 
   /** A call comes and goes. Returns the programs that it pushed out. */
