@@ -50,6 +50,7 @@ type Parts = Pick<
   | 'shadow'
   | 'observers'
   | 'cluster'
+  | 'batches'
 >;
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;

@@ -7,6 +7,7 @@ import { labelOf } from '../identity/names.js';
 import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
+import { batchRows } from './batches.js';
 import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
@@ -25,6 +26,7 @@ type Parts = Pick<
   | 'demo'
   | 'shadow'
   | 'cluster'
+  | 'batches'
 >;
 
 type Known = Pick<Context, 'driver' | 'known'>;
@@ -291,7 +293,8 @@ export function totalsRow({ totals, driver, shadow }: Parts): Answers.TotalsAnsw
   };
 }
 
-export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): Answers.GatewayState {
+export function gatewayRow(context: Parts): Answers.GatewayState {
+  const { cluster, config, driver, draining, demo } = context;
   return {
     api: 1,
     instance: INSTANCE,
@@ -301,6 +304,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): 
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
+    batches: batchRows(context),
   };
 }
 

@@ -18,6 +18,7 @@ import type { ProgramPage } from './answers.js';
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<
   Context,
+  | 'batches'
   | 'cluster'
   | 'config'
   | 'demo'

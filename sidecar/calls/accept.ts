@@ -51,6 +51,8 @@ interface Incoming {
   /** The route's own path: engines redirect a trailing slash, which a client may have added. */
   readonly path: string;
   readonly tenant: TenantId;
+  /** A line of a batch, and whether it gives way to all others; absent: a client's call. */
+  readonly line?: { readonly isBackground: boolean };
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -70,7 +72,7 @@ export async function acceptCall(context: Parts, incoming: Incoming): Promise<vo
 }
 
 async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): Promise<void> {
-  const { api, path, tenant, request, response } = incoming;
+  const { api, path, tenant, line, request, response } = incoming;
   checkMediaType(request);
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
@@ -117,6 +119,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
     isRetry: saysRetry(headers),
+    isLine: line !== undefined,
+    isBackground: line?.isBackground ?? body['service_tier'] === 'flex',
     headers,
     raw,
     keys,

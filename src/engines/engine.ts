@@ -77,6 +77,8 @@ export class Engine {
   finishedAtMs = -Infinity;
   /** Time from which another aged call may displace idle contexts. */
   evictableAtMs = -Infinity;
+  /** The last background call that started here, until the next one may; undefined: it may. */
+  paced: { readonly atMs: number; readonly prefillMs: number } | undefined;
   /** Whether placement looks at it next (`Placement.touch`). */
   touched = false;
   /** An aged call that waits for room here: no later call may take the room. */
