@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { benchRoom } from './batches/room.js';
 import { benchCluster } from './cluster/calls.js';
 import { benchFleet } from './cluster/fleet.js';
 import { benchPressure } from './cluster/pressure.js';
@@ -44,6 +45,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   fleet: { run: benchFleet, quickSeconds: 60 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
+  room: { run: benchRoom, quickSeconds: 20 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -281,7 +281,7 @@ local HELD, gateway, value, leaseMs = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3
 local owner = redis.call('HGET', HELD, 'gateway')
 if owner and owner ~= gateway then return {0, redis.call('HGET', HELD, 'value')} end
 if leaseMs == 0 then
-  redis.call('DEL', HELD)
+  redis.call('UNLINK', HELD)
   return {0, value}
 end
 redis.call('HSET', HELD, 'gateway', gateway, 'value', value)

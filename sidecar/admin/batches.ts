@@ -29,7 +29,7 @@ export function batchRows(context: Parts): Answers.Batch[] {
     }));
 }
 
-/** What a batch does, and how long it will take; undefined: no such batch is under way here. */
+/** How far a batch is, and how long it will take; undefined: no such batch is under way here. */
 export function batchInWords(context: Parts, id: string): string | undefined {
   const batch = underWay(context).find((each) => each.id === id);
   if (batch === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Input } from './input.js';
 const TOKENS_MAX = 1e9;
 const DEADLINE_SECONDS_MAX = 30 * 86_400;
 
-/** What is left of each program of a batch: lines that are not done, and their tokens. */
+/** The rest of each program of a batch: lines that are not done, and their tokens. */
 export class Rests {
   readonly #lines: Int32Array;
   readonly #promptTokens: Float64Array;

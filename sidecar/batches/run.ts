@@ -22,7 +22,7 @@ export interface LineAnswer {
   readonly isBusy: boolean;
 }
 
-/** What passes between a line under way and its sender. */
+/** Signs between a line under way and its sender. */
 export interface Signs {
   /** The line no longer waits: an engine has it. */
   readonly entered: () => void;
