@@ -16,6 +16,7 @@ import { benchHistory } from './history/identify.js';
 import { benchIdentity } from './identity/table.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
+import { benchJoining } from './parts/joining.js';
 import { benchOrder } from './parts/order.js';
 import { benchParts } from './parts/table.js';
 import { benchSimulator } from './simulator/speed.js';
@@ -46,6 +47,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
   room: { run: benchRoom, quickSeconds: 20 },
+  joining: { run: benchJoining, quickSeconds: 20 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -6,7 +6,7 @@ import { Growing, hashOf } from './growing.js';
 import type { Opening } from './growing.js';
 import { leadOf, textOf } from './lines.js';
 import type { Text } from './lines.js';
-import { Marked, oneOf } from './marked.js';
+import { Marked } from './marked.js';
 import { beginsWith } from './marks.js';
 import { Seats } from './seats.js';
 import type { Answered } from './seats.js';
@@ -43,7 +43,7 @@ export interface Leaf extends Place {
   readonly thread: string;
   /** Hash of the conversation's first message. */
   readonly opening: number;
-  readonly last: string;
+  readonly last: number;
   /** Unknown marks of messages in the call: an answer that repeats one is no evidence of its program. */
   readonly foreign: ReadonlySet<string | number>;
   /** Absent if an answer at a known place, or with a known mark, named the program. */
@@ -54,8 +54,8 @@ export interface Leaf extends Place {
 interface FirstCall {
   /** Points at which the last message may grow. */
   readonly growing?: Opening | undefined;
-  /** Hashes of the lines of its texts, cut to 32 bits, at most 8 KB. An answer led to by one of them may repeat it. */
-  readonly lines: Uint32Array;
+  /** Hashes of the lines of its texts, at most 8 KB. An answer led to by one of them may repeat it. */
+  readonly lines: Int32Array;
   /** Hashes of the question's first and last lines. */
   readonly question: readonly number[];
 }
@@ -111,11 +111,10 @@ export class History {
     const said = trail.said(trail.turns.length - 1);
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};
     const texts = textsOf(trail);
-    const hashes = texts.flatMap(({ lines }) => lines.map(({ hash }) => hash));
     const question = endsOf(texts.at(-1)?.lines ?? []);
-    const first = { growing: grown.opening, lines: new Uint32Array(hashes), question };
+    const first = { growing: grown.opening, lines: hashesOf(texts), question };
     const { opening } = trail;
-    const seat = this.#briefs.find(tenant, trail, only) ?? this.#quoted(tenant, texts, only) ?? grown.seat;
+    const seat = this.#briefs.find(tenant, trail, only) ?? this.#marked.in(tenant, texts, only) ?? grown.seat;
     if (seat)
       return { program: this.#take(seat), leaf: leafOf(trail, foreign, { thread: seat.thread, opening }, first) };
     const task = trail.turns.some(({ role }) => role === 'assistant')
@@ -148,7 +147,7 @@ export class History {
     };
     this.#places.sit(tenant, seat.chain, seat);
     if (!this.#rewritten) return seat;
-    const isRepeated = lead !== undefined && first?.lines.includes(lead.hash >>> 0) === true;
+    const isRepeated = lead !== undefined && first?.lines.includes(lead.hash) === true;
     this.#marked.remember(tenant, answer, seat, isRepeated ? undefined : lead, leaf.foreign);
     this.#tasks.remember(tenant, answer, seat);
     if (first?.growing) this.#growing.remember(tenant, first.growing, answer, seat);
@@ -164,12 +163,6 @@ export class History {
   #take(seat: Answered): ProgramId {
     seat.taken = this.#ends.tick();
     return seat.program;
-  }
-
-  /** The one program whose answers appear in the texts of a call; undefined if there are several. */
-  #quoted(tenant: TenantId, texts: readonly Text[], only: ProgramId | undefined): Answered | undefined {
-    const seat = oneOf(texts.flatMap((text) => this.#marked.in(tenant, text, only)));
-    return seat && (only ?? seat.program) === seat.program ? seat : undefined;
   }
 
   #seated(tenant: TenantId, said: CanonicalMessage, place: Place, only?: ProgramId): Answered | undefined {
@@ -212,6 +205,14 @@ function textsOf(trail: Trail): Text[] {
   trail.turns.forEach(({ role }, i) => (role === 'user' || isSystem(role)) && all.push(i));
   if (all.length > QUOTING_FIRST + QUOTING_LAST) all.splice(QUOTING_FIRST, all.length - QUOTING_FIRST - QUOTING_LAST);
   return all.map((i) => textOf(trail.said(i)));
+}
+
+/** Hashes of their lines. */
+function hashesOf(texts: readonly Text[]): Int32Array {
+  const hashes = new Int32Array(texts.reduce((sum, { lines }) => sum + lines.length, 0));
+  let next = 0;
+  for (const { lines } of texts) for (const { hash } of lines) hashes[next++] = hash;
+  return hashes;
 }
 
 /** The thread of a call, and its opening. */
