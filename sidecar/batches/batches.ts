@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { problem, type Problem } from '../../plans/index.js';
-import { tenantId, type TenantId } from '../../src/index.js';
+import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
@@ -24,6 +24,8 @@ export interface BatchPorts {
     signs: Signs,
     isBackground: boolean,
   ) => Promise<LineAnswer | undefined>;
+  /** Engines that are up, in a steady order. */
+  readonly engines: () => readonly EngineId[];
   /** Whether this gateway alone writes into the folder. */
   readonly isOurs: () => boolean;
   /** Milliseconds since 1970. */
@@ -71,6 +73,7 @@ export class Batches {
     this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
     this.#pump = new Pump(
       () => ports.config().inFlightMax,
+      ports.engines,
       ({ id }, err) => ports.log.error({ err, batch: id }, 'a line of a batch failed here'),
     );
   }

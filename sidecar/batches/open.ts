@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import inject from 'light-my-request';
 import { tenantId, type TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
-import { acceptCall } from '../calls/accept.js';
+import { acceptCall, type Incoming } from '../calls/accept.js';
 import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import { asGatewayError, sendError } from '../http/answer.js';
 import { settleRequestId } from '../http/headers.js';
 import { setTimer } from '../timer.js';
@@ -46,6 +47,11 @@ export async function openBatches(context: Context, apis: ReadonlyMap<string, Ap
       config: () => context.config.batches,
       urls: new Set(apis.keys()),
       ask: sender(context, apis),
+      engines: () =>
+        context.fleet
+          .list()
+          .filter(isServing)
+          .map(({ id }) => id),
       now: () => Date.now(),
       setTimer,
       log: context.log,
@@ -65,12 +71,12 @@ function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['a
     waiting.delete(id);
   };
   context.observers.add({ dispatched: ({ isLine, requestId }) => isLine && left(requestId) });
-  return (tenant, line, { entered, signal }, isBackground) => {
+  return (tenant, line, { entered, engine, signal }, isBackground) => {
     waiting.set(line.id, entered);
     const isGone = new Promise<undefined>((resolve) =>
       signal.addEventListener('abort', () => waiting.has(line.id) && resolve(undefined)),
     );
-    return ask(context, apis, tenant, line, isBackground, isGone).finally(() => left(line.id));
+    return ask(context, apis, tenant, line, { isBackground, engine }, isGone).finally(() => left(line.id));
   };
 }
 
@@ -80,7 +86,7 @@ async function ask(
   apis: ReadonlyMap<string, Api>,
   tenant: TenantId,
   { id, url: path, body, headers }: LineRequest,
-  isBackground: boolean,
+  manner: NonNullable<Incoming['line']>,
   isGone: Promise<undefined>,
 ): Promise<LineAnswer | undefined> {
   const api = apis.get(path);
@@ -91,8 +97,7 @@ async function ask(
     void isGone.then(() => Object.assign(socket, { destroyed: true }).emit('close'));
     settleRequestId(request);
     try {
-      const line = { isBackground };
-      await acceptCall(context, { api, path, tenant: accountOf(tenant), line, request, response });
+      await acceptCall(context, { api, path, tenant: accountOf(tenant), line: manner, request, response });
     } catch (thrown) {
       const error = asGatewayError(thrown);
       if (error !== thrown) context.log.error({ err: thrown, request_id: id }, 'request failed');

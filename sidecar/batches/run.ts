@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
 import { fill, MissingAnswer, parseLine, type BatchLine } from '../../plans/index.js';
+import type { EngineId } from '../../src/index.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
 import { Ready } from './ready.js';
@@ -22,8 +23,19 @@ export interface LineAnswer {
   readonly isBusy: boolean;
 }
 
+/** A part of a batch in its order, and the engine that runs it: prompts that begin alike then meet one cache. */
+export interface Part {
+  readonly engine: EngineId | undefined;
+  readonly at: number;
+  readonly of: number;
+}
+
+/** All of a batch, on any engine. */
+export const WHOLE: Part = { engine: undefined, at: 0, of: 1 };
+
 /** Signs between a line under way and its sender. */
 export interface Signs {
+  readonly engine: EngineId | undefined;
   /** The line no longer waits: an engine has it. */
   readonly entered: () => void;
   /** A line that still waits is not to be sent any more. */
@@ -52,7 +64,7 @@ const FAULT_PAUSE_MS = 5000;
  * fails those that need it.
  */
 export class Run {
-  readonly #ready = new Ready();
+  readonly #ready: Ready;
   /** Place of each line in the plan's order. */
   readonly #ranks: Uint32Array;
   /** Answers that each line still needs. */
@@ -73,6 +85,7 @@ export class Run {
     private readonly ports: RunPorts,
   ) {
     const { order, needs } = input;
+    this.#ready = new Ready(order.length);
     this.#ranks = new Uint32Array(order.length);
     order.forEach((index, rank) => (this.#ranks[index] = rank));
     this.#missing = Int32Array.from(needs, ({ length }) => length);
@@ -119,16 +132,18 @@ export class Run {
   }
 
   /**
-   * Starts the next ready line. It never rejects.
+   * Starts the next ready line of a part, or the last of all without one. It never rejects.
    * @param entered called when an engine has the line
    * @returns when the line has ended, with its fault here if any
    */
-  async startNext(entered: () => void): Promise<unknown> {
-    const index = this.input.order[this.#ready.take() ?? -1];
+  async startNext(entered: () => void, { at, of, engine } = WHOLE): Promise<unknown> {
+    const { length } = this.input.order;
+    const rank = this.#ready.take(Math.floor((at * length) / of), Math.floor(((at + 1) * length) / of));
+    const index = this.input.order[rank ?? -1];
     if (index === undefined || this.results.stateOf(index) !== 'pending') return undefined;
     this.inFlight += 1;
     try {
-      await this.#run(index, { entered, signal: this.#stop.signal });
+      await this.#run(index, { entered, engine, signal: this.#stop.signal });
       return undefined;
     } catch (fault) {
       this.#later(index, FAULT_PAUSE_MS);

@@ -191,13 +191,25 @@ describe('a file of lines', () => {
 });
 
 describe('ready lines', () => {
-  it('come out the least first', () => {
+  it('come out of a part the least first, and of the others the largest first', () => {
+    const step = fc.oneof(fc.nat(5000), fc.tuple(fc.nat(5000), fc.nat(3000)));
     fc.assert(
-      fc.property(fc.array(fc.nat(50)), (ranks) => {
-        const ready = new Ready();
-        for (const rank of ranks) ready.add(rank);
-        expect(ranks.map(() => ready.take())).toEqual(ranks.toSorted((a, b) => a - b));
-        expect(ready.take()).toBeUndefined();
+      fc.property(fc.integer({ min: 5001, max: 40_000 }), fc.array(step, { maxLength: 200 }), (bound, steps) => {
+        const ready = new Ready(bound);
+        const model = new Set<number>();
+        for (const each of steps) {
+          if (typeof each === 'number') {
+            ready.add(each);
+            model.add(each);
+          } else {
+            const [from, length] = each;
+            const own = [...model].filter((rank) => rank >= from && rank < from + length);
+            const taken = own.length > 0 ? Math.min(...own) : model.size > 0 ? Math.max(...model) : undefined;
+            expect(ready.take(from, from + length)).toBe(taken);
+            if (taken !== undefined) model.delete(taken);
+          }
+          expect(ready.size).toBe(model.size);
+        }
       }),
     );
   });

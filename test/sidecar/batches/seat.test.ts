@@ -38,6 +38,7 @@ function stage() {
         config: () => config,
         urls: new Set([CHAT]),
         ask: (_, { id }) => new Promise((answer) => asked.push({ id, answer })),
+        engines: () => [],
         now: () => 1.8e12,
         setTimer: () => () => undefined,
         log: pino({ level: 'silent' }),

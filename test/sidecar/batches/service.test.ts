@@ -5,7 +5,7 @@ import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
 import { LineFile } from '../../../sidecar/batches/line-file.js';
 import { ofDisk } from '../../../sidecar/batches/upload.js';
 import type { LineAnswer, Signs } from '../../../sidecar/batches/run.js';
-import { tenantId, type TenantId } from '../../../src/index.js';
+import { engineId, tenantId, type TenantId } from '../../../src/index.js';
 import { cleanUp, configOf, until } from '../gateway/world.js';
 import { folderOf } from '../../support/folder.js';
 import { CHAT, lineOf } from './service.js';
@@ -22,13 +22,14 @@ async function stage(
 ) {
   const clock = { now: 1_800_000_000_000 };
   const timers = new Set<{ fn: () => void; ms: number }>();
-  const asked: { tenant: TenantId; signs: Signs; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
+  const asked: { id: string; tenant: TenantId; signs: Signs; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
   const { batches: config } = configOf([], { batches: { folder, inFlightMax } });
   const batches = await Batches.open(folder, {
     config: () => config,
     urls: new Set([CHAT]),
-    ask: (tenant, _, signs, isBackground) =>
-      new Promise((answer) => asked.push({ tenant, signs, isBackground, answer })),
+    ask: (tenant, { id }, signs, isBackground) =>
+      new Promise((answer) => asked.push({ id, tenant, signs, isBackground, answer })),
+    engines: () => [],
     isOurs: () => true,
     now: () => clock.now,
     setTimer: (fn, ms) => {
@@ -69,6 +70,8 @@ async function stage(
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => lineOf(`l${index}`));
 
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+
 describe('batches', () => {
   it('start lines in their order up to a number, of which few wait for an engine', async () => {
     const { asked, make } = await stage(undefined, { inFlightMax: 40 });
@@ -80,6 +83,18 @@ describe('batches', () => {
     await until(() => asked.length === 40);
     asked[0]!.answer(OK);
     await until(() => asked.length === 41);
+  });
+
+  it('go to the engine of their part, and at the end to any', async () => {
+    const engines = ['e0', 'e1'].map(engineId);
+    const { asked, make } = await stage(undefined, { inFlightMax: 40, engines: () => engines });
+    await make(A, lines(24));
+    await until(() => asked.length === 16);
+    const numbersOf = (engine: string) => asked.flatMap(({ id, signs }) => (signs.engine === engineId(engine) ? [Number(id.split('_').at(-1))] : [])).sort((a, b) => a - b); // prettier-ignore
+    expect([numbersOf('e0'), numbersOf('e1')]).toEqual([range(0, 8), range(12, 20)]);
+    for (const { signs } of asked) if (signs.engine === engines[1]) signs.entered();
+    await until(() => asked.length === 24);
+    expect(numbersOf('e1')).toEqual(range(8, 24));
   });
 
   it('of the tenant with the fewest lines under way go first', async () => {
