@@ -73,10 +73,15 @@ function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['a
   context.observers.add({ dispatched: ({ isLine, requestId }) => isLine && left(requestId) });
   return (tenant, line, { entered, engine, signal }, isBackground) => {
     waiting.set(line.id, entered);
-    const isGone = new Promise<undefined>((resolve) =>
-      signal.addEventListener('abort', () => waiting.has(line.id) && resolve(undefined)),
+    let giveUp = (): void => undefined;
+    const isGone = new Promise<undefined>(
+      (resolve) => (giveUp = () => void (waiting.has(line.id) && resolve(undefined))),
     );
-    return ask(context, apis, tenant, line, { isBackground, engine }, isGone).finally(() => left(line.id));
+    signal.addEventListener('abort', giveUp);
+    return ask(context, apis, tenant, line, { isBackground, engine }, isGone).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+      left(line.id);
+    });
   };
 }
 

@@ -125,7 +125,7 @@ export const admission = z
       .meta(
         note(
           'Most of an engine’s time that background calls (batches, `service_tier: flex`) may cost the calls beside them; 0: they run only where it is idle.',
-          'measured: EXPERIMENTS.md, “Batches”',
+          'measured: EXPERIMENTS-DETAILS.md, “Batches”',
         ),
       ),
     windowInitial: count(1, 100_000)

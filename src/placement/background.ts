@@ -15,10 +15,10 @@ const ALONE_SHARE = 1.5;
  * Whether a background call may start now. It takes only the room that others leave:
  *
  *     queue     no other call waits for the engine
- *     slots     half of the window stays free
+ *     slots     beside others half of the window stays free; without others, each that finishes makes room for two
  *     cache     a fifth of the gate stays free, besides the claims of idle contexts
  *     steps     beside others, the load of all background calls lengthens a step by `admission.backgroundShare` at most
- *     prefill   one at a time; beside others, one takes that share of the time until the next
+ *     prefill   beside others, it takes that share of the time until the next may start
  */
 export function findsRoom(
   call: Call,
@@ -31,8 +31,10 @@ export function findsRoom(
   if (engine.inFlightAnywhere === 0) return true;
   const { batch, stepTime } = engine;
   const isShared = hasOthers(engine);
-  if (nowMs < paceUntilMs(engine, rules) || (isShared && engine.inFlight >= SLOT_SHARE * engine.limitSize))
-    return false;
+  const slots = isShared
+    ? SLOT_SHARE * engine.limitSize - engine.inFlight
+    : engine.backgroundMax - batch.backgroundCalls;
+  if (slots <= 0 || nowMs < paceUntilMs(engine, rules)) return false;
   const { gate, backgroundShare } = rules.config.admission;
   const room = headroomOf(engine, rules, nowMs).new - FREE_SHARE * engine.gateTokens(gate);
   if (needTokens(call, engine) > room) return false;
@@ -43,7 +45,7 @@ export function findsRoom(
   return ownMs <= (isShared ? backgroundShare : ALONE_SHARE) * othersMs;
 }
 
-/** Work of a background call that starts: until it is done, and more beside others, the next one waits. */
+/** Work of a background call that starts: beside others, the next one waits for a multiple of it. */
 export function paceOf(call: Call, engine: Engine, { config }: PlacementRules, nowMs: number): Engine['paced'] {
   const tokens = Math.max(1, call.promptTokens - call.sharedTokens);
   return { atMs: nowMs, prefillMs: tokens * (engine.prefillMsPerToken ?? config.policy.msPerPromptToken) };
@@ -51,9 +53,9 @@ export function paceOf(call: Call, engine: Engine, { config }: PlacementRules, n
 
 /** When the next background call may start, if the calls in flight stay as they are. */
 export function paceUntilMs(engine: Engine, { config }: PlacementRules): number {
-  if (engine.paced === undefined) return -Infinity;
+  if (engine.paced === undefined || !hasOthers(engine)) return -Infinity;
   const { atMs, prefillMs } = engine.paced;
-  return atMs + prefillMs / (hasOthers(engine) ? config.admission.backgroundShare : 1);
+  return atMs + prefillMs / config.admission.backgroundShare;
 }
 
 const hasOthers = ({ inFlightAnywhere, batch }: Engine): boolean => inFlightAnywhere > batch.backgroundCalls;

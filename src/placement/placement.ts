@@ -215,6 +215,7 @@ export class Placement {
       engine.noteDisplacement(nowMs, this.rules.config.admission.turnMs);
     const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
     engine.batch.add(call, nowMs);
+    engine.began(call);
     if (call.isBackground) engine.paced = paceOf(call, engine, this.rules, nowMs);
     this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlightAnywhere);

@@ -55,7 +55,10 @@ export class Accounting {
   }
 
   /** Finds or makes the row for a new call. @returns also whether another gateway ran the program's last calls */
-  admit({ program: id, tenant, family, background }: CallArrived, nowMs: number): Admitted & { readonly isBack: boolean } {
+  admit(
+    { program: id, tenant, family, background }: CallArrived,
+    nowMs: number,
+  ): Admitted & { readonly isBack: boolean } {
     const isNew = this.table.get(id) === undefined;
     const admitted = this.table.admit(id, tenant, nowMs);
     if (isNew) admitted.row.type = background ? this.types.background : this.types.of(family, tenant);

@@ -41,7 +41,8 @@ export class ProgramEnds {
 
   /** The program's attained service has grown. */
   served({ type, serviceMs }: Program, toMs: number, nowMs: number): void {
-    if (toMs > serviceMs && type !== this.background) this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
+    if (toMs > serviceMs && type !== this.background)
+      this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
   }
 
   /** A call of the program has come to this gateway. */

@@ -4,9 +4,8 @@ import { callId } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 
 const LINE = { background: true } as const;
-/** Prefill of 100 tokens at 0.1 ms, beside others in a tenth of the time. */
-const PACE_MS = 10;
-const SHARED_PACE_MS = 100;
+/** Prefill of 100 tokens at 0.1 ms, in a tenth of the time. */
+const PACE_MS = 100;
 
 /** One engine with this window. */
 function deskOf(window = 4, changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
@@ -16,13 +15,19 @@ function deskOf(window = 4, changes: ConstructorParameters<typeof Desk>[0] = {})
 }
 
 describe('background calls', () => {
-  it('take an idle engine one prefill after the other, in order of arrival', () => {
-    const desk = deskOf();
-    expect(sentOut(desk.arrive('l1', LINE))).toEqual(['l1@A']);
-    for (const call of ['l2', 'l3']) expect(sentOut(desk.arrive(call, LINE))).toEqual([]);
-    expect(sentOut(desk.pass(PACE_MS - 1))).toEqual([]);
-    expect(sentOut(desk.pass(1))).toEqual(['l2@A']);
-    expect(sentOut(desk.pass(PACE_MS))).toEqual(['l3@A']);
+  it('take an idle engine in order of arrival, twice as many after each round', () => {
+    const desk = deskOf(16);
+    const sent = (count: number) => desk.log.filter(({ type }) => type === 'dispatch').length === count;
+    for (let at = 0; at < 20; at++) desk.arrive(`l${at}`, LINE);
+    expect(sent(4)).toBe(true);
+    expect(sentOut(desk.finish('l0'))).toEqual(['l4@A', 'l5@A']);
+    for (const call of ['l1', 'l2', 'l3']) desk.finish(call);
+    expect(desk.engine('A').inFlight).toBe(8);
+    // The next call of others lets them begin anew.
+    desk.arrive('own');
+    desk.finish('own');
+    desk.finish('l4');
+    expect(desk.engine('A').inFlight).toBe(7);
   });
 
   it('come after every other call, however long they wait', () => {
@@ -41,7 +46,7 @@ describe('background calls', () => {
     desk.arrive('own');
     expect(sentOut(desk.arrive('l1', LINE))).toEqual(['l1@A']);
     desk.arrive('l2', LINE);
-    desk.pass(SHARED_PACE_MS);
+    desk.pass(PACE_MS);
     const cause = () => [...desk.scheduler.views.waits()].find(([call]) => call === callId('l2'))?.[1].cause;
     expect([desk.dispatchOf('l2'), cause()]).toEqual([undefined, 'background']);
     expect(sentOut(desk.arrive('next'))).toEqual(['next@A']);
