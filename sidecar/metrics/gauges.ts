@@ -6,6 +6,7 @@ import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { registerForecasts } from './forecasts.js';
 import { registerCluster } from './cluster.js';
+import { registerShadow } from './shadow.js';
 import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
 
@@ -24,6 +25,7 @@ type Parts = Pick<
   | 'warms'
   | 'cluster'
   | 'batches'
+  | 'shadow'
 >;
 
 const MEMORY_TOTALS = [
@@ -78,6 +80,7 @@ export function registerGauges(context: Parts): void {
   registerForecasts(scraped, context);
   registerCluster(scraped, context);
   registerBatches(scraped, context);
+  registerShadow(scraped, context);
   scraped('info', '1, with the version and the policies in force as labels.', ['version', 'policy', 'balancer'], () => {
     const { policy, balancer } = context.config;
     return [[{ version: VERSION, policy: policy.name, balancer: balancer.name }, 1]];
