@@ -131,13 +131,15 @@ describe('plas with countPrompt', () => {
     expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 3 : 0);
   });
 
-  it('counts no prompt of a later call, which builds on a context', () => {
+  it('counts of a later call what its thread has not left in the cache of its home', () => {
     const desk = countingDesk(true);
     use(desk, 'agent', 50, 7_000, 10);
     desk.arrive('run');
-    desk.arrive('fresh', { prompt: 1_500 });
-    desk.arrive('back', { program: 'agent', prompt: 8_000 });
-    expect(orderFrom(desk, 'run')).toEqual(['back', 'fresh']);
+    desk.arrive('sub', { program: 'agent', thread: 'sub', prompt: 7_400 });
+    desk.arrive('fresh', { prompt: 1_600 });
+    desk.arrive('back', { program: 'agent', prompt: 7_400 });
+    expect(orderFrom(desk, 'run')).toEqual(['back', 'fresh', 'sub']);
+    expect(['back', 'fresh', 'sub'].map((call) => desk.dispatchOf(call)?.level)).toEqual([0, 1, 3]);
   });
 
   it('charges the program only for the service that it had', () => {
