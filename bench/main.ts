@@ -15,6 +15,7 @@ import { benchHistory } from './history/identify.js';
 import { benchIdentity } from './identity/table.js';
 import { say } from './numbers.js';
 import { ensurePackages } from './packages.js';
+import { benchJoining } from './parts/joining.js';
 import { benchOrder } from './parts/order.js';
 import { benchParts } from './parts/table.js';
 import { benchSimulator } from './simulator/speed.js';
@@ -44,6 +45,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   fleet: { run: benchFleet, quickSeconds: 60 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
+  joining: { run: benchJoining, quickSeconds: 20 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/index.js';
-import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
+import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
 import { eachOnce } from './options.js';
 
 /** A preset and the name by which it was chosen. */
@@ -13,10 +13,14 @@ export interface ChosenPreset {
 /** The preset of commands that name none. */
 export const DEFAULT: ChosenPreset = { name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] };
 
+/** The last words of both options below. */
+const CHOICES = 'each also as NAME:low and NAME:high, by its efficiency; or a file of sim calibrate';
+const BASE_NAMES = PRESET_NAMES.filter((name) => !name.includes(':'));
+
 /** An option that names a built-in preset, or a file written by `maitred sim calibrate`. */
 export const presetOption = (description: string): Option =>
-  new Option('--preset <name>', `${description}, or a file of sim calibrate`)
-    .choices(PRESET_NAMES)
+  new Option('--preset <name>', `${description}, ${CHOICES}`)
+    .choices(BASE_NAMES)
     .argParser(choosePreset)
     .default(DEFAULT, JSON.stringify(DEFAULT_PRESET));
 
@@ -24,9 +28,9 @@ export const presetOption = (description: string): Option =>
 export const presetsOption = (description: string): Option =>
   new Option(
     '--preset <names>',
-    `${description}, or a file of sim calibrate; several with commas (default: ${JSON.stringify(DEFAULT_PRESET)})`,
+    `${description}, ${CHOICES}; several with commas (default: ${JSON.stringify(DEFAULT_PRESET)})`,
   )
-    .choices(PRESET_NAMES)
+    .choices(BASE_NAMES)
     .argParser((text, before?: readonly ChosenPreset[]) => {
       const chosen = [
         ...(before ?? []),
@@ -35,6 +39,11 @@ export const presetsOption = (description: string): Option =>
       eachOnce(chosen.map(({ name }) => name));
       return chosen;
     });
+
+export const hostWritesOption = (): Option =>
+  new Option('--host-writes <when>', 'copy prompts to host memory when computed, as vLLM does, or what is evicted')
+    .choices(HOST_WRITES)
+    .default(HOST_WRITES[0]);
 
 function choosePreset(name: string): ChosenPreset {
   const known = PRESET_NAMES.find((each) => each === name);

@@ -1,10 +1,8 @@
-import type { IncomingMessage } from 'node:http';
 import { batchHandlers } from './batches/handlers.js';
 import { acceptCall } from './calls/accept.js';
 import { apiFor, type Api } from './apis/index.js';
 import { checkNotDraining, type Context } from './context.js';
-import { GatewayError } from './errors.js';
-import type { Handler, Routes } from './http/listener.js';
+import { checkNoUpgrade, type Handler, type Routes } from './http/listener.js';
 import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './unscheduled/passable.js';
 import { listModels, showModel } from './unscheduled/models.js';
 import { passCheap, passThrough, passToOwner } from './unscheduled/passthrough.js';
@@ -77,13 +75,6 @@ export function clientRoutes(context: Context): Routes {
   });
   for (const path of ['/v1/*', ...ENGINE_PATHS]) routes[path] = { ALL: through };
   return routes;
-}
-
-/** Rejects upgrades: forwarded as a plain request, one would get an uninformative error. @throws GatewayError */
-function checkNoUpgrade({ headers }: IncomingMessage): void {
-  if (/\bupgrade\b/i.test(headers.connection ?? '') && /\bwebsocket\b/i.test(headers.upgrade ?? '')) {
-    throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');
-  }
 }
 
 function required(path: string): Api {

@@ -23,6 +23,7 @@ export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } f
 export { HashList, type BlockHashes } from './engine/blocks.js';
 export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
 export { EVICTIONS, type Eviction } from './engine/pages.js';
+export { HOST_WRITES, hostOf, type HostOptions, type HostSettings, type HostWrites } from './engine/host-tier.js';
 export type { Sequence, Work } from './engine/sequence.js';
 export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './virtual/records.js';
 export type { EngineOptions } from './options.js';
@@ -41,7 +42,7 @@ export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
 export type { ClusterOptions } from './virtual/options.js';
-export { hurried, misidentified, noisyService, untimed } from './virtual/lenses.js';
+export { hurried, misidentified, noisyService, unjoined, untimed } from './virtual/lenses.js';
 export type { EngineResult, WorldOptions, WorldResult } from './virtual/options.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';

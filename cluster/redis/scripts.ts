@@ -69,7 +69,7 @@ local function spread(holdings, free)
   end
 end
 
-local function give(ledger)
+local function give(ledger, newcomer)
   local holdings, window, free = ledger.holdings, math.huge, 0
   for _, holding in ipairs(holdings) do
     if holding[WINDOW] >= 0 then window = math.min(window, holding[WINDOW]) end
@@ -79,7 +79,14 @@ local function give(ledger)
   -- A new ledger may be one that was lost. Gateways that have not claimed yet may have calls in flight.
   if now - ledger.since < settleMs then
     local live = math.max(tonumber(ARGV[5]), redis.call('ZCARD', GATEWAYS))
+    local share = math.floor(window / live)
     window = math.floor(window * math.min(1, #holdings / live))
+    -- Until it hears of less, a newcomer uses the equal share that it has had alone: nobody else may get that.
+    if newcomer then
+      local more = math.max(0, math.min(share - newcomer[SLOTS], free + window))
+      newcomer[SLOTS] = newcomer[SLOTS] + more
+      free = free - more
+    end
   end
   free = giveToWaiting(holdings, free + window)
   if free > 0 then spread(holdings, free) end
@@ -91,9 +98,9 @@ local function placeOf(ledger, name)
   end
 end
 
-local function save(engine, ledger)
+local function save(engine, ledger, newcomer)
   if #ledger.holdings == 0 then return redis.call('HDEL', ENGINES, engine) end
-  give(ledger)
+  give(ledger, newcomer)
   ledger.rev = ledger.rev + 1
   local text = cjson.encode(ledger)
   redis.call('HSET', ENGINES, engine, text)
@@ -168,7 +175,7 @@ for _, claim in ipairs(cjson.decode(ARGV[6])) do
     claim[NAME] = gateway
     claim[SLOTS] = math.max(claim[IN_FLIGHT], math.min(claim[SLOTS], known))
     ledger.holdings[place or #ledger.holdings + 1] = claim
-    save(engine, ledger)
+    save(engine, ledger, not place and claim)
   elseif place then
     table.remove(ledger.holdings, place)
     save(engine, ledger)

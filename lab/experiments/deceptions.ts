@@ -4,6 +4,7 @@ import {
   hurried,
   misidentified,
   noisyService,
+  unjoined,
   untimed,
   type WorldOptions,
 } from '../../sim/index.js';
@@ -20,6 +21,7 @@ export const DECEPTIONS = {
   'split-programs': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0 }, seed) }),
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
+  'split-sub-agents': () => ({ lens: unjoined }),
   'false-deadlines': () => ({ lens: hurried('burst-1') }),
   'wrong-sizes': declaring({ spread: 4 }),
   'wrong-graphs': declaring({ mistakenShare: 1 }),

@@ -63,6 +63,8 @@ export interface BarSeries {
   readonly name: string;
   /** One for each group. */
   readonly values: readonly (number | null)[];
+  /** Where each value may lie, drawn as a line over its bar; absent: nowhere else. */
+  readonly ranges?: readonly (readonly [low: number, high: number] | null)[];
   /** Absent: chosen by its index among the series. */
   readonly fill?: string;
 }
@@ -120,13 +122,16 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
   const plot = await import('@observablehq/plot');
   const legend = series.map(({ name, fill }, index) => ({ name, fill: fill ?? colour.series(index) }));
   const bars = groups.flatMap((group, at) =>
-    series.flatMap(({ name, values }, index) => {
+    series.flatMap(({ name, values, ranges }, index) => {
       const value = values[at] ?? null;
-      return value === null ? [] : [{ group, name, value, fill: legend[index]?.fill ?? '' }];
+      const [low, high] = ranges?.[at] ?? [value, value];
+      return value === null ? [] : [{ group, name, value, low, high, fill: legend[index]?.fill ?? '' }];
     }),
   );
   type Bar = (typeof bars)[number];
-  const title = ({ group, name, value }: Bar) => `${group}, ${name}: ${number(value)}`;
+  const ranged = bars.filter(({ low, high }) => low !== high);
+  const text = ({ value, low, high }: Bar) => (low === high ? number(value) : `${number(low)}–${number(high)}`);
+  const title = (bar: Bar) => `${bar.group}, ${bar.name}: ${text(bar)}`;
   const fill = (bar: Bar) => bar.fill;
   const names = series.map(({ name }) => name);
   const band = { domain: groups, label: null, padding: 0.2 };
@@ -139,7 +144,8 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
     marks: [
       plot.axisY(ticksOf(y)),
       plot.barY(bars, { ...place, y: 'value', fill, title }),
-      ...(labelled ? [plot.text(bars, { ...place, y: 'value', text: (bar: Bar) => number(bar.value), dy: -7, fontSize: 11 })] : []), // prettier-ignore
+      ...(ranged.length > 0 ? [plot.ruleX(ranged, { ...place, y1: 'low', y2: 'high', stroke: 'var(--text)', strokeWidth: 2 })] : []), // prettier-ignore
+      ...(labelled ? [plot.text(bars, { ...place, y: 'high', text, dy: -7, fontSize: 11 })] : []),
       plot.ruleY([0]),
     ],
   } as const;

@@ -26,6 +26,23 @@ export const engine = z.strictObject({
   capacityTokens: count(1, 1e12)
     .optional()
     .meta(note('KV cache capacity.', NONE, { default: 'the engine’s report; unknown: no gate' })),
+  hostTokens: count(0, 1e12)
+    .optional()
+    .meta(
+      note('Tokens that fit into the host memory to which the engine offloads its KV cache; 0: it has none.', NONE, {
+        default: 'the engine’s report; unknown: none',
+      }),
+    ),
+  hostTokensPerSecond: z
+    .number()
+    .min(1)
+    .max(1e9)
+    .optional()
+    .meta(
+      note('Tokens a second that come back from host memory.', NONE, {
+        default: 'the engine’s report; unknown: learnt from calls',
+      }),
+    ),
   contextTokensMax: count(1, 1e12)
     .optional()
     .meta(

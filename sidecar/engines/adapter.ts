@@ -8,6 +8,9 @@ export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;
 export interface LoadReport extends Omit<EngineReported, 'type' | 'engine'> {
   readonly running?: number;
   readonly capacityTokens?: number;
+  /** Capacity of its host memory tier in tokens, and the tokens a second that come back from there. */
+  readonly hostTokens?: number;
+  readonly hostTokensPerSecond?: number;
   /** Most tokens of prompt and answer together. */
   readonly contextTokensMax?: number;
   /** The engine's own limit on running requests. */

@@ -9,6 +9,8 @@ import type { Engine } from './fleet.js';
 export function joined(engine: Engine): EngineJoined {
   const windowMax = engine.config.window ?? engine.load.windowMax;
   const capacityTokens = engine.config.capacityTokens ?? engine.load.capacityTokens;
+  const hostTokens = engine.config.hostTokens ?? engine.load.hostTokens;
+  const hostTokensPerSecond = engine.config.hostTokensPerSecond ?? engine.load.hostTokensPerSecond;
   const contextTokensMax = engine.config.contextTokensMax ?? engine.load.contextTokensMax;
   return {
     type: 'engineJoined',
@@ -16,6 +18,8 @@ export function joined(engine: Engine): EngineJoined {
     models: [...engine.models.keys()].map(modelId),
     ...(windowMax !== undefined && { windowMax }),
     ...(capacityTokens !== undefined && { capacityTokens: tokens(capacityTokens) }),
+    ...(hostTokens !== undefined && { hostTokens: tokens(hostTokens) }),
+    ...(hostTokensPerSecond !== undefined && { hostTokensPerSecond }),
     ...(contextTokensMax !== undefined && { contextTokensMax: tokens(contextTokensMax) }),
     ...(engine.adapter.capabilities !== undefined && { capabilities: engine.adapter.capabilities }),
     ...(engine.state === 'probation' && { probation: true }),

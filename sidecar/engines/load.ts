@@ -4,6 +4,14 @@ import { asCount } from './json.js';
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
 
+/** Fields that describe the engine, not its load. */
+const LASTING = ['capacityTokens', 'hostTokens', 'hostTokensPerSecond', 'contextTokensMax', 'windowMax'] as const;
+
+/** The part of a report that describes the engine. */
+export function lasting(report: LoadReport): LoadReport {
+  return Object.fromEntries(LASTING.flatMap((key) => (report[key] === undefined ? [] : [[key, report[key]]])));
+}
+
 /** Drops absent or invalid values (negative, NaN, a limit of zero), and clamps the share of KV in use to 0..1. */
 export function loadReport(found: Found): LoadReport {
   const report: { -readonly [K in keyof LoadReport]: LoadReport[K] } = {};
@@ -11,7 +19,7 @@ export function loadReport(found: Found): LoadReport {
     const value = asCount(found[key]);
     if (value !== undefined) report[key] = value;
   }
-  for (const key of ['capacityTokens', 'contextTokensMax', 'windowMax'] as const) {
+  for (const key of LASTING) {
     const value = Math.floor(asCount(found[key]) ?? 0);
     if (value >= 1) report[key] = value;
   }

@@ -8,6 +8,7 @@ import { joined, reported } from './announce.js';
 import { Evidence } from './evidence.js';
 import type { Engine, EngineState, FleetPorts } from './fleet.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
+import { lasting } from './load.js';
 import { MODELS_PATH } from './models.js';
 import { openai } from './openai.js';
 import { Prober } from './prober.js';
@@ -312,15 +313,6 @@ export class Replica implements Engine {
       this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
     this.#ports.emit(event);
   }
-}
-
-/** The part of a load report that describes the engine, not its load. */
-function lasting({ capacityTokens, contextTokensMax, windowMax }: LoadReport): LoadReport {
-  return {
-    ...(capacityTokens !== undefined && { capacityTokens }),
-    ...(contextTokensMax !== undefined && { contextTokensMax }),
-    ...(windowMax !== undefined && { windowMax }),
-  };
 }
 
 /** Some of Node's network errors have a code and no message. */

@@ -243,12 +243,25 @@ function otherMethod(handlers: Handlers): Handler {
   const allow = [...methods, 'OPTIONS'].join(', ');
   return (request, response) => {
     if (request.method !== 'OPTIONS') {
+      checkNoUpgrade(request);
       response.setHeader('allow', allow);
-      throw new GatewayError('method_not_allowed', `The method ${request.method} is not allowed here.`);
+      const { path } = splitTarget(request.url ?? '');
+      const hint = path.startsWith('/v1/') ? ', and no other is passed on to engines' : '';
+      throw new GatewayError(
+        'method_not_allowed',
+        `This path is served for ${allow}${hint}, not for ${request.method}.`,
+      );
     }
     response.writeHead(204, { allow, 'x-request-id': settleRequestId(request), 'x-maitred-reason': 'options' });
     response.end();
   };
+}
+
+/** Rejects upgrades: forwarded as a plain request, one would get an uninformative error. @throws GatewayError */
+export function checkNoUpgrade({ headers }: IncomingMessage): void {
+  if (/\bupgrade\b/i.test(headers.connection ?? '') && /\bwebsocket\b/i.test(headers.upgrade ?? '')) {
+    throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');
+  }
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, ports: ListenerPorts): void {

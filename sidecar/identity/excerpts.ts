@@ -37,18 +37,37 @@ export class Excerpts<E extends Excerpt> {
     this.#byLine.set(tenant, line, alive ? [...alive, excerpt] : [excerpt]);
   }
 
-  /** The texts in a message. @param lines its lines, see `linesIn` */
+  /** The texts in a message, without those within longer ones. @param lines its lines, see `linesIn` */
   in(tenant: TenantId, content: string, lines: readonly Line[]): E[] {
-    const found: E[] = [];
-    let compared = 0;
+    const found = this.led(tenant, lines).filter(({ excerpt: { chars, hash }, start }) => {
+      return start >= 0 && digest(content.slice(start, start + chars)) === hash;
+    });
+    return outer(found).map(({ excerpt }) => excerpt);
+  }
+
+  /** The texts to which lines of a message lead, with their beginnings there. */
+  led(tenant: TenantId, lines: readonly Line[]): Led<E>[] {
+    const led: Led<E>[] = [];
     let chars = 0;
     for (const { at, hash } of lines)
       for (const excerpt of this.#byLine.get(tenant, hash) ?? []) {
-        const start = at - excerpt.at;
-        if (start < 0 || start + excerpt.chars > content.length || !this.ends.isAlive(excerpt)) continue;
-        if ((compared += 1) > COMPARED_MAX || (chars += excerpt.chars) > COMPARED_CHARS_MAX) return found;
-        if (digest(content.slice(start, start + excerpt.chars)) === excerpt.hash) found.push(excerpt);
+        if (!this.ends.isAlive(excerpt)) continue;
+        if (led.length === COMPARED_MAX || (chars += excerpt.chars) > COMPARED_CHARS_MAX) return led;
+        led.push({ excerpt, start: at - excerpt.at });
       }
-    return found;
+    return led;
   }
 }
+
+interface Led<E> {
+  readonly excerpt: E;
+  readonly start: number;
+}
+
+const outer = <E extends Excerpt>(found: readonly Led<E>[]): readonly Led<E>[] =>
+  found.filter(({ excerpt: { chars }, start }) =>
+    found.every(
+      (other) =>
+        other.excerpt.chars <= chars || other.start > start || other.start + other.excerpt.chars < start + chars,
+    ),
+  );

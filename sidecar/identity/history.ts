@@ -6,7 +6,7 @@ import { Growing, hashOf } from './growing.js';
 import type { Opening } from './growing.js';
 import { leadOf, textOf } from './lines.js';
 import type { Text } from './lines.js';
-import { Marked, oneOf } from './marked.js';
+import { Marked } from './marked.js';
 import { beginsWith } from './marks.js';
 import { Seats } from './seats.js';
 import type { Answered } from './seats.js';
@@ -115,7 +115,7 @@ export class History {
     const question = endsOf(texts.at(-1)?.lines ?? []);
     const first = { growing: grown.opening, lines: new Uint32Array(hashes), question };
     const { opening } = trail;
-    const seat = this.#briefs.find(tenant, trail, only) ?? this.#quoted(tenant, texts, only) ?? grown.seat;
+    const seat = this.#briefs.find(tenant, trail, only) ?? this.#marked.in(tenant, texts, only) ?? grown.seat;
     if (seat)
       return { program: this.#take(seat), leaf: leafOf(trail, foreign, { thread: seat.thread, opening }, first) };
     const task = trail.turns.some(({ role }) => role === 'assistant')
@@ -164,12 +164,6 @@ export class History {
   #take(seat: Answered): ProgramId {
     seat.taken = this.#ends.tick();
     return seat.program;
-  }
-
-  /** The one program whose answers appear in the texts of a call; undefined if there are several. */
-  #quoted(tenant: TenantId, texts: readonly Text[], only: ProgramId | undefined): Answered | undefined {
-    const seat = oneOf(texts.flatMap((text) => this.#marked.in(tenant, text, only)));
-    return seat && (only ?? seat.program) === seat.program ? seat : undefined;
   }
 
   #seated(tenant: TenantId, said: CanonicalMessage, place: Place, only?: ProgramId): Answered | undefined {

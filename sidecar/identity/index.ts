@@ -15,7 +15,7 @@ import { answerKeys, responseKey, soughtKeys } from './shared-keys.js';
 import { SharedCache } from './shared-cache.js';
 import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
-import { Trail } from './trail.js';
+import { digest, Trail } from './trail.js';
 
 export type { Identifier, Identity, IdentityRequest } from './identity.js';
 
@@ -57,8 +57,9 @@ type Found = Pick<Identity, 'program' | 'thread' | 'final' | 'source' | 'renews'
  */
 const SHARERS = { uuid: 8, other: 1 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** Sources for which only the remembered answer may name the next call's program. */
-const TOLD_BY_HISTORY: ReadonlySet<string> = new Set(['history', 'none', 'prompt_cache_key']);
+/** Sources for which only the remembered answer may name the next call's program, or that of a sub-agent. */
+const TOLD_BY_HISTORY: ReadonlySet<string> = new Set(['history', 'none', 'prompt_cache_key', 'previous_response_id']);
+const NONE: ReadonlySet<string | number> = new Set();
 
 class ProgramIdentifier implements Identifier {
   readonly #options: IdentifierOptions;
@@ -221,6 +222,12 @@ class ProgramIdentifier implements Identifier {
     if (!served || !this.#ends.isAlive(served)) return undefined;
     const { program, thread, answered } = served;
     if (answered) this.#history.leave(answered);
+    const { sources, rewritten } = this.#options;
+    // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
+    if (sources.includes('history') && rewritten) {
+      const opening = answered?.opening ?? 0;
+      call.leaf = { chain: digest(id ?? ''), ids: '', last: '', thread, opening, foreign: NONE };
+    }
     return { program, thread, final: call.isFinal, source: 'previous_response_id' };
   }
 

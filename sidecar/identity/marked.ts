@@ -2,7 +2,7 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import type { Ends } from './ends.js';
 import { Excerpts } from './excerpts.js';
-import { linesIn } from './lines.js';
+import { textOf } from './lines.js';
 import type { Line, Text } from './lines.js';
 import { beginsWith, idOf, printedIds, standsAlone, wholeOf } from './marks.js';
 import { Seats } from './seats.js';
@@ -54,25 +54,26 @@ export class Marked {
     const own = id === undefined ? [] : this.#byId(tenant, id, only, call).filter((seat) => beginsWith(said, seat));
     const seat = oneOf(own) ?? this.#byWhole(tenant, said, only, call);
     if (seat || said.callIds !== undefined) return seat;
-    return this.#begun(tenant, said, only, call) ?? this.#printed(tenant, said, only);
+    const text = textOf(said);
+    return this.in(tenant, [text], only) ?? (call && this.#partly(tenant, text, call.last(), only));
   }
 
-  /** Seats of the whole answers that appear in a text, or whose ids do. */
-  in(tenant: TenantId, text: Text, only?: ProgramId): Answered[] {
-    const found = this.#texts.in(tenant, text.content, text.lines).filter((seat) => !seat.guessed && standsAlone(seat));
-    const printed = this.#printed(tenant, text, only);
-    return printed ? [...found, printed] : found;
+  /** The one program whose whole answers, or their ids, appear in texts; undefined if there are several. */
+  in(tenant: TenantId, texts: readonly Text[], only?: ProgramId): Answered | undefined {
+    const seats = texts.flatMap((text) => {
+      const whole = this.#texts
+        .in(tenant, text.content, text.lines)
+        .filter((seat) => !seat.guessed && standsAlone(seat));
+      return [...whole, this.#printed(tenant, text, only)].filter((seat) => seat !== undefined);
+    });
+    return oneOf(seats.filter(({ program }) => (only ?? program) === program));
   }
 
-  /** The longest answer that the message begins with. */
-  #begun(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {
-    const fits = this.#texts
-      .in(tenant, said.content, linesIn(said.content))
-      .filter((seat) => !seat.guessed && (only ?? seat.program) === seat.program && beginsWith(said, seat));
-    const chars = Math.max(...fits.map((seat) => seat.chars));
-    return alone(
-      fits.filter((seat) => seat.chars === chars),
-      call,
+  /** The one program whose answer to the same message has a line of this one: clients drop and add fields. */
+  #partly(tenant: TenantId, { lines }: Text, last: string, only?: ProgramId): Answered | undefined {
+    const seats = this.#texts.led(tenant, lines).map(({ excerpt }) => excerpt);
+    return oneOf(
+      seats.filter((seat) => !seat.guessed && seat.last === last && (only ?? seat.program) === seat.program),
     );
   }
 

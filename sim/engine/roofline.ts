@@ -13,13 +13,13 @@ export interface StepWork {
 
 /**
  * Time of a step in milliseconds. The linear layers and attention run in sequence; each takes as long as the slower of
- * its arithmetic and its memory reads. The fixed overhead follows.
+ * its arithmetic and its memory reads. In a mixture of experts the two add up: each expert is a product of few rows,
+ * behind which its reads do not hide. The fixed overhead follows.
  */
 export function stepMs(preset: Preset, work: StepWork): number {
-  const linear = Math.max(
-    (work.tokens * preset.flopsPerToken) / preset.flopsPerSecond,
-    weightBytesRead(preset, work.tokens) / preset.bytesPerSecond,
-  );
+  const arithmetic = (work.tokens * preset.flopsPerToken) / preset.flopsPerSecond;
+  const reads = weightBytesRead(preset, work.tokens) / preset.bytesPerSecond;
+  const linear = preset.experts === undefined ? Math.max(arithmetic, reads) : arithmetic + reads;
   const attention = Math.max(
     (work.attended * preset.attentionFlops) / preset.flopsPerSecond,
     (work.context * preset.kvBytesPerToken) / preset.bytesPerSecond,

@@ -20,6 +20,7 @@ const FAULTS = {
   gzip: 'compress the answer, whatever was accepted',
   slow: 'wait so many milliseconds before doing anything',
   'no-usage': 'leave token usage out',
+  'load-fails': 'lose what the host tier sends, and compute it',
 } as const;
 
 export type FaultName = keyof typeof FAULTS;

@@ -35,7 +35,7 @@ export class Runner {
     const now = this.now();
     this.#catchUp(now);
     const sequence = this.engine.add(job, now);
-    if (Number.isNaN(this.engine.stepEnd)) this.engine.begin(now);
+    if (Number.isNaN(this.engine.cut(now))) this.engine.begin(now);
     this.#arm(now);
     return sequence;
   }

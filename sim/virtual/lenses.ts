@@ -23,6 +23,12 @@ export const untimed: Lens = (event) => {
   return { type, call, ...(usage && { usage }), ...(tools && { tools }) };
 };
 
+/** Sub-agents are not recognised: each is a program of its own. */
+export const unjoined: Lens = (event) =>
+  event.type === 'callArrived' && event.thread !== ''
+    ? { ...event, program: programId(`${event.program}/${event.thread}`), thread: '' }
+    : event;
+
 /** The tenant declares for all its programs that they are due at once. */
 export const hurried =
   (tenant: string): Lens =>

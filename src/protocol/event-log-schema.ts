@@ -59,7 +59,12 @@ const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
 const ROOT: ShapeOf<RootThread> = { calls: count, firstPromptTokens: count, contextTokens: count };
 const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count, root: object(ROOT) }; // prettier-ignore
 const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
-const USAGE: ShapeOf<Usage> = { promptTokens: count, outputTokens: count, 'cachedTokens?': count };
+const USAGE: ShapeOf<Usage> = {
+  promptTokens: count,
+  outputTokens: count,
+  'cachedTokens?': count,
+  'hostCachedTokens?': count,
+};
 
 /** All kinds of failure in one shape: `busy` and `unreached` require the rest. */
 const FAILURE: Shape = {
@@ -121,6 +126,8 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> 
     models: texts,
     'windowMax?': number,
     'capacityTokens?': count,
+    'hostTokens?': count,
+    'hostTokensPerSecond?': number,
     'contextTokensMax?': count,
     'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
     'probation?': yesOrNo,

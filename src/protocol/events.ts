@@ -116,6 +116,8 @@ export interface Usage {
   readonly outputTokens: Tokens;
   /** Prompt tokens served from the engine's prefix cache; absent when the engine does not report them. */
   readonly cachedTokens?: Tokens;
+  /** Those of them that came back from host memory; absent when the engine does not tell. */
+  readonly hostCachedTokens?: Tokens;
 }
 
 export interface CallFinished {
@@ -227,6 +229,10 @@ export interface EngineJoined {
   readonly windowMax?: number;
   /** KV cache capacity in tokens; absent: no working-set gate on this engine. */
   readonly capacityTokens?: Tokens;
+  /** Capacity of the host memory that keeps what leaves the KV cache, in tokens; absent or 0: there is none. */
+  readonly hostTokens?: Tokens;
+  /** Tokens a second that come back from there; absent: learnt from calls. */
+  readonly hostTokensPerSecond?: number;
   /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
   /** Ways to move its memory; absent: `warm`, as of any engine that runs calls. */

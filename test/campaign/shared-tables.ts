@@ -57,10 +57,10 @@ export class SharedTables {
     const [gateway, channel, leaseMs, settleMs, live, text] = args as [string, string, string, string, string, string];
     const now = this.ports.now();
     const changed = new Map<string, Ledger>();
-    const save = (engine: string, ledger: Ledger): void => {
+    const save = (engine: string, ledger: Ledger, newcomer?: string): void => {
       this.#ledgers.set(engine, ledger);
       if (ledger.holdings.length === 0) this.#ledgers.delete(engine);
-      else changed.set(engine, this.#give(ledger, Number(settleMs), Number(live)));
+      else changed.set(engine, this.#give(ledger, Number(settleMs), Number(live), newcomer));
     };
     const drop = (name: string): void => {
       this.#leases.delete(name);
@@ -97,18 +97,24 @@ export class SharedTables {
         const [, keeps, window, inFlight, ...more] = claim as Row;
         const slots = Math.max(inFlight, Math.min(keeps, known));
         ledger.holdings[place < 0 ? ledger.holdings.length : place] = [gateway, slots, window, inFlight, ...more];
-        save(engine, ledger);
+        save(engine, ledger, place < 0 ? gateway : undefined);
       } else if (place >= 0) save(engine, { ...ledger, holdings: ledger.holdings.toSpliced(place, 1) });
     }
     return [Number(isNew), tellAllBut(dead.length > 0 ? '' : gateway)];
   }
 
-  #give(ledger: Ledger, settleMs: number, live: number): Ledger {
+  #give(ledger: Ledger, settleMs: number, expected: number, newcomer: string | undefined): Ledger {
     const rows = new Map(ledger.holdings.map((row) => [row[0], row]));
     const holdings = new Map(ledger.holdings.map((row) => [gatewayId(row[0]), holdingOf(row)]));
     let window = Math.min(...[...holdings.values()].map(({ claim }) => claim.window));
-    if (window < Infinity && this.ports.now() - ledger.since < settleMs)
-      window = Math.floor(window * Math.min(1, holdings.size / Math.max(live, this.#leases.size)));
+    if (window < Infinity && this.ports.now() - ledger.since < settleMs) {
+      const live = Math.max(expected, this.#leases.size);
+      const share = Math.floor(window / live);
+      window = Math.floor(window * Math.min(1, holdings.size / live));
+      const free = [...holdings.values()].reduce((left, { slots }) => left - slots, window);
+      const own = newcomer === undefined ? undefined : holdings.get(gatewayId(newcomer));
+      if (own) own.slots += Math.max(0, Math.min(share - own.slots, free));
+    }
     giveSlots(holdings, window);
     ledger.holdings.length = 0;
     for (const [name, { slots }] of holdings) {

@@ -15,7 +15,7 @@ const FOLDER = mkdtempSync(join(tmpdir(), 'maitred-test-'));
 const PAGE = join(FOLDER, 'sweep.html');
 afterAll(() => rmSync(FOLDER, { recursive: true }));
 const sweep = () =>
-  (swept ??= json('--workload', 'react', '--programs', '20', '--kv-tokens', '20000', '--rate', '2,4', '--window', '2,auto', '--engines', '2', '--seed', '1,2', '--html', PAGE)); // prettier-ignore
+  (swept ??= json('--workload', 'react', '--programs', '20', '--kv-tokens', '20000', '--host-tokens', '40000', '--rate', '2,4', '--window', '2,auto', '--engines', '2', '--seed', '1,2', '--html', PAGE)); // prettier-ignore
 
 describe('maitred sim --json', () => {
   /** Of one command, run by whichever test comes first. */

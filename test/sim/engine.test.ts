@@ -67,10 +67,12 @@ describe('step times', () => {
 
   it('of a mixture of experts read more of them the more tokens there are, up to all', () => {
     const preset = PRESETS['qwen3-coder-30b-a3b'];
-    const { experts, weightBytes, bytesPerSecond } = preset;
+    const { experts, weightBytes, bytesPerSecond, flopsPerToken, flopsPerSecond } = preset;
     const read = (tokens: number) => {
       const ms = stepMs(preset, { sequences: 0, tokens, attended: 0, context: 0 }) - preset.stepOverheadMs;
-      return ((ms / 1000) * bytesPerSecond - weightBytes) / (experts?.bytes ?? NaN);
+      // The reads and the arithmetic of a mixture add up.
+      const seconds = ms / 1000 - (tokens * flopsPerToken) / flopsPerSecond;
+      return (seconds * bytesPerSecond - weightBytes) / (experts?.bytes ?? NaN);
     };
     expect(read(1)).toBeCloseTo(8 / 128, 9);
     // The second token chooses 8 of which 8/128 are the first's on average.

@@ -107,6 +107,24 @@ describe('a fault asked for by header', () => {
     }
   });
 
+  it('load-fails computes what the host tier has', async () => {
+    const sim = await engine({ preset: 'tiny-cpu', kvTokens: 640, hostTokens: 6400, hostGbps: 1 });
+    const cached = async (word: string, headers = {}) => {
+      const body = { prompt: `${word} `.repeat(500), max_tokens: 5 };
+      const { usage } = (await post(sim, '/v1/completions', body, headers)).json as { usage: { prompt_tokens_details: { cached_tokens: number } } }; // prettier-ignore
+      return usage.prompt_tokens_details.cached_tokens;
+    };
+    for (const word of ['one', 'two', 'six']) expect(await cached(word)).toBe(0);
+    expect(await cached('one', fault('load-fails'))).toBe(0);
+    expect(await cached('two')).toBeGreaterThan(400);
+    const metrics = (await call(sim, 'GET', '/metrics')).text;
+    expect(metrics).toMatch(/vllm:external_prefix_cache_hits_total\{.*\} 4\d\d/);
+    expect(metrics).toMatch(/vllm:external_prefix_cache_queries_total\{.*\} \d{4}/);
+    expect(metrics).toMatch(/vllm:kv_offload_load_bytes_total\{.*\} [1-9]/);
+    expect(metrics).toMatch(/vllm:kv_offload_store_time_total\{.*\} 0?\.?\d/);
+    expect(metrics).toMatch(/vllm:cache_config_info\{.*kv_offloading_size="0.0\d+"/);
+  });
+
   it('no-usage leaves usage out, slow takes its time', async () => {
     const sim = await engine();
     expect((await post(sim, PATH, BODY, fault('no-usage'))).json).not.toHaveProperty('usage');

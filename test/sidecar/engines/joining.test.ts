@@ -30,7 +30,8 @@ describe('joining', () => {
 
   it('puts the configuration before what the engine says', async () => {
     const fake = await fakeEngine();
-    const config = engineConfig({ url: fake.url, id: 'e', models: ['mine', 'm'], window: 7, capacityTokens: 50 });
+    const facts = { capacityTokens: 50, hostTokens: 400, hostTokensPerSecond: 9 };
+    const config = engineConfig({ url: fake.url, id: 'e', models: ['mine', 'm'], window: 7, ...facts });
     const harness = new FleetHarness(config);
     expect(harness.fleet.serving('mine')).toHaveLength(1);
     await harness.idle();
@@ -39,7 +40,7 @@ describe('joining', () => {
       engine: 'e',
       models: ['mine', 'm'],
       windowMax: 7,
-      capacityTokens: 50,
+      ...facts,
     });
     expect(harness.engine('e').models.get('m')).toMatchObject({ owned_by: 'vllm' });
     expect(harness.engine('e').models.get('mine')).toMatchObject({ id: 'mine', object: 'model' });

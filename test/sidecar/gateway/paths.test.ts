@@ -238,17 +238,11 @@ describe('a program whose id looks like a path', () => {
 });
 
 describe('a WebSocket', () => {
-  it('is refused where a request would be passed through, and h2c is not taken for one', async () => {
+  it.each(['/v1/realtime', '/v1/responses'])('is refused at %s, and h2c is not taken for one', async (path) => {
     const engine = await fakeEngine();
     const { url } = await world([engine], ANY_PATH);
-    const text = await raw(
-      url,
-      request('GET', '/v1/realtime', {
-        connection: 'Upgrade, close',
-        upgrade: 'websocket',
-        'sec-websocket-key': 'eA==',
-      }),
-    );
+    const upgrade = { connection: 'Upgrade, close', upgrade: 'websocket', 'sec-websocket-key': 'eA==' };
+    const text = await raw(url, request('GET', path, upgrade));
     expect([text.slice(9, 12), errorCode(text)]).toEqual(['400', 'upgrade_unsupported']);
     expect(engine.seen).toEqual([]);
     const other = request('GET', '/v1/files', { connection: 'Upgrade, close', upgrade: 'h2c' });

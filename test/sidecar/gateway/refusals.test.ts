@@ -288,6 +288,7 @@ describe('a path', () => {
     ['TRACE', '/v1/chat/completions', 'POST, OPTIONS'],
     ['PROPFIND', '/v1/responses', 'POST, OPTIONS'],
     ['QUERY', '/v1/completions', 'POST, OPTIONS'],
+    ['POST', '/v1/responses/compact', 'GET, DELETE, HEAD, OPTIONS'],
   ])('tells the methods that it has: %s %s', async (method, path, allow) => {
     const { url } = await world([await fakeEngine()]);
     const got = await ask(`${url}${path}`, { method });

@@ -30,8 +30,7 @@ describe('maitred sim report --smoke', () => {
 
 /** Beginning of the row of a policy's default setting. */
 function labelOf(policy: string): string {
-  if (policy === 'pass-through' || policy === 'mru-pause') return `| ${policy}`;
-  return policy === 'srpt-promoted' ? '| srpt + gate, promoted' : `| ${policy} + gate`;
+  return policy === 'pass-through' || policy === 'mru-pause' ? `| ${policy}` : `| ${policy} + gate`;
 }
 
 describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {

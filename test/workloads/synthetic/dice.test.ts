@@ -28,7 +28,7 @@ describe('chance and step times', () => {
       {
         "gamma": "f8c6961cf0876c08",
         "logNormal": "e9b09a2148d56672",
-        "moe": "59761eca5e2b7374",
+        "moe": "bd230461cd7c739b",
         "normal": "60ef6b00fb6ed3a7",
         "peaked": "2fdad0d2b57c07cf",
       }
