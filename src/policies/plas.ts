@@ -12,8 +12,8 @@ const RANK_MAX = 1e12;
  * come is first served. A running call keeps its level, since no engine re-prioritises an admitted call. The program's
  * next call enters the queue of its service by then.
  *
- * A prompt's length is known before it runs, so with `countPrompt` the prefill that a call still needs counts with its
- * program's service or rest (as in MARS). Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
+ * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
+ * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
  *
  * With `order: learnt`, the service to expect until the program ends takes the place of attained service, and calls of
  * one queue go by it too (`CompletionIndex`): learnt from ended programs of its agent type, at first from all, and

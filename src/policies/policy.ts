@@ -15,7 +15,7 @@ export interface Arrival {
   readonly arrivedAtMs: number;
   /** The program's attained service on arrival. */
   readonly serviceAtArrivalMs: number;
-  /** Prompt tokens that no cache holds (`Call.newPromptTokens`); absent: 0. */
+  /** Prompt tokens beyond the family's shared prefix, of calls before the program's first answer; absent: 0. */
   readonly newPromptTokens?: number;
 }
 

@@ -49,6 +49,8 @@ export class Call implements Waiting, Timed {
   restMs = 0;
   /** The program's service on the whole, as foreseen on arrival; 0: unknown. */
   expectedTotalMs = 0;
+  /** Whether no call of its program had been answered when it arrived. */
+  isFirst: boolean;
   /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */
   areaAtStart = 0;
   /** Time of the present attempt's first token. */
@@ -133,6 +135,7 @@ export class Call implements Waiting, Timed {
     this.request = event.request;
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;
+    this.isFirst = program.callsFinished === 0;
     this.carriedWaitMs = program.waitSincePromotionMs;
   }
 
@@ -140,6 +143,7 @@ export class Call implements Waiting, Timed {
   takeOver(ghost: Call): void {
     this.seq = ghost.seq;
     this.serviceAtArrivalMs = ghost.serviceAtArrivalMs;
+    this.isFirst = ghost.isFirst;
     // The ghost's value is too large if its program was promoted meanwhile.
     this.carriedWaitMs = Math.min(ghost.carriedWaitMs, this.carriedWaitMs - ghost.waitedMs);
     this.promoted = ghost.promoted;
@@ -196,13 +200,11 @@ export class Call implements Waiting, Timed {
   }
 
   /**
-   * Prompt tokens that no cache holds: beyond its family's shared prefix, and the context that its thread has left at its
-   * program's home. Of a fan-out from nothing, each call's whole prompt.
+   * Prompt tokens beyond its family's shared prefix, of each call before the program's first answer: of a repeated one,
+   * and of each of a first fan-out its own. A later call builds on a context: 0.
    */
   get newPromptTokens(): number {
-    const { program, thread, promptTokens, sharedTokens } = this;
-    const cachedTokens = program.home?.workingSet.get(program, thread)?.cachedTokens ?? 0;
-    return Math.max(0, promptTokens - sharedTokens - cachedTokens);
+    return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
   }
 
   /** The reason for its dispatch. */
