@@ -55,19 +55,13 @@ const KEYS_MAX = 64;
 /** In a key or a channel, a name must neither end the hash tag nor be read as two. */
 const NAME = /^[\w.:-]{1,128}$/;
 
-interface Remembered {
-  readonly tenant: TenantId;
-  readonly key: string;
-  readonly name: string;
-}
+type Remembered = readonly [tenant: TenantId, key: string, name: string];
 
 /** Names of keys, two for each script, and of channels. */
 interface Names {
   readonly engines: readonly string[];
   readonly programs: readonly string[];
   readonly keys: (tenant: TenantId) => readonly string[];
-  /** Beginning of keys, one for each name that is held. */
-  readonly holds: string;
   /** Channels of one gateway, but for its name. */
   readonly parts: string;
   readonly moved: string;
@@ -134,7 +128,6 @@ export class RedisState implements SharedState {
       engines: [`${prefix}gateways`, `${prefix}engines`],
       programs: [`${prefix}programs:young`, `${prefix}programs:old`],
       keys: (tenant) => [`${prefix}keys:young:${tenant}`, `${prefix}keys:old:${tenant}`],
-      holds: `${prefix}holds:`,
       parts: `${prefix}parts:`,
       moved: `${prefix}moved:`,
     };
@@ -142,8 +135,14 @@ export class RedisState implements SharedState {
 
   get state(): StoreState {
     const { isClosed, failures, error } = this.#circuit;
-    const said = error === undefined ? {} : { error };
-    return { up: isClosed, sinceMs: this.#sinceMs, live: this.#live, gateways: this.#gateways, failures, ...said };
+    return {
+      up: isClosed,
+      sinceMs: this.#sinceMs,
+      live: this.#live,
+      gateways: this.#gateways,
+      failures,
+      ...(error !== undefined && { error }),
+    };
   }
 
   claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
@@ -173,7 +172,7 @@ export class RedisState implements SharedState {
 
   remember(tenant: TenantId, key: string, name: string): void {
     if (!this.#circuit.isClosed || key.length > KEY_CHARS_MAX) return;
-    this.#remembered.add(`${tenant}\n${key}`, { tenant, key, name });
+    this.#remembered.add(`${tenant}\n${key}`, [tenant, key, name]);
   }
 
   async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
@@ -184,8 +183,9 @@ export class RedisState implements SharedState {
 
   async hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
     if (!this.#circuit.isClosed) return undefined;
-    const keys = [this.#names.holds + name, this.#names.holds];
-    return this.#inTime(this.#run('maitredHold', keys, [this.#options.gateway, value, `${leaseMs}`]).then(parseHeld));
+    const { pool, gateway } = this.#options;
+    const key = `maitred:{${pool}}:holds:${name}`;
+    return this.#inTime(this.#run('maitredHold', [key, key], [gateway, value, `${leaseMs}`]).then(parseHeld));
   }
 
   async leave(): Promise<void> {
@@ -298,7 +298,7 @@ export class RedisState implements SharedState {
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
     if (!this.#circuit.isClosed) return;
     const byTenant = new Map<TenantId, string[]>();
-    for (const { tenant, key, name } of entries) {
+    for (const [tenant, key, name] of entries) {
       const texts = byTenant.get(tenant) ?? [];
       byTenant.set(tenant, texts);
       texts.push(key, name);
