@@ -47,8 +47,7 @@ export const REDIS_DEFAULTS = {
 /** Time between the probes of a store that answers again. */
 const PROBE_MS = 50;
 /** Time that a new gateway waits for its first contact, and a leaving one for its last. */
-const FIRST_CONTACT_MS_MAX = 1000;
-const LAST_CONTACT_MS_MAX = 500;
+const CONTACT_MS_MAX = { first: 1000, last: 500 };
 /** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
@@ -106,7 +105,7 @@ export class RedisState implements SharedState {
     const client = await makeClient(options.connection, `maitred:${options.gateway}`);
     const state = new RedisState(options, client, listener);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, FIRST_CONTACT_MS_MAX);
+      const timer = setTimeout(resolve, CONTACT_MS_MAX.first);
       state.#begin = () => {
         clearTimeout(timer);
         resolve();
@@ -135,14 +134,8 @@ export class RedisState implements SharedState {
 
   get state(): StoreState {
     const { isClosed, failures, error } = this.#circuit;
-    return {
-      up: isClosed,
-      sinceMs: this.#sinceMs,
-      live: this.#live,
-      gateways: this.#gateways,
-      failures,
-      ...(error !== undefined && { error }),
-    };
+    const said = error === undefined ? {} : { error };
+    return { up: isClosed, sinceMs: this.#sinceMs, live: this.#live, gateways: this.#gateways, failures, ...said };
   }
 
   claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
@@ -195,7 +188,7 @@ export class RedisState implements SharedState {
     if (this.#circuit.isClosed) {
       const told = Promise.all([this.#records.sent, this.#remembered.sent]);
       const left = told.then(() => this.#onEngines('maitredLeave'));
-      await within(left, LAST_CONTACT_MS_MAX).catch((error: unknown) => this.#fail(error));
+      await within(left, CONTACT_MS_MAX.last).catch((error: unknown) => this.#fail(error));
     }
     this.#circuit.isClosed = false;
     this.#client.disconnect();
@@ -227,7 +220,7 @@ export class RedisState implements SharedState {
     this.#isBeating = true;
     const answer = this.#probe().finally(() => (this.#isBeating = false));
     // The first on a connection subscribes, and the server reads the script.
-    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : FIRST_CONTACT_MS_MAX);
+    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : CONTACT_MS_MAX.first);
     if (beat === undefined || this.#hasLeft) return;
     const nowMs = performance.now();
     if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
