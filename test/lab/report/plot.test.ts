@@ -69,6 +69,16 @@ describe('lines', () => {
   });
 });
 
+describe('bars', () => {
+  it('tell where a value may lie', async () => {
+    const ranged = { name: 'a', values: [0.3634, 1], ranges: [[0.33, 0.44], null] as const };
+    const svg = await barChart({ ...TEXT, y, groups: ['p', 'q'], series: [ranged] });
+    expect(svg).toContain('<title>p, a: 0.363, between 0.33 and 0.44</title>');
+    expect(svg).toContain('>0.36<');
+    expect(svg.match(/stroke="var\(--text\)"/g)).toHaveLength(1);
+  });
+});
+
 describe('distributions', () => {
   it('climb to all at the greatest value, in few steps however many there are', async () => {
     const values = Array.from({ length: 50_000 }, (_, index) => index);
