@@ -5,6 +5,7 @@ import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { registerForecasts } from './forecasts.js';
 import { registerCluster } from './cluster.js';
+import { registerShadow } from './shadow.js';
 import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
 
@@ -22,6 +23,7 @@ type Parts = Pick<
   | 'sessions'
   | 'warms'
   | 'cluster'
+  | 'shadow'
 >;
 
 const MEMORY_TOTALS = [
@@ -75,6 +77,7 @@ export function registerGauges(context: Parts): void {
   registerSourceGauges(scraped, context);
   registerForecasts(scraped, context);
   registerCluster(scraped, context);
+  registerShadow(scraped, context);
   scraped('info', '1, with the version and the policies in force as labels.', ['version', 'policy', 'balancer'], () => {
     const { policy, balancer } = context.config;
     return [[{ version: VERSION, policy: policy.name, balancer: balancer.name }, 1]];
@@ -147,6 +150,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
         ENGINE_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.state === state)] as const),
       ),
   );
+  ofEngine('stuck', '1 while it is ejected because it has requests and runs none.', ({ trouble }) => Number(trouble?.isStuck === true)); // prettier-ignore
   ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
 }
 
