@@ -4,7 +4,8 @@ import type { IDENTITY_SOURCES } from '../config/index.js';
 import { Ends } from './ends.js';
 import type { Seat } from './ends.js';
 import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
-import { harnessClaim, maitredClaim, saysFinal } from './harnesses.js';
+import { hashOf } from './growing.js';
+import { harnessClaim, maitredClaim, saysFinal, valueOf } from './harnesses.js';
 import { History } from './history.js';
 import type { Leaf } from './history.js';
 import type { Activity, Claim, Identifier, Identity, IdentityRequest, Sought } from './identity.js';
@@ -226,7 +227,7 @@ class ProgramIdentifier implements Identifier {
     // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
     if (sources.includes('history') && rewritten) {
       const opening = answered?.opening ?? 0;
-      call.leaf = { chain: digest(id ?? ''), ids: '', last: '', thread, opening, foreign: NONE };
+      call.leaf = { chain: digest(id ?? ''), ids: '', last: '', thread, opening, sender: call.sender, foreign: NONE };
     }
     return { program, thread, final: call.isFinal, source: 'previous_response_id' };
   }
@@ -259,6 +260,8 @@ class Call {
   readonly isFinal: boolean;
   /** Messages of the conversation, read on demand. */
   readonly turns: readonly Turn[];
+  /** Hash of the client's name for itself. */
+  readonly sender: number;
   /** Absent if history is no source, or the conversation cannot be matched. */
   readonly trail: Trail | undefined;
   /** Facts to remember with the answer, once a source has looked it up. */
@@ -268,6 +271,7 @@ class Call {
     this.request = request;
     this.isFinal = sources.includes('maitred') && saysFinal(request.headers);
     this.turns = request.facts?.conversation() ?? [];
-    this.trail = sources.includes('history') ? Trail.of(this.turns) : undefined;
+    this.sender = hashOf(valueOf(request.headers, 'user-agent') ?? '');
+    this.trail = sources.includes('history') ? Trail.of(this.turns, this.sender) : undefined;
   }
 }

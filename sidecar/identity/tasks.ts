@@ -7,6 +7,7 @@ import type { Excerpt } from './excerpts.js';
 import { hashOf } from './growing.js';
 import { leadOf } from './lines.js';
 import type { Text } from './lines.js';
+import { inAll } from './marked.js';
 import { cleanId } from './names.js';
 import type { Answered } from './seats.js';
 import { digest } from './trail.js';
@@ -16,6 +17,8 @@ const ARGUMENTS_CHARS_MAX = 16_384;
 const TASKS_MAX = 16;
 const DEPTH_MAX = 4;
 const TASK_CHARS_MIN = 24;
+/** Conversations that may begin with one task; a stranger who happens to ask the same takes one. */
+const BEGUN_MAX = 8;
 /** Sentences in letters have words with spaces between them; paths and names of files do not. */
 const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 
@@ -24,7 +27,11 @@ interface Task extends Excerpt {
   readonly parent: Answered;
   /** Thread of the sub-agent that works on it. */
   readonly thread: string;
+  /** Conversations that have begun with it. */
+  begun: number;
 }
+
+type Beginning = Pick<Answered, 'opening' | 'sender'>;
 
 /** A sub-agent. */
 type Sub = Pick<Answered, 'program' | 'thread'>;
@@ -52,22 +59,24 @@ export class Tasks {
         ...told,
         parent,
         thread: threadOf(parent, tool, text),
+        begun: 0,
       });
     }
   }
 
   /**
-   * The sub-agent that begins with this message, if exactly one waiting program has passed a text in it to a tool.
-   * @param opening that of the call: one that begins like the parent is another run of it
+   * The sub-agent that begins with this message, if exactly one waiting program has passed all the texts in it to tools.
+   * @param by how the call begins, and its client: one that begins like the parent is another run of it
    */
-  find(tenant: TenantId, said: Text, opening: number, only: ProgramId | undefined): Sub | undefined {
-    const tasks = this.#tasks.in(tenant, said.content, said.lines);
-    const waiting = tasks.filter(({ parent }) => parent.taken === undefined);
-    const [task] = waiting.toSorted((a, b) => b.chars - a.chars);
-    if (!task || waiting.some(({ program }) => program !== task.program)) return undefined;
-    const { program, parent, thread } = task;
-    if (parent.opening === opening || (only ?? program) !== program) return undefined;
-    return { program, thread };
+  find(tenant: TenantId, said: Text, by: Beginning, only: ProgramId | undefined): Sub | undefined {
+    const tasks = this.#tasks
+      .in(tenant, said.content, said.lines)
+      .filter(({ parent, begun }) => parent.taken === undefined && begun < BEGUN_MAX && parent.sender === by.sender);
+    const program = inAll(tasks)?.program;
+    const [task] = tasks.filter((each) => each.program === program).toSorted((a, b) => b.chars - a.chars);
+    if (!task || task.parent.opening === by.opening || (only ?? program) !== program) return undefined;
+    task.begun += 1;
+    return { program: task.program, thread: task.thread };
   }
 }
 
