@@ -11,7 +11,7 @@ const FIRST_MAX = 32;
 const LAST_MAX = 96;
 const TEXT_CHARS_MAX = 131_072;
 /** Labels and tags that clients print before the first line of a text, and after its last one. */
-const LABEL = /^\s{0,40}(?:<[^<>]{1,200}>|\[?[\w-]{1,40}\]?:)\s{0,40}/;
+const LABEL = /^\s{0,40}(?:<[^<>]{1,200}>|\[?\w[\w -]{0,39}\]?:)\s{0,40}/;
 const CLOSING = /<\/[\w:-]{1,40}>\s{0,40}$/;
 
 /** A line of a text. */

@@ -30,7 +30,7 @@ function resultsOfTurn(messages: Messages): number {
 
 /** A text that no other call gets. */
 const words = (messages: Messages): string =>
-  `It will be sunny for the whole of the journey ${runOf(messages)}, as ${messages.length} messages of ${textOf(messages).length} letters say.`;
+  `It will be sunny for the whole of the journey number ${runOf(messages)}, as ${messages.length} messages of ${textOf(messages).length} letters say.`;
 
 /** Arguments that pass a text on to an agent, by the names that frameworks give them. */
 function passing({ parameters }: Tool, text: string): string {
