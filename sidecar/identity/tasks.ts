@@ -48,19 +48,12 @@ export class Tasks {
   }
 
   remember(tenant: TenantId, answer: CanonicalMessage, parent: Answered): void {
-    for (const { tool, text } of passedIn(answer)) {
+    for (const { text, thread } of passedOn(answer, parent.thread)) {
       const line = leadOf(text);
       if (!line) continue;
       const { program, stamp } = parent;
       const told = { hash: digest(text), chars: text.length, at: line.at };
-      this.#tasks.remember(tenant, line.hash, {
-        program,
-        stamp,
-        ...told,
-        parent,
-        thread: threadOf(parent, tool, text),
-        begun: 0,
-      });
+      this.#tasks.remember(tenant, line.hash, { program, stamp, ...told, parent, thread, begun: 0 });
     }
   }
 
@@ -80,28 +73,35 @@ export class Tasks {
   }
 }
 
-/** The texts in an answer's tool calls, with the tools' names. */
-function passedIn({ content }: CanonicalMessage): { tool: string; text: string }[] {
+/** A text that an answer passes to a tool, and the thread of the sub-agent that works on it. */
+interface Passed {
+  readonly text: string;
+  readonly thread: string;
+}
+
+/** @param parent thread of the answer: the threads of its sub-agents follow it after a slash */
+export function passedOn({ content }: CanonicalMessage, parent: string): Passed[] {
   if (!content.includes('\u0000')) return [];
   const [, ...calls] = content.split('\u0000');
-  const passed: { tool: string; text: string }[] = [];
+  const passed: Passed[] = [];
   for (let i = 0; i + 1 < calls.length; i += 2) {
     const [tool = '', given = ''] = calls.slice(i, i + 2);
     if (given.length < TASK_CHARS_MIN || given.length > ARGUMENTS_CHARS_MAX || !given.includes(' ')) continue;
     // A tool of free text gets it as it is.
-    for (const text of stringsIn(parseObject(given) ?? given)) passed.push({ tool, text: text.trim() });
+    for (const said of stringsIn(parseObject(given) ?? given)) {
+      const text = said.trim();
+      if (text.length < TASK_CHARS_MIN || !IS_SENTENCE.test(text)) continue;
+      // Sub-agents of one tool are told apart by their tasks.
+      const own = `${tool}-${hashOf(text).toString(36).slice(-4)}`;
+      passed.push({ text, thread: cleanId(parent === '' ? own : `${parent}/${own}`) ?? own });
+      if (passed.length === TASKS_MAX) return passed;
+    }
   }
-  return passed.filter(({ text }) => text.length >= TASK_CHARS_MIN && IS_SENTENCE.test(text)).slice(0, TASKS_MAX);
+  return passed;
 }
 
 function* stringsIn(value: unknown, depth = 0): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null && depth < DEPTH_MAX)
     for (const inner of Object.values(value)) yield* stringsIn(inner, depth + 1);
-}
-
-/** Sub-agents of one tool are told apart by their tasks. A sub-agent's own one follows a slash. */
-function threadOf({ thread }: Answered, tool: string, text: string): string {
-  const own = `${tool}-${hashOf(text).toString(36).slice(-4)}`;
-  return cleanId(thread === '' ? own : `${thread}/${own}`) ?? own;
 }
