@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { answer, createCaller, said } from './caller.js';
-import type { Sent } from './caller.js';
 
 const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const calling = (name: string, args: unknown, id = 'call_1', content: string | null = null) => ({

@@ -37,8 +37,8 @@ function passing({ parameters }: Tool, text: string): string {
   const { properties = {}, required = [] } = parameters as { properties?: Record<string, { type?: string; enum?: string[] }>; required?: string[] }; // prettier-ignore
   const given = Object.entries(properties)
     .filter(([name]) => required.includes(name) || name === 'input')
-    .map(([name, { enum: [first] = [] }]) => {
-      if (/agent|coworker|member_id/.test(name)) return [name, first ?? 'expert'];
+    .map(([name, { enum: choices }]): [string, string] => {
+      if (/agent|coworker|member_id/.test(name)) return [name, choices?.[0] ?? 'expert'];
       return [name, name === 'context' || name === 'reason' ? 'The journey matters, and time is short.' : text];
     });
   return JSON.stringify(Object.fromEntries(given));
