@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
 import { type EngineOptions, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
 import { choice, collect, numberFrom } from './options.js';
-import { presetOption, type ChosenPreset } from './preset.js';
+import { hostWritesOption, presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 
 /** Shown in the help. */
@@ -18,6 +18,13 @@ export function addEngineCommand(program: Command): void {
     .option('--speed <factor>', 'speed relative to the imitated machine', inRange('speed'), DEFAULTS.speed)
     .option('--slots <count>', 'most requests at a time; absent: the preset’s', inRange('slots'))
     .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', inRange('kvTokens'))
+    .option(
+      '--host-tokens <tokens>',
+      'tokens that host memory keeps of what leaves the KV cache',
+      inRange('hostTokens'),
+    )
+    .option('--host-gbps <rate>', 'GB per second to and from host memory; absent: the preset’s', inRange('hostGbps'))
+    .addOption(hostWritesOption())
     .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', inRange('batchTokens'))
     .option(
       '--max-model-len <tokens>',
@@ -55,7 +62,8 @@ export function addEngineCommand(program: Command): void {
       };
       const engine = await startEngine(options).catch((error: unknown) => {
         // The engine's error about options that do not fit each other is wrong usage here, of flags.
-        if (error instanceof TypeError) return command.error(error.message.replaceAll(/\b(kv|max)[A-Z]\w+/g, flagOf));
+        if (error instanceof TypeError)
+          return command.error(error.message.replaceAll(/\b(kv|max|host)[A-Z]\w+/g, flagOf));
         throw error;
       });
       pino().info({ url: engine.url }, 'listening');

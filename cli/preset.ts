@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
 import { didYouMean } from '../sidecar/config/index.js';
-import { DEFAULT_PRESET, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
+import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
 import { eachOnce } from './options.js';
 
 /** A preset and the name by which it was chosen. */
@@ -39,6 +39,11 @@ export const presetsOption = (description: string): Option =>
       eachOnce(chosen.map(({ name }) => name));
       return chosen;
     });
+
+export const hostWritesOption = (): Option =>
+  new Option('--host-writes <when>', 'copy prompts to host memory when computed, as vLLM does, or what is evicted')
+    .choices(HOST_WRITES)
+    .default(HOST_WRITES[0]);
 
 function choosePreset(name: string): ChosenPreset {
   const known = PRESET_NAMES.find((each) => each === name);

@@ -1,6 +1,7 @@
 import { CommanderError } from 'commander';
 import { configure } from '../processes/gateway.js';
 import { ConfigError } from '../sidecar/config/index.js';
+import { PRESET_NAMES, type PresetName } from '../sim/index.js';
 import { integer } from '../text/index.js';
 import { play } from './live.js';
 import { makeCommand, UsageError, type DemoOptions } from './options.js';
@@ -36,20 +37,28 @@ async function demo(options: DemoOptions, print: Print): Promise<number> {
   const simulate = options.full ? undefined : stage.simulate;
   const workloads: string[] = [];
   const runs: Run[] = [];
+  const bounds = (simulate === undefined ? [] : boundsOf(options.preset)).map((preset) => ({ preset, runs: [] as Run[] })); // prettier-ignore
   for (const [index, seed] of seeds.entries()) {
     const workload = await stage.workload(seed);
     workloads.push(describe(workload, stage, options));
     // Alternates the order, so that drift during the runs does not favour one policy.
-    for (const policy of index % 2 === 0 ? policies : policies.toReversed())
-      runs.push(simulate?.(policy, seed, workload) ?? (await play(policy, seed, workload, stage, options, say)));
+    for (const policy of index % 2 === 0 ? policies : policies.toReversed()) {
+      runs.push(simulate?.(policy, seed, workload, options.preset) ?? (await play(policy, seed, workload, stage, options, say))); // prettier-ignore
+      for (const bound of bounds) if (simulate) bound.runs.push(simulate(policy, seed, workload, bound.preset));
+    }
   }
-  const summaries = policies.map((policy) => summarize(policy, runs.filter((run) => run.policy === policy))); // prettier-ignore
+  const summariesOf = (own: readonly Run[]) => policies.map((policy) => summarize(policy, own.filter((run) => run.policy === policy))); // prettier-ignore
+  const summaries = summariesOf(runs);
+  const others = bounds.map(({ preset, runs: own }) => ({ preset, comparisons: compare(summariesOf(own)) }));
   const how = simulate === undefined ? 'live' : 'simulated';
-  const report = { options, how, workloads, summaries, comparisons: compare(summaries) };
-  print(options.json ? JSON.stringify(report, undefined, 2) : text(summaries, [`${HOW[how](stage)}:`, ...workloads], how)); // prettier-ignore
+  const report = { options, how, workloads, summaries, comparisons: compare(summaries), bounds: others };
+  print(options.json ? JSON.stringify(report, undefined, 2) : text(summaries, [`${HOW[how](stage)}:`, ...workloads], how, others)); // prettier-ignore
   warnOfOverhead(summaries, stage);
   return summaries.every(({ failures }) => failures === 0) ? 0 : 1;
 }
+
+/** The preset at the low and the high efficiency that others measured, where it has these. */
+const boundsOf = (preset: PresetName): PresetName[] => PRESET_NAMES.filter((name) => name.startsWith(`${preset}:`));
 
 const HOW = {
   simulated: () => 'Simulated, in virtual time, with the gateway’s scheduler; --full plays it live',

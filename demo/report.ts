@@ -119,11 +119,18 @@ export type How = 'simulated' | 'live';
 /**
  * The verdict, a picture of it, the table, and its subject, in 80 columns.
  * @param about lines on what was played, and how
+ * @param bounds the same on engines of other efficiencies
  */
-export function text(summaries: readonly Summary[], about: readonly string[], how: How): string {
+export function text(
+  summaries: readonly Summary[],
+  about: readonly string[],
+  how: How,
+  bounds: readonly Bound[] = [],
+): string {
   const isLive = how === 'live';
   return [
     ...verdicts(summaries),
+    ...bounds.flatMap(({ preset, comparisons }) => comparisons.map(({ policy, mean: ofMeans }) => `${policy} on ${preset}: ${changeOf(ofMeans)}`)), // prettier-ignore
     '',
     `Mean program time, s (${how}): shorter is better`,
     ...bars(summaries),
@@ -135,6 +142,12 @@ export function text(summaries: readonly Summary[], about: readonly string[], ho
     '',
     ...about,
   ].join('\n');
+}
+
+/** The verdict on engines of another efficiency. */
+export interface Bound {
+  readonly preset: string;
+  readonly comparisons: readonly Comparison[];
 }
 
 /** Two lines on each policy but the first: how much sooner or later its programs ended, and its use of the caches. */

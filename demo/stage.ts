@@ -2,6 +2,7 @@ import { type PolicyName, POLICY_NAMES } from '../src/index.js';
 import { startStandIns, type Engines } from '../processes/engines.js';
 import { configure, readEngines, readModel, startGateway } from '../processes/gateway.js';
 import { get } from '../processes/http.js';
+import type { PresetName } from '../sim/index.js';
 import { UsageError, type DemoOptions } from './options.js';
 import type { Run } from './report.js';
 import { simulate } from './simulate.js';
@@ -15,8 +16,8 @@ export interface Stage {
   workload(seed: number): Promise<Workload>;
   engines(demand: Demand): Promise<Engines>;
   describe(demand: Demand): string;
-  /** One policy in virtual time; absent: the engines are real ones, of unknown speed. */
-  readonly simulate?: (policy: PolicyName, seed: number, workload: Workload) => Run;
+  /** One policy in virtual time, on this preset; absent: the engines are real ones, of unknown speed. */
+  readonly simulate?: (policy: PolicyName, seed: number, workload: Workload, preset: PresetName) => Run;
 }
 
 const PROGRAMS = 30;
@@ -46,12 +47,12 @@ function standInStage(options: DemoOptions, say: Say): Stage {
     workload: (seed) => standInWorkload(options, seed, say),
     engines: (demand) => startStandIns({ count, preset, speed, kvTokens: kvTokens(demand) }),
     describe: (demand) => `${count} stand-in engines (${preset}) of ${thousands(kvTokens(demand))} KV tokens`,
-    simulate: (policy, seed, { programs, demand }) =>
+    simulate: (policy, seed, { programs, demand }, simulated) =>
       simulate(
         policy,
         seed,
         programs,
-        { engines: count, preset, kvTokens: kvTokens(demand), gapScale, gapMsMax: gapMax * 1000 },
+        { engines: count, preset: simulated, kvTokens: kvTokens(demand), gapScale, gapMsMax: gapMax * 1000 },
         configure({ policy, balancer, file, engines: [], speed: 1 }),
       ),
   };

@@ -23,6 +23,7 @@ export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } f
 export { HashList, type BlockHashes } from './engine/blocks.js';
 export { Engine, type EngineScheduling, type EngineSettings, type EngineTotals } from './engine/engine.js';
 export { EVICTIONS, type Eviction } from './engine/pages.js';
+export { HOST_WRITES, hostOf, type HostOptions, type HostSettings, type HostWrites } from './engine/host-tier.js';
 export type { Sequence, Work } from './engine/sequence.js';
 export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './virtual/records.js';
 export type { EngineOptions } from './options.js';

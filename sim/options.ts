@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { HOST_WRITES, hostOf, type HostSettings } from './engine/host-tier.js';
 import { presetSchema } from './engine/preset-file.js';
 import { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset } from './engine/presets.js';
 import { isFault } from './server/faults.js';
@@ -18,6 +19,9 @@ const optionsSchema = z.strictObject({
   speed: z.number().min(0.001).max(1e6).default(1).describe('Times as fast as the machine of the preset.'),
   slots: z.int().min(1).max(100_000).optional().describe('Sequences a step may hold; absent: the preset’s.'),
   kvTokens: z.int().min(16).max(1e8).optional().describe('Tokens the KV cache holds; absent: the preset’s.'),
+  hostTokens: z.int().min(0).max(1e10).optional().describe('Tokens that host memory keeps of what leaves the KV cache; absent or 0: none.'), // prettier-ignore
+  hostGbps: z.number().min(1e-6).max(1e6).optional().describe('GB per second of copies to host memory, each way; absent: the preset’s.'), // prettier-ignore
+  hostWrites: z.enum(HOST_WRITES).default('computed').describe('Copy a prompt when it is computed, as vLLM does, or what the KV cache evicts.'), // prettier-ignore
   batchTokens: z.int().min(1).max(1e6).optional().describe('Tokens a step may compute; absent: the preset’s.'),
   maxModelLen: z.int().min(2).max(1e8).optional().describe('Longest prompt and answer together; at most kvTokens.'),
   blockSize: z.int().min(1).max(1024).default(16).describe('Tokens of a KV block.'),
@@ -54,7 +58,7 @@ const optionsSchema = z.strictObject({
     .describe('Gives answers to conversations.'),
 });
 
-type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'toolRounds' | 'seed'; // prettier-ignore
+type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'hostTokens' | 'hostGbps' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'toolRounds' | 'seed'; // prettier-ignore
 
 /** The range of a number among the options. */
 export function rangeOf(name: NumberOption): {
@@ -71,7 +75,11 @@ export function rangeOf(name: NumberOption): {
 }
 
 export type EngineOptions = z.input<typeof optionsSchema>;
-export type Settings = Omit<z.output<typeof optionsSchema>, 'preset'> & { readonly preset: Preset };
+export type Settings = Omit<z.output<typeof optionsSchema>, 'preset'> & {
+  readonly preset: Preset;
+  /** Absent: no host tier. */
+  readonly tier: HostSettings | undefined;
+};
 
 /** @throws TypeError that names each bad option. */
 export function readOptions(options: EngineOptions): Settings {
@@ -85,5 +93,5 @@ export function readOptions(options: EngineOptions): Settings {
   if (kvTokens !== undefined && maxModelLen !== undefined && maxModelLen > kvTokens) {
     throw new TypeError('maxModelLen must not exceed kvTokens');
   }
-  return { ...result.data, preset };
+  return { ...result.data, preset, tier: hostOf(preset, result.data) };
 }

@@ -1,4 +1,4 @@
-import type { Conditions, Eviction } from '../../sim/index.js';
+import type { Conditions, Eviction, HostWrites } from '../../sim/index.js';
 import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
 import { type Comparison, comparisonsOf, orderComparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
@@ -47,6 +47,10 @@ export interface Settings extends Pick<Plan, 'programs' | 'seeds' | 'margin'> {
   /** Length to which longer gaps were cut; null: none was cut. */
   readonly gap_max_seconds: number | null;
   readonly kv_tokens?: number | undefined;
+  /** Host memory of each engine, with the link of the first preset; absent: none. */
+  readonly host_tokens?: number;
+  readonly host_gbps?: number;
+  readonly host_writes?: HostWrites;
   readonly engine_priority: boolean;
   readonly engine_eviction: Eviction;
   readonly announced_ends: boolean;
@@ -136,6 +140,11 @@ function settingsOf(plan: Plan): Settings {
     kv_tokens: variants.every((each) => each.engine.preset.kvTokens === engine.preset.kvTokens)
       ? engine.preset.kvTokens
       : undefined,
+    ...(engine.host !== undefined && {
+      host_tokens: engine.host.tokens,
+      host_gbps: engine.host.bytesPerSecond / 1e9,
+      host_writes: engine.host.writes,
+    }),
     engine_priority: engine.scheduling === 'priority',
     engine_eviction: engine.eviction ?? 'lru',
     announced_ends: announceEnds,

@@ -5,6 +5,7 @@ import {
   SIM_BALANCERS,
   SIM_POLICIES,
   type Eviction,
+  type HostOptions,
   type SimBalancerName,
   type SimPolicyName,
 } from '../../sim/index.js';
@@ -12,13 +13,13 @@ import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from 
 import { choice, names, numberFrom, numbersFrom, seeds, settings } from '../options.js';
 import { explainChoices } from '../choices-help.js';
 import { marginOption } from '../margin.js';
-import { presetsOption, type ChosenPreset } from '../preset.js';
+import { hostWritesOption, presetsOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Value } from './axes.js';
 import { BELADY } from './scheduling.js';
 
-export interface SimFlags extends SourceFlags<readonly number[]> {
+export interface SimFlags extends SourceFlags<readonly number[]>, HostOptions {
   readonly engines?: readonly number[];
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
@@ -39,7 +40,6 @@ export interface SimFlags extends SourceFlags<readonly number[]> {
   readonly margin: number;
   readonly jobs: number;
   readonly json: boolean;
-  readonly html?: string;
 }
 
 export function addSimOptions(command: Command): Command {
@@ -48,6 +48,9 @@ export function addSimOptions(command: Command): Command {
     .option('--engines <counts>', 'engine replicas; several with commas (default: those of --config, else 1)', numbersFrom(1, 4096, 'a whole number'))
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
+    .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))
+    .addOption(new Option('--host-gbps <rate>', 'GB per second to and from host memory; absent: the preset’s').argParser(numberFrom(1e-6, 1e6)))
+    .addOption(hostWritesOption())
     .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
     .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest; of no open session, as by our scheduler for vLLM; or needed the most steps later, by the future', EVICTIONS).default('lru'))
     .option('--announce-ends', 'clients say that their programs have ended', false)
@@ -67,8 +70,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .option('--html <file>', 'write a page')
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3 --html sweep.html\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
   return explainChoices(command, { ofSimulator: true });
 }
 

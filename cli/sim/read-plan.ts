@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { integer } from '../../text/index.js';
-import type { SimPolicyName } from '../../sim/index.js';
+import { hostOf, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
@@ -121,6 +121,7 @@ export function variantOf(
     engines: values.engines ?? Math.max(1, engines),
     preset: name,
     engine: {
+      host: hostFor(command, flags, preset),
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
       scheduling: flags.enginePriority ? 'priority' : 'fcfs',
@@ -129,4 +130,12 @@ export function variantOf(
     config,
     isBelady: retention === BELADY,
   };
+}
+
+function hostFor(command: Command, flags: SimFlags, preset: Preset): HostSettings | undefined {
+  try {
+    return hostOf(preset, flags);
+  } catch (error) {
+    return command.error((error as TypeError).message.replace('hostGbps', '--host-gbps'));
+  }
 }

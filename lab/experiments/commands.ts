@@ -1,3 +1,4 @@
+import { PRESETS } from '../../sim/index.js';
 import type { Case } from './case.js';
 import { GAP_SECONDS_MAX, RECORDINGS } from './recordings.js';
 
@@ -41,7 +42,7 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
   const { programs, count, ratePerSecond, engines, machine, conditions } = scenario;
   const settings = Object.entries(setup.settings ?? {});
   const isAsItCame = setup.deception === undefined && scenario.toolCv === undefined;
-  const isPlain = machine !== 'ideal-bandwidth' && machine !== 'long-context' && isAsItCame;
+  const isPlain = machine in PRESETS && isAsItCame;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
   const source =
     'workload' in programs

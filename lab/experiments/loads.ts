@@ -1,4 +1,4 @@
-import type { Case, RecordingName, Scenario, Settings, Setup } from './case.js';
+import type { Case, Machine, RecordingName, Scenario, Settings, Setup } from './case.js';
 import type { Scale } from './experiment.js';
 
 const MACHINE = 'llama-3.1-8b-a100';
@@ -92,6 +92,16 @@ export function recorded(name: RecordingName, scale: Scale, engines = 2): Load[]
   const scenario = { programs: { recording: name }, count: programs, ratePerSecond: rounded(ratePerSecond * engines), engines, machine }; // prettier-ignore
   return [{ name, scenario }];
 }
+
+/** Suffixes of presets: the default efficiency, then the bounds of what others measured. */
+export const EFFICIENCIES = ['', ':low', ':high'] as const;
+export type Efficiency = (typeof EFFICIENCIES)[number];
+
+/** The scenario on a machine of that efficiency, if it has the default one. */
+export const atEfficiency = (scenario: Scenario, efficiency: Efficiency): Scenario => ({
+  ...scenario,
+  machine: `${scenario.machine}${efficiency}` as Machine,
+});
 
 /** Rounded as displayed: products of decimals are not exact. */
 const rounded = (value: number): number => Number(value.toPrecision(6));

@@ -89,23 +89,6 @@ function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results
   const columns = loads.flatMap((load) => measuresOf(load).map((measure) => ({ load, measure })));
   return [
     {
-      type: 'chart',
-      name: `parameters-${key.replace('.', '-')}`,
-      lines: {
-        title: `${key}: mean, times that of the default`,
-        description: 'A line for each load; the default is where they meet at 1. Lower is better.',
-        height: 240,
-        x: { label: key, log: true },
-        y: { label: 'times the default' },
-        series: loads.map((load) => ({
-          name: load.name,
-          points: points
-            .filter(({ x }) => x > 0 && x < NEVER)
-            .map((point) => ({ x: point.x, y: ratioOf(load, point, measuresOf(load)[0]).ratio })),
-        })),
-      },
-    },
-    {
       type: 'table',
       caption: key,
       columns: [

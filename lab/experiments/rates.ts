@@ -1,9 +1,10 @@
-import { ratio } from '../../text/index.js';
+import { number, ratio } from '../../text/index.js';
 import type { LineChart } from '../report/plot.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import { cross, type Scenario, type Setup } from './case.js';
 import { rateAt, type RateAt } from './equal-latency.js';
 import type { Experiment, Scale } from './experiment.js';
+import { atEfficiency, EFFICIENCIES, type Efficiency } from './loads.js';
 import type { Block, Chart, Table } from '../report/block.js';
 import { LOST, perToken, REFUSED, type Measure, type Results } from './results.js';
 
@@ -21,123 +22,160 @@ const SWEEPS: readonly Sweep[] = [
   { workload: 'mixed', count: 600, rates: [0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1, 1.5, 2.5] },
 ];
 
-const held = { settings: { 'admission.window': 64 } };
 const SETUPS = {
   'pass-through': { policy: 'pass-through' },
-  'fcfs-window': { policy: 'fcfs-window', ...held },
-  'las-decayed': { policy: 'las-decayed', ...held },
-  plas: { policy: 'plas', ...held },
-  srpt: { policy: 'srpt', ...held },
-  'srpt, promoted': { policy: 'srpt-promoted', ...held },
-  'plas, defaults': { policy: 'plas' },
+  plas: { policy: 'plas' },
+  'plas, window 64': { policy: 'plas', settings: { 'admission.window': 64 } },
 } satisfies Record<string, Setup>;
-const NAMED = Object.entries<Setup>(SETUPS);
+type SetupName = keyof typeof SETUPS;
+const NAMES = Object.keys(SETUPS) as SetupName[];
+/** Those that also run at the low and the high efficiency. */
+const BOUNDED: readonly SetupName[] = ['pass-through', 'plas'];
 
 /** Latencies at which throughputs are compared, as multiples of that of pass-through at the first rate. */
 const LATENCIES = [2, 3, 5];
+const LIMITS = (['mean', 'p99'] as const).flatMap((statistic) => LATENCIES.map((times) => ({ statistic, times })));
 
 export const rates: Experiment = {
   name: 'rates',
   title: 'Latency per token against arrival rate, in a kind world as in the papers',
   about:
-    'How many programs a second can one engine take before their users notice? Latency per token is a program’s time from its arrival to its end over the tokens that it put out, as in Autellix. `pass-through` passes every call on at once, to an engine that runs up to 256 together; all others hold it to 64 (`admission.window`), with the default gate; `plas, defaults` has the default window too. Autellix reports 4 to 15 times the throughput of vLLM at equal latency, and 2 to 4 times that of one that was tuned.',
+    'How many programs a second can one engine take before their users notice? Latency per token is a program’s time from its arrival to its end over the tokens that it put out, as in Autellix. `pass-through` passes every call on at once, to an engine that runs up to 256 together. Both run at the default, the low and the high efficiency of the preset (docs/TRUST.md); `plas` also with a window of 64, as in the papers. Autellix reports 4 to 15 times the throughput of vLLM at equal latency, and 2 to 4 times that of one that was tuned.',
   recordings: [],
   plan(scale) {
     const sweeps = SWEEPS.map((sweep) => ({ ...sweep, rates: scale.points(sweep.rates) }));
     return {
-      cases: cross(
-        sweeps.flatMap((sweep) => sweep.rates.map((rate) => at(sweep, rate, scale))),
-        Object.values(SETUPS),
+      cases: sweeps.flatMap((sweep) =>
+        EFFICIENCIES.flatMap((efficiency) =>
+          cross(
+            sweep.rates.map((rate) => at(sweep, rate, scale, efficiency)),
+            (efficiency === '' ? NAMES : BOUNDED).map((name) => SETUPS[name]),
+          ),
+        ),
       ),
-      tell: (results) => sweeps.flatMap((sweep) => tellOf(sweep, results, scale)),
+      tell: (results) => {
+        const told = sweeps.map((sweep) => new Told(sweep, scale, results));
+        return [summary(told), ...told.flatMap(tellOf)];
+      },
     };
   },
 };
 
-const at = ({ workload, count }: Sweep, ratePerSecond: number, scale: Scale): Scenario => ({
-  programs: { workload },
-  count: scale.programs(count),
-  ratePerSecond,
-  engines: 1,
-  machine: 'llama-3.1-8b-a100',
-});
-
-function tellOf(sweep: Sweep, results: Results, scale: Scale): Block[] {
-  const figureOf = (setup: Setup, rate: number, measure: Measure) =>
-    results.mean({ scenario: at(sweep, rate, scale), setup }, measure);
-  const [least = NaN] = sweep.rates;
-  const rateOf = (setup: Setup, times: number, measure: Measure) =>
-    rateAt(
-      (figureOf(SETUPS['pass-through'], least, measure) ?? NaN) * times,
-      sweep.rates.map((rate) => [rate, figureOf(setup, rate, measure)]),
-    );
-  return [
-    ...(['mean', 'p99'] as const).map((statistic) => chart(sweep, statistic, figureOf)),
-    figures(sweep, figureOf),
+const at = ({ workload, count }: Sweep, ratePerSecond: number, scale: Scale, efficiency: Efficiency): Scenario =>
+  atEfficiency(
     {
-      type: 'table',
-      caption: `${sweep.workload}: programs a second at equal latency`,
-      columns: ['policy', ...LATENCIES.flatMap((times) => [`mean x ${times}`, `p99 x ${times}`])],
-      rows: NAMED.map(([name, setup]) => [
-        name,
-        ...LATENCIES.flatMap((times) =>
-          [perToken('mean'), perToken('p99')].map((measure) => rateOf(setup, times, measure).text),
-        ),
-      ]),
+      programs: { workload },
+      count: scale.programs(count),
+      ratePerSecond,
+      engines: 1,
+      machine: 'llama-3.1-8b-a100',
     },
-    { type: 'findings', sentences: sentences(sweep, rateOf) },
-  ];
+    efficiency,
+  );
+
+/** A sweep with its results. */
+class Told {
+  readonly sweep: Sweep;
+  readonly #scale: Scale;
+  readonly #results: Results;
+
+  constructor(sweep: Sweep, scale: Scale, results: Results) {
+    this.sweep = sweep;
+    this.#scale = scale;
+    this.#results = results;
+  }
+
+  figure(name: SetupName, rate: number, measure: Measure, efficiency: Efficiency = ''): number | null {
+    return this.#results.mean(
+      { scenario: at(this.sweep, rate, this.#scale, efficiency), setup: SETUPS[name] },
+      measure,
+    );
+  }
+
+  /** Programs a second at which the policy reaches so many times an idle engine's latency. */
+  rate(name: SetupName, times: number, measure: Measure, efficiency: Efficiency = ''): RateAt {
+    const [least = NaN] = this.sweep.rates;
+    return rateAt(
+      (this.figure('pass-through', least, measure, efficiency) ?? NaN) * times,
+      this.sweep.rates.map((rate) => [rate, this.figure(name, rate, measure, efficiency)]),
+    );
+  }
+
+  /** Programs of `name` over those of pass-through: at the default efficiency, and between the bounds if they ran. */
+  gain(name: SetupName, times: number, measure: Measure): string {
+    const of = (efficiency: Efficiency) =>
+      ratioOf(this.rate(name, times, measure, efficiency), this.rate('pass-through', times, measure, efficiency));
+    return BOUNDED.includes(name) ? `${of('')} (${of(':low')}, ${of(':high')})` : of('');
+  }
 }
 
-type RateOf = (setup: Setup, times: number, measure: Measure) => RateAt;
-type FigureOf = (setup: Setup, rate: number, measure: Measure) => number | null;
-
-function chart({ workload, rates: swept }: Sweep, statistic: 'mean' | 'p99', figureOf: FigureOf): Chart {
-  const lines: LineChart = {
-    title: `${workload}: ${statistic} latency per token`,
-    description: `${statistic === 'mean' ? 'Mean' : '99th percentile'} of program time over output tokens against the rate at which programs arrive, a line for each policy. Lower is better.`,
-    x: { label: 'programs a second' },
-    y: { label: 'ms per token', log: true },
-    series: NAMED.map(([name, setup]) => ({
-      name,
-      points: swept.map((rate) => ({ x: rate, y: figureOf(setup, rate, perToken(statistic)) })),
-    })),
-  };
-  return { type: 'chart', name: `rates-${workload}-${statistic}`, lines };
-}
-
-/** A row for each statistic and policy, a column for each rate. */
-function figures({ workload, rates: swept }: Sweep, figureOf: FigureOf): Table {
+function summary(told: readonly Told[]): Table {
   return {
     type: 'table',
-    caption: `${workload}: ms per token by programs a second`,
-    columns: ['statistic, policy', ...swept.map(String)],
-    rows: [perToken('mean'), LOST, REFUSED, perToken('p95'), perToken('p99')].flatMap((measure) =>
-      NAMED.map(([name, setup]) => [
-        `${measure.label}, ${name}`,
-        ...swept.map((rate) => measure.show(figureOf(setup, rate, measure))),
+    caption: 'Programs a second over those of pass-through at equal latency (low and high efficiency)',
+    columns: ['workload, policy', ...LIMITS.map(({ statistic, times }) => `${statistic} x ${times}`)],
+    rows: NAMES.slice(1).flatMap((name) =>
+      told.map((one) => [
+        `${one.sweep.workload}, ${name}`,
+        ...LIMITS.map(({ statistic, times }) => one.gain(name, times, perToken(statistic))),
       ]),
     ),
   };
 }
 
-function sentences({ workload }: Sweep, rateOf: RateOf): string[] {
-  return (['mean', 'p99'] as const).flatMap((statistic) => {
-    const at = (setup: Setup) => LATENCIES.map((times) => rateOf(setup, times, perToken(statistic)));
-    const plas = at(SETUPS.plas);
-    const told = (['pass-through', 'fcfs-window'] as const).flatMap((name) => {
-      const ratios = at(SETUPS[name]).map((other, index) => ratioOf(plas[index], other));
-      return ratios.every((text) => text === '-') ? [] : [`${ratios.join(', ')} times as many programs as ${name}`];
-    });
-    if (told.length === 0) return [];
-    return [
-      `${workload}: where the ${statistic} is ${LATENCIES.join(', ')} times that of an idle engine, plas takes ${told.join(', and ')}.`,
-    ];
-  });
+function tellOf(told: Told): Block[] {
+  return [chart(told), figures(told), ...sentences(told)];
+}
+
+function chart(told: Told): Chart {
+  const { workload, rates: swept } = told.sweep;
+  const lines: LineChart = {
+    title: `${workload}: mean latency per token`,
+    description:
+      'Mean of program time over output tokens against the rate at which programs arrive, a line for each policy. Lower is better.',
+    x: { label: 'programs a second' },
+    y: { label: 'ms per token', log: true },
+    series: NAMES.map((name) => ({
+      name,
+      points: swept.map((rate) => ({ x: rate, y: told.figure(name, rate, perToken('mean')) })),
+    })),
+  };
+  return { type: 'chart', name: `rates-${workload}-mean`, lines };
+}
+
+/** A row for each statistic and policy, a column for each rate. */
+function figures(told: Told): Table {
+  const { workload, rates: swept } = told.sweep;
+  return {
+    type: 'table',
+    caption: `${workload}: ms per token by programs a second`,
+    columns: ['statistic, policy', ...swept.map(String)],
+    rows: [perToken('mean'), perToken('p95'), perToken('p99')].flatMap((measure) =>
+      NAMES.map((name) => [
+        `${measure.label}, ${name}`,
+        ...swept.map((rate) => measure.show(told.figure(name, rate, measure))),
+      ]),
+    ),
+  };
+}
+
+function sentences(told: Told): Block[] {
+  const lost = told.sweep.rates.flatMap((rate) =>
+    NAMES.flatMap((name) =>
+      [LOST, REFUSED].map((measure) => ({ rate, name, what: measure.label, count: told.figure(name, rate, measure) })),
+    ),
+  );
+  const found = lost.filter(({ count }) => count !== null && count > 0);
+  if (lost.every(({ count }) => count === null)) return [];
+  const text =
+    found.length === 0
+      ? 'nothing was lost or refused'
+      : found.map(({ rate, name, what, count }) => `${name} at ${rate}/s: ${what} ${number(count)}`).join('; ');
+  return [{ type: 'findings', sentences: [`${told.sweep.workload}: ${text}.`] }];
 }
 
 /** Ratio of two rates; a bound on it where a curve ends before it reaches the latency. */
-function ratioOf(rate: RateAt | undefined, other: RateAt): string {
-  if (!rate?.rate || !other.rate || other.isLeast) return '-';
+function ratioOf(rate: RateAt, other: RateAt): string {
+  if (!rate.rate || !other.rate || other.isLeast) return '-';
   return `${rate.isLeast ? '> ' : ''}${ratio(rate.rate / other.rate)}`;
 }

@@ -2,7 +2,7 @@ import { percent, ratio } from '../../text/index.js';
 import { cross, RECORDING_NAMES, type Scenario, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
-import { inProduction, recorded as loadsOf, type Load } from './loads.js';
+import { atEfficiency, EFFICIENCIES, inProduction, recorded as loadsOf, type Load } from './loads.js';
 import { HITS, LOST, perToken, programTime, ratioText, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
 
 const ungated = { 'admission.gate': 0 };
@@ -14,10 +14,17 @@ const SETUPS = {
   'plas, no gate': { policy: 'plas', settings: ungated },
   'plas + gate (default)': { policy: 'plas' },
   'srpt + gate': { policy: 'srpt' },
-  'srpt + gate, promoted': { policy: 'srpt-promoted' },
   'mru-pause': { policy: 'mru-pause' },
 } satisfies Record<string, Setup>;
 type SetupName = keyof typeof SETUPS;
+
+/** The bars of the chart, which also run at the low and the high efficiency. */
+const BARS = {
+  'pass-through': SETUPS['pass-through'],
+  'gate alone': SETUPS['fcfs-window + gate'],
+  'gate and order (default)': SETUPS['plas + gate (default)'],
+  'knows the future': SETUPS['srpt + gate'],
+} satisfies Record<string, Setup>;
 
 const COLUMNS = [
   programTime('mean'),
@@ -35,17 +42,19 @@ export const recorded: Experiment = {
   name: 'recorded',
   title: 'Recorded agents whose contexts outgrow the KV cache',
   about:
-    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson), with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and in a kind world, where nothing fails and clients wait as long as it takes; `mru-pause`, which knows no engines that fail, in that alone. Limits and timeouts are the gateway’s own in both. `srpt` is the bound without anti-starvation, as the literature has it, and `promoted` the same with it.',
+    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson) at two engines, with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and in a kind world, where nothing fails and clients wait as long as it takes; `mru-pause`, which knows no engines that fail, in that alone. Ranges are those of the low and the high efficiency of the preset (docs/TRUST.md). Limits and timeouts are the gateway’s own. `srpt` knows the future, and has no anti-starvation.',
   recordings: RECORDING_NAMES,
   plan(scale) {
-    const loads = scale
-      .points([2, 4])
-      .flatMap((engines) => RECORDING_NAMES.flatMap((name) => loadsOf(name, scale, engines)))
-      .flatMap((load) => [inProduction(load), load]);
+    const kind = RECORDING_NAMES.flatMap((name) => loadsOf(name, scale));
+    const loads = kind.flatMap((load) => [inProduction(load), load]);
+    const bounds = EFFICIENCIES.flatMap((efficiency) => kind.map(({ scenario }) => atEfficiency(scenario, efficiency)));
     return {
-      cases: loads.flatMap(({ scenario }) => cross([scenario], Object.values<Setup>(setupsOf(scenario)))),
+      cases: [
+        ...loads.flatMap(({ scenario }) => cross([scenario], Object.values<Setup>(setupsOf(scenario)))),
+        ...cross(bounds, Object.values(BARS)),
+      ],
       tell: (results) => [
-        ...(loads.length > 0 ? [chart(loads, results)] : []),
+        ...(kind.length > 0 ? headline(kind, results) : []),
         ...loads.flatMap((load) => tellOf(load, results)),
       ],
     };
@@ -60,31 +69,49 @@ function setupsOf({ conditions }: Scenario): Partial<Record<SetupName, Setup>> {
 
 const titleOf = ({ name, scenario }: Load): string => `${name}, ${scenario.engines} engines`;
 
-function chart(loads: readonly Load[], results: Results): Block {
-  const names = Object.keys(SETUPS) as SetupName[];
-  const kind = loads.filter(({ scenario }) => scenario.conditions === undefined);
-  return {
-    type: 'chart',
-    name: 'recorded-mean',
-    bars: {
-      title: 'Mean program time of recorded agents in a kind world, as a share of pass-through',
-      description: 'A group for each recording and number of engines, a bar for each policy. Lower is better.',
-      width: 900,
-      y: { label: 'share of pass-through' },
-      groups: kind.map(({ name, scenario }) => `${name}, ${scenario.engines}`),
-      series: names.slice(1).map((name) => ({
-        name,
-        values: kind.map(
-          ({ scenario }) =>
-            results.ratio(
-              { scenario, setup: SETUPS['pass-through'] },
-              { scenario, setup: SETUPS[name] },
-              programTime('mean'),
-            ).ratio,
-        ),
-      })),
-    },
+/** A chart, and a table of the same: mean program time over that of pass-through, at each efficiency. */
+function headline(kind: readonly Load[], results: Results): Block[] {
+  const ratios = Object.entries<Setup>(BARS).map(([name, setup]) => ({
+    name,
+    of: kind.map(({ scenario }) =>
+      EFFICIENCIES.map((efficiency) => {
+        const at = atEfficiency(scenario, efficiency);
+        return results.ratio(
+          { scenario: at, setup: BARS['pass-through'] },
+          { scenario: at, setup },
+          programTime('mean'),
+        ).ratio;
+      }),
+    ),
+  }));
+  const rangeOf = (values: readonly (number | null)[]) => {
+    const known = values.filter((value) => value !== null);
+    return known.length === 0 ? null : ([Math.min(...known), Math.max(...known)] as const);
   };
+  return [
+    {
+      type: 'chart',
+      name: 'recorded-mean',
+      bars: {
+        title: 'Mean program time of recorded agents, simulated, as a share of pass-through',
+        description: 'A group for each recording, a bar for each policy, a line over each bar for the low and the high efficiency. Lower is better.', // prettier-ignore
+        width: 760,
+        y: { label: 'share of pass-through' },
+        groups: kind.map(({ name }) => name),
+        series: ratios.map(({ name, of }) => ({
+          name,
+          values: of.map(([middle]) => middle ?? null),
+          ranges: of.map(rangeOf),
+        })),
+      },
+    },
+    {
+      type: 'table',
+      caption: 'Mean program time over that of pass-through, at the default, the low and the high efficiency',
+      columns: ['policy', ...kind.flatMap(({ name }) => [name, 'low', 'high'])],
+      rows: ratios.map(({ name, of }) => [name, ...of.flat().map(ratio)]),
+    },
+  ];
 }
 
 function tellOf(load: Load, results: Results): Block[] {

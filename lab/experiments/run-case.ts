@@ -1,6 +1,14 @@
 import type { BalancerOptions } from '../../loadbalancer/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import { CONDITIONS, makeSimBalancer, makeSteps, type Preset, PRESETS, type WorldOptions } from '../../sim/index.js';
+import {
+  CONDITIONS,
+  makeSimBalancer,
+  makeSteps,
+  type Preset,
+  type PresetName,
+  PRESETS,
+  type WorldOptions,
+} from '../../sim/index.js';
 import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
@@ -74,9 +82,12 @@ export function configOf(defaults: Config, settings: Settings = {}): Config {
 
 const A100 = PRESETS['llama-3.1-8b-a100'];
 
+const isPreset = (machine: Machine): machine is PresetName => machine in PRESETS;
+
 function presetOf(machine: Machine): Preset {
   // The data sheet's 2,039 GB/s, of which the preset takes 80 % to be attained.
   if (machine === 'ideal-bandwidth') return { ...A100, bytesPerSecond: A100.bytesPerSecond / 0.8 };
-  if (machine === 'long-context') return { ...A100, maxModelLen: 262_144 };
-  return PRESETS[machine];
+  if (isPreset(machine)) return PRESETS[machine];
+  const own = machine.replace('long-context', 'llama-3.1-8b-a100') as PresetName;
+  return { ...PRESETS[own], maxModelLen: 262_144 };
 }

@@ -7,8 +7,9 @@ import { figuresOf, Gathering, type Measures, sortedByName } from './measures.js
 export interface RunMeasures extends Measures {
   /** False when it was stopped before all of its programs had ended. */
   readonly complete: boolean;
-  /** Share of prompt tokens found in a prefix cache. */
+  /** Share of prompt tokens found in a prefix cache, and the part that came from host memory; absent: engines have none. */
   readonly prefix_hit_rate: number | null;
+  readonly host_hit_rate?: number | null;
   readonly preemptions: number;
   /** Calls that joined a later step of their engine than the first one after their arrival there. */
   readonly engine_waits: number;
@@ -61,14 +62,15 @@ export function measureRun(
   const measures = gathering.measures();
   const sum = (of: (engine: EngineResult) => number) => engines.reduce((all, engine) => all + of(engine), 0);
   const busyMs = sum((engine) => engine.busyMs);
+  const queriedTokens = sum((engine) => engine.queriedTokens);
+  const hitTokens = sum((engine) => engine.hitTokens);
+  const hostTokens = sum((engine) => engine.host?.hitTokens ?? 0);
   const spanMs = 1000 * (measures.makespan_seconds ?? 0);
   return {
     complete,
     ...measures,
-    prefix_hit_rate: share(
-      sum((engine) => engine.hitTokens),
-      sum((engine) => engine.queriedTokens),
-    ),
+    prefix_hit_rate: share(hitTokens + hostTokens, queriedTokens),
+    ...(engines.some(({ host }) => host !== undefined) && { host_hit_rate: share(hostTokens, queriedTokens) }),
     preemptions: sum((engine) => engine.preemptions),
     engine_waits: sum((engine) => engine.waits),
     queue_grew: options.arrivals.type === 'closed' ? null : backlog.grew,

@@ -20,7 +20,7 @@ export interface Answered extends Excerpt, Place {
   /** Hash of its client's name: sub-agents call with the same program as their parent. */
   readonly sender: number;
   /** Hash of the message before the answer. */
-  readonly last: string;
+  readonly last: number;
   /** Hash of the ids of all tool calls up to and including this answer, as sent by the client that took the seat. */
   readonly allIds: string;
   /** Stamp at which its program continued from here; absent if it has not. */

@@ -87,7 +87,7 @@ export function soughtTasks(trail: Trail): string[] {
   if (first < 0 || trail.turns.some(({ role }) => role === 'assistant')) return [];
   const { content } = trail.said(first);
   const whole = content.length > WHOLE_CHARS_MAX ? [] : [hashOf(content.trim())];
-  const hashes = [...whole, ...linesIn(content).map(({ hash }) => hash)];
+  const hashes = [...whole, ...linesIn(content).map(({ at, end }) => hashOf(content, at, end))];
   return hashes.slice(0, TASKS_MAX).map((hash) => taskKey(trail.sender, hash));
 }
 

@@ -19,6 +19,8 @@ const DEPTH_MAX = 4;
 const TASK_CHARS_MIN = 24;
 /** Conversations that may begin with one task; a stranger who happens to ask the same takes one. */
 const BEGUN_MAX = 8;
+/** Names of four characters, by which sub-agents of one tool are told apart. */
+const NAMES = 36 ** 4;
 /** Sentences in letters have words with spaces between them; paths and names of files do not. */
 const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 
@@ -92,7 +94,7 @@ export function passedOn({ content }: CanonicalMessage, parent: string): Passed[
       const text = said.trim();
       if (text.length < TASK_CHARS_MIN || !IS_SENTENCE.test(text)) continue;
       // Sub-agents of one tool are told apart by their tasks.
-      const own = `${tool}-${hashOf(text).toString(36).slice(-4)}`;
+      const own = `${tool}-${(hashOf(text) % NAMES).toString(36)}`;
       passed.push({ text, thread: cleanId(parent === '' ? own : `${parent}/${own}`) ?? own });
       if (passed.length === TASKS_MAX) return passed;
     }

@@ -32,6 +32,9 @@ export interface Terms {
   /** Its session, if it has one, and the sessions that it closes; leases are ignored. */
   readonly session: string | undefined;
   readonly closed: readonly string[];
+  /** Most prompt tokens that the host tier keeps, and loads; absent: all. */
+  readonly offloadTokensMax: number | undefined;
+  readonly loadTokensMax: number | undefined;
   readonly includeUsage: boolean;
   /** Usage so far on each chunk; takes effect only with usage at the end. */
   readonly continuousUsage: boolean;
@@ -108,6 +111,7 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
   checkSampling(body);
   const stream = boolean(body, 'stream');
   const xargs = isObject(body['vllm_xargs']) ? body['vllm_xargs'] : {};
+  const transfer = isObject(body['kv_transfer_params']) ? body['kv_transfer_params'] : {};
   const closed = Array.isArray(xargs['maitred_close']) ? (xargs['maitred_close'] as readonly unknown[]) : [];
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {};
   if (!stream && (body['stream_options'] ?? null) !== null) {
@@ -125,12 +129,18 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     cacheSalt: string(body, 'cache_salt') ?? '',
     session: string(xargs, 'maitred_session'),
     closed: closed.filter((session) => typeof session === 'string'),
+    offloadTokensMax: countOf(transfer['max_offload_tokens']),
+    loadTokensMax: countOf(transfer['max_load_tokens']),
     includeUsage: boolean(streamOptions, 'include_usage'),
     continuousUsage: boolean(streamOptions, 'include_usage') && boolean(streamOptions, 'continuous_usage_stats'),
     returnTokenIds: boolean(body, 'return_token_ids'),
     scripted: body['sim'] === undefined ? undefined : scriptedAnswer(body['sim'], 'sim'),
   };
 }
+
+/** Like the real server, ignores what is no count. */
+const countOf = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
 /** Why the answer ended; null before its last token has been read out. */
 export function finishOf({ answer, narrator, sequence }: Choice): Answer['finish'] | null {

@@ -2,7 +2,7 @@ import type { RelativeErrors } from './fit.js';
 
 /**
  * Largest median error of unseen requests with which policies may be compared. An idle server gave 2 %, a busy one 14 %
- * (docs/CALIBRATION.md).
+ * (docs/TRUST.md).
  */
 const ERROR_MAX = 0.1;
 

@@ -1,6 +1,9 @@
+import type { BlockHashes } from './blocks.js';
 import { Decoders } from './decoders.js';
 import { SequenceHeap } from './heap.js';
+import { HostTier, type HostSettings } from './host-tier.js';
 import { KvCache } from './kv-cache.js';
+import { Loading } from './loading.js';
 import { Pages, type Eviction } from './pages.js';
 import type { Preset } from './presets.js';
 import { contextMs, stepMs, type StepWork } from './roofline.js';
@@ -17,6 +20,8 @@ export interface EngineSettings {
   readonly scheduling: EngineScheduling;
   /** Order in which free blocks lose their content; absent: `lru`. */
   readonly eviction?: Eviction;
+  /** Host memory as a second tier; absent: none. */
+  readonly host?: HostSettings | undefined;
 }
 
 /**
@@ -38,8 +43,11 @@ export interface EngineSettings {
  */
 export class Engine<W extends Work = Work> {
   readonly kv: KvCache;
+  readonly host: HostTier | undefined;
   readonly maxModelLen: number;
   readonly totals = noTotals();
+  /** A fault: no step begins, and all requests wait. */
+  isStuck = false;
 
   readonly #settings: EngineSettings;
   readonly #contextMs: number;
@@ -48,6 +56,7 @@ export class Engine<W extends Work = Work> {
   readonly #decoders: Decoders<Sequence<W>>;
   /** Sequences in prefill: between steps at most one, which continues in chunks. */
   #prefilling: Sequence<W>[] = [];
+  readonly #loading: Loading<W> | undefined;
   #arrivals = 0;
   #stretch: Stretch | undefined;
   #stepEnd = NaN;
@@ -59,8 +68,13 @@ export class Engine<W extends Work = Work> {
     this.#settings = settings;
     this.#contextMs = contextMs(settings.preset);
     this.#decoders = new Decoders(settings.blockSize);
-    this.kv = new KvCache(Math.floor(settings.preset.kvTokens / settings.blockSize));
+    const { host, preset, blockSize } = settings;
+    if (host !== undefined) this.host = new HostTier(host, preset.kvBytesPerToken, blockSize);
+    const evicts =
+      host?.writes === 'evicted' ? (prefix: BlockHashes) => this.host?.store(prefix, prefix.length) : undefined;
+    this.kv = new KvCache(Math.floor(preset.kvTokens / blockSize), evicts);
     this.#pages = new Pages(this.kv, settings.blockSize, settings.eviction);
+    if (this.host !== undefined) this.#loading = new Loading(this.host, this.#pages, this.#waiting, blockSize);
     // The longest request allowed always fits alone, so the first in order of service never gets stuck.
     this.maxModelLen = Math.min(settings.preset.maxModelLen, this.kv.size * settings.blockSize);
   }
@@ -70,10 +84,10 @@ export class Engine<W extends Work = Work> {
   }
 
   get waiting(): number {
-    return this.#waiting.size;
+    return this.#waiting.size + (this.#loading?.size ?? 0);
   }
 
-  /** End of the step or stretch under way; NaN when none is. */
+  /** End of the step or stretch under way, or of a wait for the host; NaN when there is none. */
   get stepEnd(): number {
     return this.#stepEnd;
   }
@@ -93,8 +107,14 @@ export class Engine<W extends Work = Work> {
 
   /** Ends a request early; its full blocks stay in the prefix cache. False when it had ended already. */
   abort(sequence: Sequence<W>, now: number): boolean {
-    if (sequence.state === 'waiting') this.#waiting.remove(sequence);
-    else if (sequence.state === 'running') {
+    if (sequence.state === 'waiting') {
+      // The blocks of a load under way are free when it has ended.
+      if (sequence.heapIndex >= 0) this.#waiting.remove(sequence);
+      if (this.#loading?.holds(sequence) === true) {
+        this.#endWithStepOf(now);
+        this.#loading.leave(sequence);
+      }
+    } else if (sequence.state === 'running') {
       // Its cached blocks depend on the completed steps, and every later step is shorter without it.
       this.#endWithStepOf(now);
       this.#stopRunning(sequence);
@@ -103,6 +123,12 @@ export class Engine<W extends Work = Work> {
     sequence.endedAt = now;
     this.totals.aborted += 1;
     return true;
+  }
+
+  /** Forgets all content that no request holds, in both tiers. */
+  reset(): void {
+    this.kv.reset();
+    this.host?.blocks.reset();
   }
 
   /** Nothing more of the session is needed. */
@@ -124,15 +150,23 @@ export class Engine<W extends Work = Work> {
    */
   begin(now: number, stepsMax = 1): number | undefined {
     if (this.#stretch !== undefined) throw new Error('a step is under way');
+    this.#loading?.end(now);
+    while (this.isStuck && this.running > 0) this.#preempt(this.#lastToServe());
+    if (this.isStuck) return undefined;
     const preempted = this.#reserveRunning();
     // Room just taken from a running sequence does not go to a waiting one.
     if (!preempted) this.#admitWaiting(now);
-    if (this.running === 0) return undefined;
+    // Several that hold their loads may leave none of them the room to run.
+    while (this.running === 0 && this.#loading?.readyAt === Infinity && this.#loading.giveUpLast())
+      this.#admitWaiting(now);
+    const loadedAt = this.#loading?.readyAt ?? Infinity;
+    if (this.running === 0) return loadedAt === Infinity ? undefined : (this.#stepEnd = loadedAt);
     const isOne = preempted || this.#prefilling.length > 0;
     const most = isOne ? 1 : Math.min(stepsMax, this.#decoders.stepsToFinish);
     const firstMs = stepMs(this.#settings.preset, this.#measure());
     const steps = this.#decoders.stepsWithin(this.kv.free, most);
     this.#stretch = new Stretch(now, firstMs, this.#contextMs * this.#decoders.size, steps);
+    if (loadedAt < Infinity) this.#stretch.steps = this.#stretch.over(loadedAt) + 1;
     this.#tellsAll = stepsMax === 1;
     this.totals.steps += 1;
     this.#stepEnd = this.#stretch.endOf(this.#stretch.steps);
@@ -164,10 +198,11 @@ export class Engine<W extends Work = Work> {
   end(): readonly Sequence<W>[] {
     const stretch = this.#stretch;
     const now = this.#stepEnd;
-    if (stretch === undefined) throw new Error('no step is under way');
+    if (Number.isNaN(now)) throw new Error('no step is under way');
+    this.#stepEnd = NaN;
+    if (stretch === undefined) return [];
     this.#advanceTo(stretch, stretch.steps - 1);
     this.#stretch = undefined;
-    this.#stepEnd = NaN;
     this.#hasReserved = false;
     this.#decoders.advance(1);
     this.totals.generatedTokens += this.#decoders.size;
@@ -189,6 +224,7 @@ export class Engine<W extends Work = Work> {
     this.totals.computedPromptTokens += Math.min(sequence.inStep, Math.max(0, promptTokens - sequence.prefilled));
     sequence.prefilled += sequence.inStep;
     sequence.inStep = 0;
+    this.#loading?.store(sequence, now);
     if (sequence.prefilled < sequence.length) {
       this.#prefilling.push(sequence);
       return false;
@@ -226,7 +262,10 @@ export class Engine<W extends Work = Work> {
 
   #endWithStepOf(now: number): void {
     const stretch = this.#stretch;
-    if (stretch === undefined) return;
+    if (stretch === undefined) {
+      if (!Number.isNaN(this.#stepEnd)) this.#stepEnd = now;
+      return;
+    }
     this.advance(now);
     stretch.steps = stretch.done + 1;
     this.#stepEnd = stretch.endOf(stretch.steps);
@@ -286,12 +325,15 @@ export class Engine<W extends Work = Work> {
       const sequence = this.#waiting.first;
       if (sequence === undefined || sequence.refusedAtFreed === this.kv.freed) return;
       const hitTokens = this.#pages.hitTokens(sequence);
+      const load = this.#loading?.take(sequence, hitTokens, now);
+      if (load === 'taken') continue;
       const tokens = Math.min(sequence.length - hitTokens, budget);
-      if (!this.#pages.grow(sequence, hitTokens + tokens)) {
+      if (load === 'no room' || !this.#pages.grow(sequence, hitTokens + tokens)) {
         sequence.refusedAtFreed = this.kv.freed;
         return;
       }
       this.#waiting.remove(sequence);
+      this.#loading?.admitted(sequence, hitTokens);
       this.#prefilling.push(sequence);
       sequence.state = 'running';
       sequence.prefilled = hitTokens;
@@ -302,7 +344,7 @@ export class Engine<W extends Work = Work> {
       sequence.cachedTokens = hitTokens;
       if (this.totals.steps > sequence.stepsBefore) this.totals.waits += 1;
       this.totals.queriedTokens += sequence.work.promptTokens;
-      this.totals.hitTokens += hitTokens;
+      this.totals.hitTokens += hitTokens - sequence.hostTokens;
     }
   }
 
@@ -320,6 +362,7 @@ export class Engine<W extends Work = Work> {
     victim.state = 'waiting';
     victim.prefilled = 0;
     victim.preemptions += 1;
+    victim.isLoaded = false;
     this.#waiting.add(victim);
     this.totals.preemptions += 1;
   }

@@ -1,5 +1,5 @@
 import type { BlockHashes } from './blocks.js';
-import { FreeRuns, Run } from './runs.js';
+import { FreeRuns, pathTo, Run } from './runs.js';
 
 /** A sequence's part of the cache: its leading blocks with findable content, and further blocks that only it knows. */
 export class KvHold {
@@ -54,7 +54,11 @@ export class KvCache {
   #foundRun = this.#root;
   #foundInRun = 0;
 
-  constructor(readonly size: number) {
+  /** @param evicts told of content before it is lost: once of each prefix since it was used last */
+  constructor(
+    readonly size: number,
+    private readonly evicts?: (prefix: BlockHashes) => void,
+  ) {
     this.#loose.appendEmpty(size);
     this.#free = size;
   }
@@ -83,6 +87,10 @@ export class KvCache {
       const run = this.#loose.oldest ?? this.#furthest();
       const taken = Math.min(left, run.size);
       left -= taken;
+      if (this.evicts !== undefined && run.parent !== undefined && !run.isEvicted) {
+        run.isEvicted = true;
+        this.evicts(pathTo(run));
+      }
       if (taken === run.size) {
         this.#listOf(run).remove(run);
         this.#forget(run);
@@ -121,6 +129,7 @@ export class KvCache {
       if (session !== undefined) this.#use(session, run);
       run.holders -= 1;
       if (run.holders > 0) continue;
+      run.isEvicted = false;
       this.#listOf(run).append(run);
       this.#free += run.size;
       this.#freed += run.size;

@@ -18,7 +18,7 @@ export class Pages {
 
   /** Leading tokens found in the cache. At least one is left to compute: it yields the next token. */
   hitTokens({ work, length }: Sequence): number {
-    return this.kv.match(work.blockHashes, this.#fullBlocks(work, length - 1)) * this.blockSize;
+    return this.kv.match(work.blockHashes, this.fullBlocks(work, length - 1)) * this.blockSize;
   }
 
   /**
@@ -27,7 +27,23 @@ export class Pages {
    */
   grow({ hold, work }: Sequence, until: number): boolean {
     const blocks = Math.ceil(until / this.blockSize);
-    return this.kv.grow(hold, work.blockHashes, this.#fullBlocks(work, until), blocks);
+    return this.kv.grow(hold, work.blockHashes, this.fullBlocks(work, until), blocks);
+  }
+
+  /** Leading prompt tokens found in the host's cache, of those that a hit may have. */
+  hostTokens({ work, length }: Sequence, host: KvCache): number {
+    const most = Math.min(length - 1, work.loadTokensMax ?? Infinity);
+    return host.match(work.blockHashes, this.fullBlocks(work, most)) * this.blockSize;
+  }
+
+  /** Takes room for a load up to `until` tokens, after those that are in the cache. Returns false when it does not fit. */
+  reserve({ hold, work }: Sequence, hitTokens: number, until: number): boolean {
+    return this.kv.grow(hold, work.blockHashes, hitTokens / this.blockSize, until / this.blockSize);
+  }
+
+  /** The load has ended: its content is findable. */
+  loaded({ hold, work }: Sequence): void {
+    this.kv.grow(hold, work.blockHashes, hold.blocks, hold.blocks);
   }
 
   /** Whether a sequence with room for this many tokens needs a block for the next. */
@@ -45,7 +61,7 @@ export class Pages {
    */
   releaseDecoded({ hold, work }: Sequence, until: number): void {
     hold.blocks = Math.ceil(until / this.blockSize);
-    this.kv.release(hold, work.blockHashes, this.#fullBlocks(work, until), this.#sessionOf(work));
+    this.kv.release(hold, work.blockHashes, this.fullBlocks(work, until), this.#sessionOf(work));
   }
 
   /** The prefixes whose blocks the cache keeps. */
@@ -55,7 +71,7 @@ export class Pages {
   }
 
   /** Number of full blocks, which have a hash, among the first `tokens` tokens. */
-  #fullBlocks({ blockHashes }: Work, tokens: number): number {
+  fullBlocks({ blockHashes }: Work, tokens: number): number {
     return Math.min(Math.floor(tokens / this.blockSize), blockHashes.length);
   }
 }

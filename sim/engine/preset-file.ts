@@ -20,6 +20,7 @@ export const presetSchema: z.ZodType<Preset> = z.strictObject({
   bytesPerSecond: positive,
   stepOverheadMs: z.number().min(0).max(1e6),
   sequenceOverheadMs: z.number().min(0).max(1e6),
+  hostBytesPerSecond: positive.optional(),
   kvTokens: z.int().min(32).max(1e9),
   batchTokens: count,
   slots: z.int().min(1).max(100_000),

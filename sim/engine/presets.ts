@@ -26,6 +26,8 @@ export interface Preset {
   readonly stepOverheadMs: number;
   /** Further time of a step per sequence in it: input preparation and detokenisation. */
   readonly sequenceOverheadMs: number;
+  /** Bytes per second that copies to host memory attain, each way; absent: unknown. */
+  readonly hostBytesPerSecond?: number | undefined;
   /** Capacity of the KV cache in tokens. */
   readonly kvTokens: number;
   /** Most tokens that a step computes (`max_num_batched_tokens`). */
@@ -87,10 +89,26 @@ const QWEN3_CODER_30B = {
   maxModelLen: 262_144,
 };
 
-/** A100 80 GB SXM data sheet: 312 TFLOPS bfloat16 dense, 2,039 GB/s. `batchTokens` and `slots`: vLLM's default for it. */
-const A100 = { flops: 312e12, bytes: 2039e9, limits: { batchTokens: 2048, slots: 256 } };
-/** H100 SXM data sheet: 989 TFLOPS bfloat16 dense, 3,350 GB/s. `batchTokens` and `slots`: vLLM's default for it. */
-const H100 = { flops: 989e12, bytes: 3350e9, limits: { batchTokens: 8192, slots: 1024 } };
+/** An assumption: copies of whole KV blocks between GPU and pinned host memory attain 80 % of a PCIe link. */
+const LINK_SHARE = 0.8;
+/**
+ * A100 80 GB SXM data sheet: 312 TFLOPS bfloat16 dense, 2,039 GB/s, PCIe 4.0 x16, which is 31.5 GB/s each way.
+ * `batchTokens` and `slots`: vLLM's default for it.
+ */
+const A100 = {
+  flops: 312e12,
+  bytes: 2039e9,
+  limits: { batchTokens: 2048, slots: 256, hostBytesPerSecond: 31.5e9 * LINK_SHARE },
+};
+/**
+ * H100 SXM data sheet: 989 TFLOPS bfloat16 dense, 3,350 GB/s, PCIe 5.0 x16, which is 63 GB/s each way. `batchTokens` and
+ * `slots`: vLLM's default for it.
+ */
+const H100 = {
+  flops: 989e12,
+  bytes: 3350e9,
+  limits: { batchTokens: 8192, slots: 1024, hostBytesPerSecond: 63e9 * LINK_SHARE },
+};
 
 /** Shares of the data sheet's peaks that a served model attains: in the linear layers of a prefill, and in reads. */
 interface Attained {
@@ -162,6 +180,7 @@ const PRESET_TABLE = {
     {
       ...LLAMA_70B,
       ...H100.limits,
+      hostBytesPerSecond: 4 * H100.limits.hostBytesPerSecond,
       // As on one GPU, and two all-reduces a layer that take about 10 µs each whatever their size.
       stepOverheadMs: 1.2 + 2 * 80 * 0.01,
       sequenceOverheadMs: 0.008,
@@ -191,7 +210,7 @@ const PRESET_TABLE = {
   ),
   // A 36 M parameter Llama (hidden 512, 8 layers, 8 heads, 4 KV heads of 64) under vLLM 0.32 on one CPU core. Fitted to
   // measurements there: 92, 319, 624 and 1,041 tokens a second at 1, 4, 8 and 16 streams, a prefill of 4,096 tokens in
-  // 1.06 s. The fit is within 8 % of the rates and the prefill. On a slower core, docs/CALIBRATION.md.
+  // 1.06 s. The fit is within 8 % of the rates and the prefill. On a slower core, docs/TRUST.md.
   'tiny-cpu': {
     model: 'tiny',
     weightBytes: 36e6 * 2,

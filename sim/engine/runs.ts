@@ -14,6 +14,8 @@ export class Run {
   /** Neighbours in the list of free runs: the one given back before it, and after it. */
   older: Run | undefined;
   newer: Run | undefined;
+  /** Whether it has begun to lose its blocks since it was given back. */
+  isEvicted = false;
   /** Hashes of its blocks, and perhaps of some handed out since; none for consecutive numbers, as of made-up texts. */
   #hashes: number[] | undefined;
 
@@ -28,7 +30,7 @@ export class Run {
   common(prefix: BlockHashes, at: number, most: number): number {
     let count = 1;
     if (this.#hashes === undefined) count = Math.min(most, prefix.consecutive(at));
-    while (count < most && this.#hashOf(count) === prefix.at(at + count)) count += 1;
+    while (count < most && this.hashOf(count) === prefix.at(at + count)) count += 1;
     return count;
   }
 
@@ -44,8 +46,14 @@ export class Run {
     return true;
   }
 
-  #hashOf(block: number): number {
+  /** Hash of its block of this index. */
+  hashOf(block: number): number {
     return this.#hashes === undefined ? this.first + block : (this.#hashes[block] ?? NaN);
+  }
+
+  /** Number of its blocks from this one on whose hashes count up by one. */
+  consecutive(block: number): number {
+    return this.#hashes === undefined ? this.size - block : 1;
   }
 
   /** Cuts off its first blocks as a new run, now its parent. Holders of its end keep holding all of it. */
@@ -54,12 +62,34 @@ export class Run {
     upper.holders = this.holders;
     upper.sessions = this.sessions && new Set(this.sessions);
     upper.children = 1;
+    upper.isEvicted = this.isEvicted;
     this.parent = upper;
-    this.first = this.#hashOf(count);
+    this.first = this.hashOf(count);
     this.size -= count;
     upper.#hashes = this.#hashes?.splice(0, count);
     return upper;
   }
+}
+
+/** The hashes of all blocks from the first up to the end of this run. */
+export function pathTo(last: Run): BlockHashes {
+  const path: { readonly run: Run; readonly start: number }[] = [];
+  let length = 0;
+  for (let run = last; run.parent !== undefined; run = run.parent) length += run.size;
+  let start = length;
+  for (let run = last; run.parent !== undefined; run = run.parent) path.push({ run, start: (start -= run.size) });
+  const partOf = (block: number) => path.find((part) => part.start <= block) as (typeof path)[number];
+  return {
+    length,
+    at: (block) => {
+      const { run, start: first } = partOf(block);
+      return run.hashOf(block - first);
+    },
+    consecutive: (block) => {
+      const { run, start: first } = partOf(block);
+      return run.consecutive(block - first);
+    },
+  };
 }
 
 /** Free runs in the order in which they were given back. Every operation is O(1). */

@@ -14,6 +14,11 @@ export interface Work {
   readonly session?: string | undefined;
   /** The context that it continues and leaves behind, which counts on an engine that evicts by steps; absent: none. */
   readonly context?: string | undefined;
+  /** Most prompt tokens that a host tier keeps of it, and brings back for it; absent: all. */
+  readonly offloadTokensMax?: number | undefined;
+  readonly loadTokensMax?: number | undefined;
+  /** Whether its loads from the host fail: a fault. */
+  readonly failsLoad?: boolean | undefined;
 }
 
 /**
@@ -34,6 +39,10 @@ export class Sequence<W extends Work = Work> {
   state: SequenceState = 'waiting';
   /** Prompt tokens found in the prefix cache when it first ran. */
   cachedTokens = 0;
+  /** Those of them that came back from the host. */
+  hostTokens = 0;
+  /** Whether its load has ended, well or not, so that it does not load again before a preemption. */
+  isLoaded = false;
   /** Steps that had begun when it came. */
   stepsBefore = 0;
   preemptions = 0;

@@ -31,7 +31,34 @@ export const noTotals = (): EngineTotals => ({
 });
 
 /** Adds the second totals to the first, in place. */
-export function addTotals(totals: EngineTotals, others: EngineTotals): EngineTotals {
-  for (const key of Object.keys(totals) as (keyof EngineTotals)[]) totals[key] += others[key];
+export function addTotals<K extends string>(
+  totals: Record<K, number>,
+  others: Readonly<Record<K, number>>,
+): Record<K, number> {
+  for (const key of Object.keys(totals) as K[]) totals[key] += others[key];
   return totals;
 }
+
+/** Running totals of a host tier since the engine was made. */
+export interface HostTotals {
+  /** Prompt tokens looked up there after the KV cache, and found there; once a request. */
+  queriedTokens: number;
+  hitTokens: number;
+  /** Tokens moved, and the time for them, in milliseconds. */
+  loadedTokens: number;
+  loadMs: number;
+  storedTokens: number;
+  storeMs: number;
+  /** Loads that brought nothing: their requests compute the tokens. */
+  failedLoads: number;
+}
+
+export const noHostTotals = (): HostTotals => ({
+  queriedTokens: 0,
+  hitTokens: 0,
+  loadedTokens: 0,
+  loadMs: 0,
+  storedTokens: 0,
+  storeMs: 0,
+  failedLoads: 0,
+});

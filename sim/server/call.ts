@@ -19,6 +19,7 @@ import { Answer, Narrator } from '../text/answer.js';
 import { choose, questionSeed, type Chosen } from '../text/choose.js';
 import type { Message } from '../text/conversation.js';
 import { blockHashes, mix, tokensOf } from '../text/tokens.js';
+import type { Fault } from './faults.js';
 import type { Outlet } from './outlet.js';
 import type { Job, Runner } from './runner.js';
 
@@ -63,6 +64,7 @@ export class Call implements Reply {
     private readonly host: CallHost,
     api: Api,
     ask: Ask,
+    private readonly fault: Fault,
   ) {
     this.terms = ask.terms;
     this.model = host.modelOf(ask.terms);
@@ -125,7 +127,7 @@ export class Call implements Reply {
   }
 
   usage(): Usage | undefined {
-    if (this.#outlet?.fault.has('no-usage') === true) return undefined;
+    if (this.fault.has('no-usage')) return undefined;
     const usage = { prompt: 0, cached: 0, output: 0 };
     for (const { first, promptTokens, sequence } of this.choices) {
       usage.output += sequence.generated;
@@ -213,6 +215,9 @@ export class Call implements Reply {
       blockHashes: hashes,
       priority: terms.priority,
       session: terms.session,
+      offloadTokensMax: terms.offloadTokensMax,
+      loadTokensMax: terms.loadTokensMax,
+      failsLoad: this.fault.has('load-fails'),
       progressed: () => this.#progressed(index),
     });
     if (sequence === undefined) throw new ApiError(400, 'The request exceeds the KV cache.');

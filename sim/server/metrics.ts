@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine } from '../engine/engine.js';
+import type { HostTier } from '../engine/host-tier.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Settings } from '../options.js';
 
@@ -36,6 +37,7 @@ export class EngineMetrics {
     this.#counter('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
     this.#counter('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
     this.#cacheConfig(engine);
+    if (engine.host !== undefined) this.#hostTier(engine.host);
     if (settings.sessions) this.#sessions();
     this.#ended = new Counter({
       name: 'vllm:request_success_total',
@@ -102,7 +104,20 @@ export class EngineMetrics {
     info.set({ protocol: '1' }, 1);
   }
 
+  /** As vLLM's own offloading reports it; bytes and seconds of the imitated machine. */
+  #hostTier({ totals }: HostTier): void {
+    const { kvBytesPerToken } = this.settings.preset;
+    const seconds = (ms: number) => ms / this.settings.speed / 1000;
+    this.#counter('external_prefix_cache_queries_total', 'Tokens looked up in the host tier.', () => totals.queriedTokens); // prettier-ignore
+    this.#counter('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => totals.hitTokens);
+    this.#counter('kv_offload_load_bytes_total', 'Bytes loaded.', () => totals.loadedTokens * kvBytesPerToken);
+    this.#counter('kv_offload_load_time_total', 'Seconds of loads.', () => seconds(totals.loadMs));
+    this.#counter('kv_offload_store_bytes_total', 'Bytes stored.', () => totals.storedTokens * kvBytesPerToken);
+    this.#counter('kv_offload_store_time_total', 'Seconds of stores.', () => seconds(totals.storeMs));
+  }
+
   #cacheConfig(engine: Engine): void {
+    const { tier, preset } = this.settings;
     const labels = {
       block_size: String(this.settings.blockSize),
       cache_dtype: 'auto',
@@ -110,6 +125,8 @@ export class EngineMetrics {
       // vLLM counts its null block, which holds no tokens, among the blocks.
       num_gpu_blocks: String(engine.kv.size + 1),
       kv_cache_size_tokens: String(engine.kv.size * this.settings.blockSize),
+      // In GiB.
+      kv_offloading_size: tier === undefined ? 'None' : String((tier.tokens * preset.kvBytesPerToken) / 2 ** 30),
     };
     const info = new Gauge({
       name: 'vllm:cache_config_info',

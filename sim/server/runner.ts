@@ -35,7 +35,7 @@ export class Runner {
     const now = this.now();
     this.#catchUp(now);
     const sequence = this.engine.add(job, now);
-    if (Number.isNaN(this.engine.stepEnd)) this.engine.begin(now);
+    if (Number.isNaN(this.engine.cut(now))) this.engine.begin(now);
     this.#arm(now);
     return sequence;
   }
@@ -52,6 +52,15 @@ export class Runner {
     this.#catchUp(now);
     this.#arm(now);
     this.engine.closeSession(session, now);
+  }
+
+  /** The engine comes to rest after the step under way, or goes on. */
+  setStuck(isStuck: boolean): void {
+    const now = this.now();
+    this.#catchUp(now);
+    this.engine.isStuck = isStuck;
+    if (Number.isNaN(this.engine.stepEnd)) this.engine.begin(now);
+    this.#arm(now);
   }
 
   close(): void {

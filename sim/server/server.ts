@@ -69,6 +69,7 @@ export class EngineServer implements CallHost {
       blockSize: settings.blockSize,
       scheduling: settings.scheduling,
       eviction: settings.sessions ? 'sessions' : 'lru',
+      host: settings.tier,
     });
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
@@ -144,7 +145,7 @@ export class EngineServer implements CallHost {
       ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
       ['POST /detokenize', json(detokenize)],
       ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],
-      ['POST /reset_prefix_cache', json(() => (this.#engine.kv.reset(), {}))],
+      ['POST /reset_prefix_cache', json(() => (this.#engine.reset(), {}))],
       ['GET /sim/stats', json(() => this.stats())],
       ['GET /sim/faults', json(() => this.#faultState())],
       ['POST /sim/faults', json((body) => (this.#faults.update(body), this.#faultState()))],
@@ -218,7 +219,7 @@ export class EngineServer implements CallHost {
 
   #generate({ request, response, outlet, body, record }: Exchange, api: Api): void {
     const ask = withHeaderScript(api.read(body, this.#store.history), request);
-    const call = new Call(this, api, ask);
+    const call = new Call(this, api, ask, outlet.fault);
     if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
     if (api === responses && body['store'] !== false) this.#store.add(call);
     if (api === responses && body['background'] === true && !call.terms.stream) {
@@ -250,7 +251,8 @@ export class EngineServer implements CallHost {
   }
 
   #faultState(): JsonObject {
-    return { pending: this.#faults.pending, health: this.#faults.healthy ? 'up' : 'down' };
+    this.runner.setStuck(this.#faults.stuck);
+    return { pending: this.#faults.pending, health: this.#faults.healthy ? 'up' : 'down', stuck: this.#faults.stuck };
   }
 }
 

@@ -23,7 +23,7 @@ export class Alone {
   completionMs(played: Played): number {
     const run = new ProgramRun(played.run.program, 0);
     this.#nowMs = 0;
-    this.#replica.engine.kv.reset();
+    this.#replica.engine.reset();
     const alone = { ...played, run };
     for (const call of run.opening()) this.#plan(alone, call);
     for (let next = this.#agenda.take(); next !== undefined; next = this.#agenda.take()) {

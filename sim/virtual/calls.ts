@@ -153,6 +153,7 @@ export class Calls {
     job.engine = engine;
     job.priority = level;
     job.dispatches += 1;
+    job.failsLoad = this.#faults.failsLoad(job);
     const fault = replica.isUp
       ? this.#faults.of(job, replica.index, this.agenda.nowMs)
       : ({ type: 'unreached', restMs: UNREACHED_MS } as const);

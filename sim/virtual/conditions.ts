@@ -46,6 +46,10 @@ export const conditionsSchema = z.strictObject({
     .strictObject({ share: share.describe('Share of dispatches whose connection breaks before the first byte.') })
     .exactOptional()
     .describe('Connections to engines that break.'),
+  failedLoads: z
+    .strictObject({ share: share.describe('Share of dispatches whose load from host memory, if any, brings nothing.') })
+    .exactOptional()
+    .describe('Loads from the host tier that fail. The engine computes the prompt.'),
   engineLoss: z
     .strictObject({
       meanMs: z.number().min(1000).max(1e12).exactOptional().describe('Mean time between failures of an engine.'),

@@ -2,7 +2,7 @@ import { Dice } from '../../workloads/index.js';
 import type { Job } from './job.js';
 
 /** Kinds of chance, each a stream of its own: switching one on leaves the draws of the others alone. */
-const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause', 'declared', 'mistaken'] as const; // prettier-ignore
+const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause', 'declared', 'mistaken', 'load'] as const; // prettier-ignore
 export type Stream = (typeof STREAMS)[number];
 
 /**

@@ -31,6 +31,12 @@ export class Faults {
     return undefined;
   }
 
+  /** Whether what a dispatched call loads from the host is lost. */
+  failsLoad(job: Job): boolean {
+    const { failedLoads } = this.conditions;
+    return failedLoads !== undefined && this.draws.ofCall('load', job, job.dispatches) < failedLoads.share;
+  }
+
   #burstsOf(engine: number, { share, burstMs }: NonNullable<Conditions['busy']>): Bursts {
     let bursts = this.#bursts.get(engine);
     if (bursts === undefined)

@@ -102,9 +102,7 @@ export class Fleet {
   }
 
   #join({ id, engine }: Replica, probation: boolean): void {
-    this.gateway.tell(
-      engineJoined(id, engine.kv.size * this.options.engine.blockSize, this.contextTokensMax, probation),
-    );
+    this.gateway.tell(engineJoined(id, this.options.engine, engine, probation));
   }
 
   #report(replica: Replica): void {

@@ -45,6 +45,8 @@ export class Job implements Work {
   askedTokens: number;
   engine: string | undefined;
   priority = 0;
+  /** Whether its load from the host fails. */
+  failsLoad = false;
   /** Whether its first token was reported. */
   started = false;
   readonly outputTokens: number;

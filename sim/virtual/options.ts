@@ -1,5 +1,6 @@
 import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId, Views } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
+import type { HostTotals } from '../engine/totals.js';
 import type { Conditions } from './conditions.js';
 import type { PrefixOf } from '../policies/prefix-aware.js';
 import type { Observer } from './records.js';
@@ -118,4 +119,6 @@ export interface EngineResult extends Readonly<EngineTotals> {
   /** Time in steps, and the mean share of KV blocks held during it. */
   readonly busyMs: number;
   readonly kvUsage: number;
+  /** Absent without a host tier. */
+  readonly host?: Readonly<HostTotals>;
 }

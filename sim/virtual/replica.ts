@@ -1,6 +1,6 @@
 import { Engine, type EngineSettings } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
-import { addTotals, noTotals } from '../engine/totals.js';
+import { addTotals, noHostTotals, noTotals } from '../engine/totals.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
 import type { EngineResult } from './options.js';
@@ -27,6 +27,7 @@ export class Replica {
   #heldBlockMs = 0;
   /** Totals of its earlier lives. */
   readonly #earlier = noTotals();
+  readonly #earlierHost = noHostTotals();
 
   constructor(
     readonly index: number,
@@ -86,6 +87,7 @@ export class Replica {
     for (const job of jobs) job.dropBlocks();
     this.#sequences.clear();
     addTotals(this.#earlier, this.engine.totals);
+    if (this.engine.host !== undefined) addTotals(this.#earlierHost, this.engine.host.totals);
     this.#isUp = false;
     this.#engine = new Engine(this.settings);
     // The stretch under way belonged to the old engine.
@@ -98,9 +100,15 @@ export class Replica {
   }
 
   result(): EngineResult {
-    const { totals, kv } = this.engine;
+    const { totals, kv, host } = this.engine;
     const kvUsage = this.#busyMs === 0 ? 0 : this.#heldBlockMs / this.#busyMs / kv.size;
-    return { engine: this.id, ...addTotals({ ...this.#earlier }, totals), busyMs: this.#busyMs, kvUsage };
+    return {
+      engine: this.id,
+      ...addTotals({ ...this.#earlier }, totals),
+      busyMs: this.#busyMs,
+      kvUsage,
+      ...(host !== undefined && { host: addTotals({ ...this.#earlierHost }, host.totals) }),
+    };
   }
 
   #held(): number {
@@ -124,13 +132,15 @@ export class Replica {
     const nowMs = this.#begin.atMs;
     const endMs = this.engine.begin(nowMs, Infinity);
     if (endMs === undefined) return;
-    this.#begunMs = nowMs;
+    // Without any that runs, it waits for its host, and is not busy.
+    this.#begunMs = this.engine.running === 0 ? NaN : nowMs;
     this.#heldBlocks = this.#held();
     this.agenda.set(this.#end, endMs);
   }
 
   /** Accounts for the ended stretch. */
   #account(nowMs: number): void {
+    if (Number.isNaN(this.#begunMs)) return;
     this.engine.advance(nowMs);
     const durationMs = nowMs - this.#begunMs;
     this.#busyMs += durationMs;

@@ -12,6 +12,7 @@ import {
   type Work,
 } from '../../src/index.js';
 import type { AgentCall } from '../../workloads/index.js';
+import type { Engine, EngineSettings } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
 
@@ -114,15 +115,19 @@ export const programEnded = (id: string): Event => ({ type: 'programEnded', prog
 /** @param probation back after a loss: one call at a time until one has finished */
 export const engineJoined = (
   id: string,
-  capacityTokens: number,
-  contextTokensMax: number,
+  { preset, blockSize, host }: EngineSettings,
+  { kv, maxModelLen }: Engine<Job>,
   probation: boolean,
 ): Event => ({
   type: 'engineJoined',
   engine: engineId(id),
   models: [MODEL],
-  capacityTokens: tokens(capacityTokens),
-  contextTokensMax: tokens(contextTokensMax),
+  capacityTokens: tokens(kv.size * blockSize),
+  contextTokensMax: tokens(maxModelLen),
+  ...(host !== undefined && {
+    hostTokens: tokens(host.tokens),
+    hostTokensPerSecond: host.bytesPerSecond / preset.kvBytesPerToken,
+  }),
   ...(probation && { probation }),
 });
 

@@ -5,6 +5,7 @@ import {
   HashList,
   PRESETS,
   type EngineScheduling,
+  type HostSettings,
   type Preset,
   type Sequence,
   type Work,
@@ -27,7 +28,8 @@ type Happening = { readonly at: number } & ({ readonly add: number } | { readonl
 /** Plays requests with stretches of so many steps, and tells all that can be seen of it; checks what holds after each. */
 function play(requests: readonly Request[], looks: readonly number[], setting: Setting, stepsMax: number) {
   const preset = { ...PRESETS['tiny-cpu'], ...setting.preset };
-  const engine = new Engine({ preset, blockSize: BLOCK, scheduling: setting.scheduling });
+  const { scheduling, host } = setting;
+  const engine = new Engine({ preset, blockSize: BLOCK, scheduling, host });
   const happenings: Happening[] = [
     ...requests.map(({ at }, add) => ({ at, add })),
     ...requests.flatMap(({ at, abortAfter }, abort) =>
@@ -63,7 +65,8 @@ function play(requests: readonly Request[], looks: readonly number[], setting: S
       engine.advance(happening.at);
       const generated = [...sequences.values()].map((sequence) => [sequence.generated, sequence.computed]);
       const { running, waiting, kv, totals } = engine;
-      views.push({ at: happening.at, running, waiting, free: kv.free, totals: { ...totals }, generated });
+      const inHost = engine.host?.totals.loadedTokens;
+      views.push({ at: happening.at, running, waiting, free: kv.free, totals: { ...totals }, generated, inHost });
     }
     if (Number.isNaN(engine.stepEnd)) begin(happening.at);
     else expect(engine.cut(happening.at)).toBe(engine.stepEnd);
@@ -75,8 +78,10 @@ function play(requests: readonly Request[], looks: readonly number[], setting: S
 /** No block is lost or booked twice, and no slot is exceeded. */
 function expectSound({ kv, running }: Engine, slots: number, all: Iterable<Sequence>): void {
   expect(running).toBeLessThanOrEqual(slots);
-  const active = [...all].filter(({ state }) => state === 'running');
-  const needed = active.map(({ computed }) => Math.ceil(computed / BLOCK));
+  // One that loads, or has loaded, holds its blocks, also when it was aborted meanwhile.
+  const needed = [...all].map(({ state, computed, hold }) =>
+    state === 'running' ? Math.ceil(computed / BLOCK) : hold.blocks,
+  );
   // Between what they need if they share all they can, and what they need if they share nothing.
   expect(kv.size - kv.free).toBeGreaterThanOrEqual(Math.max(0, ...needed));
   expect(kv.size - kv.free).toBeLessThanOrEqual(needed.reduce((sum, blocks) => sum + blocks, 0));
@@ -89,13 +94,15 @@ function expectEnded({ engine, sequences }: ReturnType<typeof play>): void {
     if (state === 'finished') expect(generated).toBe(work.outputTokens);
     expect(cachedTokens).toBeLessThan(work.promptTokens);
   }
-  const { kv, running, waiting, totals } = engine;
+  const { kv, running, waiting, totals, host } = engine;
+  if (host !== undefined) expect(host.blocks.free).toBe(host.blocks.size);
   expect([running, waiting, kv.free, totals.finished + totals.aborted]).toEqual([0, 0, kv.size, sequences.length]);
 }
 
 interface Setting {
   readonly preset: Partial<Preset>;
   readonly scheduling: EngineScheduling;
+  readonly host?: HostSettings;
 }
 
 function workOf({ prefix, prompt, output, priority }: Request): Work {
@@ -103,7 +110,8 @@ function workOf({ prefix, prompt, output, priority }: Request): Work {
   // The first ten blocks of a prefix's requests are alike, what follows is so for half of them.
   const own = prompt % 2 === 0 ? 0 : prompt * 100;
   const blockHashes = Array.from({ length: count }, (_, index) => prefix * 1e6 + index + (index < 10 ? 0 : own));
-  return { promptTokens: prompt, outputTokens: output, priority, blockHashes: new HashList(blockHashes) };
+  const work = { promptTokens: prompt, outputTokens: output, priority, blockHashes: new HashList(blockHashes) };
+  return { ...work, failsLoad: prompt % 5 === 0 };
 }
 
 /** Plays both ways; all that can be seen must be the same. */
@@ -114,6 +122,8 @@ function expectSame(requests: readonly Request[], looks: readonly number[], sett
   expect(stretched.told).toEqual(single.told);
   expect(stretched.views).toEqual(single.views);
   expect(stretched.engine.totals).toEqual(single.engine.totals);
+  for (const key of ['queriedTokens', 'hitTokens', 'loadedTokens', 'storedTokens', 'failedLoads'] as const)
+    expect(stretched.engine.host?.totals[key], key).toBe(single.engine.host?.totals[key]);
   expect(stretched.engine.kv.free).toBe(single.engine.kv.free);
   stretched.sequences.forEach((sequence, index) => {
     const other = single.sequences[index] as Sequence;
@@ -124,7 +134,7 @@ function expectSame(requests: readonly Request[], looks: readonly number[], sett
       else expect(Math.abs(sequence[key] - other[key]), key).toBeLessThanOrEqual(1e-9 * other[key]);
     }
   });
-  expect(single.stretches).toBe(single.engine.totals.steps);
+  if (setting.host === undefined) expect(single.stretches).toBe(single.engine.totals.steps);
   return stretched;
 }
 
@@ -238,5 +248,33 @@ describe('driving with stretches gives the same as step by step', () => {
       }),
       { numRuns: 150, seed: 5 },
     );
+  });
+
+  const KV_BYTES = PRESETS['tiny-cpu'].kvBytesPerToken;
+  const hostOf = (tokens: number, tokensPerSecond: number, writes: HostSettings['writes']): HostSettings => ({
+    tokens,
+    bytesPerSecond: KV_BYTES * tokensPerSecond,
+    writes,
+  });
+
+  it.each([
+    ['and a slow host', TINY, hostOf(400, 300, 'computed')],
+    ['and a fast host', TINY, hostOf(4000, 1e6, 'computed')],
+    ['and a host smaller than a prompt', TINY, hostOf(40, 3000, 'computed')],
+    ['and a host that gets what the GPU gives away', TINY, hostOf(400, 3000, 'evicted')],
+    ['and a host and many slots', { ...ROOMY, kvTokens: 240, maxModelLen: 150 }, hostOf(1000, 2000, 'computed')],
+  ] as const)('under random load: a tiny engine %s', (_, preset, host) => {
+    let hits = 0;
+    let failures = 0;
+    fc.assert(
+      fc.property(requests, looks, (script, times) => {
+        const { engine } = expectSame(script, times, { preset, scheduling: 'fcfs', host });
+        hits += engine.host?.totals.hitTokens ?? 0;
+        failures += engine.host?.totals.failedLoads ?? 0;
+      }),
+      { numRuns: 100, seed: 5 },
+    );
+    expect(hits).toBeGreaterThan(0);
+    expect(failures).toBeGreaterThan(0);
   });
 });

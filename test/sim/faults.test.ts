@@ -107,6 +107,24 @@ describe('a fault asked for by header', () => {
     }
   });
 
+  it('load-fails computes what the host tier has', async () => {
+    const sim = await engine({ preset: 'tiny-cpu', kvTokens: 640, hostTokens: 6400, hostGbps: 1 });
+    const cached = async (word: string, headers = {}) => {
+      const body = { prompt: `${word} `.repeat(500), max_tokens: 5 };
+      const { usage } = (await post(sim, '/v1/completions', body, headers)).json as { usage: { prompt_tokens_details: { cached_tokens: number } } }; // prettier-ignore
+      return usage.prompt_tokens_details.cached_tokens;
+    };
+    for (const word of ['one', 'two', 'six']) expect(await cached(word)).toBe(0);
+    expect(await cached('one', fault('load-fails'))).toBe(0);
+    expect(await cached('two')).toBeGreaterThan(400);
+    const metrics = (await call(sim, 'GET', '/metrics')).text;
+    expect(metrics).toMatch(/vllm:external_prefix_cache_hits_total\{.*\} 4\d\d/);
+    expect(metrics).toMatch(/vllm:external_prefix_cache_queries_total\{.*\} \d{4}/);
+    expect(metrics).toMatch(/vllm:kv_offload_load_bytes_total\{.*\} [1-9]/);
+    expect(metrics).toMatch(/vllm:kv_offload_store_time_total\{.*\} 0?\.?\d/);
+    expect(metrics).toMatch(/vllm:cache_config_info\{.*kv_offloading_size="0.0\d+"/);
+  });
+
   it('no-usage leaves usage out, slow takes its time', async () => {
     const sim = await engine();
     expect((await post(sim, PATH, BODY, fault('no-usage'))).json).not.toHaveProperty('usage');
@@ -131,11 +149,23 @@ describe('faults planned ahead', () => {
     };
     expect(await statuses(2)).toEqual([429, 200]);
     const planned = await post(sim, '/sim/faults', { fault: 'status=500', count: 2, faults: ['status=503'] });
-    expect(planned.json).toEqual({ pending: 3, health: 'up' });
+    expect(planned.json).toEqual({ pending: 3, health: 'up', stuck: false });
     expect(await statuses(4)).toEqual([503, 500, 500, 200]);
     await post(sim, '/sim/faults', { fault: 'status=500', count: 5 });
-    expect((await call(sim, 'DELETE', '/sim/faults')).json).toEqual({ pending: 0, health: 'up' });
+    expect((await call(sim, 'DELETE', '/sim/faults')).json).toEqual({ pending: 0, health: 'up', stuck: false });
     expect(await statuses(1)).toEqual([200]);
+  });
+
+  it('a stuck engine runs nothing, says so, and goes on afterwards', async () => {
+    const sim = await engine();
+    expect((await post(sim, '/sim/faults', { stuck: true })).json).toMatchObject({ stuck: true });
+    const answer = post(sim, PATH, BODY);
+    await vi.waitFor(() => expect(sim.stats().waiting).toBe(1));
+    expect(sim.stats().running).toBe(0);
+    expect((await call(sim, 'GET', '/health')).status).toBe(200);
+    await call(sim, 'DELETE', '/sim/faults');
+    expect((await answer).status).toBe(200);
+    expect((await post(sim, '/sim/faults', { stuck: 1 })).status).toBe(400);
   });
 
   it('health can be down', async () => {

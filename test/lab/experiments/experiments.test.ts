@@ -48,7 +48,7 @@ it('experiments name their charts each as no other does', () => {
     const { cases, tell } = plan(scales.full);
     return tell(expecting(cases)).flatMap((block) => (block.type === 'chart' ? [block.name] : []));
   });
-  expect(names.length).toBeGreaterThan(EXPERIMENTS.length);
+  expect(names).toContain('recorded-mean');
   expect(new Set(names).size).toBe(names.length);
 });
 

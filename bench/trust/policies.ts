@@ -1,0 +1,70 @@
+import { pairedRatio, overSamePrograms, runCase, type Case, type RunMeasures } from '../../lab/index.js';
+import { HOOKS, surroundings } from '../parts/around.js';
+
+type Setup = Case['setup'];
+type Scenario = Case['scenario'];
+
+/** Policies of one kind: AgentServeSim's by its own name, and ours. */
+interface Kind {
+  readonly what: string;
+  readonly theirs: string;
+  readonly ours: Setup;
+}
+
+const UNGATED = { 'admission.gate': 0 };
+/** The paper's order: by the engine time that a program has had. */
+const ATTAINED = { 'policy.order': 'attained', 'policy.charge': 'chain', 'admission.forecast': 'length' };
+
+export const KINDS: readonly Kind[] = [
+  { what: 'order alone (Autellix’ PLAS)', theirs: 'lru-plas', ours: { policy: 'plas', settings: { ...UNGATED, ...ATTAINED } } }, // prettier-ignore
+  { what: 'contexts that are needed again stay longer (SAGA)', theirs: 'saga-fcfs', ours: { policy: 'pass-through', eviction: 'steps' } }, // prettier-ignore
+  { what: 'no more programs than the cache holds (a gate)', theirs: 'gate', ours: { policy: 'fcfs-window' } },
+];
+
+/** Mean program seconds that AgentServeSim published, of stock vLLM and of its policies (`evolve/arena`, `baselines.json`). */
+export const THEIRS: readonly {
+  readonly load: string;
+  readonly stock: number;
+  readonly seconds: Readonly<Record<string, number>>;
+}[] = [
+  { load: '50 of SWE-bench at 0.04/s, B200', stock: 1940.9, seconds: { 'lru-plas': 1843, 'saga-fcfs': 1932.4, gate: 1213.2 } }, // prettier-ignore
+  { load: '50 of SWE-bench at 0.02/s, 70B, RTX PRO 6000', stock: 3725.6, seconds: { 'lru-plas': 3664.3, 'saga-fcfs': 3745.2 } }, // prettier-ignore
+  { load: '`lb20` at 0.1/s, B200', stock: 2314.5, seconds: { 'lru-plas': 2300.1, 'saga-fcfs': 2302.9 } },
+];
+
+const one: Omit<Scenario, 'ratePerSecond' | 'machine'> = { programs: { recording: 'mini-swe-agent' }, count: 50, engines: 1 }; // prettier-ignore
+
+/** Coding agents on SWE-bench too, on one engine that they overload as much. */
+export const OURS: Readonly<Record<string, Scenario>> = {
+  '50 of mini-swe-agent at 0.2/s, A100': { ...one, ratePerSecond: 0.2, machine: 'llama-3.1-8b-a100' },
+  '50 of mini-swe-agent at 0.04/s, Qwen3-Coder, H100': { ...one, ratePerSecond: 0.04, machine: 'qwen3-coder-30b-a3b' },
+};
+
+const SEEDS = [1, 2, 3];
+
+export interface OurRatios {
+  readonly load: string;
+  /** Mean program time under pass-through. */
+  readonly seconds: number;
+  readonly ratios: readonly number[];
+}
+
+/** Mean program time of our policies over that of pass-through, by load. */
+export async function ourRatios(): Promise<OurRatios[]> {
+  const around = await surroundings(['mini-swe-agent']);
+  return Object.entries(OURS).map(([load, scenario]) => {
+    const runsOf = (setup: Setup) => SEEDS.map((seed) => runCase({ scenario, setup }, seed, around, HOOKS));
+    const stock = runsOf({ policy: 'pass-through' });
+    const mean = ({ program_seconds }: RunMeasures) => program_seconds.mean ?? NaN;
+    return {
+      load,
+      seconds: stock.reduce((sum, run) => sum + mean(run), 0) / stock.length,
+      ratios: KINDS.map(({ ours }) => {
+        const pairs = runsOf(ours).map(
+          (run, at) => overSamePrograms(stock[at] as RunMeasures, run).map(mean) as [number, number],
+        );
+        return pairedRatio(pairs).ratio ?? NaN;
+      }),
+    };
+  });
+}
