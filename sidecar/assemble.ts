@@ -93,7 +93,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     log,
     responses: new Responses(config.limits.responsesMax),
     held: new HeldBytes(() => context.config),
-    reader: new BodyReader(() => context.config),
+    reader: new BodyReader(() => context.config, config.limits.beginningBytes),
     active: new ActiveSet(),
     sessions,
     warms,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { percentile } from '../numbers.js';
-import { load } from '../packages.js';
+import { AGENT_HEADER, Agent } from './agent.js';
 import { chatBody } from './bodies.js';
 
 /** The process that makes the load: takes one job at a time, answers with its result. */
@@ -19,6 +19,8 @@ export interface ThroughputJob extends Target {
   readonly type: 'throughput';
   readonly connections: number;
   readonly seconds: number;
+  /** One body again and again, the worst case; otherwise agents' bodies, which grow. */
+  readonly repeated: boolean;
 }
 export interface Throughput {
   readonly requests: number;
@@ -67,30 +69,66 @@ export interface Counted {
   readonly seconds: number;
 }
 
-/** The used part of autocannon, which comes without types. */
-type Autocannon = (options: object) => Promise<{
-  readonly '2xx': number;
-  readonly non2xx: number;
-  readonly errors: number;
-  readonly duration: number;
-}>;
-
 const PATH = '/v1/chat/completions';
 const HEADERS = { 'content-type': 'application/json' };
 
+/** Agents by target and size, who go on from round to round. */
+const agents = new Map<string, Agent[]>();
+
+function agentsOf({ url, bytes, stream, connections }: ThroughputJob): readonly Agent[] {
+  const key = `${url} ${bytes} ${stream}`;
+  const known = agents.get(key) ?? [];
+  agents.set(key, known);
+  while (known.length < connections) known.push(new Agent(bytes, stream, (known.length % 32) / 32));
+  return known;
+}
+
 async function measureThroughput(job: ThroughputJob): Promise<Throughput> {
-  const autocannon = load('autocannon') as Autocannon;
-  const result = await autocannon({
-    url: job.url + PATH,
-    method: 'POST',
-    headers: HEADERS,
-    body: chatBody(job.bytes, job.stream),
-    connections: job.connections,
-    duration: job.seconds,
-    sampleInt: 100,
-    timeout: 60,
+  const pool = new Pool(job.url, { connections: job.connections, headersTimeout: 0, bodyTimeout: 0 });
+  const body = Buffer.from(chatBody(job.bytes, job.stream));
+  const players = job.repeated ? [] : agentsOf(job);
+  const headers = job.repeated ? HEADERS : { ...HEADERS, [AGENT_HEADER]: '1' };
+  const startedAt = performance.now();
+  const until = startedAt + job.seconds * 1000;
+  let requests = 0;
+  let bad = 0;
+  const play = async (index: number): Promise<void> => {
+    while (performance.now() < until) {
+      const agent = players[index];
+      const answer = await ask(pool, headers, agent?.request() ?? body, agent !== undefined);
+      if (answer === undefined) bad += 1;
+      else {
+        requests += 1;
+        agent?.answered(answer);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: job.connections }, (_, index) => play(index)));
+  const seconds = (performance.now() - startedAt) / 1000;
+  await pool.close();
+  return { requests, seconds, bad };
+}
+
+/** @returns the answer, '' unless it is wanted; undefined: it was not 200, or there was none */
+function ask(pool: Pool, headers: object, body: Buffer, wanted: boolean): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    let status = 0;
+    let text = '';
+    pool.dispatch(
+      { method: 'POST', path: PATH, headers: headers as Record<string, string>, body },
+      {
+        onRequestStart: () => undefined,
+        onResponseStart(_, code) {
+          status = code;
+        },
+        onResponseData(_, chunk) {
+          if (wanted) text += chunk.toString('latin1');
+        },
+        onResponseEnd: () => resolve(status === 200 ? text : undefined),
+        onResponseError: () => resolve(undefined),
+      },
+    );
   });
-  return { requests: result['2xx'], seconds: result.duration, bad: result.non2xx + result.errors };
 }
 
 async function measureLatency(job: PacedJob): Promise<Latency> {

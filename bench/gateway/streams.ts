@@ -28,6 +28,7 @@ default and could not hold them.\n`);
         stream: true,
         connections: 10,
         seconds: 1,
+        repeated: true,
       });
       await sleep(1000);
       const before = proxy.rssBytes() ?? NaN;

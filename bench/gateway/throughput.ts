@@ -3,19 +3,32 @@ import { Comparison, costOf, inRounds, rateText, type RateSample } from './round
 import { CONDITIONS, Stage, TARGETS, type Proxy, type TargetName } from './stage.js';
 
 const KB = 1024;
-const BODIES = [2 * KB, 64 * KB, 512 * KB];
-const CONNECTIONS = [1, 32, 1000];
 
 interface Cell {
   readonly stream: boolean;
+  readonly repeated: boolean;
   readonly bytes: number;
   readonly connections: number;
 }
 
+const sizes = (stream: boolean, repeated: boolean): Cell[] =>
+  [2, 64, 512].map((kb) => ({ stream, repeated, bytes: kb * KB, connections: 32 }));
+
+/** By their titles. */
+const TABLES: Readonly<Record<string, readonly Cell[]>> = {
+  'JSON answers of 0.7 KB, agents’ bodies': [
+    ...sizes(false, false),
+    ...[1, 1000].map((connections) => ({ stream: false, repeated: false, bytes: 2 * KB, connections })),
+  ],
+  'Server-sent events, 32 chunks an answer, agents’ bodies': sizes(true, false),
+  'JSON answers of 0.5 KB, one body again and again': sizes(false, true),
+};
+
 /** Requests a second and processor time a request: the gateway against other proxies, in interleaved rounds. */
 export async function benchThroughput(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
-Load: autocannon. maitred schedules every call (plas, history matching, priority and usage fields set, a log line each);
+Agents' bodies grow by each answer and a tool's result, from half the size given to one and a half times it; then another
+begins. One body again and again is the worst case: no history matches it. maitred schedules every call (plas, history matching, priority and usage fields set, a log line each);
 http-proxy is @fastify/http-proxy, pass-through is node:http and undici and nothing else, direct is no proxy at all: the
 most that the load generator and the mock engine can do. Medians of the rounds; a ratio is the median of the rounds' ratios.
 CPU is user and system time of all threads of the proxy for one request; ~ marks proxies that had idle time: there the
@@ -27,13 +40,11 @@ throughput is the latency's or the load's, and CPU tells more.\n`);
     for (const name of TARGETS) proxies.push(await stage.start(name));
     // A quick run has one round to warm up, in each cell.
     if (!quick) for (const proxy of proxies) await warmUp(stage, proxy);
-    for (const stream of [false, true]) {
-      const connectionCounts = quick ? [32] : CONNECTIONS;
-      const bodies = quick ? BODIES.slice(0, 1) : BODIES;
-      const cells = bodies.flatMap((bytes) => connectionCounts.map((connections) => ({ stream, bytes, connections })));
+    for (const [title, cells] of Object.entries(TABLES)) {
       const rows: string[][] = [];
-      for (const cell of cells) rows.push(rowOf(cell, await measure(stage, proxies, cell, quick)));
-      say(stream ? '\nServer-sent events, 32 chunks an answer' : 'JSON, one answer of 0.5 KB');
+      for (const cell of quick ? cells.slice(0, 1) : cells)
+        rows.push(rowOf(cell, await measure(stage, proxies, cell, quick)));
+      say(`\n${title}`);
       printTable(HEADINGS, rows);
     }
     say(`\nCalls that the gateway scheduled and completed: ${await completed(proxies)}`);
@@ -47,7 +58,7 @@ const WARM_REQUESTS = 10_000;
 const WARM_SECONDS_MAX = 30;
 
 async function warmUp(stage: Stage, { url }: Proxy): Promise<void> {
-  const job = { type: 'throughput', url, bytes: BODIES[0] ?? KB, connections: 32, seconds: 1 } as const;
+  const job = { type: 'throughput', url, bytes: 2 * KB, connections: 32, seconds: 1, repeated: false } as const;
   let requests = 0;
   for (let second = 0; second < WARM_SECONDS_MAX && requests < WARM_REQUESTS; second += 2) {
     for (const stream of [false, true]) requests += (await stage.throughput({ ...job, stream })).requests;
@@ -55,14 +66,10 @@ async function warmUp(stage: Stage, { url }: Proxy): Promise<void> {
 }
 
 async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quick: boolean) {
-  // A thousand large bodies are all read before the first answer: these cells take long, so they get one round.
-  const many = cell.connections > 100;
-  const large = many && cell.bytes > 2 * KB;
-  const rounds = large || quick ? 1 : 3;
-  // A thousand streams at once take seconds: in a shorter round none would end.
-  const seconds = quick ? 0.5 : large ? (5 * cell.bytes) / (64 * KB) : many ? 5 : 1;
+  const rounds = quick ? 1 : 3;
+  const seconds = quick ? 0.5 : cell.connections > 100 ? 3 : 1;
   // The first round only warms up: each path of each proxy has been compiled after it.
-  const samples = await inRounds(proxies, { warm: large ? 0 : 1, rounds }, async (proxy) => {
+  const samples = await inRounds(proxies, { warm: 1, rounds }, async (proxy) => {
     const job = { type: 'throughput', url: proxy.url, ...cell, seconds } as const;
     const { result, cpuMs, tookMs } = await costOf(proxy, () => stage.throughput(job));
     if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers with ${JSON.stringify(cell)}`);

@@ -1,4 +1,5 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { AGENT_HEADER, CHUNKS, CHUNK_TEXT, ID_CHARS, answerOf } from './agent.js';
 import { MODEL } from './bodies.js';
 
 /**
@@ -9,10 +10,10 @@ import { MODEL } from './bodies.js';
  *     POST with `"stream":false`           a JSON answer
  *     POST with `"stream":true`            an event stream: 32 chunks, each written by itself, the usage if asked for, [DONE]
  *
+ * Header `x-bench-agent`: each answer differs, and calls a tool with an id of its own.
  * Header `x-delay-ms`: a JSON answer comes so much later.
  * Header `x-gap-ms`: chunks come at this interval, without end. Without it: one chunk a turn of the event loop.
  */
-const CHUNKS = 32;
 
 const head = (type: string, rest: string) => `HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\n${rest}\r\n`;
 const whole = (type: string, body: string) =>
@@ -42,7 +43,49 @@ const OPENING = Buffer.concat([
   Buffer.from(head('text/event-stream; charset=utf-8', 'transfer-encoding: chunked\r\n')),
   event({ choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] }),
 ]);
-const CHUNK = event({ choices: [{ index: 0, delta: { content: ANSWER.slice(0, 10) }, finish_reason: null }] });
+const CHUNK = event({ choices: [{ index: 0, delta: { content: CHUNK_TEXT }, finish_reason: null }] });
+
+/** Bytes with blanks for ids in them, of one length. */
+class Template {
+  readonly #bytes: Buffer;
+  readonly #blanks: readonly number[];
+
+  constructor(bytes: Buffer) {
+    const blanks: number[] = [];
+    for (let at = bytes.indexOf(BLANK); at >= 0; at = bytes.indexOf(BLANK, at + 1)) blanks.push(at);
+    this.#bytes = bytes;
+    this.#blanks = blanks;
+  }
+
+  fill(id: string): Buffer {
+    const filled = Buffer.from(this.#bytes);
+    for (const at of this.#blanks) filled.write(id, at, 'latin1');
+    return filled;
+  }
+}
+
+const BLANK = '#'.repeat(ID_CHARS);
+const { content, tool_calls: calls } = answerOf(BLANK);
+const message = { role: 'assistant', content, tool_calls: calls };
+const CALLING = new Template(
+  json({
+    ...COMMON,
+    object: 'chat.completion',
+    choices: [{ index: 0, message, finish_reason: 'tool_calls' }],
+    usage: USAGE,
+  }),
+);
+const CALL_CHUNK = new Template(
+  Buffer.concat([
+    event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] }),
+    event({
+      choices: [{ index: 0, delta: { tool_calls: calls.map((call) => ({ index: 0, ...call })) }, finish_reason: null }],
+    }),
+  ]),
+);
+let ids = 0;
+const newId = (): string => (++ids).toString(16).padStart(ID_CHARS, '0');
+
 const LAST = event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
 const USAGE_CHUNK = event({ choices: [], usage: USAGE });
 const DONE = Buffer.concat([chunked('data: [DONE]\n\n'), Buffer.from('0\r\n\r\n')]);
@@ -78,20 +121,22 @@ class Connection {
     const [method, path = ''] = this.#header.split(' ', 2);
     const gap = /\r\nx-gap-ms: *(\d+)/i.exec(this.#header)?.[1];
     const delay = /\r\nx-delay-ms: *(\d+)/i.exec(this.#header)?.[1];
+    const isAgent = this.#header.includes(AGENT_HEADER);
     if (method === 'GET') this.socket.write(GETS[path] ?? NOT_FOUND);
-    else if (!this.#body.includes('"stream":true')) this.#answer(Number(delay ?? 0));
+    else if (!this.#body.includes('"stream":true'))
+      this.#answer(isAgent ? CALLING.fill(newId()) : CHAT, Number(delay ?? 0));
     else if (gap !== undefined) this.#drip(Number(gap));
-    else this.#stream(this.#body.includes('"include_usage":true'));
+    else this.#stream(isAgent, this.#body.includes('"include_usage":true'));
     this.#header = this.#body = '';
     this.#left = undefined;
   }
 
-  #answer(delayMs: number): void {
-    if (delayMs === 0) this.socket.write(CHAT);
-    else setTimeout(() => this.socket.write(CHAT), delayMs);
+  #answer(bytes: Buffer, delayMs: number): void {
+    if (delayMs === 0) this.socket.write(bytes);
+    else setTimeout(() => this.socket.write(bytes), delayMs);
   }
 
-  #stream(usage: boolean): void {
+  #stream(isAgent: boolean, usage: boolean): void {
     let sent = 1;
     this.socket.write(OPENING);
     const next = () => {
@@ -100,7 +145,10 @@ class Connection {
       if (sent < CHUNKS) {
         this.socket.write(CHUNK);
         setImmediate(next);
-      } else this.socket.write(Buffer.concat([LAST, ...(usage ? [USAGE_CHUNK] : []), DONE]));
+      } else {
+        const calls = isAgent ? [CALL_CHUNK.fill(newId())] : [];
+        this.socket.write(Buffer.concat([...calls, LAST, ...(usage ? [USAGE_CHUNK] : []), DONE]));
+      }
     };
     setImmediate(next);
   }

@@ -90,6 +90,8 @@ export interface BodyChanges {
  */
 export interface Api {
   readonly kind: ApiKind;
+  /** Field with the list of the conversation's items; absent: such bodies do not grow from call to call. */
+  readonly list?: string | undefined;
   /** @throws GatewayError `invalid_body` with the invalid field */
   readRequest(body: JsonObject): RequestFacts;
   /**

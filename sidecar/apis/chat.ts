@@ -14,6 +14,7 @@ import {
   readWhole,
   stringOf,
 } from './fields.js';
+import { whole } from './known-item.js';
 import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiOneToken, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
 import { openaiUsage } from './usage.js';
@@ -21,6 +22,7 @@ import { openaiUsage } from './usage.js';
 /** OpenAI's chat completions: `POST /v1/chat/completions`. */
 export const chat: Api = {
   kind: 'chat',
+  list: 'messages',
 
   readRequest(body) {
     const messages = readMessages(body);
@@ -36,7 +38,7 @@ export const chat: Api = {
       conversation: () =>
         messages.map((message) => {
           const role = stringOf(message['role']);
-          return { role, read: () => canonicalChat(message, role) };
+          return { role, read: () => canonicalChat(whole(message), role) };
         }),
     };
   },

@@ -8,6 +8,7 @@ import { responses } from './responses.js';
 
 export type * from './api.js';
 export { openingOf } from './opening.js';
+export { KnownItem, type Outline } from './known-item.js';
 export { promptBytes } from './size.js';
 
 const APIS: ReadonlyMap<string, Api> = new Map([
@@ -28,6 +29,7 @@ export function apiFor(path: string): Api | undefined {
 /** Any JSON object that is only passed through. Only its model is read; '' for none. */
 export const passed: Api = {
   ...chat,
+  list: undefined,
   readRequest: (body) => ({
     model: stringOf(body['model']),
     stream: false,

@@ -14,12 +14,14 @@ import {
   stringOf,
 } from './fields.js';
 import { Kept } from './kept.js';
+import { whole } from './known-item.js';
 import { promptBytes } from './size.js';
 import { countOf, usageOf } from './usage.js';
 
 /** Anthropic's messages, `POST /v1/messages`. */
 export const messages: Api = {
   kind: 'messages',
+  list: 'messages',
   readRequest: readMessagesRequest,
   /** Every stream of this API carries usage. */
   usageFields: () => ({}),
@@ -66,8 +68,8 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
     choices: 1,
     wantsUsage: true,
     conversation: () => [
-      turnOf('system', body['system']),
-      ...list.map((message) => turnOf(stringOf(message['role']), message['content'])),
+      turnOf('system', () => body['system']),
+      ...list.map((message) => turnOf(stringOf(message['role']), () => whole(message)['content'])),
     ],
   };
 }
@@ -83,11 +85,11 @@ function checkNoThread(body: JsonObject): void {
   throw new GatewayError('thread_unsupported', text, { param: 'thread' });
 }
 
-const turnOf = (role: string, content: unknown): Turn => ({
+const turnOf = (role: string, content: () => unknown): Turn => ({
   role,
   read() {
     const said = nothingSaid();
-    readContent(content, said);
+    readContent(content(), said);
     return canonicalMessage(role, said);
   },
 });

@@ -17,6 +17,7 @@ import {
   stringOf,
 } from './fields.js';
 import { Kept } from './kept.js';
+import { whole } from './known-item.js';
 import { openaiErrorBody } from './openai.js';
 import { promptBytes } from './size.js';
 import { usageOf } from './usage.js';
@@ -27,6 +28,7 @@ const ID_CHARS_MAX = 256;
 /** OpenAI's responses: `POST /v1/responses`. */
 export const responses: Api = {
   kind: 'responses',
+  list: 'input',
 
   readRequest(body) {
     const items = readInput(body);
@@ -109,7 +111,7 @@ function turnsOf(items: readonly JsonObject[]): Turn[] {
     if (item['type'] === 'reasoning') continue;
     if (!isOwn(item)) {
       own = undefined;
-      turns.push({ role: roleOf(item), read: () => canonicalItem(item) });
+      turns.push({ role: roleOf(item), read: () => canonicalItem(whole(item)) });
     } else if (own) own.push(item);
     else {
       const said = (own = [item]);
@@ -123,7 +125,7 @@ const roleOf = (item: JsonObject): string => stringOf(item['role'] ?? item['type
 
 function canonicalAnswer(items: readonly JsonObject[]): CanonicalMessage {
   const said = nothingSaid();
-  for (const item of items) readOwnItem(item, said);
+  for (const item of items) readOwnItem(whole(item), said);
   return canonicalMessage('assistant', said);
 }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from './api.js';
+import { KnownItem } from './known-item.js';
 
 /**
  * Bytes of a prompt, for the token estimate. It counts the UTF-8 length of every string and key, and four bytes for a
@@ -18,6 +19,7 @@ export function promptBytes(...roots: readonly unknown[]): number {
     const value = left.pop();
     if (typeof value === 'string') bytes += Buffer.byteLength(value);
     else if (typeof value === 'number') bytes += NUMBER_BYTES;
+    else if (value instanceof KnownItem) bytes += value.outline.promptBytes;
     else if (Array.isArray(value)) for (const item of value as unknown[]) left.push(item);
     else if (typeof value === 'object' && value !== null) {
       for (const key of Object.keys(value)) {

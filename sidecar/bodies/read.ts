@@ -1,5 +1,8 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
-import type { Api, CanonicalMessage, JsonObject, RequestFacts } from '../apis/index.js';
+import { KnownItem, type Api, type CanonicalMessage, type JsonObject, type RequestFacts } from '../apis/index.js';
+import { parseObject } from '../apis/fields.js';
+import type { Beginning } from './beginnings.js';
 import { readOpening, type Opening } from './family.js';
 import { parseJsonBody } from '../http/body.js';
 
@@ -13,6 +16,8 @@ export interface ReadBody {
   readonly keys: ReadonlySet<string>;
   readonly facts: RequestFacts;
   readonly opening: Opening | undefined;
+  /** Hash of the bytes, where reading has taken it. */
+  readonly hash?: string;
 }
 
 /** The same, as data that a thread can send. */
@@ -22,13 +27,49 @@ export interface SentBody {
   readonly facts: Omit<RequestFacts, 'conversation'>;
   readonly messages: readonly CanonicalMessage[];
   readonly opening: Opening | undefined;
+  readonly hash: string;
 }
 
 /** @throws GatewayError as `parseJsonBody` and `readRequest` */
 export function readBodyOf(api: Api, bytes: Buffer): ReadBody {
   const { raw, body } = parseJsonBody(bytes);
+  return readParsed(api, raw, body);
+}
+
+function readParsed(api: Api, raw: Buffer, body: JsonObject): ReadBody {
   const facts = api.readRequest(body);
   return { raw, body, keys: new Set(Object.keys(body)), facts, opening: readOpening(facts.model, body) };
+}
+
+const COMMA = 0x2c;
+const OPEN = 0x7b;
+const CLOSE = 0x5d;
+const SPACES: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/**
+ * Reads what follows a known beginning.
+ * @returns undefined if the body must be read as a whole, such as for its errors
+ * @throws GatewayError as `readRequest`
+ */
+export function readRest(api: Api, raw: Buffer, { field, start, items }: Beginning): ReadBody | undefined {
+  const end = items.at(-1)?.end ?? 0;
+  if (!isUtf8(raw.subarray(end))) return undefined;
+  let rest = afterSpaces(raw, end);
+  if (raw[rest] === COMMA) {
+    rest = afterSpaces(raw, rest + 1);
+    if (raw[rest] !== OPEN) return undefined;
+  } else if (raw[rest] !== CLOSE) return undefined;
+  const body = parseObject(raw.toString('utf8', 0, start) + raw.toString('utf8', rest));
+  const further = body?.[field];
+  if (!body || !Array.isArray(further)) return undefined;
+  const known = items.map((item) => new KnownItem(item, raw));
+  return readParsed(api, raw, Object.assign(body, { [field]: [...known, ...(further as unknown[])] }));
+}
+
+function afterSpaces(raw: Buffer, from: number): number {
+  let at = from;
+  while (SPACES.has(raw[at])) at++;
+  return at;
 }
 
 /**
@@ -53,7 +94,7 @@ function isSmall(value: unknown): boolean {
  * @param contentCharsMax longest message content that is sent whole. It must be at least the largest body read outside
  * the thread; otherwise the same message would differ from call to call.
  */
-export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax: number): SentBody {
+export function toSent({ body, keys, facts, opening }: ReadBody, hash: string, contentCharsMax: number): SentBody {
   const messages = facts.conversation().map((turn) => shortened(turn.read(), contentCharsMax));
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
   const isMatched = messages.length <= MESSAGES_MAX && chars <= CHARS_MAX;
@@ -64,6 +105,7 @@ export function toSent({ body, keys, facts, opening }: ReadBody, contentCharsMax
     facts: Object.assign({}, facts, { conversation: undefined }),
     messages: isMatched ? messages : [],
     opening,
+    hash,
   };
 }
 
@@ -73,7 +115,7 @@ function shortened(message: CanonicalMessage, charsMax: number): CanonicalMessag
   return { ...message, content: `${content.slice(0, HEAD_CHARS)}\u0000${hash('sha256', content, 'base64')}` };
 }
 
-export function fromSent({ body, keys, facts, messages, opening }: SentBody, raw: Buffer): ReadBody {
+export function fromSent({ keys, facts, messages, ...sent }: SentBody, raw: Buffer): ReadBody {
   const turns = messages.map((message) => ({ role: message.role, read: () => message }));
-  return { raw, body, keys: new Set(keys), facts: { ...facts, conversation: () => turns }, opening };
+  return { ...sent, raw, keys: new Set(keys), facts: { ...facts, conversation: () => turns } };
 }

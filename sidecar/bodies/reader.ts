@@ -1,9 +1,12 @@
 import { Worker } from 'node:worker_threads';
+import type { TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
-import { fromSent, readBodyOf, type ReadBody } from './read.js';
-import { checkShape, shapeOf } from './shape.js';
+import { withoutMark } from '../http/body.js';
+import { Beginnings, Digest, beginningOf } from './beginnings.js';
+import { fromSent, readBodyOf, readRest, type ReadBody } from './read.js';
+import { checkShape, skeletonOf } from './skeleton.js';
 import type { ReadJob, ReadResult } from './thread.js';
 
 /** Bodies up to this size are parsed without a check, because they are too small to block anyone. */
@@ -15,6 +18,7 @@ const HEAP_MB = 1024;
 const HEAP_TIMES_BODY = 16;
 
 interface Waiting {
+  readonly tenant: TenantId;
   readonly path: string;
   readonly bytes: Buffer;
   readonly isWanted: () => boolean;
@@ -23,7 +27,7 @@ interface Waiting {
 }
 
 /**
- * Reads the bodies of calls: small ones immediately, large ones in a thread, so that no stream stalls meanwhile. The
+ * Reads the bodies of calls: those of which little is new immediately, others in a thread, so that no stream stalls meanwhile. The
  * thread reads one body at a time, alternately the smallest and the oldest. So small bodies wait for at most one large
  * one each, and a large one does not wait for ever.
  */
@@ -33,25 +37,49 @@ export class BodyReader {
   /** In order of arrival. */
   readonly #waiting: Waiting[] = [];
   #isOldestNext = false;
+  readonly #beginnings: Beginnings;
 
-  constructor(private readonly config: () => Config) {}
+  /** @param beginningBytes most bytes of memory for the beginnings of bodies */
+  constructor(
+    private readonly config: () => Config,
+    beginningBytes: number,
+  ) {
+    this.#beginnings = new Beginnings(beginningBytes);
+  }
 
   /**
    * @param isWanted called before a large body's turn; `false` skips the body
    * @throws GatewayError `body_too_complex`, `client_gone`, and as `readBodyOf`
    */
-  read(api: Api, path: string, bytes: Buffer, isWanted: () => boolean): ReadBody | Promise<ReadBody> {
+  read(tenant: TenantId, api: Api, path: string, bytes: Buffer, isWanted: () => boolean): ReadBody | Promise<ReadBody> {
     if (bytes.length <= SMALL_BYTES) return readBodyOf(api, bytes);
+    return (
+      this.#readHere(tenant, api, withoutMark(bytes)) ??
+      new Promise((resolve, reject) => {
+        this.#waiting.push({ tenant, path, bytes, isWanted, resolve, reject });
+        this.#next();
+      })
+    );
+  }
+
+  /** Undefined for a body that would take too long. */
+  #readHere(tenant: TenantId, api: Api, raw: Buffer): ReadBody | undefined {
     const { limits } = this.config();
-    if (bytes.length <= limits.inlineBytes) {
-      const shape = shapeOf(bytes);
-      checkShape(shape, limits);
-      if (bytes.length + NODE_BYTES * shape.nodes <= limits.inlineBytes) return readBodyOf(api, bytes);
-    }
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ path, bytes, isWanted, resolve, reject });
-      this.#next();
-    });
+    const digest = new Digest(raw);
+    const known = this.#beginnings.find(tenant, api, digest);
+    const last = known?.items.at(-1);
+    const [from, nodes] = last ? [last.end, last.nodes] : [0, 0];
+    if (raw.length - from > limits.inlineBytes) return undefined;
+    const skeleton = skeletonOf(raw, api.list, known);
+    checkShape(skeleton, limits);
+    if (raw.length - from + NODE_BYTES * (skeleton.nodes - nodes) > limits.inlineBytes) return undefined;
+    const rest = known && skeleton.list && readRest(api, raw, known);
+    if (known && !rest && raw.length + NODE_BYTES * skeleton.nodes > limits.inlineBytes) return undefined;
+    const read = rest ?? readBodyOf(api, raw);
+    const { list } = skeleton;
+    const learnt = beginningOf(api, digest, { body: read.body, list }, rest && known, limits.inlineBytes);
+    this.#beginnings.learn(tenant, raw, learnt);
+    return api.list === undefined ? read : { ...read, hash: digest.upTo(raw.length) };
   }
 
   async close(): Promise<void> {
@@ -105,6 +133,7 @@ export class BodyReader {
     const { bytes, skipped } = result;
     if ('sent' in result) {
       const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
+      if (job) this.#beginnings.learn(job.tenant, raw, result.beginning);
       // In a separate turn, because receiving the thread's message has already taken one.
       setImmediate(() => job?.resolve(fromSent(result.sent, raw)));
     } else job?.reject(new GatewayError(result.refused.code, result.refused.message, result.refused.detail));

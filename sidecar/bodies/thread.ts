@@ -1,8 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { apiFor, passed } from '../apis/index.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
+import { withoutMark } from '../http/body.js';
+import { Digest, beginningOf, type Beginning } from './beginnings.js';
 import { readBodyOf, toSent, type SentBody } from './read.js';
-import { checkShape, shapeOf, type ShapeLimits } from './shape.js';
+import { checkShape, skeletonOf, type ShapeLimits } from './skeleton.js';
 
 /** The thread that reads large bodies; `reader.ts` is its other end. */
 
@@ -15,7 +17,7 @@ export interface ReadJob {
 
 /** The thread returns the bytes in every case. */
 export type ReadResult = { readonly bytes: Uint8Array; readonly skipped: number } & (
-  | { readonly sent: SentBody }
+  | { readonly sent: SentBody; readonly beginning: Beginning | undefined }
   | {
       readonly refused: { readonly code: ErrorCode; readonly message: string; readonly detail: GatewayError['detail'] };
     }
@@ -24,9 +26,16 @@ export type ReadResult = { readonly bytes: Uint8Array; readonly skipped: number 
 function read({ path, bytes, limits }: ReadJob): ReadResult {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
-    checkShape(shapeOf(buffer), limits);
-    const body = readBodyOf(apiFor(path) ?? passed, buffer);
-    return { bytes, skipped: bytes.length - body.raw.length, sent: toSent(body, limits.inlineBytes) };
+    const api = apiFor(path) ?? passed;
+    const raw = withoutMark(buffer);
+    const skeleton = skeletonOf(raw, api.list);
+    checkShape(skeleton, limits);
+    const read = readBodyOf(api, raw);
+    const digest = new Digest(raw);
+    const { list } = skeleton;
+    const beginning = beginningOf(api, digest, { body: read.body, list }, undefined, limits.inlineBytes);
+    const sent = toSent(read, digest.upTo(raw.length), limits.inlineBytes);
+    return { bytes, skipped: bytes.length - raw.length, sent, beginning };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code, message, detail } = error;

@@ -75,7 +75,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
   const isWanted = () => !request.socket.destroyed;
-  const read = context.reader.read(api, path, bytes, isWanted);
+  const read = context.reader.read(tenant, api, path, bytes, isWanted);
   const given = read instanceof Promise ? await read : read;
   const { body, facts, opening } = given;
   // Reading the body takes time, so draining may have begun.
@@ -86,7 +86,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
   const { raw, keys, declaration, deadline } = readDeclaration(headers, given);
-  const fingerprint = fingerprintOf(raw);
+  const fingerprint = fingerprintOf(given);
   const before = context.returning.find(tenant, fingerprint);
   const own = context.identifier.identify({ tenant, headers, body, facts, before });
   context.returning.came(tenant, fingerprint, own);

@@ -88,8 +88,16 @@ const limits = z
       .default(262_144)
       .meta(
         note(
-          'Larger request bodies are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
+          'Request bodies with more bytes that are new are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
           'measured: EXPERIMENTS-DETAILS.md, “Large bodies”',
+        ),
+      ),
+    beginningBytes: count(0, 1e10)
+      .default(33_554_432)
+      .meta(
+        fixed(
+          'What is known of request bodies above 32 KB, so that only what is new in the next call is parsed; 0: nothing.',
+          'measured: EXPERIMENTS-DETAILS.md, “What it costs”',
         ),
       ),
     bodyDepthMax: count(16, 3000)

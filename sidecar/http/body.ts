@@ -38,7 +38,7 @@ export async function readJsonBody(
 /** @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */
 export function parseJsonBody(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
-  const raw = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
+  const raw = withoutMark(bytes);
   if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body.');
   const body = parse(raw);
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -46,6 +46,10 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   }
   return { raw, body: body as JsonObject };
 }
+
+/** The bytes without a byte-order mark. */
+export const withoutMark = (bytes: Buffer): Buffer =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
 function parse(raw: Buffer): unknown {
   try {

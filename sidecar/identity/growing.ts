@@ -75,7 +75,7 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
       .split('\n')
       .filter((line) => line.length >= LINE_CHARS_MIN)
       .sort((a, b) => b.length - a.length)
-      .map(hashOf)
+      .map((line) => hashOf(line))
       .filter((line) => !tail.has(line))
       .slice(0, ANSWER_LINES);
     if (lines.length === 0) return;
@@ -96,28 +96,48 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
   for (let from = 0; from <= text.length;) {
     const found = text.indexOf('\n', from);
     const end = found < 0 ? text.length : found;
-    const line = end === from ? 0 : hashOf(text.slice(from, end));
+    const line = end === from ? 0 : hashOf(text, from, end);
     from = end + 1;
     if (line === 0) continue;
     if (hashes.length === LINES_MAX) return { hashes: [], beginnings: [] };
-    so = hashOf(`${so} ${line}`);
+    so = joined(so, line);
     hashes.push(line);
     beginnings.push(end < BEGINNING_CHARS_MIN ? 0 : so);
   }
   return { hashes, beginnings };
 }
 
-/** 53 bits, fast for short texts. No tenant reads another's entries, so a crafted collision harms only its author. */
-export function hashOf(text: string): number {
-  let low = 0xdeadbeef;
+const MIX_LOW = 0x9e3779b1;
+const MIX_HIGH = 0x5f356495;
+
+/**
+ * 53 bits of a part of a text. Takes two characters at a time, each in the low bits of one half, so that all bits of both
+ * halves depend on it or its neighbour. No tenant reads another's entries, so a crafted collision harms only its author.
+ */
+export function hashOf(text: string, from = 0, to = text.length): number {
+  let low = 0xdeadbeef ^ (to - from);
   let high = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x9e3779b1);
-    high = Math.imul(high ^ code, 0x5f356495);
+  let i = from;
+  for (; i + 1 < to; i += 2) {
+    const [a, b] = [text.charCodeAt(i), text.charCodeAt(i + 1)];
+    low = Math.imul(low ^ (a | (b << 16)), MIX_LOW);
+    high = Math.imul(high ^ (b | (a << 16)), MIX_HIGH);
   }
-  // The last characters have changed only the high bits.
-  low ^= Math.imul(high ^ (high >>> 15), 0x735a2d97);
-  high ^= Math.imul(low ^ (low >>> 15), 0x0b36534f);
-  return (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);
+  if (i < to) {
+    const code = text.charCodeAt(i);
+    low = Math.imul(low ^ code, MIX_LOW);
+    high = Math.imul(high ^ code, MIX_HIGH);
+  }
+  return finished(low, high);
+}
+
+/** The hash of a hash and what follows. */
+const joined = (before: number, next: number): number =>
+  finished(Math.imul(before, MIX_LOW) ^ next, Math.imul(before / 2 ** 32, MIX_HIGH) ^ (next / 2 ** 32));
+
+/** The last characters have changed only the high bits of each half. */
+function finished(low: number, high: number): number {
+  const mixed = low ^ Math.imul(high ^ (high >>> 15), 0x735a2d97);
+  const top = high ^ Math.imul(mixed ^ (mixed >>> 15), 0x0b36534f);
+  return (top & 0x1fffff) * 0x1_0000_0000 + (mixed >>> 0);
 }

@@ -43,7 +43,7 @@ export interface Leaf extends Place {
   readonly thread: string;
   /** Hash of the conversation's first message. */
   readonly opening: number;
-  readonly last: string;
+  readonly last: number;
   /** Unknown marks of messages in the call: an answer that repeats one is no evidence of its program. */
   readonly foreign: ReadonlySet<string | number>;
   /** Absent if an answer at a known place, or with a known mark, named the program. */
@@ -54,8 +54,8 @@ export interface Leaf extends Place {
 interface FirstCall {
   /** Points at which the last message may grow. */
   readonly growing?: Opening | undefined;
-  /** Hashes of the lines of its texts, cut to 32 bits, at most 8 KB. An answer led to by one of them may repeat it. */
-  readonly lines: Uint32Array;
+  /** Hashes of the lines of its texts, at most 8 KB. An answer led to by one of them may repeat it. */
+  readonly lines: Int32Array;
   /** Hashes of the question's first and last lines. */
   readonly question: readonly number[];
 }
@@ -111,9 +111,8 @@ export class History {
     const said = trail.said(trail.turns.length - 1);
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};
     const texts = textsOf(trail);
-    const hashes = texts.flatMap(({ lines }) => lines.map(({ hash }) => hash));
     const question = endsOf(texts.at(-1)?.lines ?? []);
-    const first = { growing: grown.opening, lines: new Uint32Array(hashes), question };
+    const first = { growing: grown.opening, lines: hashesOf(texts), question };
     const { opening } = trail;
     const seat = this.#briefs.find(tenant, trail, only) ?? this.#marked.in(tenant, texts, only) ?? grown.seat;
     if (seat)
@@ -148,7 +147,7 @@ export class History {
     };
     this.#places.sit(tenant, seat.chain, seat);
     if (!this.#rewritten) return seat;
-    const isRepeated = lead !== undefined && first?.lines.includes(lead.hash >>> 0) === true;
+    const isRepeated = lead !== undefined && first?.lines.includes(lead.hash) === true;
     this.#marked.remember(tenant, answer, seat, isRepeated ? undefined : lead, leaf.foreign);
     this.#tasks.remember(tenant, answer, seat);
     if (first?.growing) this.#growing.remember(tenant, first.growing, answer, seat);
@@ -206,6 +205,14 @@ function textsOf(trail: Trail): Text[] {
   trail.turns.forEach(({ role }, i) => (role === 'user' || isSystem(role)) && all.push(i));
   if (all.length > QUOTING_FIRST + QUOTING_LAST) all.splice(QUOTING_FIRST, all.length - QUOTING_FIRST - QUOTING_LAST);
   return all.map((i) => textOf(trail.said(i)));
+}
+
+/** Hashes of their lines. */
+function hashesOf(texts: readonly Text[]): Int32Array {
+  const hashes = new Int32Array(texts.reduce((sum, { lines }) => sum + lines.length, 0));
+  let next = 0;
+  for (const { lines } of texts) for (const { hash } of lines) hashes[next++] = hash;
+  return hashes;
 }
 
 /** The thread of a call, and its opening. */

@@ -226,7 +226,7 @@ class ProgramIdentifier implements Identifier {
     // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
     if (sources.includes('history') && rewritten) {
       const opening = answered?.opening ?? 0;
-      call.leaf = { chain: digest(id ?? ''), ids: '', last: '', thread, opening, foreign: NONE };
+      call.leaf = { chain: digest(id ?? ''), ids: '', last: 0, thread, opening, foreign: NONE };
     }
     return { program, thread, final: call.isFinal, source: 'previous_response_id' };
   }

@@ -36,17 +36,33 @@ export function linesIn(content: string): Line[] {
   if (spans.length > FIRST_MAX + LAST_MAX) spans.splice(FIRST_MAX, spans.length - FIRST_MAX - LAST_MAX);
   const lines: Line[] = [];
   for (const { at, end } of spans) {
-    const text = content.slice(at, end);
-    lines.push({ at, hash: hashOf(text) });
-    const label = text.includes(':') || text.includes('<') ? (LABEL.exec(text)?.[0].length ?? 0) : 0;
-    const closing = text.endsWith('>') ? (CLOSING.exec(text)?.index ?? text.length) : text.length;
-    const ends = closing < text.length ? [closing, text.length] : [closing];
-    for (const from of label > 0 ? [label, 0] : [0])
-      for (const to of ends)
-        if (to - from >= CHARS_MIN && to - from < text.length)
-          lines.push({ at: at + from, hash: hashOf(text.slice(from, to)) });
+    lines.push({ at, hash: lineHash(content, at, end) });
+    const label = mayBeLabelled(content, at) ? (LABEL.exec(content.slice(at, end))?.[0].length ?? 0) : 0;
+    const closing = content.charCodeAt(end - 1) === CLOSE ? CLOSING.exec(content.slice(at, end))?.index : undefined;
+    if (label === 0 && closing === undefined) continue;
+    for (const from of label > 0 ? [at + label, at] : [at])
+      for (const to of closing === undefined ? [end] : [at + closing, end])
+        if (to - from >= CHARS_MIN && to - from < end - at) lines.push({ at: from, hash: lineHash(content, from, to) });
   }
   return lines;
+}
+
+const COLON = 0x3a;
+const OPEN = 0x3c;
+const CLOSE = 0x3e;
+/** Most characters before the colon or bracket of a label. */
+const LABEL_CHARS_MAX = 84;
+const WORD = /[\w[\]-]/;
+const IS_WORD = Uint8Array.from({ length: 128 }, (_, code) => Number(WORD.test(String.fromCharCode(code))));
+
+/** Whether `LABEL` may match here. Most lines end its search at their first space. */
+function mayBeLabelled(content: string, at: number): boolean {
+  const until = at + LABEL_CHARS_MAX;
+  let i = at;
+  while (i < until && content.charCodeAt(i) <= 32) i++;
+  let code = content.charCodeAt(i);
+  while (i < until && code < 128 && IS_WORD[code] === 1) code = content.charCodeAt(++i);
+  return code === COLON || code === OPEN || code >= 128;
 }
 
 /** The line that leads to a text: its longest but the first one. Set phrases stand there, and labels before it. */
@@ -55,8 +71,11 @@ export function leadOf(text: string): Line | undefined {
   let lead: Span | undefined;
   for (const span of spansOf(text, LEAD_CHARS_MIN))
     if (!lead || lead.at === 0 || span.end - span.at > lead.end - lead.at) lead = span;
-  return lead && { at: lead.at, hash: hashOf(text.slice(lead.at, lead.end)) };
+  return lead && { at: lead.at, hash: lineHash(text, lead.at, lead.end) };
 }
+
+/** 32 bits, which V8 stores unboxed. What a line leads to is compared as a whole. */
+const lineHash = (text: string, at: number, end: number): number => hashOf(text, at, end) | 0;
 
 interface Span {
   readonly at: number;

@@ -17,7 +17,7 @@ export interface MarkedCall {
   /** Collects the unknown marks. */
   readonly foreign: Set<string | number>;
   /** Hash of the message before the answer. */
-  readonly last: () => string;
+  readonly last: () => number;
 }
 
 /**
@@ -70,7 +70,7 @@ export class Marked {
   }
 
   /** The one program whose answer to the same message has a line of this one: clients drop and add fields. */
-  #partly(tenant: TenantId, { lines }: Text, last: string, only?: ProgramId): Answered | undefined {
+  #partly(tenant: TenantId, { lines }: Text, last: number, only?: ProgramId): Answered | undefined {
     const seats = this.#texts.led(tenant, lines).map(({ excerpt }) => excerpt);
     return oneOf(
       seats.filter((seat) => !seat.guessed && seat.last === last && (only ?? seat.program) === seat.program),

@@ -6,12 +6,6 @@ import { SharedCache } from './shared-cache.js';
 
 /** Requests that left the queue and may be repeated; the oldest are dropped first. */
 const RETURNING_MAX = 10_000;
-/** Hashed parts of a long body: both ends, and slices between them. */
-const END_BYTES = 4096;
-const SLICES = 32;
-const SLICE_BYTES = 256;
-const WHOLE_BYTES_MAX = 2 * END_BYTES + SLICES * SLICE_BYTES;
-
 interface Expected {
   readonly identity: Identity;
   readonly untilMs: number;
@@ -49,23 +43,9 @@ export class Returning {
 /** Whether nothing in the request itself names the program. */
 const isFromCalls = ({ source }: Identity): boolean => source === 'history' || source === 'none';
 
-/**
- * Fingerprint, equal for equal bodies. Of a long body only 16 KB are hashed, so that a history of half a megabyte takes
- * less than a millisecond. At worst, two requests with the same fingerprint swap their places in the queue.
- */
-export function fingerprintOf(raw: Buffer): string {
-  const parts = raw.length <= WHOLE_BYTES_MAX ? raw : sampleOf(raw);
-  return `${raw.length.toString(36)}-${hash('sha256', parts, 'base64url').slice(0, 16)}`;
-}
-
-function sampleOf(raw: Buffer): Buffer {
-  const middle = raw.length - 2 * END_BYTES;
-  const slices = Array.from({ length: SLICES }, (_, index) => {
-    const from = END_BYTES + Math.floor((index * middle) / SLICES);
-    return raw.subarray(from, from + SLICE_BYTES);
-  });
-  return Buffer.concat([raw.subarray(0, END_BYTES), ...slices, raw.subarray(-END_BYTES)]);
-}
+/** Equal for equal bodies. */
+export const fingerprintOf = ({ raw, hash: known }: { readonly raw: Buffer; readonly hash?: string }): string =>
+  `${raw.length.toString(36)}-${(known ?? hash('sha256', raw, 'base64url')).slice(0, 16)}`;
 
 /** Whether the request is a retry, which official clients count. */
 export function saysRetry(headers: IncomingHttpHeaders): boolean {

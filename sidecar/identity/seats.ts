@@ -18,7 +18,7 @@ export interface Answered extends Excerpt, Place {
   /** Hash of its conversation's first message. */
   readonly opening: number;
   /** Hash of the message before the answer. */
-  readonly last: string;
+  readonly last: number;
   /** Hash of the ids of all tool calls up to and including this answer, as sent by the client that took the seat. */
   readonly allIds: string;
   /** Stamp at which its program continued from here; absent if it has not. */

@@ -91,8 +91,11 @@ function* stringsIn(value: unknown, depth = 0): Generator<string> {
     for (const inner of Object.values(value)) yield* stringsIn(inner, depth + 1);
 }
 
+/** Of four characters each. */
+const NAMES = 36 ** 4;
+
 /** Sub-agents of one tool are told apart by their tasks. A sub-agent's own one follows a slash. */
 function threadOf({ thread }: Answered, tool: string, text: string): string {
-  const own = `${tool}-${hashOf(text).toString(36).slice(-4)}`;
+  const own = `${tool}-${(hashOf(text) % NAMES).toString(36)}`;
   return cleanId(thread === '' ? own : `${thread}/${own}`) ?? own;
 }

@@ -7,7 +7,7 @@ const TURNS_MAX = 10_000;
 /**
  * A hash costs a microsecond or more by itself. Contents up to this length are hashed together with their neighbours.
  */
-const JOINED_CHARS_MAX = 2048;
+const JOINED_CHARS_MAX = 8192;
 const BRIEF_CHARS = 256;
 
 /** A position in a conversation. */
@@ -50,9 +50,9 @@ export class Trail {
   }
 
   /** Hash of a message's beginning and length. */
-  brief(index: number): string {
+  brief(index: number): number {
     const { role, content } = this.said(index);
-    return digest(`${role}:${content.length}:${content.slice(0, BRIEF_CHARS)}`);
+    return hashOf(`${role} ${content.length} ${hashOf(content, 0, Math.min(content.length, BRIEF_CHARS))}`);
   }
 
   /** Hash of the first message that is not the system's, and of the length of those before: clocks keep theirs. */
@@ -64,7 +64,7 @@ export class Trail {
     let before = 0;
     for (let i = 0; i < first; i++) before += this.said(i).content.length;
     const { content } = this.said(first);
-    return hashOf(`${before} ${content.length} ${content.slice(0, BRIEF_CHARS)}`);
+    return hashOf(`${before} ${content.length} ${hashOf(content, 0, Math.min(content.length, BRIEF_CHARS))}`);
   }
 
   /** The place of the answer at this index. */

@@ -35,7 +35,7 @@ export async function passCheap(
 ): Promise<void> {
   checkMediaType(request);
   await withBody(context, tenant, request, response, async (bytes) => {
-    const read = await context.reader.read(api, path, bytes, () => !request.socket.destroyed);
+    const read = await context.reader.read(tenant, api, path, bytes, () => !request.socket.destroyed);
     await pass(context, enginesFor(context, read.facts.model), request, response, undeclared(read), api, path);
   });
 }
@@ -51,7 +51,7 @@ export async function passThrough(
   if (!hasBody(request)) return pass(context, enginesFor(context), request, response, null, api);
   if (!isJson(request)) return pass(context, enginesFor(context), request, response, request, api);
   return withBody(context, tenant, request, response, async (raw) => {
-    const { model, body } = await readPassed(context, raw, request);
+    const { model, body } = await readPassed(context, tenant, raw, request);
     await pass(context, enginesFor(context, model), request, response, body, api);
   });
 }
@@ -95,12 +95,13 @@ async function withBody(
 /** A JSON body for an engine, and its model. The engine rejects a body that does not match its type. */
 async function readPassed(
   context: Parts,
+  tenant: TenantId,
   raw: Buffer,
   request: IncomingMessage,
 ): Promise<{ readonly model?: string; readonly body: Buffer }> {
   try {
     // A copy, because the reader may not return a body that it rejects.
-    const read = await context.reader.read(passed, '', Buffer.from(raw), () => !request.socket.destroyed);
+    const read = await context.reader.read(tenant, passed, '', Buffer.from(raw), () => !request.socket.destroyed);
     const { model } = read.facts;
     return { ...(model !== '' && { model }), body: undeclared(read) };
   } catch (error) {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { CoreReplay, ReplayFault } from '../../cli/core-replay.js';
 import type { Api, StreamReader } from '../../sidecar/apis/api.js';
 import { apiFor } from '../../sidecar/apis/index.js';
-import { checkShape, shapeOf } from '../../sidecar/bodies/shape.js';
+import { checkShape, skeletonOf } from '../../sidecar/bodies/skeleton.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { ConfigError } from '../../sidecar/config/problems.js';
 import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
@@ -64,7 +64,7 @@ const identifier = createIdentifier({
 /** A request body: parsed, read, identified, and changed in its bytes as in its values. */
 function body(path: string, input: Buffer): void {
   expects(() => {
-    checkShape(shapeOf(input), SHAPE);
+    checkShape(skeletonOf(input), SHAPE);
     const { raw, body } = parseJsonBody(input);
     const facts = api(path).readRequest(body);
     readOpening(facts.model, body);

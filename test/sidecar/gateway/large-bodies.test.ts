@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import pino from 'pino';
 import type * as Gateways from '../../../sidecar/index.js';
 import type * as Readers from '../../../sidecar/bodies/reader.js';
+import { tenantId } from '../../../src/index.js';
 import { chat as chatApi } from '../../../sidecar/apis/chat.js';
 import { ROOT } from '../../support/tree.js';
 import {
@@ -36,6 +37,7 @@ async function built(engines: readonly FakeEngine[], overrides: Record<string, u
   return gateway.url;
 }
 
+const TENANT = tenantId('t');
 const CHAT = '/v1/chat/completions';
 const LONG = 'All work and no play. “é” '.repeat(20_000);
 const user = (content: string) => ({ role: 'user', content });
@@ -127,7 +129,7 @@ describe('a large body', () => {
 describe('the reader', () => {
   async function reader() {
     const { BodyReader } = (await import(`${ROOT}dist/sidecar/bodies/reader.js`)) as typeof Readers;
-    const made = new BodyReader(() => configOf([], { limits: { inlineBytes: 32_768 } }));
+    const made = new BodyReader(() => configOf([], { limits: { inlineBytes: 32_768 } }), 1e6);
     cleanUp(() => made.close());
     return made;
   }
@@ -137,7 +139,7 @@ describe('the reader', () => {
     const made = await reader();
     const order: string[] = [];
     const read = async (name: string, chars: number, isWanted = true) => {
-      await made.read(chatApi, CHAT, bytesOf(chars), () => isWanted);
+      await made.read(TENANT, chatApi, CHAT, bytesOf(chars), () => isWanted);
       order.push(name);
     };
     const first = read('first', 900_000);
@@ -148,7 +150,7 @@ describe('the reader', () => {
 
   it('ends with the gateway, and what waits for it too', async () => {
     const made = await reader();
-    const reads = [900_000, 800_000].map((chars) => made.read(chatApi, CHAT, bytesOf(chars), () => true));
+    const reads = [900_000, 800_000].map((chars) => made.read(TENANT, chatApi, CHAT, bytesOf(chars), () => true));
     const refused = reads.map((read) => expect(read).rejects.toMatchObject({ code: 'draining' }));
     await made.close();
     await Promise.all(refused);
@@ -158,12 +160,15 @@ describe('the reader', () => {
     const { BodyReader } = (await import(`${ROOT}dist/sidecar/bodies/reader.js`)) as typeof Readers;
     const { limits, ...config } = configOf([], { limits: { inlineBytes: 32_768 } });
     // More than any configuration allows; the thread's stack is too small for it.
-    const made = new BodyReader(() => ({ ...config, limits: { ...limits, bodyDepthMax: 1e7, bodyNodesMax: 1e7 } }));
+    const made = new BodyReader(
+      () => ({ ...config, limits: { ...limits, bodyDepthMax: 1e7, bodyNodesMax: 1e7 } }),
+      1e6,
+    );
     cleanUp(() => made.close());
     const nested = '['.repeat(200_000) + ']'.repeat(200_000);
     const deep = Buffer.from(chatBody().replace('{', `{"x":${nested},`));
-    await expect(made.read(chatApi, CHAT, deep, () => true)).rejects.toThrow(RangeError);
-    expect((await made.read(chatApi, CHAT, bytesOf(100_000), () => true)).facts.model).toBe(MODEL);
+    await expect(made.read(TENANT, chatApi, CHAT, deep, () => true)).rejects.toThrow(RangeError);
+    expect((await made.read(TENANT, chatApi, CHAT, bytesOf(100_000), () => true)).facts.model).toBe(MODEL);
   });
 });
 

@@ -1,0 +1,40 @@
+import type { JsonObject } from './api.js';
+
+/** Facts of a conversation's item that are known without parsing it. */
+export interface Outline {
+  readonly role: unknown;
+  readonly type: unknown;
+  /** As `promptBytes` counts them. */
+  readonly promptBytes: number;
+  /** Its place in the bytes of its body. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/**
+ * An item of a conversation that an earlier body began with too. It stands for its parsed object, and is parsed only if
+ * its content is needed.
+ */
+export class KnownItem {
+  readonly [field: string]: unknown;
+
+  constructor(
+    readonly outline: Outline,
+    private readonly raw: Buffer,
+  ) {}
+
+  get role(): unknown {
+    return this.outline.role;
+  }
+
+  get type(): unknown {
+    return this.outline.type;
+  }
+
+  toJSON(): JsonObject {
+    return JSON.parse(this.raw.toString('utf8', this.outline.start, this.outline.end)) as JsonObject;
+  }
+}
+
+/** The item with its content. */
+export const whole = (item: JsonObject): JsonObject => (item instanceof KnownItem ? item.toJSON() : item);
