@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
-import { say, seconds, share, whole } from './answer-parts.js';
+import { say, seconds, share, time, whole } from './answer-parts.js';
 import { clusterState } from './cluster-answer.js';
+import type { history } from './history-answer.js';
 import { shadow } from './shadow-answer.js';
 
 export * from './acknowledgements.js';
 export * from './engine-answers.js';
+export * from './history-answer.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
  * Within a version of the API, fields are only added.
  */
 export const API_VERSION = 1;
-
-/** A wall-clock time. */
-const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
 
 const programFields = {
   id: say(z.string(), 'The client’s id. A leading `~` marks a generated one.'),
@@ -257,12 +256,16 @@ export const tenantList = z
   })
   .meta({ id: 'TenantList' });
 
-const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
+const spread = z.strictObject({
+  count: whole,
+  mean: seconds.nullable(),
+  p50: seconds.nullable(),
+  p99: seconds.nullable(),
+});
 
 export const totals = z
   .strictObject({
     window_seconds: seconds,
-    step_seconds: seconds,
     program_completion_seconds: say(
       spread,
       'First arrival to last completion of programs that left the table, or were idle for a minute.',
@@ -271,22 +274,22 @@ export const totals = z
     cached_share: share.nullable(),
     output_tokens: whole,
     promoted_calls: say(whole, 'Calls that ran because they had waited too long.'),
-    steps: say(
-      z.strictObject({
-        from: time,
-        programs: z.array(whole),
-        calls: z.array(whole),
-        program_completion_seconds: z.array(seconds.nullable()),
-        queue_seconds: z.array(seconds.nullable()),
-        queue_p99_seconds: z.array(seconds.nullable()),
-        cached_share: z.array(share.nullable()),
-        promoted_calls: z.array(whole),
-      }),
-      'The same as columns: an entry for each step since `from`. Durations are means.',
-    ),
     shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
+
+const batch = z
+  .strictObject({
+    id: z.string(),
+    tenant: z.string(),
+    lines: z.strictObject({ total: whole, completed: whole, failed: whole }),
+    in_flight: say(whole, 'Lines that wait in the queue or run.'),
+    ready: say(whole, 'Lines that have all answers that they need.'),
+    rest_seconds: say(seconds.nullable(), 'Until its end at the pace so far; null: no line has ended yet.'),
+    late: say(z.boolean(), 'Whether its lines are calls like all others, because its window would end too early.'),
+    expires_at: say(whole, 'Unix time in seconds.'),
+  })
+  .meta({ id: 'Batch' });
 
 export const gatewayState = z
   .strictObject({
@@ -300,10 +303,13 @@ export const gatewayState = z
       z.strictObject({ ended: whole, total: whole }).nullable(),
       'Programs of the demo fleet under way; null: none is.',
     ),
+    estimates: say(z.boolean(), 'Whether it estimates its gain over `pass-through`.'),
     cluster: say(clusterState.nullable(), 'Null: no state is shared.'),
+    batches: say(z.array(batch), 'Batches under way on this gateway, the oldest first, at most 20.'),
   })
   .meta({ id: 'GatewayState' });
 
+export type Batch = z.infer<typeof batch>;
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;
@@ -314,5 +320,6 @@ export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
 export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
+export type History = z.infer<typeof history>;
 export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

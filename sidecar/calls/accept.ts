@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { callId, type TenantId } from '../../src/index.js';
+import { callId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Api, RequestFacts } from '../apis/index.js';
 import { checkBudget } from './budget.js';
 import { Call } from './call.js';
@@ -34,6 +34,7 @@ type Parts = Pick<
   | 'identifier'
   | 'observers'
   | 'reader'
+  | 'repeats'
   | 'responses'
   | 'returning'
   | 'tokens'
@@ -46,11 +47,13 @@ const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
 
 /** A request to be scheduled, as it came in. */
-interface Incoming {
+export interface Incoming {
   readonly api: Api;
   /** The route's own path: engines redirect a trailing slash, which a client may have added. */
   readonly path: string;
   readonly tenant: TenantId;
+  /** A line of a batch, whether it gives way to all others, and the engine of its part; absent: a client's call. */
+  readonly line?: { readonly isBackground: boolean; readonly engine: EngineId | undefined };
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -70,7 +73,7 @@ export async function acceptCall(context: Parts, incoming: Incoming): Promise<vo
 }
 
 async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): Promise<void> {
-  const { api, path, tenant, request, response } = incoming;
+  const { api, path, tenant, line, request, response } = incoming;
   checkMediaType(request);
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
@@ -81,7 +84,9 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
-    throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
+    throw context.fleet.list().some((engine) => engine.models.size > 0)
+      ? unknownModel(context, facts.model)
+      : noEngine();
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
@@ -96,7 +101,10 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
   const { label, program } = identity;
-  checkBudget(context.config, { tenant, label, headers }, () => driver.scheduler.views.program(program));
+  const budgetLeft = checkBudget(context.config, { tenant, label, headers }, () => {
+    const row = driver.scheduler.views.program(program);
+    return row && { ...row, repeats: context.repeats.of(program) };
+  });
   const declared = declaration && context.workflows.declared(tenant, declaration);
   const row = driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
@@ -107,8 +115,10 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     search,
     tenant,
     identity,
+    budgetLeft,
     elsewhere,
     facts: withoutBody(facts),
+    ...(line?.isBackground === true && partOf(context, facts.model, line.engine)),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
     declared,
@@ -117,6 +127,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
     isRetry: saysRetry(headers),
+    isLine: line !== undefined,
+    isBackground: line?.isBackground ?? body['service_tier'] === 'flex',
     headers,
     raw,
     keys,
@@ -126,6 +138,10 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   };
   new Call(spec, request, response, context.callPorts).start();
 }
+
+/** The engine of a line's part, if it serves the model. */
+const partOf = ({ fleet }: Pick<Parts, 'fleet'>, model: string, engine: EngineId | undefined) =>
+  engine !== undefined && fleet.serving(model).some(({ id }) => id === engine) ? { engine } : {};
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
 function withoutBody(facts: RequestFacts): RequestFacts {

@@ -32,6 +32,8 @@ export interface CallSpec {
   readonly search: string;
   readonly tenant: TenantId;
   readonly identity: Identity;
+  /** What its program may still use, at its arrival; undefined: it has no budget. */
+  readonly budgetLeft: string | undefined;
   /** Its program as other gateways know it; undefined: they know nothing new. */
   readonly elsewhere: Elsewhere | undefined;
   readonly facts: RequestFacts;
@@ -50,6 +52,10 @@ export interface CallSpec {
   readonly fingerprint: string;
   /** Whether the client marks the request as a retry. */
   readonly isRetry: boolean;
+  /** Whether it is a line of a batch, whose file of results tells what became of it. */
+  readonly isLine: boolean;
+  /** Whether it takes only room that others leave. */
+  readonly isBackground: boolean;
   readonly family: Family | undefined;
   /** The client's headers. */
   readonly headers: IncomingHttpHeaders;
