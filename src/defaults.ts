@@ -29,6 +29,7 @@ export const defaults = {
     gate: 0.9,
     hostGate: 0.9,
     batching: 'knee',
+    backgroundShare: 0.1,
     halfLifeMs: 20_000,
     retention: 'learnt',
     forecast: 'learnt',

@@ -1,13 +1,13 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 import type { Taken } from '../directory.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
-import type { SharedListener, SharedState, StoreState } from '../shared-state.js';
+import type { Held, SharedListener, SharedState, StoreState } from '../shared-state.js';
 import { Batches, BATCH_MAX } from './batches.js';
 import { Circuit } from './circuit.js';
 import { makeClient, type Client, type Connection } from './client.js';
 import type { ScriptName } from './scripts.js';
 import { partAlone, Shares } from './shares.js';
-import { claimText, parseClaimed, parseFound, parseHeartbeat, parseLedgers, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
+import { claimText, parseClaimed, parseFound, parseHeartbeat, parseHeld, parseLedgers, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
 import { within } from './within.js';
 
 export interface RedisOptions {
@@ -47,19 +47,14 @@ export const REDIS_DEFAULTS = {
 /** Time between the probes of a store that answers again. */
 const PROBE_MS = 50;
 /** Time that a new gateway waits for its first contact, and a leaving one for its last. */
-const FIRST_CONTACT_MS_MAX = 1000;
-const LAST_CONTACT_MS_MAX = 500;
+const CONTACT_MS_MAX = { first: 1000, last: 500 };
 /** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
 /** In a key or a channel, a name must neither end the hash tag nor be read as two. */
 const NAME = /^[\w.:-]{1,128}$/;
 
-interface Remembered {
-  readonly tenant: TenantId;
-  readonly key: string;
-  readonly name: string;
-}
+type Remembered = readonly [tenant: TenantId, key: string, name: string];
 
 /** Names of keys, two for each script, and of channels. */
 interface Names {
@@ -110,7 +105,7 @@ export class RedisState implements SharedState {
     const client = await makeClient(options.connection, `maitred:${options.gateway}`);
     const state = new RedisState(options, client, listener);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, FIRST_CONTACT_MS_MAX);
+      const timer = setTimeout(resolve, CONTACT_MS_MAX.first);
       state.#begin = () => {
         clearTimeout(timer);
         resolve();
@@ -170,13 +165,20 @@ export class RedisState implements SharedState {
 
   remember(tenant: TenantId, key: string, name: string): void {
     if (!this.#circuit.isClosed || key.length > KEY_CHARS_MAX) return;
-    this.#remembered.add(`${tenant}\n${key}`, { tenant, key, name });
+    this.#remembered.add(`${tenant}\n${key}`, [tenant, key, name]);
   }
 
   async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
     const known = keys.filter((key) => key.length <= KEY_CHARS_MAX).slice(0, KEYS_MAX);
     if (!this.#circuit.isClosed || known.length === 0) return undefined;
     return this.#inTime(this.#onKeys('maitredFind', tenant, known).then(parseFound));
+  }
+
+  async hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
+    if (!this.#circuit.isClosed) return undefined;
+    const { pool, gateway } = this.#options;
+    const key = `maitred:{${pool}}:holds:${name}`;
+    return this.#inTime(this.#run('maitredHold', [key, key], [gateway, value, `${leaseMs}`]).then(parseHeld));
   }
 
   async leave(): Promise<void> {
@@ -186,7 +188,7 @@ export class RedisState implements SharedState {
     if (this.#circuit.isClosed) {
       const told = Promise.all([this.#records.sent, this.#remembered.sent]);
       const left = told.then(() => this.#onEngines('maitredLeave'));
-      await within(left, LAST_CONTACT_MS_MAX).catch((error: unknown) => this.#fail(error));
+      await within(left, CONTACT_MS_MAX.last).catch((error: unknown) => this.#fail(error));
     }
     this.#circuit.isClosed = false;
     this.#client.disconnect();
@@ -218,7 +220,7 @@ export class RedisState implements SharedState {
     this.#isBeating = true;
     const answer = this.#probe().finally(() => (this.#isBeating = false));
     // The first on a connection subscribes, and the server reads the script.
-    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : FIRST_CONTACT_MS_MAX);
+    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : CONTACT_MS_MAX.first);
     if (beat === undefined || this.#hasLeft) return;
     const nowMs = performance.now();
     if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
@@ -289,7 +291,7 @@ export class RedisState implements SharedState {
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
     if (!this.#circuit.isClosed) return;
     const byTenant = new Map<TenantId, string[]>();
-    for (const { tenant, key, name } of entries) {
+    for (const [tenant, key, name] of entries) {
       const texts = byTenant.get(tenant) ?? [];
       byTenant.set(tenant, texts);
       texts.push(key, name);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WAIT_CAUSES } from '../../src/index.js';
 import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
-import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -9,6 +8,8 @@ import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
+import { batchRows } from './batches.js';
+import { clusterRow } from './cluster-answer.js';
 import { limitOf, longestWaiting, programState, seconds, secondsOr, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
@@ -27,6 +28,7 @@ type Parts = Pick<
   | 'demo'
   | 'shadow'
   | 'cluster'
+  | 'batches'
 >;
 
 type Known = Pick<Context, 'driver' | 'known'>;
@@ -310,7 +312,8 @@ export function historyRow({ totals, driver }: Parts, range: Range): Answers.His
 /** Means need no more than a tenth. */
 const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
 
-export function gatewayRow({ cluster, config, driver, draining, demo, shadow }: Parts): Answers.GatewayState {
+export function gatewayRow(context: Parts): Answers.GatewayState {
+  const { cluster, config, driver, draining, demo, shadow } = context;
   return {
     api: 1,
     instance: INSTANCE,
@@ -321,19 +324,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo, shadow }: 
     demo_programs: demo?.progress ?? null,
     estimates: shadow !== undefined,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
-  };
-}
-
-function clusterRow({ standing, state }: Participant, pool: string): NonNullable<Answers.GatewayState['cluster']> {
-  const { sinceMs, live, gateways, failures, error } = state;
-  return {
-    pool,
-    standing,
-    standing_seconds: seconds(Math.max(0, performance.now() - sinceMs)),
-    live,
-    gateways: [...gateways],
-    failures,
-    last_failure: error ?? null,
+    batches: batchRows(context),
   };
 }
 

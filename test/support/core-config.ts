@@ -29,6 +29,7 @@ const QUIET: SchedulerConfig = {
     hostGate: 0.9,
     halfLifeMs: 16_000,
     batching: 'none',
+    backgroundShare: 0.1,
     retention: 'learnt',
     forecast: 'learnt',
     sharedPrefixes: 'family',
