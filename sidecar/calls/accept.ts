@@ -98,7 +98,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   const { label, program } = identity;
   checkBudget(context.config, { tenant, label, headers }, () => driver.scheduler.views.program(program));
   const declared = declaration && context.workflows.declared(tenant, declaration);
-  const row = driver.scheduler.views.times(identity.program);
+  const row = declared === undefined ? undefined : driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),
