@@ -7,7 +7,6 @@ import {
   drawCharts,
   EXPERIMENTS,
   fullScale,
-  htmlOf,
   keyOf,
   markdownOf,
   RECORDING_NAMES,
@@ -20,7 +19,6 @@ import { makeFolder } from './files.js';
 import { names, seeds } from './options.js';
 import { Pool, untilEnded } from './sim/pool.js';
 import { jobsOption } from './sim/flags.js';
-import { SIM_POLICY_SENTENCES } from './choices-help.js';
 import { readScheduling } from './sim/scheduling.js';
 import { Interrupted, stoppable } from './signals.js';
 import { complain } from './trace-file.js';
@@ -40,11 +38,13 @@ const WORKER = new URL('./sim-report/worker.js', import.meta.url);
 const TITLE = 'Experiments with maitred’s simulator';
 const SEEDS = [1, 2, 3];
 
-/** `maitred sim report`: the standing experiments, reported as a page and as Markdown. */
+/** `maitred sim report`: the standing experiments, reported as Markdown with charts. */
 export function addReportCommand(sim: Command): void {
-  const command = sim.command('report').description('run the standing experiments and write a page and Markdown');
+  const command = sim
+    .command('report')
+    .description('run the standing experiments and write them as Markdown with charts');
   command
-    .requiredOption('-o, --out <folder>', 'folder for report.html, report.md and its charts')
+    .requiredOption('-o, --out <folder>', 'folder for report.md and its charts')
     .addOption(
       names(
         '--only <names>',
@@ -95,7 +95,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   ];
   const commands = [commandLine(flags, seedList), ...commandsOf(cases, seedList, flags.traces)];
   await write(flags.out, { title: TITLE, notes, chapters, commands });
-  complain(`wrote ${join(flags.out, 'report.html')}, report.md and its charts`);
+  complain(`wrote ${join(flags.out, 'report.md')} and its charts`);
   if (!isComplete) throw new Interrupted(`stopped with ${runs} of ${cases.length * seedList.length} runs made`);
 }
 
@@ -128,5 +128,4 @@ async function write(folder: string, report: Report): Promise<void> {
   const charts = await drawCharts(report);
   for (const [name, svg] of charts) writeFileSync(join(folder, `${name}.svg`), `${svg}\n`);
   writeFileSync(join(folder, 'report.md'), markdownOf(report));
-  writeFileSync(join(folder, 'report.html'), htmlOf(report, charts, SIM_POLICY_SENTENCES));
 }

@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { adviceOf } from './sim/advice.js';
-import { checkWritable } from './files.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type SimFlags } from './sim/flags.js';
-import { pageOf } from './sim/page.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
 import { recommend } from './sim/recommendation.js';
 import { Pool, untilEnded } from './sim/pool.js';
@@ -16,7 +13,7 @@ import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
 import { addReportCommand } from './sim-report.js';
 import { besideSubcommands } from './subcommands.js';
-import { complain, Faults } from './trace-file.js';
+import { Faults } from './trace-file.js';
 
 const WORKER = new URL('./sim/worker.js', import.meta.url);
 
@@ -29,31 +26,21 @@ export function addSimCommand(program: Command): void {
 }
 
 async function simulate(command: Command, flags: SimFlags, signal: AbortSignal): Promise<void> {
-  if (flags.html === '-') command.error('--html wants a file');
-  if (flags.html !== undefined) checkWritable(command, flags.html);
   const faults = new Faults();
   const plan = await readPlan(command, flags, faults, signal);
   const runs = signal.aborted ? [] : await runsOf(plan, flags.jobs, signal);
   const advice = signal.aborted ? [] : adviceOf(plan, runs);
   const recommendation = recommend(plan, runs);
+  const better = recommendation !== undefined && recommendation.choice > 0 ? recommendation.values : undefined;
   const document = documentOf(plan, runs, advice, recommendation);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
-  else if (document.runs.length > 0) process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout))));
-  if (flags.html !== undefined && document.runs.length > 0) {
-    writeFileSync(flags.html, await pageOf(document, recommendation, commandLine()));
-    complain(`wrote ${flags.html}`);
-  }
+  else if (document.runs.length > 0)
+    process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout), better)));
   if (!document.complete) {
     const ended = document.runs.reduce((sum, { programs }) => sum + programs, 0);
     throw new Interrupted(`stopped with ${ended} of ${plan.programs * combinationsOf(plan).length} programs simulated`);
   }
   if (plan.source.type === 'trace') faults.check(plan.source.file, plan.source.programs.length, false);
-}
-
-/** The command as it was given, for a shell. */
-function commandLine(): string {
-  const quoted = process.argv.slice(2).map((word) => (/^[\w./:,=@%+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)); // prettier-ignore
-  return ['maitred', ...quoted].join(' ');
 }
 
 async function runsOf(plan: Plan, jobs: number, signal: AbortSignal): Promise<RunReport[]> {

@@ -1,11 +1,10 @@
 /**
- * Measuring and reporting: the figures of runs, the standing experiments, and their answers as tables, charts and
- * pages.
+ * Measuring and reporting: the figures of runs, the standing experiments, and their answers as tables and charts.
  *
  * Reading guide:
  * - `measure/run.ts`: one simulated run and its figures; `measure/comparison.ts` compares runs of the same seeds.
  * - `experiments/experiments.ts`: the standing questions, each with its loads, policies and table.
- * - `report/`: text tables, charts, Markdown and the HTML page. It does not know the meaning of the figures.
+ * - `report/`: text tables, charts and Markdown. It does not know the meaning of the figures.
  */
 export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
 export { commandsOf } from './experiments/commands.js';
@@ -35,34 +34,12 @@ export {
   type Grid,
   gridLines,
   gridOf,
-  gridTable,
   intervalText,
   meanOf,
   ratioText,
   scaled,
-  seriesTable,
-  seriesText,
   spread,
 } from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
-export { htmlOf } from './report/html.js';
 export { markdownOf } from './report/markdown.js';
-export {
-  type Figure,
-  Markup,
-  type Table,
-  callout,
-  code,
-  figures,
-  folded,
-  html,
-  page,
-  paragraph,
-  section,
-  table,
-  tiles,
-} from './report/page.js';
-export { colour } from './report/palette.js';
-export { barChart, distributionChart, lineChart, lowestOf } from './report/plot.js';
 export { type Report, drawCharts } from './report/report.js';
-export { type Lane, type Span, type SpanKind, swimLanes } from './report/swim-lanes.js';

@@ -26,7 +26,6 @@ export interface LoadFlags extends SourceFlags {
   readonly baseline: boolean;
   readonly slo: readonly string[];
   readonly json?: string;
-  readonly html?: string;
   readonly quiet: boolean;
   readonly iOwnThisTarget: boolean;
 }
@@ -34,7 +33,7 @@ export interface LoadFlags extends SourceFlags {
 const EXAMPLES = `
 Examples:
   maitred load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40
-  maitred load --target URL --target URL --workload react --concurrency 8 --programs 24 --html ab.html
+  maitred load --target URL --target URL --workload react --concurrency 8 --programs 24
   maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'
   maitred load compare before.json after.json`;
 
@@ -89,7 +88,6 @@ export function addLoadOptions(command: Command): Command {
         'write all figures as JSON, to stdout if there is no file; the summary then goes to stderr',
       ).preset('-'),
     ) // prettier-ignore
-    .option('--html <file>', 'write a page')
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText('after', EXAMPLES);

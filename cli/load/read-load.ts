@@ -31,8 +31,7 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
   if (labels.length !== 0 && labels.length !== targets.length)
     command.error(`--label: ${labels.length} for ${targets.length} targets`);
   const slos = flags.slo.map((text) => slo(command, text, targets.length));
-  for (const file of [flags.json, flags.html]) if (file !== undefined && file !== '-') checkWritable(command, file);
-  if (flags.html === '-') command.error('--html needs a file');
+  if (flags.json !== undefined && flags.json !== '-') checkWritable(command, flags.json);
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
   const source = await readSource(command, flags, 'words', faults);
   const arrivals = readArrivals(command, flags, source, ONE_BY_ONE);
@@ -51,7 +50,6 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
       slos,
       quiet: flags.quiet,
       json: flags.json,
-      html: flags.html,
     },
   };
 }

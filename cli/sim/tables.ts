@@ -1,21 +1,24 @@
 import { type Grid, gridLines, gridOf, intervalText, ratioText, tailOf } from '../../lab/index.js';
 import { integer, number } from '../../text/index.js';
-import { type Axis, isChoice, type Value, valuesText } from './axes.js';
+import { type Axis, isChoice, type Value, type Values, valuesText } from './axes.js';
 import { kindsOf, overview, tables } from './columns.js';
 import type { PrintedRun, SimDocument } from './document.js';
+import { fragmentOf } from './scheduling.js';
 import { labelsOf, listsOf, shownAxes, valuesOf, variantsOf } from './variants.js';
 
 /**
  * The document for people: tables, and lines for rare facts.
  * @param width of the tables, in characters
+ * @param better settings that are recommended instead of the first
  */
-export function tablesOf(document: SimDocument, width: number): string {
+export function tablesOf(document: SimDocument, width: number, better?: Values): string {
   const { runs, settings, complete, advice } = document;
   const variants = variantsOf(document);
   const isSweep = settings.varied !== undefined;
   const [corner = '', ...labels] = labelsOf(document, variants.map(({ values }) => values)); // prettier-ignore
   const blocks = [
     [...headlines(document), ...advice],
+    better === undefined ? [] : ['In the gateway’s YAML file:', ...fragmentOf(better)],
     [titleOf(document)],
     ...(isSweep ? [overview(runs)] : [...tables(runs), kindsOf(runs)]).map((groups) =>
       gridLines(
@@ -30,7 +33,7 @@ export function tablesOf(document: SimDocument, width: number): string {
     isSweep ? [] : variants.flatMap(({ name, runs: own }) => worstWait(name, own)),
     refusals(runs),
     ratioTable(document, width),
-    isSweep ? ['All figures: --json. Charts: --html FILE.'] : [],
+    isSweep ? ['All figures: --json.'] : [],
     complete ? [] : ['Stopped: some runs are missing or not whole; ratios are of whole ones.'],
   ];
   return `${blocks
@@ -40,7 +43,8 @@ export function tablesOf(document: SimDocument, width: number): string {
 }
 
 /** The outcome in sentences: the recommendation, and each comparison unless several settings vary in a sweep. */
-export function headlines(document: SimDocument, recommendation = document.recommendation): string[] {
+function headlines(document: SimDocument): string[] {
+  const { recommendation } = document;
   const isTold = document.settings.varied === undefined || shownAxes(document).length === 1;
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
@@ -50,7 +54,7 @@ export function headlines(document: SimDocument, recommendation = document.recom
 }
 
 /** The simulation in a line. */
-export function titleOf(document: SimDocument): string {
+function titleOf(document: SimDocument): string {
   const { workload, trace, arrivals, engines, preset, seeds, exact } = document.settings;
   const programs = Math.max(0, ...document.runs.map((run) => run.programs));
   const lists = listsOf(document);
@@ -106,7 +110,7 @@ function ratioTable(document: SimDocument, width: number): string[] {
  * The ratios of a document that has any, with the setting of 1 and how sure they are.
  * @param labels one for each of the ratios
  */
-export function ratioGrid(
+function ratioGrid(
   document: SimDocument,
   labels: readonly string[],
 ): { readonly grid: Grid; readonly against: string; readonly note: string } {

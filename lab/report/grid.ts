@@ -2,7 +2,6 @@
 import { type ColumnGroup, number, ratio, textTable } from '../../text/index.js';
 import type { Ratio } from '../measure/comparison.js';
 import { type Distribution, statisticsOf } from '../measure/sample.js';
-import type { Table } from './page.js';
 
 /** A figure of an item, and its format. For several items, their mean is shown. */
 export interface Column<Item> {
@@ -51,31 +50,6 @@ export function gridOf<Item>(
 /** Lines for a terminal; none without rows. @param width in characters */
 export const gridLines = ({ corner, groups, rows }: Grid, width: number): string[] =>
   rows.length === 0 ? [] : textTable(corner, groups, rows, width);
-
-/** The grid for a page. */
-export const gridTable = (caption: string, { groups, rows }: Grid): Table => ({
-  caption,
-  columns: ['', ...groups.flatMap(({ columns }) => columns)],
-  groups,
-  rows,
-});
-
-/** Figures of a chart: a row for each place along its axis. */
-export const seriesTable = (
-  caption: string,
-  corner: string,
-  places: readonly string[],
-  series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[],
-): Table => ({
-  caption,
-  columns: [corner, ...series.map(({ name }) => name)],
-  rows: places.map((place, at) => [place, ...series.map(({ values }) => number(values[at] ?? null))]),
-});
-
-/** The same figures in a chart's description. */
-export const seriesText = (
-  series: readonly { readonly name: string; readonly values: readonly (number | null)[] }[],
-): string => series.map(({ name, values }) => `${name}: ${values.map(number).join(', ')}`).join('. ');
 
 /** A ratio with its interval, if it has one. */
 export const ratioText = (value: Ratio): string =>

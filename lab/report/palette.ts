@@ -6,16 +6,12 @@ export const LIGHT = {
   background: '#ffffff',
   text: '#1c2129',
   series: ['#086ac9', '#d36f0f', '#23a196', '#3806a4', '#655207', '#5f0e43'],
-  muted: '#87909c',
-  bad: '#c4162a',
 } as const;
 
 export const DARK = {
   background: '#12161c',
   text: '#e4e8ee',
   series: ['#5cb0f2', '#f48749', '#3fe8d0', '#9158fa', '#f7de4e', '#c74783'],
-  muted: '#77818f',
-  bad: '#ff6b6b',
 } as const;
 
 export const SERIES_COLOURS = LIGHT.series.length;
@@ -24,17 +20,12 @@ export const SERIES_COLOURS = LIGHT.series.length;
 export const colour = {
   /** After the last colour they repeat; charts distinguish such series by dashes and symbols too. */
   series: (index: number) => `var(--series-${(index % SERIES_COLOURS) + 1})`,
-  muted: 'var(--muted)',
-  bad: 'var(--bad)',
-  background: 'var(--background)',
 };
 
 const variables = (palette: typeof LIGHT | typeof DARK): string =>
   [
     `--background:${palette.background}`,
     `--text:${palette.text}`,
-    `--muted:${palette.muted}`,
-    `--bad:${palette.bad}`,
     ...palette.series.map((value, index) => `--series-${index + 1}:${value}`),
   ].join(';');
 

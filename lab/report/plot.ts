@@ -1,9 +1,8 @@
 /**
- * Charts as SVG text: complete in itself, readable on light and dark, in a page or in a file of its own. Same data,
+ * Charts as SVG text: complete in itself, readable on light and dark. Same data,
  * same bytes. The plotting library is loaded by the first chart, so that other commands do not wait for it.
  */
 import type * as Observable from '@observablehq/plot';
-import { nearestRank } from '../measure/sample.js';
 import { number } from '../../text/index.js';
 import { addLegend, legendHeight, type LegendEntry } from './legend.js';
 import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
@@ -25,10 +24,8 @@ export interface ChartSize {
 export interface Axis {
   /** Includes the unit. */
   readonly label: string;
-  /** Values not above 0 are then left out; of a distribution, they stand at its lower end. */
+  /** Values not above 0 are then left out. */
   readonly log?: boolean;
-  /** Upper end of a linear axis of bars, common to charts that are compared; absent: as the values need. */
-  readonly max?: number;
 }
 
 export interface LineChart extends ChartText, ChartSize {
@@ -54,25 +51,16 @@ export interface Point {
 export interface BarChart extends ChartText, ChartSize {
   readonly y: Axis;
   readonly groups: readonly string[];
-  /** Each series has a bar in each group, side by side or stacked; null: none. */
+  /** Each series has a bar in each group, side by side. */
   readonly series: readonly BarSeries[];
-  readonly stacked?: boolean;
 }
 
 export interface BarSeries {
   readonly name: string;
-  /** One for each group. */
+  /** One for each group; null: none. */
   readonly values: readonly (number | null)[];
   /** Where each value may lie, drawn as a line over its bar; absent: nowhere else. */
   readonly ranges?: readonly (readonly [low: number, high: number] | null)[];
-  /** Absent: chosen by its index among the series. */
-  readonly fill?: string;
-}
-
-export interface DistributionChart extends ChartText, ChartSize {
-  readonly x: Axis;
-  /** In any order. */
-  readonly series: readonly { readonly name: string; readonly values: readonly number[] }[];
 }
 
 type Plot = typeof Observable;
@@ -81,8 +69,6 @@ type Options = NonNullable<Parameters<Plot['plot']>[0]>;
 const WIDTH = 500;
 const HEIGHT = 300;
 const MARGIN = { top: 26, right: 18, bottom: 42, left: 54 };
-/** Resolution of a distribution's curve, in steps. */
-const STEPS = 300;
 const DASHES = ['', '6 3', '2 3'];
 const SYMBOLS = ['circle', 'square', 'triangle', 'diamond', 'cross', 'star'] as const;
 const STYLE = [
@@ -118,9 +104,9 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
   return draw(plot, options, rest, linesOf(series));
 }
 
-export async function barChart({ groups, series, y, stacked, ...rest }: BarChart): Promise<string> {
+export async function barChart({ groups, series, y, ...rest }: BarChart): Promise<string> {
   const plot = await import('@observablehq/plot');
-  const legend = series.map(({ name, fill }, index) => ({ name, fill: fill ?? colour.series(index) }));
+  const legend = series.map(({ name }, index) => ({ name, fill: colour.series(index) }));
   const bars = groups.flatMap((group, at) =>
     series.flatMap(({ name, values, ranges }, index) => {
       const value = values[at] ?? null;
@@ -135,11 +121,12 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
   const fill = (bar: Bar) => bar.fill;
   const names = series.map(({ name }) => name);
   const band = { domain: groups, label: null, padding: 0.2 };
-  const place = stacked ? { x: 'group' } : { fx: 'group', x: 'name' };
-  const labelled = !stacked && bars.length <= 16;
+  const place = { fx: 'group', x: 'name' };
+  const labelled = bars.length <= 16;
   const options = {
-    ...(stacked ? { x: band } : { fx: band, x: { domain: names, axis: null, padding: 0.05 } }),
-    y: { label: y.label, grid: true, zero: true, nice: true, ...(y.max !== undefined && y.max > 0 && { domain: [0, y.max] }) }, // prettier-ignore
+    fx: band,
+    x: { domain: names, axis: null, padding: 0.05 },
+    y: { label: y.label, grid: true, zero: true, nice: true },
     color: { type: 'identity' },
     marks: [
       plot.axisY(ticksOf(y)),
@@ -152,49 +139,8 @@ export async function barChart({ groups, series, y, stacked, ...rest }: BarChart
   return draw(plot, options as unknown as Options, rest, legend);
 }
 
-/** The share of values up to the one on the axis: steep where many values lie; further left means smaller values. */
-export async function distributionChart({ series, x, ...rest }: DistributionChart): Promise<string> {
-  const plot = await import('@observablehq/plot');
-  const lowest = x.log === true ? lowestOf(series.map(({ values }) => values)) : -Infinity;
-  const marks = series.map(({ name, values }, index) => {
-    const [stroke, dash] = strokeOf(index);
-    const options = { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash, curve: 'step-after' } as const;
-    const median = nearestRank(Float64Array.from(values).sort(), 0.5);
-    const middle = Number.isNaN(median) ? [] : [{ x: Math.max(lowest, median), y: 50 }];
-    return [
-      plot.lineY(stepsOf(values, lowest), { ...options, title: () => name }),
-      plot.dot(middle, { x: 'x', y: 'y', fill: stroke, r: 4 }),
-    ];
-  });
-  const options = {
-    x: { ...axis(x), label: x.label },
-    y: { label: '% of all', domain: [0, 100], grid: true },
-    marks: [plot.axisY({ ticks: 5 }), plot.axisX(ticksOf(x)), ...marks.flat()],
-  };
-  return draw(plot, options, rest, linesOf(series));
-}
-
-/** Share of values that a logarithmic axis need not show apart: a few values near 0 would take most of its room. */
-const LOWEST_SHARE = 0.01;
-
-/** Lower end of a logarithmic axis for distributions: above 0, and above the least 1 % of the values of each. */
-export function lowestOf(series: readonly (readonly number[])[]): number {
-  const ranks = series.map((values) => nearestRank(Float64Array.from(values.filter((value) => value > 0)).sort(), LOWEST_SHARE)); // prettier-ignore
-  return Math.min(...ranks.filter((rank) => !Number.isNaN(rank)));
-}
-
-/** @param lowest lower values stand here */
-function stepsOf(values: readonly number[], lowest: number): { x: number; y: number }[] {
-  const sorted = Float64Array.from(values, (value) => Math.max(lowest, value)).sort();
-  const steps = Math.min(STEPS, sorted.length);
-  return Array.from({ length: steps + 1 }, (_, step) => ({
-    x: sorted[step === 0 ? 0 : Math.ceil((step / steps) * sorted.length) - 1] ?? NaN,
-    y: (100 * step) / steps,
-  })).filter(({ x }) => !Number.isNaN(x));
-}
-
 /** Draws with the settings common to all charts. */
-export function draw(
+function draw(
   plot: Plot,
   options: Options,
   { title, description, width = WIDTH, height = HEIGHT }: ChartText & ChartSize,

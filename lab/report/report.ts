@@ -10,7 +10,7 @@ export interface Chapter {
   readonly missing: readonly string[];
 }
 
-/** The contents of a report; `markdown.ts` and `html.ts` write it. */
+/** The contents of a report; `markdown.ts` writes it. */
 export interface Report {
   readonly title: string;
   /** Facts about the whole report: seeds, model, whether it was stopped. */

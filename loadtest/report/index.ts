@@ -1,17 +1,15 @@
 /**
- * The report of a load test: progress while it runs; at its end tables, JSON, a page, and the verdict on its SLOs.
+ * The report of a load test: progress while it runs; at its end tables, JSON, and the verdict on its SLOs.
  *
  * Reading guide, in this order: `target.ts` gathers the measures of one target and `pairs.ts` compares two;
- * `document.ts` has all of them as plain data, and `compare.ts` compares two documents. From that come `summary.ts` (a terminal), `html.ts` (a page;
- * `charts.ts`, `lanes.ts`) and `slo.ts`. `progress.ts` shows the run while it goes.
+ * `document.ts` has all of them as plain data, and `compare.ts` compares two documents. From that come `summary.ts` (a
+ * terminal) and `slo.ts`. `progress.ts` shows the run while it goes.
  */
 import { writeFile } from 'node:fs/promises';
 import { plain, tableWidth } from '../../text/index.js';
 import type { LoadProgress, LoadSummary } from '../load.js';
 import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../records.js';
 import { documentOf, type LoadDocument, type Settings } from './document.js';
-import { htmlOf } from './html.js';
-import { Lanes } from './lanes.js';
 import { Pairs } from './pairs.js';
 import { ProgressView, type Screen } from './progress.js';
 import { TARGET_NAMES, type Slo } from './slo.js';
@@ -42,8 +40,6 @@ export interface ReporterOptions {
   readonly quiet: boolean;
   /** File for the document; `-` is `out`. */
   readonly json?: string | undefined;
-  /** File for the page. */
-  readonly html?: string | undefined;
   /** Receives results. */
   readonly out: Screen;
   /** Receives progress, and tables when the document goes to `out`. */
@@ -52,32 +48,26 @@ export interface ReporterOptions {
 
 export interface Reporter extends LoadObserver {
   progress(progress: LoadProgress): void;
-  /** Writes everything. If a file cannot be written, rejects with its error after writing the rest. */
+  /** Writes everything. If the file cannot be written, rejects with its error after writing the rest. */
   finish(summary: LoadSummary): Promise<LoadDocument>;
 }
 
-/** Programs in the picture of each target. */
-const LANES_MAX = 40;
-
 export function makeReporter(options: ReporterOptions): Reporter {
-  const { title, settings, seed, margin, isClosed, slos, quiet, json, html, out, err } = options;
+  const { title, settings, seed, margin, isClosed, slos, quiet, json, out, err } = options;
   const targets = options.targets.map(
     (url, index) => new Target(options.labels?.[index] ?? TARGET_NAMES[index] ?? '', url, seed, isClosed),
   );
   const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
-  const lanes = html === undefined ? undefined : new Lanes(seed, LANES_MAX);
   const view = quiet ? undefined : new ProgressView(err, targets.map(({ name }) => name)); // prettier-ignore
   return {
     callEnded(call: LoadCallRecord): void {
       targets[call.target]?.callEnded(call);
       pairs?.callEnded(call);
-      lanes?.callEnded(call);
       view?.callEnded(call);
     },
     programEnded(program: LoadProgramRecord): void {
       targets[program.target]?.programEnded(program);
       pairs?.programEnded(program);
-      lanes?.programEnded(program);
       view?.programEnded(program);
     },
     progress: (progress) => view?.progress(progress),
@@ -88,16 +78,10 @@ export function makeReporter(options: ReporterOptions): Reporter {
       const screen = json === '-' ? err : out;
       screen.write(plain(`${title}\n\n${summaryOf(document, tableWidth(screen))}`));
       if (json === '-') out.write(text);
-      const writePage = async (file: string, drawn: Lanes) =>
-        writeFile(file, await htmlOf({ title, document, targets, lanes: drawn }));
-      const written = await Promise.allSettled([
-        json === undefined || json === '-' ? undefined : writeFile(json, text),
-        html === undefined || lanes === undefined ? undefined : writePage(html, lanes),
-      ]);
-      for (const [index, file] of [json, html].entries())
-        if (file !== undefined && file !== '-' && written[index]?.status === 'fulfilled')
-          err.write(plain(`Wrote ${file}\n`));
-      for (const each of written) if (each.status === 'rejected') throw each.reason;
+      if (json !== undefined && json !== '-') {
+        await writeFile(json, text);
+        err.write(plain(`Wrote ${json}\n`));
+      }
       return document;
     },
   };

@@ -150,13 +150,6 @@ export class Target {
     addKnown(this.#criticalPath, program.criticalPathMs / 1000);
   }
 
-  /** Points of a curve: the percentiles at evenly spaced shares. */
-  curve(of: 'program' | 'ttft' | 'interToken' | 'slowdown', steps = 200): number[] {
-    const sample = of === 'interToken' ? this.#interToken : this.#measures.samples[of];
-    const taken = Math.min(steps, sample.count);
-    return Array.from({ length: taken }, (_, step) => sample.percentile((step + 1) / taken));
-  }
-
   report(facts?: TargetFacts): TargetReport {
     const { refused, by_size, ...measures } = this.#measures.measures();
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));

@@ -8,7 +8,6 @@ import {
   WORKFLOW_NODES_MAX,
   type Config,
   type ConfigProblem,
-  type Path,
 } from '../config/index.js';
 import { analyse, type NodeRest } from './analysis.js';
 import { workflowSchema, type Workflow } from './schema.js';
@@ -30,15 +29,6 @@ export interface Configured extends Analysed {
  */
 export function readWorkflow(file: string, nodesMax = WORKFLOW_NODES_MAX): Analysed {
   const { values, originOf } = readConfigFile(file);
-  return checkWorkflow(values, (path) => originOf(path) ?? file, nodesMax);
-}
-
-/** @throws ConfigError with all problems */
-export function checkWorkflow(
-  values: unknown,
-  originOf: (path: Path) => string,
-  nodesMax = WORKFLOW_NODES_MAX,
-): Analysed {
   const { data, error } = workflowSchema.safeParse(values, { reportInput: true });
   const tooMany = (data?.nodes.length ?? 0) > nodesMax;
   const { nodes, problems = [] } =
@@ -49,7 +39,7 @@ export function checkWorkflow(
         : analyse(data);
   if (data !== undefined && nodes !== undefined) return { workflow: data, nodes };
   throw new ConfigError(
-    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) })),
+    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) ?? file })),
   );
 }
 

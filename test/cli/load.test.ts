@@ -32,14 +32,12 @@ describe('maitred load', () => {
     const { url } = await engine();
     const folder = folderOf({});
     const json = join(folder, 'load.json');
-    const html = join(folder, 'load.html');
-    const files = ['--json', json, '--html', html];
+    const files = ['--json', json];
     const met = await load(['--target', url, ...CHAT, ...files, '--slo', 'program_seconds.p99 < 600']);
     expect(met.code).toBe(0);
     expect(met.out).not.toBe('');
     const document = JSON.parse(readFileSync(json, 'utf8')) as Document;
     expect(document).toMatchObject({ version: 1, complete: true, targets: [{ programs: 4, failed: 0 }], ab: null });
-    expect(readFileSync(html, 'utf8')).toMatch(/^<!doctype html>/i);
     const missed = await load(['--target', url, ...CHAT, '--quiet', '--slo', 'program_seconds.p99 < 0']);
     expect(missed.code).toBe(1);
     expect(missed.errors.split('\n').filter((line) => line !== '')).toHaveLength(1);
@@ -155,7 +153,6 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --slo program_seconds.p98<1`,
     `${HERE} --rate 1 --slo nonsense`,
     `${HERE} --rate 1 --json no-such-folder/load.json`,
-    `${HERE} --rate 1 --html -`,
     `${HERE} --rate 1 --key NO_SUCH_VARIABLE_HERE`,
     `${HERE} --rate 1 --key sk-very-secret`,
     `${HERE} --rate 1 --target http://127.0.0.1:2 --target http://127.0.0.1:3`,

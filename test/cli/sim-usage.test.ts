@@ -48,8 +48,6 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --gate 0.5,7',
     '--workload mixed --rate 1 --gate 0.9,0.90',
     '--workload mixed --rate 1 --preset tiny-cpu,tiny-cpu',
-    '--workload mixed --rate 1 --html -',
-    '--workload mixed --rate 1 --html no-such-folder/a.html',
     '--workload mixed --rate 1 extra',
     ...['0', '-1', 'NaN', 'Infinity', '1e99', 'x'].map((rate) => `--workload mixed --rate ${rate}`),
     ...['0', '-1', '1.5', 'NaN', '1e9'].flatMap((count) =>

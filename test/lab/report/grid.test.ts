@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gridLines, gridOf, gridTable, intervalText, meanOf, ratioText, seriesTable, seriesText, spread, type Columns } from '../../../lab/index.js'; // prettier-ignore
+import { gridLines, gridOf, intervalText, meanOf, ratioText, spread, type Columns } from '../../../lab/index.js'; // prettier-ignore
 import { Sample } from '../../../lab/measure/sample.js';
 import { percent } from '../../../text/index.js';
 
@@ -27,23 +27,10 @@ describe('a grid', () => {
     ]);
   });
 
-  it('shows the same cells on a terminal and on a page, and nothing without rows', () => {
+  it('shows its cells on a terminal, and nothing without rows', () => {
     const grid = gridOf('case', groups, [['one', [few]]]);
     expect(gridLines(grid, 80).at(-1)!.split(/ {2,}/)).toEqual(grid.rows[0]);
-    expect(gridTable('A case', grid)).toMatchObject({ columns: ['', 'mean', 'p50', 'max', 'share'], rows: grid.rows });
     expect(gridLines({ ...grid, rows: [] }, 80)).toEqual([]);
-  });
-});
-
-describe('figures beside a chart', () => {
-  const series = [{ name: 'a', values: [1, null] }, { name: 'b', values: [2.5, 3] }]; // prettier-ignore
-
-  it('are a row for each place, and the same in words', () => {
-    expect(seriesTable('Seconds', 'rate', ['1', '2'], series)).toMatchObject({
-      columns: ['rate', 'a', 'b'],
-      rows: [['1', '1', '2.5'], ['2', '-', '3']], // prettier-ignore
-    });
-    expect(seriesText(series)).toBe('a: 1, -. b: 2.5, 3');
   });
 });
 

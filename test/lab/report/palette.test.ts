@@ -47,7 +47,7 @@ describe.each([
 ] as const)('colours on a %s page', (_, palette) => {
   // prettier-ignore
   it('stand out from it', () => {
-    for (const each of [...palette.series, palette.muted, palette.bad])
+    for (const each of palette.series)
       expect(contrast(each, palette.background), each).toBeGreaterThan(3);
     expect(contrast(palette.text, palette.background)).toBeGreaterThan(12);
   });

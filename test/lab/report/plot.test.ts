@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { barChart, distributionChart, lineChart } from '../../../lab/report/plot.js';
-import { swimLanes } from '../../../lab/report/swim-lanes.js';
+import { barChart, lineChart } from '../../../lab/report/plot.js';
 
 const TEXT = { title: 'Latency & <load>', description: 'How "it" grows' };
 const x = { label: 'rate' };
@@ -14,9 +13,6 @@ const count = (svg: string, part: RegExp) => [...svg.matchAll(part)].length;
 const CHARTS: readonly (readonly [string, () => Promise<string>])[] = [
   ['lines', () => lineChart({ ...TEXT, x, y, series: [{ name: 'a<b', points: points(1, 2) }, { name: 'c', points: points(3, 1) }] })], // prettier-ignore
   ['bars', () => barChart({ ...TEXT, y, groups: ['a<b', 'q'], series: [{ name: 'one', values: [1, 2] }, { name: 'two', values: [2, null] }] })], // prettier-ignore
-  ['stacked bars', () => barChart({ ...TEXT, y, stacked: true, groups: ['a<b'], series: [{ name: 'one', values: [1] }] })], // prettier-ignore
-  ['distributions', () => distributionChart({ ...TEXT, x, series: [{ name: 'a<b', values: [1, 2, 5] }, { name: 'c', values: [] }] })], // prettier-ignore
-  ['lanes', () => swimLanes({ ...TEXT, from: 0, until: 9, kinds: [{ name: 'a<b', fill: 'red' }], lanes: [{ name: 'p', spans: [{ from: 1, until: 2, kind: 0, row: 0, rows: 1 }] }] })], // prettier-ignore
 ];
 
 describe.each(CHARTS)('a chart of %s', (_, make) => {
@@ -66,32 +62,5 @@ describe('lines', () => {
   it('come with a legend of several, and without for one', async () => {
     const one = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: points(1, 2) }] });
     expect(one).not.toContain('aria-label="legend"');
-  });
-});
-
-describe('distributions', () => {
-  it('climb to all at the greatest value, in few steps however many there are', async () => {
-    const values = Array.from({ length: 50_000 }, (_, index) => index);
-    const svg = await distributionChart({ ...TEXT, x, series: [{ name: 'a', values }] });
-    expect(svg.length).toBeLessThan(20_000);
-    const steps = lines(svg)[0]!
-      .match(/-?[\d.]+/g)!
-      .map(Number);
-    expect(steps.at(-1)).toBe(26);
-  });
-});
-
-describe('lanes', () => {
-  it('share the height of a lane among spans side by side', async () => {
-    const span = { from: 0, until: 5, kind: 0 };
-    const kinds = [{ name: 'call', fill: 'red' }, { name: 'tool', fill: 'blue', thin: true }]; // prettier-ignore
-    const heights = async (rows: number) => {
-      const spans = Array.from({ length: rows }, (_, row) => ({ ...span, row, rows }));
-      const svg = await swimLanes({ ...TEXT, from: 0, until: 5, kinds, lanes: [{ name: 'p', spans }] });
-      return [...svg.matchAll(/<g aria-label="rect"[^>]*>(.*?)<\/g>/g)].flatMap(([, inside = '']) => [...inside.matchAll(/height="([\d.]+)"/g)].map(([, height]) => Number(height))); // prettier-ignore
-    };
-    const [alone, halves] = [await heights(1), await heights(2)];
-    expect(halves).toHaveLength(2);
-    expect(halves[0]! * 2).toBeCloseTo(alone[0]!, 0);
   });
 });

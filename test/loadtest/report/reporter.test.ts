@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeReporter, parseSlo, type LoadDocument } from '../../../loadtest/report/index.js';
+import { makeReporter, parseSlo } from '../../../loadtest/report/index.js';
 import { ERROR_CLASSES } from '../../../loadtest/records.js';
 import { folderOf } from '../../support/folder.js';
 import { readText } from '../../support/tree.js';
@@ -86,33 +86,30 @@ describe('the document', () => {
 
   it('tells of a run that was stopped before anything ended', async () => {
     const out = new Written();
-    const reporter = makeReporter(options({ targets: BOTH, out, html: inFolder('r.html') }));
+    const reporter = makeReporter(options({ targets: BOTH, out }));
     const { complete, targets, ab } = await reporter.finish(summary({ complete: false, programsUnfinished: 3 }));
     expect([complete, targets.map(({ programs }) => programs), ab?.pairs]).toEqual([false, [0, 0], 0]);
     expect(out.text).toContain('3 programs under way');
     expect(out.text).not.toContain('program, s');
-    expect(read('r.html')).not.toContain('How long it takes');
-    expect(read('r.html')).toContain('</html>');
   });
 
   it('says beside each objective that the run was stopped, and of a whole run nothing of the kind', async () => {
     const told = async (complete: boolean) => {
       const out = new Written();
       const slos = [parseSlo('completed >= 1', 1, () => '')];
-      const reporter = makeReporter(options({ slos, out, html: inFolder('r.html') }));
+      const reporter = makeReporter(options({ slos, out }));
       playRun(reporter, { programs: 5, targets: 1 });
       await reporter.finish(summary({ complete, programsUnfinished: complete ? 0 : 1 }));
-      return [out.text, read('r.html')].map((text) => text.includes('of a run that was stopped'));
+      return out.text.includes('of a run that was stopped');
     };
-    expect(await told(false)).toEqual([true, true]);
-    expect(await told(true)).toEqual([false, false]);
+    expect(await told(false)).toBe(true);
+    expect(await told(true)).toBe(false);
   });
 
-  it('is written even when the page cannot be, and the fault is told', async () => {
+  it('is printed even when the file cannot be written, and the fault is told', async () => {
     const out = new Written();
-    const reporter = makeReporter(options({ json: inFolder('r.json'), html: inFolder('no/such/folder.html'), out }));
+    const reporter = makeReporter(options({ json: inFolder('no/such/folder.json'), out }));
     await expect(reporter.finish(summary())).rejects.toMatchObject({ code: 'ENOENT' });
-    expect((JSON.parse(read('r.json')) as LoadDocument).version).toBe(1);
     expect(out.text).not.toBe('');
   });
 });
@@ -163,49 +160,5 @@ describe('while it runs', () => {
     makeReporter(options({ err: none, quiet: true })).progress(progress({ elapsedMs: 6000 }));
     expect(err.text).toContain('4 of 40 programs');
     expect(none.text).toBe('');
-  });
-});
-
-describe('the page', () => {
-  async function pageOf(programs: number, targets: number): Promise<string> {
-    const reporter = makeReporter(options({ targets: BOTH.slice(0, targets), html: inFolder('r.html') }));
-    playRun(reporter, { programs, targets });
-    await reporter.finish(summary());
-    return read('r.html');
-  }
-
-  it('needs nothing but itself, and no script', async () => {
-    const page = await pageOf(60, 2);
-    expect(page).not.toMatch(/<script|<link(?! rel="icon" href="data:,")|<img|<iframe|@import|url\(|src=/);
-    const named = [...page.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url);
-    expect(new Set(named.filter((url) => !url.startsWith('http://127.0.0.1:')))).toEqual(
-      new Set(['http://www.w3.org/2000/svg']),
-    );
-  });
-
-  it('has the same bytes for the same run', async () => {
-    expect(await pageOf(40, 2)).toBe(await pageOf(40, 2));
-  });
-
-  it('does not grow with the run, and says what it left out', async () => {
-    const [small, large] = [await pageOf(400, 1), await pageOf(8_000, 1)];
-    expect(large.length / small.length).toBeLessThan(1.5);
-    expect(large).toMatch(/40 programs .*of 8,000/);
-  });
-
-  it('sets objectives that were met apart from those that were missed', async () => {
-    const slos = ['completed >= 0', 'completed < 0'].map((text) => parseSlo(text, 1, () => ''));
-    const reporter = makeReporter(options({ slos, html: inFolder('r.html') }));
-    playRun(reporter, { programs: 3, targets: 1 });
-    await reporter.finish(summary());
-    expect([...read('r.html').matchAll(/class="callout (\w+)"/g)].map(([, kind]) => kind)).toEqual(['good', 'bad']);
-  });
-
-  it('shows text of others as text', async () => {
-    const url = 'http://127.0.0.1/<script>alert(1)</script>&"';
-    const reporter = makeReporter(options({ title: '<b>', targets: [url], html: inFolder('r.html') }));
-    playRun(reporter, { programs: 3, targets: 1 });
-    await reporter.finish(summary());
-    expect(read('r.html')).not.toMatch(/<script>|<b>/);
   });
 });

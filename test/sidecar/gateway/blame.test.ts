@@ -2,31 +2,55 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { QUICK, asProgram, ejections, poisoned, say, says, states } from './misbehaving.js';
+import { BROKEN, QUICK, asProgram, ejections, hang, poisoned, say, says, states } from './misbehaving.js';
 import {
   DONE_EVENT,
   JSON_TYPE,
   STREAM,
+  TEXT_EVENT,
   ask,
   chat,
   chatBody,
   completion,
   configOf,
+  dial,
+  drainSocket,
   errorCode,
   fakeEngine,
   gate,
   metrics,
+  openChat,
   stream,
   until,
   world,
   type Answer,
+  type FakeEngine,
+  type World,
 } from './world.js';
 
-describe('answers that are too slow', () => {
-  const silent: Answer = () => undefined;
+describe('a request that makes every engine fail', () => {
+  it.each(BROKEN)('(%s) is answered after two of them, and costs nobody else anything', async (_, bad) => {
+    const engines = [await fakeEngine(poisoned(bad)), await fakeEngine(poisoned(bad))];
+    const all = await world(engines, QUICK);
+    for (let round = 0; round < 6; round++) {
+      const [one, two, good] = await Promise.all([
+        chat(all.url, ...say(`poison ${round}`, asProgram('bad'))),
+        chat(all.url, ...say(`poison too ${round}`, asProgram('bad'))),
+        chat(all.url, ...say(`hello ${round}`, asProgram('good'))),
+      ]);
+      expect([one.status, two.status]).toEqual([502, 502]);
+      expect([good.status, good.headers['x-maitred-reason']]).toEqual([200, 'direct']);
+    }
+    const poison = engines.flatMap((engine) => engine.seen).filter(({ body }) => body.includes('poison'));
+    expect(poison).toHaveLength(24);
+    expect(ejections(all)).toBe(0);
+    expect(await states(all)).toEqual(['up', 'up']);
+  });
+});
 
+describe('answers that are too slow', () => {
   it('to one program’s calls eject no engine that answers others', async () => {
-    const engines = [await fakeEngine(poisoned(silent)), await fakeEngine(poisoned(silent))];
+    const engines = [await fakeEngine(poisoned(hang)), await fakeEngine(poisoned(hang))];
     const all = await world(engines, { ...QUICK, timeouts: { firstByteMs: 200 } });
     const slow = Array.from({ length: 6 }, (_, i) => chat(all.url, ...say(`poison ${i}`, asProgram('slow'))));
     for (const got of await Promise.all(slow)) expect(got.status).toBe(504);
@@ -138,5 +162,59 @@ describe('prompts that only look over-long', () => {
     open();
     for (const got of await Promise.all(padded)) expect(got.status).toBe(200);
     expect(most).toBe(2);
+  });
+});
+
+describe('an engine that has come back', () => {
+  async function backOnProbation(engines: FakeEngine[], health: object): Promise<World> {
+    const all = await world(engines, { health: { failuresMax: 1, backoffMs: 20, ...health } });
+    const last = engines.at(-1)!;
+    const answers = engines.map(({ answer }) => answer);
+    for (const engine of engines)
+      engine.answer = engine === last ? (response) => void response.destroy() : completion();
+    while (ejections(all) === 0) await Promise.all([chat(all.url), chat(all.url)]);
+    for (const [index, engine] of engines.entries()) engine.answer = answers[index]!;
+    await until(async () => (await states(all)).at(-1) === 'probation');
+    return all;
+  }
+
+  it('is given a call though another has room, and its first byte proves it', async () => {
+    const { opened, open } = gate();
+    const engines = [
+      await fakeEngine(stream()),
+      await fakeEngine(async (response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(TEXT_EVENT);
+        await opened;
+        response.end(STREAM.join(''));
+      }),
+    ];
+    const all = await backOnProbation(engines, { intervalMs: 60_000 });
+    const { body, headers } = await openChat(all.url, { stream: true });
+    expect(headers['x-maitred-engine']).toBe(engines[1]!.id);
+    await once(body, 'data');
+    expect(await states(all)).toEqual(['up', 'up']);
+    open();
+    await body.dump();
+  });
+
+  it('is proved by its next good probe', async () => {
+    const engines = [await fakeEngine(), await fakeEngine()];
+    const all = await backOnProbation(engines, { intervalMs: 100 });
+    await until(async () => (await states(all)).at(-1) === 'up');
+  });
+});
+
+describe('a slow upload of a request that is passed through', () => {
+  it('is not the engine’s silence', async () => {
+    const engine = await fakeEngine((response) => void response.end('done'));
+    const all = await world([engine], { timeouts: { firstByteMs: 100, idleMs: 100 }, health: { failuresMax: 1 } });
+    const socket = dial(all.url);
+    const head = 'POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 8\r\n\r\n';
+    socket.write(`${head}abcd`);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    socket.write('efgh');
+    expect(await drainSocket(socket)).toMatch(/^HTTP\/1.1 200 [^]*done/);
+    expect(ejections(all)).toBe(0);
   });
 });

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { BROKEN, ejections, hang, says } from './misbehaving.js';
 import {
   DONE_EVENT,
   STREAM,
@@ -14,7 +15,6 @@ import {
   errorCode,
   fakeEngine,
   metrics,
-  queueOf,
   stream,
   until,
   world,
@@ -39,68 +39,8 @@ async function goodAndBad(bad: Answer, good: Answer): Promise<readonly [FakeEngi
   return [a, b, () => (first === a ? b : a)];
 }
 
-const status =
-  (code: number, headers: Record<string, string> = {}): Answer =>
-  (response) => {
-    response.writeHead(code, { 'content-type': 'application/json', ...headers });
-    response.end('{"error":{"message":"engine says no"}}');
-  };
-const reset: Answer = (response) => void response.destroy();
-const hang: Answer = () => undefined;
-const half: Answer = (response) => {
-  response.setHeader('content-type', 'application/json');
-  response.write(JSON.stringify(completionBody()).slice(0, 30), () => response.destroy());
-};
-const short: Answer = (response) => {
-  const body = JSON.stringify(completionBody());
-  response.writeHead(200, { 'content-type': 'application/json', 'content-length': body.length + 10 });
-  response.write(body, () => response.destroy());
-};
-const long: Answer = (response) => {
-  const body = JSON.stringify(completionBody());
-  response.socket?.end(
-    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length - 5}\r\n\r\n${body}`,
-  );
-};
-const earlyEof: Answer = (response) => {
-  response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"choices":[`);
-};
-const html: Answer = (response) => {
-  response.setHeader('content-type', 'text/html');
-  response.end('<html>Bad luck</html>');
-};
-const notHttp: Answer = (response) => void response.socket?.end('\x00\x01garbage\r\n\r\n');
-const emptyStream: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  response.end();
-};
-const badGzip: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-  response.end('not gzip');
-};
-const oddEncoding: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'pack200' });
-  response.end('whatever');
-};
-
-const broken: readonly (readonly [string, Answer, string])[] = [
-  ['resets', reset, 'engine_failed'],
-  ['answers 500', status(500), 'engine_failed'],
-  ['answers 502', status(502), 'engine_failed'],
-  ['answers 504', status(504), 'engine_failed'],
-
-  ['sends half an answer', half, 'engine_failed'],
-  ['sends less than its content length', short, 'engine_failed'],
-  ['sends more than its content length', long, 'engine_answer_invalid'],
-  ['ends early without a length', earlyEof, 'engine_answer_invalid'],
-  ['sends HTML', html, 'engine_answer_invalid'],
-  ['does not speak HTTP', notHttp, 'engine_failed'],
-  ['sends what is not gzip', badGzip, 'engine_answer_invalid'],
-  ['sends an unknown encoding', oddEncoding, 'engine_answer_invalid'],
-];
-
 describe('an engine that fails before the first byte', () => {
-  it.each(broken)('%s: another engine answers', async (_, answer) => {
+  it.each(BROKEN)('%s: another engine answers', async (_, answer) => {
     for (const streamed of [false, true]) {
       const [a, b, good] = await goodAndBad(answer, streamed ? stream() : completion());
       const { url, adminUrl } = await world([a, b], PATIENT);
@@ -116,7 +56,7 @@ describe('an engine that fails before the first byte', () => {
     }
   });
 
-  it.each(broken)('%s: the client hears of it after as many tries as allowed', async (_, answer, code) => {
+  it.each(BROKEN)('%s: the client hears of it after as many tries as allowed', async (_, answer, code) => {
     const engine = await fakeEngine(answer);
     const { url } = await world([engine], { ...PATIENT, ...once3 });
     for (const streamed of [false, true]) {
@@ -183,7 +123,7 @@ describe('an engine that fails before the first byte', () => {
   });
 
   it('ends its stream before the first event: another engine answers', async () => {
-    const [a, b] = await goodAndBad(emptyStream, stream());
+    const [a, b] = await goodAndBad(stream([]), stream());
     const { url } = await world([a, b], PATIENT);
     expect((await chat(url, { stream: true })).text).toBe(STREAM.join(''));
   });
@@ -194,38 +134,6 @@ describe('an engine that fails before the first byte', () => {
     const got = await chat(url);
     expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_answer_too_large']);
     expect(engine.seen).toHaveLength(1);
-  });
-});
-
-describe('an engine without room', () => {
-  it.each([429, 503])('(%i) is left alone for as long as it says while others are tried', async (code) => {
-    const full = await fakeEngine(status(code, { 'retry-after': '0.3' }));
-    const { url, adminUrl } = await world([full], queueOf(250));
-    const start = performance.now();
-    const got = await chat(url);
-    expect([got.status, errorCode(got.text)]).toEqual([408, 'queue_timeout']);
-    expect(performance.now() - start).toBeGreaterThanOrEqual(240);
-    expect(full.seen).toHaveLength(1);
-    expect((await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="timed_out"}')).toBe(1);
-  });
-
-  it('gets the call again when its rest is over', async () => {
-    let busy = 2;
-    const engine = await fakeEngine((response, seen, request) => {
-      if (busy-- > 0) void status(503, { 'retry-after': '0.05' })(response, seen, request);
-      else void completion()(response, seen, request);
-    });
-    const { url } = await world([engine]);
-    const got = await chat(url);
-    expect([got.status, got.headers['x-maitred-reason']]).toEqual([200, 'retried']);
-    expect(engine.seen).toHaveLength(3);
-  });
-
-  it('leaves the call to another at once, and is not counted as broken', async () => {
-    const [a, b, free] = await goodAndBad(status(429), completion());
-    const { url, adminUrl } = await world([a, b], { health: { failuresMax: 1 } });
-    for (let i = 0; i < 3; i++) expect((await chat(url)).headers['x-maitred-engine']).toBe(free().id);
-    expect((await metrics(adminUrl)).get(`maitred_engine_up{engine="${(free() === a ? b : a).id}"}`)).toBe(1);
   });
 });
 
@@ -283,7 +191,7 @@ describe('an engine that fails after the first byte', () => {
 
 describe('an engine that fails again and again', () => {
   it('is ejected, and taken back when it is well', async () => {
-    const [a, b, good] = await goodAndBad(status(500), completion());
+    const [a, b, good] = await goodAndBad(says(500, { message: 'no' }), completion());
     const { url } = await world([a, b], { health: { failuresMax: 2, backoffMs: 50, intervalMs: 50 } });
     for (let i = 0; i < 4; i++) expect((await chat(url)).status).toBe(200);
     const bad = good() === a ? b : a;
@@ -297,7 +205,7 @@ describe('an engine that fails again and again', () => {
   });
 
   it('and is the only one: its calls wait for it to come back', async () => {
-    const engine = await fakeEngine(reset);
+    const engine = await fakeEngine((response) => void response.destroy());
     const { url } = await world([engine], { health: { failuresMax: 1, backoffMs: 100 }, limits: { attemptsMax: 5 } });
     const waiting = chat(url);
     await until(() => engine.seen.length >= 1);
@@ -306,11 +214,40 @@ describe('an engine that fails again and again', () => {
   });
 });
 
-describe('without engines', () => {
-  it('calls are refused for now, in the shape of their API', async () => {
-    const { url } = await world([]);
-    const got = await chat(url);
-    expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
-    expect(Number(got.headers['retry-after'])).toBeGreaterThan(0);
+describe('a client whose call every engine fails', () => {
+  it('hears what the last engine said, without addresses and keys', async () => {
+    const message = 'CUDA error in http://10.0.0.7:8000/run for key sk-abcdefgh1234 and client-secret';
+    const engine = await fakeEngine(says(500, { message }));
+    const { url } = await world([engine], { limits: { attemptsMax: 1 } });
+    const got = await chat(url, {}, { authorization: 'Bearer client-secret' });
+    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
+    expect(got.text).toContain('status 500: CUDA error in [...] for key [...] and [...]');
+  });
+
+  it.each([
+    [
+      'a page',
+      (response: ServerResponse) => void response.writeHead(502).end('<p>boom at Object. (/srv/app.js:1:1)</p>'),
+      'status 502.',
+    ],
+    ['a path', says(500, { message: 'boom in /srv/engine/x.py:5' }), 'status 500: boom in [...]'],
+    ['a stack', says(500, { message: 'boom\n    at run (/srv/app.js:1:1)' }), 'status 500: boom'],
+  ] as const)('does not hear the insides of engines (%s)', async (_, answer, words) => {
+    const { url } = await world([await fakeEngine(answer)], { limits: { attemptsMax: 1 } });
+    const { error } = (await chat(url)).json() as { error: { message: string } };
+    expect(error.message).toMatch(new RegExp(`${words.replaceAll(/[.[\]]/g, '\\$&')}$`));
+  });
+});
+
+describe('a call that its engine fails while another is out', () => {
+  it('waits for that one, and does not wear itself out on the one that is left', async () => {
+    const [a, b] = [await fakeEngine(), await fakeEngine((response) => void response.destroy())];
+    const all = await world([a, b], { health: { failuresMax: 1, intervalMs: 100, backoffMs: 500 } });
+    while (ejections(all) === 0) await Promise.all([chat(all.url), chat(all.url)]);
+    const served = a.seen.length;
+    a.answer = says(500, { message: 'no' });
+    b.answer = completion();
+    const got = await chat(all.url);
+    expect([got.status, got.headers['x-maitred-engine'], a.seen.length - served]).toEqual([200, b.id, 1]);
   });
 });

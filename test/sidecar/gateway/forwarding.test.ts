@@ -1,3 +1,4 @@
+import { QUICK, ejections } from './misbehaving.js';
 import { deflateSync, brotliCompressSync, gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import {
@@ -281,5 +282,19 @@ describe('other APIs', () => {
       /^event: response.created\n.*event: response.failed\ndata: \{"type":"response.failed"/s,
     );
     expect(errorCode(responses.text)).toBeTruthy();
+  });
+});
+
+describe('a redirect of an engine', () => {
+  it('is passed on as an answer, leads here where it led to the engine, and nowhere where it led elsewhere', async () => {
+    const engine = await fakeEngine();
+    const all = await world([engine], QUICK);
+    for (const location of [`${engine.url}/v1/elsewhere?y=2`, '/x', 'https://other.example/', '//other/', '/\\other']) {
+      engine.answer = (response) => void response.writeHead(307, { location }).end();
+      const got = await chat(all.url);
+      const isHere = !location.includes('other');
+      expect([got.status, got.headers.location]).toEqual([307, isHere ? location.replace(engine.url, '') : undefined]);
+    }
+    expect([engine.seen.length, ejections(all)]).toEqual([5, 0]);
   });
 });

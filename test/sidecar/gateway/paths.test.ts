@@ -249,3 +249,15 @@ describe('a WebSocket', () => {
     expect(await raw(url, other)).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
+
+describe('a path with slashes too many', () => {
+  it.each(['/v1/chat/completions/', '/v1//chat/completions', '//v1/chat/completions//'])(
+    '%s goes out as ours',
+    async (path) => {
+      const engine = await fakeEngine();
+      const { url } = await world([engine]);
+      expect((await ask(`${url}${path}?x=1`, { headers: JSON_TYPE, body: chatBody() })).status).toBe(200);
+      expect(engine.last.url).toBe('/v1/chat/completions?x=1');
+    },
+  );
+});

@@ -96,31 +96,6 @@ describe('in front of the stand-in engine', () => {
     }
   });
 
-  it.each(['reset', 'half', 'garbage', 'short-length', 'status=500', 'html', 'hang'])(
-    'an engine that meets a call with %s is followed by another',
-    async (fault) => {
-      for (const path of PATHS) {
-        const bad = await engine({ faults: Array.from({ length: 10 }, () => fault) });
-        const good = await engine();
-        const { url } = await world([bad, good], PATIENT);
-        for (let i = 0; i < 2; i++) expect([path, (await call(url, path)).status]).toEqual([path, 200]);
-      }
-    },
-  );
-
-  it.each(['reset-after=3', 'half', 'hang-after=3'])(
-    'a stream that ends with %s ends with an error event',
-    async (fault) => {
-      for (const path of PATHS) {
-        const { url } = await world([await engine()], PATIENT);
-        const got = await call(url, path, { stream: true }, { 'x-sim-fault': fault });
-        expect(got.status).toBe(200);
-        expect([path, got.text]).toEqual([path, expect.stringMatching(ENDS[path][1])]);
-        expect(got.text).not.toMatch(ENDS[path][0]);
-      }
-    },
-  );
-
   it.each([['gzip'], ['no-usage'], ['slow=50']])('an answer with %s comes through', async (fault) => {
     const { url } = await world([await engine()], PATIENT);
     for (const path of PATHS) {

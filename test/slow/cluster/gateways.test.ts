@@ -42,15 +42,23 @@ async function startGateways(store: RedisServer, engines: readonly Counted[], mo
   const names = Array.from({ length: GATEWAYS }, (_, i) => `g${i}`);
   const gateways = await Promise.all(names.map((name) => world([], { ...configOf(store, engines, name), ...more })));
   for (const gateway of gateways) await sharing(gateway, GATEWAYS);
+  // One that starts on a busy machine may be alone at first, and uses an equal share until its first claim is answered.
+  await until(async () => (await windowsOf(gateways)).every((slots) => slots <= WINDOW), PATIENCE_MS);
   return gateways;
 }
 
-/** A gateway that starts on a busy machine may be alone at first, although others hear of it. */
 const sharing = (gateway: World, gateways: number): Promise<void> =>
   until(async () => {
     const { standing, live } = await clusterOf(gateway);
     return standing === 'shared' && live === gateways;
   }, PATIENCE_MS);
+
+/** Of each engine, the calls that all gateways together may have in flight. */
+async function windowsOf(gateways: readonly World[]): Promise<number[]> {
+  const answers = await Promise.all(gateways.map(({ adminUrl }) => ask(`${adminUrl}/engines`)));
+  const each = answers.map((answer) => answer.json()['engines'] as readonly { readonly window: number }[]);
+  return each[0]!.map((_, at) => each.reduce((sum, engines) => sum + engines[at]!.window, 0));
+}
 
 const clusterOf = async ({ adminUrl }: World): Promise<Record<string, unknown>> =>
   (await ask(`${adminUrl}/gateway`)).json()['cluster'] as Record<string, unknown>;

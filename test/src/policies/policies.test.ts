@@ -40,8 +40,8 @@ describe('plas with the learnt order', () => {
   ];
 
   /** One slot; 200 programs of each family have ended, after 9 to 11 s and after 100 ms. */
-  function taught(order: 'learnt' | 'attained'): Desk {
-    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order } });
+  function taught(order: 'learnt' | 'attained', countPrompt = false): Desk {
+    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order, countPrompt } });
     desk.join('A', { window: 1 });
     for (let program = 0; program < 200; program += 1)
       for (const [family, serviceMs] of [
@@ -75,6 +75,21 @@ describe('plas with the learnt order', () => {
     desk.arrive('old', { program: 'old', family: LONG });
     desk.arrive('young', { program: 'young', family: LONG });
     desk.arrive('short', { program: 'short', family: SHORT });
+    expect(orderFrom(desk, 'run')).toEqual(expected);
+  });
+
+  it.each([
+    [true, ['small', 'large']],
+    [false, ['large', 'small']],
+  ])('counts a first prompt to the rest of its program or not: %s', (countPrompt, expected) => {
+    const desk = taught('learnt', countPrompt);
+    desk.arrive('run');
+    for (const [call, prompt] of [
+      ['large', 9_000],
+      ['small', 100],
+    ] as const)
+      // prettier-ignore
+      desk.arrive(call, { prompt, family: LONG });
     expect(orderFrom(desk, 'run')).toEqual(expected);
   });
 
