@@ -19,7 +19,7 @@ const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/slow/
 const COSTS: readonly (readonly [name: string, table: string, minutes: number])[] = [
   ['core', 'What it costs: a scheduling decision', 1],
   ['memory', 'What it costs: bytes of a program', 0.4],
-  ['history', 'Whose call is it?: identify beside parse', 0.2],
+  ['history', 'What it costs: reading and identify, by size', 0.3],
   ['latency', 'What it costs: milliseconds added', 1.8],
   ['throughput', 'What it costs: served, and CPU of a call', 3],
   ['relay', 'What it costs: relayed events', 1.8],
