@@ -5,9 +5,6 @@ import type { GatewayError } from '../errors.js';
 import { sendError } from '../http/answer.js';
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
 
-/** Longest whole answer that is sent as a string. */
-const STRING_BYTES_MAX = 16_384;
-
 /**
  * The client's side of one call. It tracks the bytes sent, which decides the form of an error, and notices when the
  * client leaves.
@@ -58,9 +55,7 @@ export class Reply {
     this.#finish(status);
     headers['content-length'] = body.length;
     this.response.writeHead(status, headers);
-    // A string leaves in one piece with the headers.
-    if (body.length <= STRING_BYTES_MAX) this.response.end(body.toString('latin1'), 'latin1');
-    else this.response.end(body);
+    this.response.end(body);
     this.#watchReader();
   }
 
