@@ -40,6 +40,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   }
   return [
     ...healthFindings(subject, engine, found),
+    ...hostFindings(subject, engine, found),
     ...flagFindings(subject, found),
     ...clockFinding(subject, found.date),
   ];
@@ -61,7 +62,19 @@ function healthFindings(subject: string, engine: EngineConfig, { adapter, models
     findings.push({ level: 'ok', subject, found: 'it keeps sessions: contexts of ended programs are evicted first' });
   if (load.running === undefined && load.waiting === undefined)
     findings.push({ level: 'note', subject, found: 'it reports no load, so its window follows completions', advice: 'engines[].window fixes it' }); // prettier-ignore
+  if (load.running === 0 && (load.waiting ?? 0) > 0)
+    findings.push({ level: 'warning', subject, found: `it runs none of its ${load.waiting} requests`, advice: 'look again: an engine that stays like this is stuck, and needs a restart' }); // prettier-ignore
   return findings;
+}
+
+function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }: Examination): Finding[] {
+  const hostTokens = engine.hostTokens ?? load.hostTokens ?? 0;
+  const name = hostTier === undefined ? '' : ` (${hostTier})`;
+  if (hostTokens > 0)
+    return [{ level: 'ok', subject, found: `host memory keeps ${hostTokens.toLocaleString('en-US')} tokens of what leaves its KV cache${name}` }]; // prettier-ignore
+  if (hostTier === undefined) return [];
+  const advice = 'set engines[].hostTokens: contexts that come back from there cost less, and more programs may run';
+  return [{ level: 'note', subject, found: `it has a host tier of unknown size${name}`, advice }];
 }
 
 function flagFindings(subject: string, { flags }: Examination): Finding[] {

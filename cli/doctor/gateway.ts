@@ -13,6 +13,7 @@ interface Engines {
     readonly id: string;
     readonly state: string;
     readonly capacity_tokens: number | null;
+    readonly down_reason: string | null;
   }[];
 }
 
@@ -61,10 +62,10 @@ function engineStates(engines: Engines['engines']): Finding[] {
           found: `${serving.length} of ${engines.length} engines up: ${named}${more}`,
         },
   ];
-  for (const { id, state, capacity_tokens } of engines) {
+  for (const { id, state, capacity_tokens, down_reason } of engines) {
     const subject = `gateway’s ${id}`;
     if (state === 'ejected' || state === 'joining')
-      findings.push({ level: 'warning', subject, found: `is ${state}`, advice: 'its log line "engine ejected" or "engine is not ready" has the reason' }); // prettier-ignore
+      findings.push({ level: 'warning', subject, found: `is ${state}: ${down_reason ?? 'no reason is known'}`, advice: 'see the engine’s own log; restart it if it is stuck' }); // prettier-ignore
     else if (state === 'draining') findings.push({ level: 'note', subject, found: 'is draining' });
     else if (capacity_tokens === null)
       findings.push({ level: 'warning', subject, found: 'has a KV cache of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' }); // prettier-ignore

@@ -8,6 +8,9 @@ export const health = z
       .meta(fixed('Interval of load reports and health probes of an engine.', STARTING)),
     timeoutMs: ms(10, DAY_MS).default(2000).meta(fixed('Time for one probe.', 'as `intervalMs`')),
     failuresMax: count(1, 1000).default(3).meta(fixed('Failures in a row that eject an engine.', STARTING)),
+    stuckMs: ms(10, DAY_MS)
+      .default(30_000)
+      .meta(fixed('Time without a token, with requests waiting and none running, that ejects an engine.', STARTING)),
     backoffMs: ms(10, DAY_MS)
       .optional()
       .meta(

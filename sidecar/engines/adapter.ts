@@ -7,6 +7,8 @@ export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;
 /** Result of one scrape of an engine. An absent field means that the engine does not report it. */
 export interface LoadReport extends Omit<EngineReported, 'type' | 'engine'> {
   readonly running?: number;
+  /** A running total. */
+  readonly generatedTokens?: number;
   readonly capacityTokens?: number;
   /** Capacity of its host memory tier in tokens, and the tokens a second that come back from there. */
   readonly hostTokens?: number;
@@ -52,6 +54,8 @@ export interface EngineAdapter {
    * @param answer of the second of two equal small calls; undefined: none was sent or answered
    */
   flags?(get: Get, answer: JsonObject | undefined): Promise<readonly Flag[]>;
+  /** Name of the tier below its KV cache; undefined: none shows. Absent: the engine has none. */
+  hostTier?(get: Get): Promise<string | undefined>;
   /** Path whose 2xx means "healthy". */
   readonly healthPath: string;
   /** Load and capacity as the engine reports them now; `{}` without a report. */

@@ -16,6 +16,8 @@ const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 /** Findings of one look at an engine. */
 export interface Examination extends Inspection {
   readonly flags: readonly Flag[];
+  /** Its host tier; absent: none shows. */
+  readonly hostTier: string | undefined;
   /** The engine's clock; absent: not reported. */
   readonly date: string | undefined;
 }
@@ -58,7 +60,8 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
         ? undefined
         : await secondAnswer(caller, model);
     const { date } = await prober.get(MODELS_PATH).catch(() => ({ date: undefined }));
-    return { ...found, date, flags: (await adapter.flags?.(get, answer)) ?? [] };
+    const hostTier = await adapter.hostTier?.(get);
+    return { ...found, date, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
     await Promise.all([prober.close(), caller.close()]);
   }

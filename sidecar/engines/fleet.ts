@@ -38,7 +38,7 @@ export interface Engine {
   /** Whether its first probe has ended, well or not. */
   readonly probed: boolean;
   /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
-  readonly trouble: { readonly reason: string; readonly sinceMs: number } | undefined;
+  readonly trouble: { readonly reason: string; readonly sinceMs: number; readonly isStuck?: true } | undefined;
   /** Milliseconds until its next probe; 0 while one runs. */
   readonly probeInMs: number;
   /** Times that it was ejected. */

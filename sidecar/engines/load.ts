@@ -15,7 +15,7 @@ export function lasting(report: LoadReport): LoadReport {
 /** Drops absent or invalid values (negative, NaN, a limit of zero), and clamps the share of KV in use to 0..1. */
 export function loadReport(found: Found): LoadReport {
   const report: { -readonly [K in keyof LoadReport]: LoadReport[K] } = {};
-  for (const key of ['waiting', 'running', 'preemptions'] as const) {
+  for (const key of ['waiting', 'running', 'preemptions', 'generatedTokens'] as const) {
     const value = asCount(found[key]);
     if (value !== undefined) report[key] = value;
   }

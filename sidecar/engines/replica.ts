@@ -13,6 +13,7 @@ import { MODELS_PATH } from './models.js';
 import { openai } from './openai.js';
 import { Prober } from './prober.js';
 import { Saturation } from './saturation.js';
+import { Stall } from './stall.js';
 
 export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
 
@@ -47,6 +48,7 @@ export class Replica implements Engine {
   #probeFailures = 0;
   readonly #evidence = new Evidence();
   readonly #saturation = new Saturation();
+  readonly #stall = new Stall();
   /** Exponent of the backoff: failed probes and ejections since the engine last worked. */
   #setbacks = 0;
   /** Whether a call has succeeded since the last ejection. */
@@ -280,6 +282,8 @@ export class Replica implements Engine {
     this.adapter = adapter;
     this.#identified = true;
     this.models = models;
+    const stuckMs = this.#stall.note(load, this.#ports.now());
+    if (stuckMs >= this.#settings.health.stuckMs) return this.#stuck(load, stuckMs);
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
@@ -292,6 +296,14 @@ export class Replica implements Engine {
     this.#announce();
     const report = reported(this, load);
     if (report) this.#ports.emit(report);
+  }
+
+  /** It comes back as any ejected engine does, once it runs something or nothing waits there. */
+  #stuck({ waiting }: LoadReport, forMs: number): void {
+    const reason = `it is stuck: it has run none of its ${waiting} requests for ${Math.round(forMs / 1000)} s`;
+    if (this.#inService()) this.#eject(reason);
+    else this.#unhealthy(reason);
+    if (this.trouble !== undefined) this.trouble = { ...this.trouble, isStuck: true };
   }
 
   #announce(): void {

@@ -44,13 +44,14 @@ export const sglang: EngineAdapter = {
   /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
   async fit(get) {
     const info = await serverInfo(get);
-    const fitted = withCache(info);
+    const fitted = withHost(withCache(info), info);
     if (info?.['enable_priority_scheduling'] === undefined) return fitted;
     if (info['enable_priority_scheduling'] !== true) return { ...fitted, priorityFields: () => ({}) };
     const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
     const lowFirst = info['schedule_low_priority_values_first'] === true;
     return { ...fitted, priorityFields: priorityFields(step, lowFirst) };
   },
+  hostTier: async (get) => ((await serverInfo(get))?.['enable_hierarchical_cache'] === true ? 'HiCache' : undefined),
   async flags(get) {
     const [info, metrics] = await Promise.all([serverInfo(get), get('/metrics')]);
     const isOn = (field: string) => (info?.[field] === undefined ? undefined : info[field] === true);
@@ -87,6 +88,18 @@ export const sglang: EngineAdapter = {
 function withCache(info: JsonObject | undefined): EngineAdapter {
   if (info?.['disable_radix_cache'] === true) return { ...sglang, capabilities: [] };
   return info?.['enable_session_radix_cache'] === true ? { ...sglang, sessions: SESSIONS } : sglang;
+}
+
+/** HiCache's host pool is sized by the KV cache, unless its flag names gigabytes. */
+function withHost(adapter: EngineAdapter, info: JsonObject | undefined): EngineAdapter {
+  const ratio = asCount(info?.['hicache_ratio']);
+  const isSized = info?.['enable_hierarchical_cache'] !== true || (asCount(info['hicache_size']) ?? 0) > 0;
+  if (isSized || ratio === undefined) return adapter;
+  const readLoad = async (get: Get) => {
+    const load = await adapter.readLoad(get);
+    return { ...load, ...loadReport({ hostTokens: load.capacityTokens && ratio * load.capacityTokens }) };
+  };
+  return { ...adapter, readLoad };
 }
 
 /** Spaces levels further apart than the preemption threshold, so that each level may preempt the ones below it. */

@@ -9,9 +9,16 @@ const WAITING = 'vllm:num_requests_waiting';
 const KV_USAGE = 'vllm:kv_cache_usage_perc';
 /** Name before v0.9; some versions write both. */
 const KV_USAGE_OLD = 'vllm:gpu_cache_usage_perc';
+const GENERATED = 'vllm:generation_tokens_total';
 const PREEMPTIONS = 'vllm:num_preemptions_total';
 const CACHE_CONFIG = 'vllm:cache_config_info';
-const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, CACHE_CONFIG]);
+/** Of a KV connector; bytes by vLLM's own offloading alone. */
+const EXTERNAL_QUERIES = 'vllm:external_prefix_cache_queries_total';
+const EXTERNAL_HITS = 'vllm:external_prefix_cache_hits_total';
+const LOADED_BYTES = 'vllm:kv_offload_load_bytes_total';
+const STORED_BYTES = 'vllm:kv_offload_store_bytes_total';
+const HOST_NAMES = [EXTERNAL_QUERIES, EXTERNAL_HITS, LOADED_BYTES, STORED_BYTES];
+const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, GENERATED, CACHE_CONFIG, ...HOST_NAMES]);
 
 /** Paths whose bodies have a `priority`; `/v1/messages` drops it. */
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
@@ -55,9 +62,16 @@ export const vllm: EngineAdapter = {
       waiting: sum(values(WAITING)),
       kvUsage: mean(values(KV_USAGE)) ?? mean(values(KV_USAGE_OLD)),
       preemptions: sum(values(PREEMPTIONS)),
+      generatedTokens: sum(values(GENERATED)),
       capacityTokens: capacityTokens(samples),
+      hostTokens: hostTokens(samples),
       contextTokensMax,
     });
+  },
+  async hostTier(get) {
+    const samples = parsePrometheus(await get('/metrics'), NAMES);
+    if (samples.has(STORED_BYTES)) return 'vLLM’s own offloading';
+    return samples.get(EXTERNAL_QUERIES)?.some(({ value }) => value > 0) === true ? 'a KV connector' : undefined;
   },
   async flags(get, answer) {
     const isCaching = await prefixCaching(get);
@@ -111,6 +125,20 @@ function capacityTokens(samples: Samples): number | undefined {
   const blocks = label(first, 'num_gpu_blocks');
   const blockSize = label(first, 'block_size');
   return blocks === undefined || blockSize === undefined ? undefined : (blocks - ranks.length) * blockSize;
+}
+
+/**
+ * Capacity of vLLM's own host tier. Its size is reported in GiB, and the size of a token shows in the first load. Two
+ * digits are certain; more would change from report to report.
+ */
+function hostTokens(samples: Samples): number | undefined {
+  const total = (name: string) => sum(samples.get(name)?.map(({ value }) => value) ?? []) ?? 0;
+  const sizes = samples
+    .get(CACHE_CONFIG)
+    ?.map(({ labels }) => asCount(Number(labels.get('kv_offloading_size') ?? NaN)));
+  const bytes = (sum(sizes ?? []) ?? 0) * 2 ** 30;
+  const found = bytes * (total(EXTERNAL_HITS) / total(LOADED_BYTES));
+  return found > 0 && found < Infinity ? Number(found.toPrecision(2)) : undefined;
 }
 
 function label(sample: Sample, name: string): number | undefined {

@@ -46,6 +46,8 @@ export class Engine<W extends Work = Work> {
   readonly host: HostTier | undefined;
   readonly maxModelLen: number;
   readonly totals = noTotals();
+  /** A fault: no step begins, and all requests wait. */
+  isStuck = false;
 
   readonly #settings: EngineSettings;
   readonly #contextMs: number;
@@ -149,6 +151,8 @@ export class Engine<W extends Work = Work> {
   begin(now: number, stepsMax = 1): number | undefined {
     if (this.#stretch !== undefined) throw new Error('a step is under way');
     this.#loading?.end(now);
+    while (this.isStuck && this.running > 0) this.#preempt(this.#lastToServe());
+    if (this.isStuck) return undefined;
     const preempted = this.#reserveRunning();
     // Room just taken from a running sequence does not go to a waiting one.
     if (!preempted) this.#admitWaiting(now);

@@ -1,5 +1,5 @@
 import { ApiError } from '../apis/errors.js';
-import { array, integer, isObject, string, type JsonObject } from '../apis/fields.js';
+import { array, boolean, integer, isObject, string, type JsonObject } from '../apis/fields.js';
 
 /**
  * Ways to misbehave, for tests of gateways and clients. Written `name[=number]`, several joined by `;`:
@@ -58,6 +58,8 @@ export class FaultPlan {
   static readonly LIMIT = 100_000;
   readonly #queue: Fault[] = [];
   healthy = true;
+  /** Whether the engine has requests wait and runs none. */
+  stuck = false;
 
   constructor(faults: readonly string[]) {
     this.#queue.push(...faults.map(parseFault));
@@ -76,9 +78,10 @@ export class FaultPlan {
   clear(): void {
     this.#queue.length = 0;
     this.healthy = true;
+    this.stuck = false;
   }
 
-  /** `{faults: [text]}` or `{fault: text, count}`, and `{health: 'up' | 'down'}`. */
+  /** `{faults: [text]}` or `{fault: text, count}`, `{health: 'up' | 'down'}` and `{stuck: boolean}`. */
   update(body: JsonObject): void {
     const health = string(body, 'health');
     if (health !== undefined && health !== 'up' && health !== 'down') {
@@ -95,5 +98,6 @@ export class FaultPlan {
     if (this.#queue.length + listed.length > FaultPlan.LIMIT) throw new ApiError(400, 'too many faults', 'faults');
     this.#queue.push(...listed);
     if (health !== undefined) this.healthy = health === 'up';
+    if (body['stuck'] !== undefined) this.stuck = boolean(body, 'stuck');
   }
 }

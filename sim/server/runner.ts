@@ -54,6 +54,15 @@ export class Runner {
     this.engine.closeSession(session, now);
   }
 
+  /** The engine comes to rest after the step under way, or goes on. */
+  setStuck(isStuck: boolean): void {
+    const now = this.now();
+    this.#catchUp(now);
+    this.engine.isStuck = isStuck;
+    if (Number.isNaN(this.engine.stepEnd)) this.engine.begin(now);
+    this.#arm(now);
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);

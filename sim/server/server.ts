@@ -251,7 +251,8 @@ export class EngineServer implements CallHost {
   }
 
   #faultState(): JsonObject {
-    return { pending: this.#faults.pending, health: this.#faults.healthy ? 'up' : 'down' };
+    this.runner.setStuck(this.#faults.stuck);
+    return { pending: this.#faults.pending, health: this.#faults.healthy ? 'up' : 'down', stuck: this.#faults.stuck };
   }
 }
 

@@ -54,6 +54,18 @@ describe('maitred doctor', () => {
     expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
   });
 
+  it('says which host tier an engine has, and that it runs none of its requests', async () => {
+    const offloads = `${CONFIG_INFO.replace('num_gpu', 'kv_offloading_size="2.0",num_gpu')}vllm:kv_offload_store_bytes_total 9\n`;
+    const loaded = 'vllm:kv_offload_load_bytes_total 1835008\nvllm:external_prefix_cache_hits_total 896\n';
+    const stuck = 'vllm:num_requests_running 0\nvllm:num_requests_waiting 7\n';
+    const fresh = await vllm({ '/metrics': offloads });
+    const used = await vllm({ '/metrics': offloads + loaded + stuck });
+    expect((await examine(['--engine', fresh.url])).about('of unknown size')).toMatchObject([{ level: 'note' }]);
+    const { about } = await examine(['--engine', used.url]);
+    expect(about('host memory keeps 1,000,000 tokens')).toMatchObject([{ level: 'ok' }]);
+    expect(about('none of its 7 requests')).toMatchObject([{ level: 'warning' }]);
+  });
+
   it('names the flags that an engine lacks, and what to do', async () => {
     const bare = await vllm({
       '/metrics': CONFIG_INFO.replace('True', 'False'),

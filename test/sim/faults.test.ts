@@ -149,11 +149,23 @@ describe('faults planned ahead', () => {
     };
     expect(await statuses(2)).toEqual([429, 200]);
     const planned = await post(sim, '/sim/faults', { fault: 'status=500', count: 2, faults: ['status=503'] });
-    expect(planned.json).toEqual({ pending: 3, health: 'up' });
+    expect(planned.json).toEqual({ pending: 3, health: 'up', stuck: false });
     expect(await statuses(4)).toEqual([503, 500, 500, 200]);
     await post(sim, '/sim/faults', { fault: 'status=500', count: 5 });
-    expect((await call(sim, 'DELETE', '/sim/faults')).json).toEqual({ pending: 0, health: 'up' });
+    expect((await call(sim, 'DELETE', '/sim/faults')).json).toEqual({ pending: 0, health: 'up', stuck: false });
     expect(await statuses(1)).toEqual([200]);
+  });
+
+  it('a stuck engine runs nothing, says so, and goes on afterwards', async () => {
+    const sim = await engine();
+    expect((await post(sim, '/sim/faults', { stuck: true })).json).toMatchObject({ stuck: true });
+    const answer = post(sim, PATH, BODY);
+    await vi.waitFor(() => expect(sim.stats().waiting).toBe(1));
+    expect(sim.stats().running).toBe(0);
+    expect((await call(sim, 'GET', '/health')).status).toBe(200);
+    await call(sim, 'DELETE', '/sim/faults');
+    expect((await answer).status).toBe(200);
+    expect((await post(sim, '/sim/faults', { stuck: 1 })).status).toBe(400);
   });
 
   it('health can be down', async () => {

@@ -1,6 +1,6 @@
 """Sessions for vLLM's prefix cache: `vllm serve MODEL --scheduler-cls maitred_vllm.make_scheduler`.
 
-`sessions.py` holds the order of eviction, `scheduler.py` connects it with vLLM, `announce.py` shows it in `/metrics`.
+`leases.py` is apart: the order of eviction from host memory. `sessions.py` holds the order of eviction from the GPU, `scheduler.py` connects it with vLLM, `announce.py` shows it in `/metrics`.
 """
 
 import logging

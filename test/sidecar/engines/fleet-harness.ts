@@ -11,6 +11,7 @@ export const TIMEOUT = 300;
 export const BACKOFF = 50;
 export const BACKOFF_MAX = 400;
 export const FAILURES_MAX = 3;
+export const STUCK = 5000;
 
 /** A vLLM-like engine with one model and a known capacity. */
 export const VLLM: Record<string, Route> = {
@@ -50,6 +51,7 @@ export class FleetHarness {
       intervalMs: INTERVAL,
       timeoutMs: TIMEOUT,
       failuresMax: FAILURES_MAX,
+      stuckMs: STUCK,
       backoffMs: BACKOFF,
       backoffMsMax: BACKOFF_MAX,
     };

@@ -56,6 +56,30 @@ describe('in front of the stand-in engine', () => {
     },
   );
 
+  it('calls leave out an engine that is stuck, until it is well again', async () => {
+    const [stuck, well] = [await engine(), await engine()];
+    const health = { intervalMs: 20, stuckMs: 100, backoffMs: 20, backoffMsMax: 20 };
+    const engines = [stuck, well].map((each) => ({ url: each.url, kind: 'vllm' }));
+    const { url, adminUrl } = await world([], { engines, health, balancer: { name: 'least-loaded' } });
+    const set = (isStuck: boolean) => post(`${stuck.url}/sim/faults`, { stuck: isStuck });
+    const states = async () =>
+      ((await ask(`${adminUrl}/engines`)).json() as { engines: { state: string; down_reason: string | null }[] })
+        .engines;
+    await until(async () => (await states()).every(({ state }) => state === 'up'));
+    await set(true);
+    const held = Promise.all([1, 2].map(() => call(url, '/v1/completions')));
+    await until(async () => (await states()).some(({ state }) => state === 'ejected'));
+    expect((await states()).find(({ state }) => state === 'ejected')?.down_reason).toContain('stuck');
+    expect((await metrics(adminUrl)).get(`maitred_engine_stuck{engine="${new URL(stuck.url).host}"}`)).toBe(1);
+    for (let turn = 0; turn < 3; turn += 1) {
+      const { status, headers } = await call(url, '/v1/completions');
+      expect([status, headers['x-maitred-engine']]).toEqual([200, new URL(well.url).host]);
+    }
+    await set(false);
+    expect((await held).map(({ status }) => status)).toEqual([200, 200]);
+    await until(async () => (await states()).every(({ state }) => state === 'up'));
+  });
+
   it('a call that goes on from a response has that for a prompt, and teaches nothing of how long a token is', async () => {
     const { steps, recorder } = recording();
     const { url } = await world([await engine()], {}, { recorder });
