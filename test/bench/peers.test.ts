@@ -111,7 +111,7 @@ describe('the loads', () => {
 
   it('run at a pace of their own, unless it is given', () => {
     const speeds = (line: string) => loadsOf(readOptions(line.split(' '))).map(({ speed }) => speed);
-    expect(speeds('--loads fleet,mixed')).toEqual([20, 20]);
+    expect(speeds('--loads fleet,mixed')).toEqual([20, 6]);
     expect(speeds('--loads fleet,mixed --speed 2')).toEqual([2, 2]);
     expect(speeds('--quick --speed 2')).toEqual([2]);
   });
