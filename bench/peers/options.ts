@@ -27,7 +27,11 @@ export function makeCommand(): Command {
     )
     .addOption(names('--loads <names>', 'loads to run (default: all)', LOAD_NAMES))
     .addOption(new Option('--seeds <numbers>', 'one round of all runs for each').argParser(seeds))
-    .option('--speed <factor>', 'times as fast as real (default: 20, mixed 6); less on a busy machine', numberFrom(1, 100))
+    .option(
+      '--speed <factor>',
+      'times as fast as real (default: 20, mixed 6); less on a busy machine',
+      numberFrom(1, 100),
+    )
     .option('--time-limit <time>', 'longest time of one run', duration, 600_000)
     .addOption(new Option('--quick', 'one short load, whose figures are rough').default(false).conflicts('loads'))
     .option('--json', 'print JSON', false)
