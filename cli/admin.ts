@@ -64,6 +64,9 @@ interface AdminAnswer {
   readonly date: string | undefined;
 }
 
+/** GET without a body, unless it says otherwise. */
+type How = [method?: 'GET' | 'POST' | 'DELETE', body?: object];
+
 /** The admin API of a gateway. Errors quote neither the token nor control characters. */
 export class AdminClient {
   readonly #options: Required<AdminOptions>;
@@ -77,19 +80,23 @@ export class AdminClient {
   }
 
   /** The answer's text. @throws AdminError */
-  async text(path: string, method: 'GET' | 'POST' = 'GET'): Promise<string> {
-    return (await this.ask(path, method)).text;
+  async text(path: string, ...how: How): Promise<string> {
+    return (await this.ask(path, ...how)).text;
   }
 
   /** @throws AdminError */
-  async ask(path: string, method: 'GET' | 'POST' = 'GET'): Promise<AdminAnswer> {
+  async ask(path: string, ...[method = 'GET', body]: How): Promise<AdminAnswer> {
     const { url, token, timeoutMs } = this.#options;
     let answer: Dispatcher.ResponseData;
     let text: string;
     try {
       answer = await request(url + path, {
         method,
-        headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+        headers: {
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(body !== undefined && { 'content-type': 'application/json' }),
+        },
+        body: body === undefined ? null : JSON.stringify(body),
         signal: AbortSignal.timeout(timeoutMs),
       });
       text = await answer.body.text();
@@ -98,14 +105,14 @@ export class AdminClient {
     }
     const { statusCode: status, headers } = answer;
     const { date } = headers;
-    if (status === 200 && headers['x-maitred-reason'] !== undefined)
+    if (status >= 200 && status < 300 && headers['x-maitred-reason'] !== undefined)
       return { text, date: typeof date === 'string' ? date : undefined };
     throw new AdminError(`${url} ${this.#refusal(status, headers['x-maitred-reason'], text)}`, status);
   }
 
   /** The answer's JSON. @throws AdminError */
-  async json(path: string, method: 'GET' | 'POST' = 'GET'): Promise<unknown> {
-    const text = await this.text(path, method);
+  async json(path: string, ...how: How): Promise<unknown> {
+    const text = await this.text(path, ...how);
     try {
       return JSON.parse(text) as unknown;
     } catch {

@@ -2,7 +2,14 @@ import type { Command } from 'commander';
 import { z } from 'zod';
 import { plain } from '../text/index.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { secretIn } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
+
+interface AddFlags {
+  readonly id?: string;
+  readonly kind?: string;
+  readonly apiKey?: string;
+}
 
 const shown = z.string().transform(printable);
 const engine = z.object({
@@ -15,9 +22,11 @@ const engine = z.object({
   models: z.array(shown),
 });
 
-/** `maitred engines`: a running gateway's engines, listed, drained and returned to service. */
+/** `maitred engines`: a running gateway's engines, listed, added, removed, drained and returned to service. */
 export function addEnginesCommand(program: Command): void {
-  const engines = program.command('engines').description('list, drain and return the engines of a running gateway');
+  const engines = program
+    .command('engines')
+    .description('list, add, remove, drain and return the engines of a running gateway');
   const list = engines.command('list').description('the engines, with their states');
   addAdminOptions(list, URL_DEFAULT)
     .option('--json', 'print the admin API’s answer')
@@ -27,6 +36,22 @@ export function addEnginesCommand(program: Command): void {
       if (!success) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(data.engines));
     });
+  const add = engines.command('add').description('add an engine until the next start or reload').argument('<url>');
+  addAdminOptions(add, URL_DEFAULT)
+    .option('--id <name>', 'its name (default: host:port)')
+    .option('--kind <kind>', 'its server, such as vllm (default: found by asking it)')
+    .option('--api-key <variable>', 'environment variable that holds the key which it wants')
+    .action(async (engineUrl: string, { id, kind, apiKey, ...flags }: AdminFlags & AddFlags) => {
+      const key = apiKey === undefined ? undefined : secretIn(add, '--api-key', apiKey);
+      const body = await adminClient(add, flags).json('/engines', 'POST', { url: engineUrl, id, kind, apiKey: key });
+      const { success, data } = engine.safeParse(body);
+      if (success) process.stdout.write(`${data.id} is ${data.state}\n`);
+    });
+  const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
+  addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
+    await adminClient(remove, flags).json(`/engines/${encodeURIComponent(id)}`, 'DELETE');
+    process.stdout.write(`${plain(id)} drains, and is then forgotten\n`);
+  });
   for (const [verb, description] of [
     ['drain', 'send it no new calls; running ones finish'],
     ['undrain', 'return a drained engine to service'],

@@ -1,5 +1,12 @@
 #!/usr/bin/env node
-import { main } from './program.js';
+
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`maitred: needs Node 20.19 or newer, this is ${process.versions.node}\n`);
+  process.exit(1);
+}
+// Only now: an older Node cannot even load the rest.
+const { main } = await import('./program.js');
 
 /** A reader that closes the pipe early (`maitred config | head -1`) is no failure of ours; a full disk is one. */
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

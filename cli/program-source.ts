@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { duration, numberFrom, numbersFrom } from './options.js';
+import { duration, loadsFrom, numberFrom } from './options.js';
 import { ConfigError, didYouMean } from '../sidecar/config/index.js';
 import {
   type AgentProgram,
@@ -44,8 +44,8 @@ const PROGRAMS_DEFAULT = 300;
  * @param several whether rates and concurrencies are lists
  */
 export function addSourceOptions(command: Command, { otherwise = '', several = false } = {}): Command {
-  const [s, commas] = several ? ['s', '; several with commas'] : ['', ''];
-  const load = (several ? numbersFrom : numberFrom) as typeof numberFrom;
+  const [s, commas] = several ? ['s', '; several with commas, or 0.1..0.4 for five'] : ['', ''];
+  const load = (several ? loadsFrom : numberFrom) as typeof numberFrom;
   return command
     .optionsGroup('Programs and their arrivals:')
     .addOption(
@@ -58,7 +58,10 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
     .option(`--rate <number${s}>`, `programs that arrive per second, on average${commas}`, load(1e-6, 1e6))
     .option('--cv <number>', 'burstiness of arrivals: 0 is even, 1 Poisson (default: 1)', numberFrom(0, 10))
     .addOption(
-      new Option(`--concurrency <count${s}>`, `instead: programs at a time; the next starts when one ends${commas}`)
+      new Option(
+        `--concurrency <count${s}>`,
+        `instead: programs at a time; the next starts when one ends${several ? '; several alike' : ''}`,
+      )
         .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     ) // prettier-ignore

@@ -150,7 +150,7 @@ export interface Bound {
   readonly comparisons: readonly Comparison[];
 }
 
-/** Two lines on each policy but the first: how much sooner or later its programs ended, and its use of the caches. */
+/** Two lines on each policy but the first: how much faster or slower its programs were, and its use of the caches. */
 function verdicts(summaries: readonly Summary[]): string[] {
   const [base] = summaries;
   return compare(summaries).flatMap(({ policy, against, mean: ofMeans, p99 }) => {
@@ -166,7 +166,7 @@ function verdicts(summaries: readonly Summary[]): string[] {
 }
 
 const changeOf = (speedup: number): string =>
-  speedup >= 1 ? `${speedup.toFixed(2)}x sooner` : `${(1 / speedup).toFixed(2)}x later`;
+  speedup >= 1 ? `${speedup.toFixed(2)}x faster` : `${(1 / speedup).toFixed(2)}x slower`;
 
 function bars(summaries: readonly Summary[]): string[] {
   const longest = Math.max(...summaries.map(({ meanSeconds }) => meanSeconds));

@@ -29,9 +29,13 @@ try {
   const page = await browser.newPage({ viewport: { width: 1100, height: 820 }, reducedMotion: 'reduce' });
   await page.goto(url);
   await page.getByRole('button', { name: 'Send a demo fleet' }).click();
-  await page.waitForFunction((least) => Number(document.querySelector('.totals dd')?.textContent) >= least, PROGRAMS, {
-    timeout: 180_000,
-  });
+  await page.waitForFunction(
+    (least) => Number(document.querySelectorAll('.totals dd')[1]?.textContent) >= least,
+    PROGRAMS,
+    {
+      timeout: 180_000,
+    },
+  );
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
     await page.waitForTimeout(1500);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
+import type { Event } from '../src/index.js';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { ActiveSet } from './calls/active.js';
 import { watchPorts } from './admin/watch.js';
@@ -22,12 +23,14 @@ import { CallLog, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './admin/programs.js';
+import { Repeats } from './calls/repeats.js';
 import { Responses } from './calls/responses.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { Threads } from './watch/threads.js';
 import { setTimer } from './timer.js';
 import { TokenEstimator } from './bodies/tokens.js';
 import { PastCalls } from './watch/past-calls.js';
+import { readState } from './watch/reading.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
 import { forecastHeader } from './workflows/forecast.js';
@@ -54,11 +57,10 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     ...completions,
   });
   const observers = new Observers();
-  const balancerInUse = new BalancerInUse();
-  const balancer = balancerInUse.for(config.balancer);
+  const balancer = new BalancerInUse();
   // Every step may change state that other gateways need.
   const told = { step: () => context.cluster?.stepped(), configured: () => context.cluster?.stepped() };
-  const driver = new Driver(config, balancer, {
+  const driver = new Driver(config, balancer.for(config.balancer), {
     programGone: (gone) => observers.tell('programGone', gone, driver.now()),
     violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
     recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
@@ -67,7 +69,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
-    emit: (event) => driver.emit(context.cluster?.announced(event) ?? event),
+    emit: (event) => driver.emit(announced(context, event)),
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer,
     now: () => driver.now(),
@@ -80,7 +82,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     config,
     auth: new Auth(config),
     identifier: makeIdentifier(config, () => context),
-    balancer: balancerInUse,
+    balancer,
     returning: new Returning(() => driver.now()),
     workflows: new Workflows(() => context.config.limits),
     draining: false,
@@ -98,10 +100,11 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     sessions,
     warms,
     threads: new Threads(),
+    repeats: new Repeats(),
     identified: new Identified(),
     known: new KnownPrograms(),
     pastCalls: new PastCalls(config.limits.pastCalls),
-    totals: new Totals(completions),
+    totals: new Totals({ ...completions, reading: () => readState(context) }),
     watchers: new Watchers(watchPorts(() => context)),
     demo: options.demo,
     shadow: options.shadow,
@@ -117,10 +120,15 @@ export function assemble(config: Config, options: GatewayOptions): Context {
   return context;
 }
 
+/** An event of the fleet as the scheduler gets it; the history marks it. */
+function announced({ totals, cluster }: Context, event: Event): Event {
+  totals.heard(event);
+  return cluster?.announced(event) ?? event;
+}
+
 /** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */
 function observersOf(context: () => Context): Observer[] {
-  const { active, identified, known, log, metrics, pastCalls, responses, sessions, threads, tokens, totals, warms } =
-    context();
+  const { active, identified, known, log, metrics, pastCalls, repeats, responses, sessions, threads, tokens, totals, warms } = context(); // prettier-ignore
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
@@ -129,6 +137,7 @@ function observersOf(context: () => Context): Observer[] {
     known,
     new CallLog(log),
     threads,
+    repeats,
     identified,
     {
       madeResponse: (id, { tenant, promptTokens }, engine, usage) => {

@@ -19,6 +19,7 @@ import type { Identified } from './identity/identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
 import type { Metrics } from './metrics/metrics.js';
+import type { Repeats } from './calls/repeats.js';
 import type { Responses } from './calls/responses.js';
 import type { KnownPrograms } from './watch/known-programs.js';
 import type { Threads } from './watch/threads.js';
@@ -68,6 +69,7 @@ export interface Context {
   readonly sessions: Sessions;
   readonly warms: Warms;
   readonly threads: Threads;
+  readonly repeats: Repeats;
   readonly identified: Identified;
   readonly known: KnownPrograms;
   readonly pastCalls: PastCalls;

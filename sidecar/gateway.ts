@@ -53,6 +53,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     context.cluster = await joinCluster(context);
     context.batches = await openBatches(context, scheduledApis());
     const { listen: main, admin } = config;
+    context.totals.start();
     findEngines(context, config);
     const shared = admin.port === null;
     const asked = enginesAsked(context);
@@ -112,6 +113,7 @@ class RunningGateway implements Gateway {
     void enginesAsked(context).then(() => {
       if (context.config === config && !context.draining) context.membership.settle();
     });
+    context.totals.mark('configuration reloaded');
     context.log.info('configuration reloaded');
   }
 
@@ -232,6 +234,7 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   await context.batches?.close();
   context.warms.close();
   context.watchers.close();
+  context.totals.close();
   await Promise.all(listeners.map((listener) => listener.close()));
   await context.reader.close();
   context.discovery.close();

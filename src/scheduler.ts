@@ -154,7 +154,7 @@ export class Scheduler {
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
         if (row === undefined) return;
-        this.#accounting.ends.moved(row);
+        this.#accounting.moved(row);
         return handOver(row, this.#placement);
       }
       case 'engineJoined':

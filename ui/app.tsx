@@ -2,12 +2,13 @@ import { Command } from './command.js';
 import { Engines } from './engines.js';
 import { counted } from './format.js';
 import { ProgramView } from './program.js';
+import { History } from './history.js';
 import { Programs } from './programs.js';
 import { Queues } from './queues.js';
 import { StatusLine } from './status.js';
 import { announcement, connection, gateway, go, urlOf, view } from './state.js';
 import { useToken } from './stream.js';
-import { History, Totals } from './totals.js';
+import { Totals } from './totals.js';
 
 export function App() {
   const { state } = connection.value;

@@ -1,40 +1,43 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { clock } from './format.js';
+import { clock, count } from './format.js';
+
+export interface Curve {
+  readonly name: string;
+  /** A variable of the style sheet. */
+  readonly colour: string;
+  readonly values: readonly (number | null)[];
+}
 
 interface ChartProps {
   readonly name: string;
   /** Unix times in seconds. */
   readonly times: readonly number[];
-  readonly values: readonly (number | null)[];
-  /** A second curve, above the first. */
-  readonly most?: readonly (number | null)[];
+  /** The first is an area. Of a stack, each is drawn on those before it. */
+  readonly curves: readonly Curve[];
+  readonly isStack?: true;
+  readonly marks: readonly { readonly at: number; readonly text: string }[];
   readonly format: (value: number) => string;
   readonly max?: number;
-  /** Counts have no marks between whole numbers. */
-  readonly isWhole?: true;
 }
 
 const HEIGHT = 180;
 
-/** A small chart. Its figures are in the table below the charts, so readers of the screen skip it. */
-export function Chart({ name, times, values, most, format, max, isWhole }: ChartProps) {
+/** A chart. Its figures are in the table below the charts, so readers of the screen skip it. */
+export function Chart(props: ChartProps) {
+  const { name, times, curves, marks, format } = props;
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
-  const data = useRef<uPlot.AlignedData>([[]]);
+  const latest = useRef(props);
   const pointed = useSignal<number | null>(null);
-  data.current = most === undefined ? [[...times], [...values]] : [[...times], [...values], [...most]];
+  latest.current = props;
   useEffect(() => {
     const dark = matchMedia('(prefers-color-scheme: dark)');
     const draw = () => {
       plot.current?.destroy();
       if (box.current !== null)
-        plot.current = makePlot(
-          box.current,
-          { format, max, isWhole, point: (at) => (pointed.value = at) },
-          data.current,
-        );
+        plot.current = makePlot(box.current, () => latest.current, (at) => (pointed.value = at)); // prettier-ignore
     };
     const sizes = new ResizeObserver(([entry]) => {
       if (entry !== undefined) plot.current?.setSize({ width: entry.contentRect.width, height: HEIGHT });
@@ -47,32 +50,52 @@ export function Chart({ name, times, values, most, format, max, isWhole }: Chart
       sizes.disconnect();
       plot.current?.destroy();
     };
-  }, []);
-  useEffect(() => plot.current?.setData(data.current), [times.at(-1), values.join(), most?.join()]);
+  }, [curves.length]);
+  useEffect(() => plot.current?.setData(dataOf(props)), [times.at(-1), marks.length, JSON.stringify(curves)]);
   const at = pointed.value;
-  const told = at === null ? [] : [values[at], most?.[at]].filter((value) => typeof value === 'number');
   return (
     <figure aria-hidden="true">
       <figcaption>
-        {name}
-        {at !== null && ` – ${clock(times[at] ?? 0)}: ${told.map(format).join(', ') || 'none'}`}
+        <b>{name}</b>
+        {curves.map((curve) => (
+          <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve">
+            {curve.name}
+            {at !== null && ` ${told(curve.values[at], format)}`}
+          </span>
+        ))}
+        {at !== null && <span>{timeAndMarks(props, at)}</span>}
       </figcaption>
       <div ref={box} />
     </figure>
   );
 }
 
-interface Look {
-  readonly format: ChartProps['format'];
-  readonly max: number | undefined;
-  readonly isWhole: true | undefined;
-  /** Called with the step under the pointer. */
-  readonly point: (at: number | null) => void;
+const told = (value: number | null | undefined, format: ChartProps['format']): string =>
+  typeof value === 'number' ? format(value) : '–';
+
+function timeAndMarks({ times, marks }: ChartProps, at: number): string {
+  const [from = 0, until = Infinity] = [times[at], times[at + 1]];
+  const here = marks.filter((mark) => mark.at >= from && mark.at < until).map(({ text }) => text);
+  return [clock(from), ...here].join(': ');
 }
 
-function makePlot(box: HTMLElement, { format, max, isWhole, point }: Look, data: uPlot.AlignedData): uPlot {
+/** Columns to draw. The upper curves of a stack come first, so that lower ones are drawn over their areas. */
+function dataOf({ times, curves, isStack }: ChartProps): uPlot.AlignedData {
+  if (isStack === undefined) return [[...times], ...curves.map(({ values }) => [...values])];
+  const sums = curves.map((_, top) =>
+    times.map((__, at) => {
+      const parts = curves.slice(0, top + 1).map(({ values }) => values[at] ?? null);
+      return parts.every((part) => part === null) ? null : parts.reduce((sum: number, part) => sum + (part ?? 0), 0);
+    }),
+  );
+  return [[...times], ...sums.reverse()];
+}
+
+function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number | null) => void): uPlot {
   const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name);
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+  const { curves, format, max, isStack } = props();
+  const drawn = isStack === undefined ? curves : [...curves].reverse();
   return new uPlot(
     {
       width: box.clientWidth,
@@ -81,32 +104,55 @@ function makePlot(box: HTMLElement, { format, max, isWhole, point }: Look, data:
       cursor: { y: false, drag: { x: false, y: false } },
       hooks: {
         setCursor: [({ cursor }) => point(cursor.left === undefined || cursor.left < 0 ? null : (cursor.idx ?? null))],
+        draw: [(plot) => drawMarks(plot, props().marks, colour('--bad'))],
       },
       scales: { y: { range: (_, __, most) => [0, max ?? (most > 0 ? most * 1.1 : 1)] } },
       axes: [
-        { ...axis, size: 22, font: '11px system-ui', values: (_, marks) => marks.map(timeOfDay), space: 70 },
+        { ...axis, size: 22, font: '11px system-ui', values: (_, ticks) => ticks.map(timeOfDay), space: 70 },
         {
           ...axis,
           size: 70,
           font: '11px system-ui',
-          values: (_, marks) => marks.map(format),
+          values: (_, ticks) => ticks.map(format),
           space: 30,
-          ...(isWhole && { incrs: WHOLE }),
+          ...(format === count && { incrs: WHOLE }),
         },
       ],
       series: [
         {},
-        { stroke: colour('--accent'), fill: colour('--tint'), width: 1.5, spanGaps: false, points: { size: 4 } },
-        ...(data.length > 2 ? [{ stroke: colour('--queued'), width: 1.5, spanGaps: false, points: { size: 4 } }] : []),
+        ...drawn.map((curve, at) => ({
+          stroke: colour(curve.colour),
+          ...(isStack !== undefined && { fill: colour(curve.colour) }),
+          ...(isStack === undefined && at === 0 && { fill: colour('--tint') }),
+          width: 1.5,
+          spanGaps: false,
+          points: { size: 4 },
+        })),
       ],
     },
-    data,
+    dataOf(props()),
     box,
   );
 }
 
-const WHOLE = [1, 2, 5]
-  .flatMap((digit) => [1, 10, 100, 1000, 10_000].map((power) => digit * power))
-  .sort((a, b) => a - b);
+/** A dashed line for each mark. */
+function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): void {
+  const { ctx, bbox, scales } = plot;
+  ctx.save();
+  ctx.strokeStyle = colour;
+  ctx.setLineDash([4, 4]);
+  for (const { at } of marks) {
+    if (at < (scales['x']?.min ?? 0)) continue;
+    const x = plot.valToPos(at, 'x', true);
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
+/** Counts have no ticks between whole numbers. */
+const WHOLE = [1, 10, 100, 1000, 10_000, 100_000].flatMap((power) => [power, 2 * power, 5 * power]);
 
 const timeOfDay = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, 5);

@@ -1,6 +1,6 @@
 import type { ShadowAnswer } from '../sidecar/admin/answers.js';
 import { clock, counted, duration, percent } from './format.js';
-import { gateway } from './state.js';
+import { gateway, totals } from './state.js';
 
 type Pool = ShadowAnswer['pools'][number];
 
@@ -20,10 +20,21 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
 };
 
 /** An estimate of what `pass-through` would have made of the latest programs. */
-export function Shadow({ made_at: madeAt, window_seconds: seconds, pools }: ShadowAnswer) {
+export function Shadow() {
+  if (gateway.value?.estimates !== true) return null;
   return (
     <div class="shadow">
-      <h3>Against pass-through, estimated</h3>
+      <h3>Does it help?</h3>
+      <Estimate latest={totals.value?.shadow ?? null} />
+    </div>
+  );
+}
+
+function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
+  if (latest === null) return <p class="quiet">The first estimate comes about a minute after the first calls.</p>;
+  const { made_at: madeAt, window_seconds: seconds, pools } = latest;
+  return (
+    <>
       {pools.map((pool) => (
         <p key={pool.models.join()}>
           {pools.length > 1 && `${pool.models.join(', ')}: `}
@@ -33,7 +44,7 @@ export function Shadow({ made_at: madeAt, window_seconds: seconds, pools }: Shad
       <p class="quiet">
         The {duration(seconds)} until {clock(madeAt)}, replayed in a simulator fitted to these engines.
       </p>
-    </div>
+    </>
   );
 }
 
@@ -41,7 +52,7 @@ function textOf({ doubt, programs, replay, gain }: Pool): string {
   const verdict =
     gain === null
       ? withheld(doubt)
-      : `Under pass-through, a program would take ${gain.ratio.toFixed(2)} times as long (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
+      : `Programs end ${gain.ratio.toFixed(2)}x faster than under pass-through (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
   const of = counted(programs, 'program');
   if (replay === null) return `${verdict} (${of}).`;
   const passed = gain === null ? '' : `, ${duration(gain.pass_through_seconds)} under pass-through`;

@@ -3,6 +3,7 @@ import type {
   EndedPrograms,
   EngineList,
   GatewayState,
+  History,
   PastCallList,
   ProgramDetail,
   ProgramPage,
@@ -19,6 +20,7 @@ export const gateway = signal<GatewayState>();
 export const engines = signal<EngineList>();
 export const queue = signal<Queue>();
 export const totals = signal<TotalsAnswer>();
+export const history = signal<History>();
 export const programs = signal<ProgramPage>();
 /** Null: the program has left the table. */
 export const program = signal<ProgramDetail | null>();
@@ -26,7 +28,7 @@ export const calls = signal<PastCallList>();
 export const ended = signal<EndedPrograms>();
 
 /** The sections of `GET /stream`, by the names of their events. */
-export const SECTIONS = { gateway, engines, queue, totals, programs, program, calls, ended };
+export const SECTIONS = { gateway, engines, queue, totals, history, programs, program, calls, ended };
 
 export type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
@@ -50,6 +52,8 @@ export interface View {
   readonly program: string;
   /** Seconds of its time line; '' for all. */
   readonly span: string;
+  /** Of the history; '' for the shortest. */
+  readonly range: string;
 }
 
 const DEFAULTS: View = {
@@ -61,6 +65,7 @@ const DEFAULTS: View = {
   text: '',
   program: '',
   span: '',
+  range: '',
 };
 
 function readUrl(): View {
@@ -86,10 +91,10 @@ export function show(change: Partial<View>): void {
   const isStep = change.program !== undefined && change.program !== view.peek().program;
   const url = urlOf(change);
   if (isStep) {
-    history.pushState(null, '', url);
+    window.history.pushState(null, '', url);
     program.value = undefined;
     calls.value = undefined;
-  } else history.replaceState(null, '', url);
+  } else window.history.replaceState(null, '', url);
   view.value = { ...view.peek(), ...change };
 }
 
@@ -114,7 +119,7 @@ export const rowWindow = signal({ offset: 0, limit: 60 });
 /** Query of the stream. */
 export const streamQuery = computed(() => {
   const search = new URLSearchParams();
-  for (const name of ['sort', 'tenant', 'engine', 'state', 'text', 'program'] as const)
+  for (const name of ['sort', 'tenant', 'engine', 'state', 'text', 'program', 'range'] as const)
     if (view.value[name] !== '') search.set(name, view.value[name]);
   const { offset, limit } = view.value.program === '' ? rowWindow.value : { offset: 0, limit: 1 };
   if (view.value.tab === 'ended') search.set('ended', '');

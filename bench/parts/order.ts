@@ -17,6 +17,8 @@ const one = (
   engines: 1,
   machine: A100,
 });
+/** Each call comes to any of them: the harder case. */
+const THREE: Scenario['cluster'] = { gateways: 3, delayMs: 1, routing: 'call', shares: true };
 const fleet: Scenario = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 };
 const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
 
@@ -38,16 +40,24 @@ export const ORDER_LOADS: Readonly<Record<string, Scenario>> = {
   'team, 0.5/s': one('team', 0.5, 600),
   'fleet, production': { ...fleet, conditions: 'production' },
   'mini-swe-agent, production': { ...recorded, conditions: 'production' },
+  'mini-swe-agent, 3 gateways': { ...recorded, cluster: THREE },
+  'mixed, 1.2/s, 3 gateways': { ...one('mixed', 1.2, 600), cluster: THREE },
+  'team, 0.3/s, 3 gateways': { ...one('team', 0.3, 600), cluster: THREE },
 };
 
-const CHAIN = { 'policy.charge': 'chain', 'policy.order': 'attained', 'admission.forecast': 'length' };
+const UNCOUNTED = { 'policy.countPrompt': false };
+const LUMPED = { ...UNCOUNTED, 'admission.forecast': 'length' };
+const CHAIN = { ...LUMPED, 'policy.charge': 'chain', 'policy.order': 'attained' };
 
-/** The paper's rule, each step from it to the default, and the orders to compare with. */
+/** The paper's rule, each step from it to the default; the default with a part less; and the orders to compare with. */
 export const STEPS: Readonly<Record<string, Setup>> = {
   chain: { policy: 'plas', settings: CHAIN },
   '+ work': { policy: 'plas', settings: { ...CHAIN, 'policy.charge': 'work' } },
-  '+ learnt order': { policy: 'plas', settings: { 'admission.forecast': 'length' } },
-  default: { policy: 'plas' },
+  '+ learnt order': { policy: 'plas', settings: LUMPED },
+  '+ forecast by type': { policy: 'plas', settings: UNCOUNTED },
+  '+ prefill: default': { policy: 'plas' },
+  'no knee': { policy: 'plas', settings: { 'admission.batching': 'none' } },
+  'a clock in each prompt': { policy: 'plas', deception: 'dated-families' },
   'fcfs-window': { policy: 'fcfs-window' },
   'las-decayed': { policy: 'las-decayed' },
   'pass-through': { policy: 'pass-through' },
@@ -57,11 +67,11 @@ export const STEPS: Readonly<Record<string, Setup>> = {
 /** Prints what each step of the order is worth on the standing loads. Virtual time: the machine's speed is no matter. */
 export async function benchOrder(isQuick: boolean): Promise<void> {
   const around = await surroundings(RECORDING_NAMES);
-  const seeds = isQuick ? [1] : [1, 2, 3];
   const loads = Object.entries(ORDER_LOADS).filter(
     ([, { programs }]) => !('recording' in programs) || around.recordings[programs.recording] !== undefined,
   );
   const rows = loads.map(([name, scenario]) => {
+    const seeds = isQuick ? [1] : 'recording' in scenario.programs ? [1, 2, 3, 4, 5] : [1, 2, 3];
     const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
     const runs = (setup: Setup) =>
       seeds.map((seed) => runCase({ scenario: { ...scenario, count }, setup }, seed, around, HOOKS));

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const LOAD_NAMES = ['agents', 'fleet', 'mixed'] as const;
+export const LOAD_NAMES = ['agents', 'fleet', 'team', 'mixed'] as const;
 export type LoadName = (typeof LOAD_NAMES)[number];
 
 /** The load of one run. */
@@ -24,6 +24,12 @@ export function makeLoad(name: LoadName, traces: string | undefined): Load {
       return agents(findTrace(traces));
     case 'fleet':
       return { title: 'fleet, 2 programs/s, 160 programs', speed: 20, args: synthetic('fleet', 2, 160) };
+    case 'team':
+      return {
+        title: 'team (questions, coders, people), 0.8 programs/s, 240 programs',
+        speed: 20,
+        args: synthetic('team', 0.8, 240),
+      };
     case 'mixed':
       // Many more calls a second than the other loads. Of 600 programs at 3.2/s no target ended all in ten minutes.
       return { title: 'mixed, 2.4 programs/s, 120 programs', speed: 6, args: synthetic('mixed', 2.4, 120) };

@@ -40,7 +40,7 @@ function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
   const some = drained.filter((each) => !whole.includes(each));
   return [
     ...(whole.length > 0 ? [drainText(listed(places) || 'every setting', whole)] : []),
-    ...(some.length > 0 ? [`${listed(some.map(({ variant }) => nameOf(plan, variant)))}: the queue grew throughout, though other settings kept up.`] : []), // prettier-ignore
+    ...(some.length > 0 ? [`${listed(some.map(({ variant }) => nameOf(plan, variant)))}: overloaded, though other settings kept up.`] : []), // prettier-ignore
   ];
 }
 
@@ -57,7 +57,7 @@ function drainText(
   const arrivals = drained[0]?.variant.arrivals;
   const slower =
     arrivals?.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
-  return `${names}: a drain, not a steady state: the queue grew throughout, so that times grow with the number of programs. Lower ${slower}.`; // prettier-ignore
+  return `${names}: overloaded, the queue kept growing, so times grow with the number of programs. Lower ${slower}.`; // prettier-ignore
 }
 
 function listed(names: readonly string[]): string {

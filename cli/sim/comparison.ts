@@ -6,15 +6,15 @@ const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowd
 const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly Statistic[];
 type DistributionRatios = Readonly<Record<(typeof STATISTICS)[number], Ratio>>;
 
-/** Ratios of all compared measures of one variant, or of several in turn, to another. */
+/** Ratios of all compared measures of one variant to another. */
 export interface Ratios extends Readonly<Record<(typeof COMPARED)[number], DistributionRatios>> {
   readonly makespan_seconds: Ratio;
 }
 
-/** The same setting in one or more circumstances, and the one that it is compared with, in the same ones. */
+/** Two variants. */
 export interface Comparison {
-  readonly first: readonly number[];
-  readonly other: readonly number[];
+  readonly first: number;
+  readonly other: number;
 }
 
 /**
@@ -22,7 +22,7 @@ export interface Comparison {
  */
 export function comparisonsOf(plan: Plan): Comparison[] {
   const inEach = choicesInEach(plan);
-  return plan.variants.flatMap((_, at) => (at % inEach === 0 ? [] : [{ first: [at - (at % inEach)], other: [at] }]));
+  return plan.variants.flatMap((_, at) => (at % inEach === 0 ? [] : [{ first: at - (at % inEach), other: at }]));
 }
 
 /** Each `plas` with the `fcfs-window` of the same window and gate, unless it is compared with that already. */
@@ -34,7 +34,7 @@ export function orderComparisonsOf(plan: Plan): Comparison[] {
         other.policy === 'fcfs-window' &&
         axes.every((axis) => axis === 'policy' || other.values[axis] === values[axis]),
     );
-    return policy !== 'plas' || first === -1 || first === at - (at % inEach) ? [] : [{ first: [first], other: [at] }];
+    return policy !== 'plas' || first === -1 || first === at - (at % inEach) ? [] : [{ first, other: at }];
   });
 }
 
@@ -42,13 +42,6 @@ const choicesInEach = (plan: Plan): number => {
   const choices = choicesOf(plan);
   return choices > 1 ? choices : plan.variants.length;
 };
-
-/** Each setting with the first one, in all circumstances together. */
-export function pooledComparisonsOf(plan: Plan): Comparison[] {
-  const choices = choicesOf(plan);
-  const each = (choice: number) => plan.variants.flatMap((_, at) => (at % choices === choice ? [at] : []));
-  return Array.from({ length: choices - 1 }, (_, other) => ({ first: each(0), other: each(other + 1) }));
-}
 
 export function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {
   const ratio = (valueOf: (run: RunReport) => number | null) => pairedRatio(pairsOf(runs, comparison, valueOf));
@@ -68,7 +61,7 @@ export function sentenceOf(
   { program_seconds, ttft_seconds }: Ratios,
   names: Pick<Change, 'name' | 'against'>,
 ): string {
-  const runs = [first, other].map((variants) => all.filter((run) => variants.includes(run.variant) && run.complete));
+  const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant && run.complete));
   const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
   const least = (of: (run: RunReport) => Distribution) => Math.min(...runs.flat().map((run) => of(run).count));
   return headline(
@@ -86,45 +79,18 @@ export function sentenceOf(
   );
 }
 
-/**
- * The value of each seed under both settings, over the programs that both completed. In several circumstances the values
- * of a seed are added, each as a multiple of the first setting's mean there, so that all count alike.
- */
+/** The value of each seed under both settings, over the programs that both completed. */
 function pairsOf(
   runs: readonly RunReport[],
   { first, other }: Comparison,
   valueOf: (run: RunReport) => number | null,
 ): Pair[] {
-  const [one, ...more] = first.map((variant, at) => pairsIn(runs, variant, other[at] ?? variant, valueOf));
-  if (one === undefined) return [];
-  if (more.length === 0) return [...one.values()];
-  const seeds = [...one.keys()].filter((seed) => more.every((pairs) => pairs.has(seed)));
-  return seeds.map((seed) =>
-    [one, ...more].reduce<Pair>(
-      ([firstSum, otherSum], pairs) => {
-        const [value, twin] = pairs.get(seed) ?? [0, 0];
-        const mean = meanOf(seeds.map((each) => pairs.get(each)?.[0] ?? null)) || 1;
-        return [firstSum + value / mean, otherSum + twin / mean];
-      },
-      [0, 0],
-    ),
-  );
-}
-
-/** The pair of each seed in one of the circumstances. */
-function pairsIn(
-  runs: readonly RunReport[],
-  first: number,
-  other: number,
-  valueOf: (run: RunReport) => number | null,
-): ReadonlyMap<number, Pair> {
   const whole = runs.filter(({ complete }) => complete);
-  const pairs = whole.flatMap((run): [number, Pair][] => {
+  return whole.flatMap((run): Pair[] => {
     if (run.variant !== first) return [];
     const twin = whole.find((each) => each.variant === other && each.seed === run.seed);
     if (twin === undefined) return [];
     const [one, two] = overSamePrograms(run, twin).map(valueOf) as [number | null, number | null];
-    return one === null || two === null ? [] : [[run.seed, [one, two]]];
+    return one === null || two === null ? [] : [[one, two]];
   });
-  return new Map(pairs);
 }

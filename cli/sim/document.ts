@@ -79,7 +79,7 @@ export function documentOf(
   recommendation: Recommendation | undefined,
 ): SimDocument {
   const ratiosFor = (comparison: Comparison): VariantRatios => {
-    const [first, other] = [comparison.first[0] ?? 0, comparison.other[0] ?? 0];
+    const { first, other } = comparison;
     const ratios = ratiosOf(runs, comparison);
     const { around, names } = textsOf(plan, first, other);
     const outcome = around + sentenceOf(plan, runs, comparison, ratios, names);

@@ -70,7 +70,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --workload team --rate 0.1..0.4 --seed 1,2,3     from which rate on it pays, and who pays for it\n  maitred sim --trace runs.jsonl.gz --policy pass-through,plas --engines 2\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
   return explainChoices(command, { ofSimulator: true });
 }
 

@@ -1,15 +1,12 @@
-import { verdictOf } from '../../lab/index.js';
-import { BALANCER_NAMES } from '../../loadbalancer/index.js';
-import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, type Values, valuesText } from './axes.js';
-import { pooledComparisonsOf, ratiosOf, sentenceOf } from './comparison.js';
-import { axesOf, type Plan, type Variant } from './plan.js';
+import { ratiosOf, sentenceOf } from './comparison.js';
+import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './run.js';
-import { BELADY } from './scheduling.js';
+import { breakEvenOf, isPossible, verdictsOf } from './verdicts.js';
 
 /** The setting to take, of those that were tried. */
 export interface Recommendation {
-  /** The reason, and the price. */
+  /** The reason, and the price: a line, or one for each of the circumstances and a last one. */
   readonly sentence: string;
   /** Values of the settings that were tried several of. */
   readonly values: Values;
@@ -18,55 +15,42 @@ export interface Recommendation {
 }
 
 /**
- * The setting under which programs end soonest in the mean over all circumstances, if any is certainly better than the
- * first. Undefined where settings do not differ, where runs are missing, and where the first knows the future.
+ * The setting under which programs are fastest, if any is certainly better than the first; in several circumstances,
+ * what is best in each. Undefined where settings do not differ, where runs are missing, and where the first knows the
+ * future.
  */
 export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendation | undefined {
   const whole = runs.filter(({ complete }) => complete);
-  const comparisons = pooledComparisonsOf(plan);
+  const settings = choicesOf(plan);
   const isWhole = whole.length === plan.variants.length * plan.seeds.length;
-  if (comparisons.length === 0 || !isWhole || !isPossible(plan.variants[0])) return undefined;
+  if (settings < 2 || !isWhole || !isPossible(plan.variants[0])) return undefined;
   const axes = axesOf(plan.lists).filter(isChoice);
   const own = (choice: number): Values => Object.fromEntries(axes.map((axis) => [axis, plan.variants[choice]?.values[axis]])); // prettier-ignore
   const against = valuesText(own(0));
-  const keep = (sentence: string) => ({ sentence, values: own(0), choice: 0 });
-  if (!plan.isExact && plan.seeds.length < 2) return keep(`Keep ${against} for now: one seed cannot tell chance from a difference; take several, such as --seed 1,2,3.`); // prettier-ignore
-  const failedIn = (variants: readonly number[]) =>
-    whole.reduce((sum, run) => sum + (variants.includes(run.variant) ? run.failed : 0), 0);
-  const tried = comparisons.map((comparison, at) => ({ comparison, choice: at + 1, ratios: ratiosOf(whole, comparison) })); // prettier-ignore
-  const better = tried.filter(
-    ({ comparison: { first, other }, choice, ratios }) =>
-      isPossible(plan.variants[choice]) &&
-      failedIn(other) <= failedIn(first) &&
-      verdictOf(ratios.program_seconds.mean, plan.margin) === 'sooner',
-  );
-  const [best] = better.sort((a, b) => ratioIn(a) - ratioIn(b));
-  if (best === undefined) {
-    const others = comparisons.length === 1 ? valuesText(own(1)) : `none of the ${comparisons.length} other settings`;
-    const is = comparisons.length === 1 ? 'is not' : 'is';
-    return keep(`Keep ${against}: ${others} ${is} certainly better by mean program time.`);
+  const take = (choice: number, sentence: string) => ({ sentence, values: own(choice), choice });
+  if (!plan.isExact && plan.seeds.length < 2) return take(0, `Keep ${against} for now: one seed cannot tell chance from a difference; take several, such as --seed 1,2,3.`); // prettier-ignore
+  const verdicts = verdictsOf(plan, whole);
+  if (verdicts.length > 1) {
+    const { choice, sentence } = breakEvenOf(plan, verdicts);
+    const lines = [...verdicts.map((each) => each.sentence), sentence, ...notesOn(plan, own(choice), choice, settings)];
+    return take(choice, lines.join('\n'));
   }
-  const sentence = sentenceOf(plan, whole, best.comparison, best.ratios, { name: valuesText(own(best.choice)), against }); // prettier-ignore
-  return { sentence: ['Take', sentence, ...notesOn(plan, own(best.choice), comparisons.length + 1)].join(' '), values: own(best.choice), choice: best.choice }; // prettier-ignore
+  const [best] = verdicts[0]?.better ?? [];
+  if (best === undefined) {
+    const others = settings === 2 ? valuesText(own(1)) : `none of the ${settings - 1} other settings`;
+    const is = settings === 2 ? 'is not' : 'is';
+    return take(0, `Keep ${against}: ${others} ${is} significantly better by mean program time.`);
+  }
+  const comparison = { first: 0, other: best };
+  const names = { name: valuesText(own(best)), against };
+  const sentence = sentenceOf(plan, whole, comparison, ratiosOf(whole, comparison), names);
+  return take(best, ['Take', sentence, ...notesOn(plan, own(best), best, settings)].join(' '));
 }
 
 /** Conditions of the recommendation. */
-function notesOn({ lists, variants, isExact }: Plan, { foresight }: Values, settings: number): string[] {
-  const places = variants.length / settings;
-  const flags = axesOf(lists).filter((axis) => !isChoice(axis)).map((axis) => `--${axis}`); // prettier-ignore
+function notesOn({ isExact }: Plan, { foresight }: Values, choice: number, settings: number): string[] {
   return [
-    ...(places > 1 ? [`Over all ${places} values of ${flags.join(' and ')}.`] : []),
     ...(foresight === 'declared' ? ['Clients must declare their work.'] : []),
-    ...(settings > 2 ? [`The best of ${settings} by these same runs: confirm it ${isExact ? 'on another trace' : 'with other seeds'}.`] : []), // prettier-ignore
+    ...(settings > 2 && choice > 0 ? [`The best of ${settings} by these same runs: confirm it ${isExact ? 'on another trace' : 'with other seeds'}.`] : []), // prettier-ignore
   ];
 }
-
-const ratioIn = ({ ratios }: { readonly ratios: ReturnType<typeof ratiosOf> }): number =>
-  ratios.program_seconds.mean.ratio ?? Infinity;
-
-/** Whether a gateway can be set to it: some policies know the future. */
-const isPossible = (variant: Variant | undefined): boolean =>
-  variant !== undefined &&
-  variant.values.retention !== BELADY &&
-  POLICY_NAMES.some((name) => name === variant.policy) &&
-  BALANCER_NAMES.some((name) => name === variant.balancer);

@@ -12,11 +12,13 @@ import { labelsOf, listsOf, shownAxes, valuesOf, variantsOf } from './variants.j
  * @param better settings that are recommended instead of the first
  */
 export function tablesOf(document: SimDocument, width: number, better?: Values): string {
-  const { runs, settings, complete, advice } = document;
-  const variants = variantsOf(document);
+  const { settings, complete, advice } = document;
+  const runs = document.runs.filter((run) => run.complete);
+  const variants = variantsOf({ ...document, runs });
   const isSweep = settings.varied !== undefined;
   const [corner = '', ...labels] = labelsOf(document, variants.map(({ values }) => values)); // prettier-ignore
   const blocks = [
+    complete ? [] : ['Stopped: runs that had not ended are left out.'],
     [...headlines(document), ...advice],
     better === undefined ? [] : ['In the gateway’s YAML file:', ...fragmentOf(better)],
     [titleOf(document)],
@@ -34,7 +36,6 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
     refusals(runs),
     ratioTable(document, width),
     isSweep ? ['All figures: --json.'] : [],
-    complete ? [] : ['Stopped: some runs are missing or not whole; ratios are of whole ones.'],
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -61,7 +62,7 @@ function titleOf(document: SimDocument): string {
   const each = (axis: Axis, value: Value | undefined) => lists[axis]?.join(', ') ?? value ?? '';
   const what = `${workload ?? trace ?? ''}: ${integer(programs)} programs ${arrivalsText(arrivals, each)}`;
   const seedText = exact
-    ? 'whatever the seed'
+    ? 'the seed has no effect'
     : seeds.length === 1
       ? `seed ${seeds.join()}`
       : `means over seeds ${seeds.join(', ')}`;

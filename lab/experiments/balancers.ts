@@ -27,7 +27,7 @@ const COLUMNS = [programTime('mean'), LOST, REFUSED, programTime('p99'), perToke
 
 export const balancers: Experiment = {
   name: 'balancers',
-  title: 'Where a call runs, in a kind world',
+  title: 'Where a call runs, without failures',
   about:
     'What is it worth to send a program’s calls to the engine that holds its context, and how does that change with the number of engines? `plas` with each balancer, programs and their rate in proportion to the engines. Then the prompt length above which `program-affinity` sends a call home (`balancer.thresholdTokens`), fixed at several values, against the default that moves it by measured prefix hits.',
   recordings: ['mini-swe-agent'],

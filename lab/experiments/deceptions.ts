@@ -1,6 +1,7 @@
 import {
   type Conditions,
   conditionsSchema,
+  dated,
   hurried,
   misidentified,
   noisyService,
@@ -22,6 +23,7 @@ export const DECEPTIONS = {
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
   'split-sub-agents': () => ({ lens: unjoined }),
+  'dated-families': () => ({ lens: dated }),
   'false-deadlines': () => ({ lens: hurried('burst-1') }),
   'wrong-sizes': declaring({ spread: 4 }),
   'wrong-graphs': declaring({ mistakenShare: 1 }),

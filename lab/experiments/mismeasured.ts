@@ -19,7 +19,7 @@ const WRONG = {
 
 export const mismeasured: Experiment = {
   name: 'mismeasured',
-  title: 'When what the scheduler is told is wrong, in a kind world',
+  title: 'When what the scheduler is told is wrong, without failures',
   about:
     'How much of the gain over `pass-through` survives when `plas` is told wrongly what a gateway may be told wrongly? Everywhere else in this report service is what the engine says, programs are told apart, reports are fresh and clients never announce that a program has ended; the last row is what announcing would bring.',
   recordings: ['mini-swe-agent'],

@@ -30,7 +30,7 @@ const PARAMETERS: readonly Parameter[] = [
 
 export const parameters: Experiment = {
   name: 'parameters',
-  title: 'What the settings are worth, in a kind world',
+  title: 'What the settings are worth, without failures',
   about:
     'How sensitive is `plas` with the gate to its settings? One setting at a time is moved away from the defaults, all others stay. Changes are ratios to the default over the same seeds, below 1 is better; of latency per token, and in `mini-swe-agent` of program time.',
   recordings: ['mini-swe-agent'],

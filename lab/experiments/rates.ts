@@ -38,7 +38,7 @@ const LIMITS = (['mean', 'p99'] as const).flatMap((statistic) => LATENCIES.map((
 
 export const rates: Experiment = {
   name: 'rates',
-  title: 'Latency per token against arrival rate, in a kind world as in the papers',
+  title: 'Latency per token against arrival rate, without failures',
   about:
     'How many programs a second can one engine take before their users notice? Latency per token is a program’s time from its arrival to its end over the tokens that it put out, as in Autellix. `pass-through` passes every call on at once, to an engine that runs up to 256 together. Both run at the default, the low and the high efficiency of the preset (docs/TRUST.md); `plas` also with a window of 64, as in the papers. Autellix reports 4 to 15 times the throughput of vLLM at equal latency, and 2 to 4 times that of one that was tuned.',
   recordings: [],

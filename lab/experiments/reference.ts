@@ -81,7 +81,7 @@ const VARIANTS: readonly Variant[] = [
 
 export const reference: Experiment = {
   name: 'reference',
-  title: 'The reference model and ours, in a kind world',
+  title: 'The reference model and ours, without failures',
   about:
     'Do two independently written simulators agree? The reference is an A100-like engine with an 8B model: `mixed` at 0.8 programs a second, 600 programs, one engine, a window of 64; recorded mini-swe-agent at 0.25 a second, 250 programs, two engines; `fleet` at 0.9 a second, two engines. Our preset lets memory reads attain 80 % of the data sheet’s bandwidth: `full bandwidth` takes all of it. `no turns` sets `admission.turnMs` and `admission.reserveMs` to a day, so that no waiting call pushes an idle context out of its cache. On `mixed` the goals are of a window of 64 on both sides, as the reference has it: with the default window the engine takes all that waits, and order matters little (`pass-through, no window` and `plas, defaults`).',
   recordings: ['mini-swe-agent'],

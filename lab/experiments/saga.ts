@@ -79,7 +79,7 @@ const spreadOf = (scale: Scale, toolCv: number): Load => {
 
 export const saga: Experiment = {
   name: 'saga',
-  title: 'The parts of SAGA, one by one, in a kind world',
+  title: 'The parts of SAGA, one by one, without failures',
   about:
     'What are foresight, retention by the time of tools, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching and WA-LRU, which move or keep what an engine holds; tenants have a chapter of their own. Engines evict what was idle for longest, or by steps as in KVFlow: the context that its program’s true graph needs the most steps later. No gateway can have that. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
   recordings: ['mini-swe-agent'],

@@ -22,7 +22,7 @@ export interface Change {
 /**
  * The change in a line of plain words, the worse beside the better:
  *
- *     plas: programs 60 % sooner than pass-through (0.40, 0.37–0.43); first token 2.1x sooner in the median, 5.6x later for 1 call in 100 (3.2 -> 18 s); prompts cached 17 -> 83 %
+ *     plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43); first token p50 2.1x faster, p99 5.6x slower (3.2 -> 18 s); prompts cached 17 -> 83 %
  */
 export function headline(change: Change, margin = MARGIN): string {
   const { name, failed, cached } = change;
@@ -42,17 +42,19 @@ function programsText({ against, programs, counts, single }: Change, margin: num
   const chance =
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
-  const slowest = counts.programs < 100 ? 'the slowest of them' : '1 in 100 of them';
-  const tail = verdictOf(p99, margin) === 'later' ? `, ${slowest} ${changeOf(p99, margin)}` : '';
-  return `programs${PROGRAMS[verdict](mean.ratio, against, margin)} ${figures}${verdict === 'later' ? '' : tail}`;
+  const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
+  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)} ${figures}${verdict === 'later' ? '' : tail}`;
 }
 
-const PROGRAMS: Readonly<Record<Verdict, (value: number, against: string, margin: number) => string>> = {
-  sooner: (value, against) => ` ${share(1 - value)} sooner than ${against}`,
-  later: (value, against) => ` ${value < 2 ? share(value - 1) : factor(value)} later than ${against}`,
-  same: (_, against, margin) => ` at most ${number(100 * margin)} % different from ${against}`,
+const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
+  sooner: (outcome, against) => ` ${outcome} than ${against}`,
+  later: (outcome, against) => ` ${outcome} than ${against}`,
+  same: (_, against, margin) => ` within ${number(100 * margin)} % of ${against}`,
   unsure: (_, against) => `: no certain difference from ${against}, too few runs to tell`,
 };
+
+/** Of fewer than 100, the p99 is the slowest. */
+const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');
 
 function firstTokenText({ firstToken, firstTokenP99Seconds, counts }: Change, margin: number): string {
   const { p50, p99 } = firstToken;
@@ -60,18 +62,18 @@ function firstTokenText({ firstToken, firstTokenP99Seconds, counts }: Change, ma
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
   const [before, after] = firstTokenP99Seconds;
   const seconds = before === null || after === null ? '' : ` (${number(before)} -> ${number(after)} s)`;
-  const tail = `${counts.calls < 100 ? 'for the slowest call' : 'for 1 call in 100'}${seconds}`;
-  return `first token ${changeOf(p50, margin)} in the median, ${changeOf(p99, margin)} ${tail}`;
+  return `first token p50 ${outcomeOf(p50, margin)}, ${tailName(counts.calls)} ${outcomeOf(p99, margin)}${seconds}`;
 }
 
-function changeOf(value: Ratio, margin: number): string {
+/** A ratio of times in words: `2.1x faster`, `12 % slower`. */
+export function outcomeOf(value: Ratio, margin: number): string {
   const verdict = verdictOf(value, margin);
   if (value.ratio === null || verdict === undefined) return 'unknown';
   switch (verdict) {
     case 'sooner':
-      return `${value.ratio > 1 / FACTOR_MIN ? share(1 - value.ratio) : factor(1 / value.ratio)} sooner`;
+      return `${value.ratio > 1 / FACTOR_MIN ? share(1 - value.ratio) : factor(1 / value.ratio)} faster`;
     case 'later':
-      return `${value.ratio < FACTOR_MIN ? share(value.ratio - 1) : factor(value.ratio)} later`;
+      return `${value.ratio < FACTOR_MIN ? share(value.ratio - 1) : factor(value.ratio)} slower`;
     case 'same':
       return 'the same';
     case 'unsure':
@@ -79,7 +81,7 @@ function changeOf(value: Ratio, margin: number): string {
   }
 }
 
-/** Smaller changes read better as percentages. */
+/** Smaller changes read better as percentages: of the time before. */
 const FACTOR_MIN = 1.5;
 const intervalOf = ({ low, high }: Ratio): string => (low === null ? '' : `, ${ratio(low)}–${ratio(high)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;

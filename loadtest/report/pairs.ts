@@ -20,12 +20,12 @@ export interface AbReport extends Compared {
   readonly left_out: number;
   /** Share of a time up to which a difference does not matter. */
   readonly margin: number;
-  readonly difference: 'B sooner' | 'A sooner' | 'none that matters' | 'none shown';
+  readonly difference: 'B faster' | 'A faster' | 'none that matters' | 'none shown';
 }
 
 type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
-const DIFFERENCES = { sooner: 'B sooner', later: 'A sooner', same: 'none that matters', unsure: 'none shown' } as const;
+const DIFFERENCES = { sooner: 'B faster', later: 'A faster', same: 'none that matters', unsure: 'none shown' } as const;
 
 /** Upper bound on programs whose twin has not ended. Twins run side by side: only a stalled target leaves so many. */
 const WAITING_MAX = 100_000;

@@ -66,7 +66,7 @@ export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | '
       typeof rate === 'number' && programs_per_second !== null
         ? `--rate below ${number(programs_per_second / Number(speed ?? 1))}`
         : 'a lower --speed';
-    return [`${targets.length > 1 ? `${name}: a` : 'A'} drain, not a steady state: the queue grew throughout. Its times grow with the number of programs; try ${slower}.`]; // prettier-ignore
+    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);

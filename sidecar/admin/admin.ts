@@ -13,12 +13,13 @@ import { VERSION } from '../version.js';
 import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
-import { queryOf, readProgramQuery, selectPrograms, tenantIn, readView } from './query.js';
+import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
 import {
   endedRows,
   engineRow,
   engineRows,
   gatewayRow,
+  historyRow,
   identityRow,
   pastCalls,
   programDetail,
@@ -90,6 +91,7 @@ export function adminRoutes(context: Parts): Routes {
     '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(() => totalsRow(context)) },
+    '/history': { GET: answer((request) => historyRow(context, readRange(queryOf(request)))) },
     '/gateway': { GET: answer(() => gatewayRow(context)) },
     '/stream': {
       GET: guarded((request, response) => context.watchers.add(request, response, readView(queryOf(request)))),

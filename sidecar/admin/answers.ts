@@ -1,20 +1,19 @@
 import { z } from 'zod';
 import { TENANTS_NAMES, WAIT_CAUSES } from '../../src/index.js';
-import { say, seconds, share, whole } from './answer-parts.js';
+import { say, seconds, share, time, whole } from './answer-parts.js';
 import { clusterState } from './cluster-answer.js';
+import type { history } from './history-answer.js';
 import { shadow } from './shadow-answer.js';
 
 export * from './acknowledgements.js';
 export * from './engine-answers.js';
+export * from './history-answer.js';
 
 /**
  * The answers of the admin API. `openapi.ts` makes docs/openapi.yaml of them; a test holds real answers against them.
  * Within a version of the API, fields are only added.
  */
 export const API_VERSION = 1;
-
-/** A wall-clock time. */
-const time = z.number().meta({ description: 'Unix time in seconds, with fractions.' });
 
 const programFields = {
   id: say(z.string(), 'The client’s id. A leading `~` marks a generated one.'),
@@ -257,12 +256,16 @@ export const tenantList = z
   })
   .meta({ id: 'TenantList' });
 
-const spread = z.strictObject({ count: whole, mean: seconds.nullable(), p99: seconds.nullable() });
+const spread = z.strictObject({
+  count: whole,
+  mean: seconds.nullable(),
+  p50: seconds.nullable(),
+  p99: seconds.nullable(),
+});
 
 export const totals = z
   .strictObject({
     window_seconds: seconds,
-    step_seconds: seconds,
     program_completion_seconds: say(
       spread,
       'First arrival to last completion of programs that left the table, or were idle for a minute.',
@@ -271,19 +274,6 @@ export const totals = z
     cached_share: share.nullable(),
     output_tokens: whole,
     promoted_calls: say(whole, 'Calls that ran because they had waited too long.'),
-    steps: say(
-      z.strictObject({
-        from: time,
-        programs: z.array(whole),
-        calls: z.array(whole),
-        program_completion_seconds: z.array(seconds.nullable()),
-        queue_seconds: z.array(seconds.nullable()),
-        queue_p99_seconds: z.array(seconds.nullable()),
-        cached_share: z.array(share.nullable()),
-        promoted_calls: z.array(whole),
-      }),
-      'The same as columns: an entry for each step since `from`. Durations are means.',
-    ),
     shadow: say(shadow.nullable(), 'Null: none yet, or `shadow.enabled` is false.'),
   })
   .meta({ id: 'Totals' });
@@ -300,6 +290,7 @@ export const gatewayState = z
       z.strictObject({ ended: whole, total: whole }).nullable(),
       'Programs of the demo fleet under way; null: none is.',
     ),
+    estimates: say(z.boolean(), 'Whether it estimates its gain over `pass-through`.'),
     cluster: say(clusterState.nullable(), 'Null: no state is shared.'),
   })
   .meta({ id: 'GatewayState' });
@@ -314,5 +305,6 @@ export type PastCall = z.infer<typeof pastCall>;
 export type PastCallList = z.infer<typeof pastCalls>;
 export type TenantList = z.infer<typeof tenantList>;
 export type TotalsAnswer = z.infer<typeof totals>;
+export type History = z.infer<typeof history>;
 export type ShadowAnswer = z.infer<typeof shadow>;
 export type GatewayState = z.infer<typeof gatewayState>;

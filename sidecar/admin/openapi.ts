@@ -26,7 +26,7 @@ const PAGE = {
   state: '`waiting`, `running` or `idle`.',
   text: 'Only programs whose key contains each of these words, whatever their case.',
 };
-const STREAM = `The state as it changes. Server-sent events. Events \`gateway\`, \`engines\`, \`queue\`, \`totals\` and \`programs\` carry the answers of the
+const STREAM = `The state as it changes. Server-sent events. Events \`gateway\`, \`engines\`, \`queue\`, \`totals\`, \`history\` and \`programs\` carry the answers of the
 paths of these names; with \`program\` set, \`program\` (null: not in the table) and \`calls\` too. All come at once, then once a
 second those that have changed, or a comment. Clients that reconnect get all of them again.`;
 
@@ -121,6 +121,13 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
     get: { summary: 'The sources that named the programs of the last 512 calls.', answer: answers.identitySources },
   },
   '/totals': { get: { summary: 'Sums over the last minutes.', answer: answers.totals } },
+  '/history': {
+    get: {
+      summary: 'The last five minutes, hour or day in 60 steps.',
+      query: { range: '`5m` (default), `1h` or `1d`.' },
+      answer: answers.history,
+    },
+  },
   '/gateway': { get: { summary: 'The gateway itself.', answer: answers.gatewayState } },
   '/stream': {
     get: {

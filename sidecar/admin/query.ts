@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { tenantId, type ProgramId, type ProgramView, type TenantId, type Views } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
+import { RANGES, type Range } from '../watch/totals.js';
 import { currentWaitMs, programState } from './wait-rows.js';
 
 const LIMIT = 100;
@@ -75,9 +76,11 @@ export interface WatchedView {
   readonly program: ProgramId | undefined;
   /** Whether it shows the programs that have ended. */
   readonly ended: boolean;
+  /** The time that its charts cover. */
+  readonly range: Range;
 }
 
-const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program', 'ended'];
+const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program', 'ended', 'range'];
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
 export function readView(search: URLSearchParams): WatchedView {
@@ -85,7 +88,16 @@ export function readView(search: URLSearchParams): WatchedView {
     query: readProgramQuery(search, WATCH_PARAMETERS),
     program: (search.get('program') ?? undefined) as ProgramId | undefined,
     ended: search.has('ended'),
+    range: readRange(search),
   };
+}
+
+/** @throws GatewayError `bad_request` */
+export function readRange(search: URLSearchParams): Range {
+  const text = search.get('range') ?? RANGES[0];
+  const range = RANGES.find((name) => name === text);
+  if (range === undefined) throw bad('range', `must be one of ${RANGES.join(', ')}`);
+  return range;
 }
 
 /** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */

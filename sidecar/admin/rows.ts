@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { WAIT_CAUSES } from '../../src/index.js';
 import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
@@ -6,6 +7,7 @@ import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
+import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
@@ -263,35 +265,53 @@ export function identityRow({ identified }: Parts) {
 }
 
 export function totalsRow({ totals, driver, shadow }: Parts): Answers.TotalsAnswer {
-  const { steps, sum, stepMs, firstStepMs } = totals.read(driver.now());
-  const spread = ({ count, meanMs, p99Ms }: typeof sum.queues) => ({
-    count,
-    mean: secondsOr(meanMs),
-    p99: secondsOr(p99Ms),
+  const { steps, sum, stepMs } = totals.read(driver.now());
+  const spread = (times: typeof sum.queues) => ({
+    count: times.count,
+    mean: secondsOr(times.meanMs),
+    p50: secondsOr(times.quantileMs(0.5)),
+    p99: secondsOr(times.quantileMs(0.99)),
   });
   return {
     window_seconds: seconds(steps.length * stepMs),
-    step_seconds: seconds(stepMs),
     program_completion_seconds: spread(sum.completions),
     queue_seconds: spread(sum.queues),
     cached_share: sum.prompts.cachedShare,
     output_tokens: sum.outputTokens,
     promoted_calls: sum.promoted,
-    steps: {
-      from: unixSeconds(firstStepMs),
-      programs: steps.map(({ completions }) => completions.count),
-      calls: steps.map(({ queues }) => queues.count),
-      program_completion_seconds: steps.map(({ completions }) => secondsOr(completions.meanMs)),
-      queue_seconds: steps.map(({ queues }) => secondsOr(queues.meanMs)),
-      queue_p99_seconds: steps.map(({ queues }) => secondsOr(queues.p99Ms)),
-      cached_share: steps.map(({ prompts }) => prompts.cachedShare),
-      promoted_calls: steps.map(({ promoted }) => promoted),
-    },
     shadow: shadow?.latest() ?? null,
   };
 }
 
-export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): Answers.GatewayState {
+/** The steps of a range as columns. */
+export function historyRow({ totals, driver }: Parts, range: Range): Answers.History {
+  const { steps, stepMs, firstMs, marks } = totals.read(driver.now(), range);
+  const spread = (times: 'queues' | 'completions') => ({
+    count: steps.map((step) => step[times].count),
+    p50: steps.map((step) => secondsOr(step[times].quantileMs(0.5))),
+    p99: steps.map((step) => secondsOr(step[times].quantileMs(0.99))),
+  });
+  const mean = (name: string) => steps.map(({ readings }) => rounded(readings.of(name)));
+  return {
+    range,
+    from: unixSeconds(firstMs),
+    step_seconds: seconds(stepMs),
+    program_completion_seconds: spread('completions'),
+    queue_seconds: spread('queues'),
+    cached_share: steps.map(({ prompts }) => prompts.cachedShare),
+    waiting: Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, mean(cause)])) as Answers.History['waiting'],
+    in_flight: mean('in_flight'),
+    window: mean('slots'),
+    working_set_tokens: mean('working_set_tokens'),
+    gate_tokens: mean('gate_tokens'),
+    marks: marks.map(({ atMs, text }) => ({ at: unixSeconds(atMs), text })),
+  };
+}
+
+/** Means need no more than a tenth. */
+const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
+
+export function gatewayRow({ cluster, config, driver, draining, demo, shadow }: Parts): Answers.GatewayState {
   return {
     api: 1,
     instance: INSTANCE,
@@ -300,6 +320,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo }: Parts): 
     draining,
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
+    estimates: shadow !== undefined,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
   };
 }

@@ -26,7 +26,7 @@ const pool = z
         'no_difference', // none that can be told: the range of the ratio includes 1
       ])
       .nullable()
-      .meta({ description: 'Why there is no `gain`, see SHADOW.md.' }),
+      .meta({ description: 'Why there is no `gain`, see docs/INSPECT.md.' }),
     replay: z
       .strictObject({
         measured_seconds: number.meta({ description: 'Mean time of a program, first arrival to last end.' }),

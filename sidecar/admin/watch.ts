@@ -7,6 +7,7 @@ import {
   engineRows,
   endedRows,
   gatewayRow,
+  historyRow,
   pastCalls,
   programDetail,
   programRows,
@@ -81,10 +82,11 @@ function lookAt(context: Parts): Look<WatchedView> {
   };
   return {
     busyMs: () => busyMs,
-    sections: async ({ query, program, ended }) => {
+    sections: async ({ query, program, ended, range }) => {
       const rows = await select(query);
       return timed(() => ({
         ...shared,
+        history: JSON.stringify(historyRow(context, range)),
         programs: JSON.stringify(programPage(context, rows, query)),
         ...(program !== undefined && oneProgram(program)),
         ...(ended && { ended: JSON.stringify(endedRows(context)) }),

@@ -34,6 +34,7 @@ type Parts = Pick<
   | 'identifier'
   | 'observers'
   | 'reader'
+  | 'repeats'
   | 'responses'
   | 'returning'
   | 'tokens'
@@ -81,7 +82,9 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
   if (context.fleet.serving(facts.model).length === 0) {
-    throw context.fleet.list().some((engine) => engine.models.size > 0) ? unknownModel(facts.model) : noEngine();
+    throw context.fleet.list().some((engine) => engine.models.size > 0)
+      ? unknownModel(context, facts.model)
+      : noEngine();
   }
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
@@ -96,7 +99,10 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
   const { label, program } = identity;
-  checkBudget(context.config, { tenant, label, headers }, () => driver.scheduler.views.program(program));
+  const budgetLeft = checkBudget(context.config, { tenant, label, headers }, () => {
+    const row = driver.scheduler.views.program(program);
+    return row && { ...row, repeats: context.repeats.of(program) };
+  });
   const declared = declaration && context.workflows.declared(tenant, declaration);
   const row = declared === undefined ? undefined : driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
@@ -107,6 +113,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     search,
     tenant,
     identity,
+    budgetLeft,
     elsewhere,
     facts: withoutBody(facts),
     ...demandOf(context, tenant, facts),

@@ -5,22 +5,31 @@ import { GatewayError } from '../errors.js';
 import { valueOf } from '../identity/harnesses.js';
 
 const HEADER = 'x-maitred-budget';
-const FORM = "'tokens=N, calls=N, engine-seconds=N', each at most once, with whole numbers from 1 to 1000000000000";
+const FORM =
+  "'tokens=N, calls=N, engine-seconds=N, repeats=N', each at most once, with whole numbers from 1 to 1000000000000";
 
-type Bound = 'tokens' | 'calls' | 'engineSeconds';
+type Bound = 'tokens' | 'calls' | 'engineSeconds' | 'repeats';
 type Bounds = { [bound in Bound]?: number | null | undefined };
 
+/** A program, as far as its budget goes. */
+export type Spender = Pick<ProgramView, 'promptTokens' | 'outputTokens' | 'callsTotal' | 'serviceMs'> & {
+  /** Answers in a row that asked for the same tool calls. */
+  readonly repeats: number;
+};
+
 /** By its name in the header: its key, its unit in words, and what a program has used of it. */
-const BOUNDS: Readonly<Record<string, readonly [Bound, string, (row: ProgramView) => number]>> = {
+const BOUNDS: Readonly<Record<string, readonly [Bound, string, (row: Spender) => number]>> = {
   tokens: ['tokens', 'tokens', (row) => row.promptTokens + row.outputTokens],
   calls: ['calls', 'calls', (row) => row.callsTotal],
   'engine-seconds': ['engineSeconds', 'seconds of engine time', (row) => row.serviceMs / 1000],
+  repeats: ['repeats', 'equal requests for tools in a row', (row) => row.repeats],
 };
 
 /**
  * Refuses a call whose program has used up its budget. Calls under way finish, so a program may end above its bound by
  * as much as they take.
  * @param find the program; undefined: this is its first call
+ * @returns what is left, as in the header; undefined without bounds
  * @throws GatewayError `budget_exceeded`, `bad_request` for a malformed header
  */
 export function checkBudget(
@@ -30,18 +39,21 @@ export function checkBudget(
     label,
     headers,
   }: { readonly tenant: TenantId; readonly label: string; readonly headers: IncomingHttpHeaders },
-  find: () => ProgramView | undefined,
-): void {
+  find: () => Spender | undefined,
+): string | undefined {
   const ofTenant: Bounds = { ...budget, ...budget.tenants[tenant] };
   const ofCall = readHeader(valueOf(headers, HEADER));
-  const bounds = Object.values(BOUNDS).flatMap(([key, unit, used]) => {
+  const bounds = Object.entries(BOUNDS).flatMap(([name, [key, unit, used]]) => {
     const most = Math.min(ofTenant[key] ?? Infinity, ofCall[key] ?? Infinity);
-    return most === Infinity ? [] : [{ most, unit, used }];
+    return most === Infinity ? [] : [{ name, most, unit, used }];
   });
-  const row = bounds.length === 0 ? undefined : find();
-  const over = row && bounds.find(({ most, used }) => used(row) >= most);
-  if (row === undefined || over === undefined) return;
-  const figures = [over.used(row), over.most].map((value) => Math.floor(value).toLocaleString('en-US'));
+  if (bounds.length === 0) return undefined;
+  const row = find();
+  const usedOf = ({ used }: (typeof bounds)[number]) => (row === undefined ? 0 : used(row));
+  const over = bounds.find((bound) => usedOf(bound) >= bound.most);
+  if (over === undefined)
+    return bounds.map((bound) => `${bound.name}=${Math.ceil(bound.most - usedOf(bound))}`).join(', ');
+  const figures = [usedOf(over), over.most].map((value) => Math.floor(value).toLocaleString('en-US'));
   throw new GatewayError(
     'budget_exceeded',
     `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${HEADER} or by the gateway's operator (budget).`,

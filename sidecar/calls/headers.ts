@@ -22,6 +22,7 @@ export function callHeaders(
     'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? waitedMs),
     'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
   };
+  if (spec.budgetLeft !== undefined) headers['x-maitred-budget-left'] = spec.budgetLeft;
   if (dispatch?.inheritedMs !== undefined) headers['x-maitred-inherited-ms'] = Math.round(dispatch.inheritedMs);
   if (dispatch !== undefined) {
     headers['x-maitred-engine'] = dispatch.engine;

@@ -32,6 +32,8 @@ export interface CallSpec {
   readonly search: string;
   readonly tenant: TenantId;
   readonly identity: Identity;
+  /** What its program may still use, at its arrival; undefined: it has no budget. */
+  readonly budgetLeft: string | undefined;
   /** Its program as other gateways know it; undefined: they know nothing new. */
   readonly elsewhere: Elsewhere | undefined;
   readonly facts: RequestFacts;

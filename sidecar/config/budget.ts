@@ -10,12 +10,18 @@ const bounds = {
   engineSeconds: most(1e9)
     .default(null)
     .meta(note('Most seconds of engine time of one program, all its calls together; null: no bound.', NONE)),
+  repeats: most(1e6)
+    .default(null)
+    .meta(note('Most answers in a row that ask for the same tool calls; null: no bound.', NONE)),
 };
 
 export const budget = z.strictObject({
   ...bounds,
   tenants: z
-    .record(name, z.strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9) }).partial())
+    .record(
+      name,
+      z.strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) }).partial(),
+    )
     .default({})
     .meta(
       note(

@@ -48,7 +48,8 @@ function readBytes(file: string): Buffer {
   try {
     return readFileSync(file);
   } catch (error) {
-    throw fault(file, `cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw fault(file, code === 'ENOENT' ? 'no such file' : `cannot be read: ${message}`);
   }
 }
 

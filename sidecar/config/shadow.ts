@@ -4,9 +4,12 @@ import { DAY_MS, STARTING, count, fixed, ms } from './note.js';
 export const shadow = z.strictObject({
   enabled: z
     .boolean()
-    .default(false)
+    .default(true)
     .meta(
-      fixed('Estimate the time that programs would have taken under `pass-through` (SHADOW.md).', 'off by default'),
+      fixed(
+        'Estimate the time that programs would have taken under `pass-through` (INSPECT.md).',
+        'an estimate takes at most 1 % of a core',
+      ),
     ),
   windowMs: ms(60_000, DAY_MS).default(900_000).meta(fixed('Latest time that an estimate covers.', STARTING)),
   everyMs: ms(1000, DAY_MS)

@@ -69,7 +69,9 @@ export const vllm: EngineAdapter = {
     });
   },
   async hostTier(get) {
-    const samples = parsePrometheus(await get('/metrics'), NAMES);
+    const metrics = await get('/metrics');
+    const samples = parsePrometheus(metrics, NAMES);
+    if (/^vllm:lmcache_/m.test(metrics ?? '')) return 'LMCache';
     if (samples.has(STORED_BYTES)) return 'vLLM’s own offloading';
     return samples.get(EXTERNAL_QUERIES)?.some(({ value }) => value > 0) === true ? 'a KV connector' : undefined;
   },

@@ -5,6 +5,7 @@ import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { registerForecasts } from './forecasts.js';
 import { registerCluster } from './cluster.js';
+import { registerShadow } from './shadow.js';
 import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
 
@@ -22,6 +23,7 @@ type Parts = Pick<
   | 'sessions'
   | 'warms'
   | 'cluster'
+  | 'shadow'
 >;
 
 const MEMORY_TOTALS = [
@@ -75,6 +77,7 @@ export function registerGauges(context: Parts): void {
   registerSourceGauges(scraped, context);
   registerForecasts(scraped, context);
   registerCluster(scraped, context);
+  registerShadow(scraped, context);
   scraped('info', '1, with the version and the policies in force as labels.', ['version', 'policy', 'balancer'], () => {
     const { policy, balancer } = context.config;
     return [[{ version: VERSION, policy: policy.name, balancer: balancer.name }, 1]];

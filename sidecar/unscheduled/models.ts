@@ -10,10 +10,15 @@ type Parts = Pick<Context, 'driver' | 'fleet'>;
 /** Retry time for clients while no engine is ready, or none is left. */
 const RETRY_AFTER = { retryAfterSeconds: 2 };
 
-export function unknownModel(model: string): GatewayError {
-  return new GatewayError('unknown_model', `No engine serves the model ${JSON.stringify(model.slice(0, 200))}.`, {
-    param: 'model',
-  });
+/** Models that an error names. */
+const NAMED_MAX = 8;
+
+export function unknownModel(context: Parts, model: string): GatewayError {
+  const known = [...mergedModels(context).keys()];
+  const more = known.length > NAMED_MAX ? ` and ${known.length - NAMED_MAX} more` : '';
+  const there = known.length === 0 ? '' : ` There are: ${known.slice(0, NAMED_MAX).join(', ')}${more}.`;
+  const text = `No engine serves the model ${JSON.stringify(model.slice(0, 200))}.${there}`;
+  return new GatewayError('unknown_model', text, { param: 'model' });
 }
 
 export function noEngine(): GatewayError {
@@ -42,6 +47,6 @@ export function listModels(context: Parts, request: IncomingMessage, response: S
  */
 export function showModel(context: Parts, id: string, request: IncomingMessage, response: ServerResponse): void {
   const entry = mergedModels(context).get(id);
-  if (entry === undefined) throw unknownModel(id);
+  if (entry === undefined) throw unknownModel(context, id);
   sendJson(request, response, 200, 'merged', entry);
 }

@@ -125,7 +125,7 @@ function enginesFor(context: Parts, model?: string): Engine[] {
   }
   throw model === undefined || context.fleet.serving(model).length > 0 || all.length === 0
     ? noEngine()
-    : unknownModel(model);
+    : unknownModel(context, model);
 }
 
 function inFlight(context: Parts, engine: Engine): number {

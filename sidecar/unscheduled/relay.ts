@@ -134,7 +134,8 @@ export class Relay implements AnswerSink, Active {
 
   #report(failure: GatewayError | undefined): void {
     this.context.metrics.passedThrough(this.engine.id);
-    this.context.log.info(
+    // A tokenizer is asked for every prompt by some clients.
+    this.context.log[failure === undefined ? 'debug' : 'info'](
       {
         request_id: requestIdOf(this.request),
         method: this.request.method,

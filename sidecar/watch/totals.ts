@@ -1,151 +1,107 @@
-import type { Millis, ProgramGone } from '../../src/index.js';
+import type { EngineId, Event, Millis, ProgramGone } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport } from '../calls/spec.js';
 import { Completions, type CompletionPorts } from '../metrics/completions.js';
+import { Series, Step, type Reading } from './steps.js';
 
-/** Length of a step, and the number of steps that are kept. */
-const STEP_MS = 5000;
-const STEPS = 60;
+/** Lengths of the steps of which each range keeps 60. */
+const STEP_MS = { '5m': 5000, '1h': 60_000, '1d': 1_440_000 } as const;
+export type Range = keyof typeof STEP_MS;
+export const RANGES = Object.keys(STEP_MS) as readonly Range[];
+const READ_MS = 5000;
+const MARKS = 200;
 
-/** Bins of durations: each is a fifth longer than the one before, from a millisecond to a day. */
-const BIN_RATIO = 1.2;
-const BINS = 101;
-
-/** Durations of the events in a step. Its quantiles are within a tenth of the true ones. */
-class Durations {
-  readonly #bins = new Uint32Array(BINS);
-  count = 0;
-  #sumMs = 0;
-
-  add(ms: number): void {
-    const bin = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO));
-    const at = Math.min(bin, BINS - 1);
-    this.#bins[at] = (this.#bins[at] ?? 0) + 1;
-    this.count += 1;
-    this.#sumMs += ms;
-  }
-
-  /** A duration that was counted before has grown. */
-  correct(moreMs: number): void {
-    this.#sumMs += moreMs;
-  }
-
-  merge(other: Durations): void {
-    other.#bins.forEach((count, at) => (this.#bins[at] = (this.#bins[at] ?? 0) + count));
-    this.count += other.count;
-    this.#sumMs += other.#sumMs;
-  }
-
-  get meanMs(): number | null {
-    return this.count === 0 ? null : this.#sumMs / this.count;
-  }
-
-  get p99Ms(): number | null {
-    let left = Math.ceil(0.99 * this.count);
-    if (left === 0) return null;
-    const bin = this.#bins.findIndex((count) => (left -= count) <= 0);
-    // The middle of the bin; the first bin also holds values below a millisecond.
-    return bin === 0 ? 0 : BIN_RATIO ** (bin - 0.5);
-  }
+/** A moment that explains a bend in the curves. */
+interface Mark {
+  readonly atMs: number;
+  readonly text: string;
 }
 
-class Prompts {
-  tokens = 0;
-  cached = 0;
-
-  add(tokens: number, cached: number): void {
-    this.tokens += tokens;
-    this.cached += cached;
-  }
-
-  get cachedShare(): number | null {
-    return this.tokens === 0 ? null : this.cached / this.tokens;
-  }
-}
-
-class Step {
-  readonly completions = new Durations();
-  readonly queues = new Durations();
-  readonly prompts = new Prompts();
-  readonly byEngine = new Map<string, Prompts>();
-  outputTokens = 0;
-  promoted = 0;
-
-  constructor(readonly index: number) {}
-
-  merge(other: Step): void {
-    this.completions.merge(other.completions);
-    this.queues.merge(other.queues);
-    this.prompts.add(other.prompts.tokens, other.prompts.cached);
-    this.outputTokens += other.outputTokens;
-    this.promoted += other.promoted;
-    for (const [engine, { tokens, cached }] of other.byEngine) this.engine(engine).add(tokens, cached);
-  }
-
-  engine(id: string): Prompts {
-    let prompts = this.byEngine.get(id);
-    if (prompts === undefined) this.byEngine.set(id, (prompts = new Prompts()));
-    return prompts;
-  }
+export interface TotalsPorts extends CompletionPorts {
+  /** The state of queues and engines. */
+  readonly reading: () => Reading;
 }
 
 interface TotalsView {
   readonly steps: readonly Step[];
   readonly sum: Step;
   readonly stepMs: number;
-  readonly firstStepMs: number;
+  readonly firstMs: number;
+  readonly marks: readonly Mark[];
 }
 
-const NOTHING = new Step(NaN);
-
-/** Sums over the last five minutes, in steps of five seconds. Times are milliseconds on the driver's clock. */
+/** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
-  /** Those in which something happened, oldest first. */
-  readonly #steps: Step[] = [];
+  readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
   readonly #completions: Completions;
+  readonly #marks: Mark[] = [];
+  readonly #away = new Set<EngineId>();
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(ports: CompletionPorts) {
+  constructor(private readonly ports: TotalsPorts) {
     const counting = {
-      counted: (seconds: number, atMs: number) => this.#at(atMs).completions.add(1000 * seconds),
-      corrected: (seconds: number) => this.#at(ports.now()).completions.correct(1000 * seconds),
+      counted: (seconds: number, atMs: number) => this.#each(atMs, (step) => step.completions.add(1000 * seconds)),
+      corrected: (seconds: number) => this.#each(ports.now(), (step) => step.completions.correct(1000 * seconds)),
     };
     this.#completions = new Completions(counting, ports);
   }
 
+  /** Reads the state every five seconds from now on. */
+  start(): void {
+    this.mark('started');
+    this.#timer ??= setInterval(() => this.look(), READ_MS).unref();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+  }
+
+  look(): void {
+    this.#completions.countIdle();
+    const reading = this.ports.reading();
+    this.#each(this.ports.now(), (step) => step.readings.add(reading));
+  }
+
+  mark(text: string): void {
+    this.#marks.push({ atMs: this.ports.now(), text });
+    if (this.#marks.length > MARKS) this.#marks.shift();
+  }
+
+  /** Marks engines that go and come back. An engine also joins anew when what is known of it changes. */
+  heard(event: Event): void {
+    if (event.type === 'engineLost' || event.type === 'engineDrained') {
+      this.#away.add(event.engine);
+      this.mark(`${event.engine} ${event.type === 'engineLost' ? 'was lost' : 'was drained'}`);
+    } else if (event.type === 'engineJoined' && this.#away.delete(event.engine)) this.mark(`${event.engine} is back`);
+  }
+
   ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {
-    const step = this.#at(nowMs);
-    step.queues.add(queueMs);
-    if (dispatch?.reason === 'promoted') step.promoted += 1;
-    if (usage === undefined) return;
-    step.outputTokens += usage.outputTokens;
-    if (usage.cachedTokens === undefined) return;
-    step.prompts.add(usage.promptTokens, usage.cachedTokens);
-    if (dispatch !== undefined) step.engine(dispatch.engine).add(usage.promptTokens, usage.cachedTokens);
+    this.#each(nowMs, (step) => {
+      step.queues.add(queueMs);
+      if (dispatch?.reason === 'promoted') step.promoted += 1;
+      if (usage === undefined) return;
+      step.outputTokens += usage.outputTokens;
+      if (usage.cachedTokens === undefined) return;
+      step.prompts.add(usage.promptTokens, usage.cachedTokens);
+      if (dispatch !== undefined) step.engine(dispatch.engine).add(usage.promptTokens, usage.cachedTokens);
+    });
   }
 
   programGone(gone: ProgramGone): void {
     this.#completions.gone(gone);
   }
 
-  /** The steps up to `now`, oldest first and without gaps, and their sum. */
-  read(now: Millis): TotalsView {
+  /** The steps of a range up to `now`, oldest first and without gaps, and their sum. */
+  read(now: Millis, range: Range = '5m'): TotalsView {
     this.#completions.countIdle();
-    const first = Math.floor(now / STEP_MS) - STEPS + 1;
-    const known = new Map(this.#steps.map((step) => [step.index, step]));
-    const steps = Array.from({ length: STEPS }, (_, at) => known.get(first + at) ?? NOTHING);
+    const stepMs = STEP_MS[range];
+    const { steps, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const sum = new Step(NaN);
     for (const step of steps) sum.merge(step);
-    return { steps, sum, stepMs: STEP_MS, firstStepMs: first * STEP_MS };
+    return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 
-  #at(ms: number): Step {
-    const index = Math.floor(ms / STEP_MS);
-    const before = this.#steps.findLastIndex((step) => step.index <= index);
-    const known = this.#steps[before];
-    if (known?.index === index) return known;
-    const step = new Step(index);
-    this.#steps.splice(before + 1, 0, step);
-    if (this.#steps.length > STEPS) this.#steps.shift();
-    return step;
+  #each(ms: number, change: (step: Step) => void): void {
+    for (const series of this.#series) change(series.at(ms));
   }
 }

@@ -29,6 +29,12 @@ export const unjoined: Lens = (event) =>
     ? { ...event, program: programId(`${event.program}/${event.thread}`), thread: '' }
     : event;
 
+/** Every program's instructions hold the time of its begin: no two have a family in common. */
+export const dated: Lens = (event) =>
+  event.type === 'callArrived' && event.family !== undefined
+    ? { ...event, family: { ...event.family, id: Number(event.program.slice(1)) } }
+    : event;
+
 /** The tenant declares for all its programs that they are due at once. */
 export const hurried =
   (tenant: string): Lens =>

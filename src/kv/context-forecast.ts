@@ -32,6 +32,15 @@ export class ContextForecast {
     program.rootIsUnfollowed = true;
     program.rootContextTokens = contextTokens;
     program.rootEndedAtMs = nowMs;
+    if (program.isElsewhere) this.#follow(program);
+  }
+
+  /**
+   * A call of the program has come to another gateway. Whoever has given an answer learns that it was followed: apart,
+   * both counts would be chance, and their ratio, a number of calls, would be far too large.
+   */
+  moved(program: Program): void {
+    this.#follow(program);
   }
 
   /** The root thread has gone on at other gateways, and a call of it arrives here again. */
@@ -40,8 +49,8 @@ export class ContextForecast {
     program.rootCallsFinished = calls;
     program.firstPromptTokens = firstPromptTokens;
     program.rootContextTokens = contextTokens;
-    program.rootIsUnfollowed = true;
-    program.rootWentOn = calls > 1;
+    program.rootIsUnfollowed = false;
+    program.rootWentOn = true;
   }
 
   /**

@@ -65,6 +65,12 @@ export class Accounting {
     return { ...admitted, isBack };
   }
 
+  /** Another gateway runs the program's calls from now on. */
+  moved(program: Program): void {
+    this.ends.moved(program);
+    this.#forecast.moved(program);
+  }
+
   /** Joins what other gateways know of the program with what is known here. */
   joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
     // The gateways that gave this service have learnt from it.

@@ -32,6 +32,11 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     change: 'Service and announced ends of programs are learnt as late as ends that are presumed.',
     differs: 'The order of calls that wait, and those that the knee holds, where programs have ended of late.',
   },
+  {
+    behaviour: 5,
+    change: 'Of a program that other gateways run too, each answer counts as followed once, by the gateway that gave it.',
+    differs: 'The calls that the gate holds, with several gateways and calls of one program to any of them.',
+  },
 ];
 
 /** The present behaviour. */

@@ -24,7 +24,7 @@ function routerFile(): string {
 
 describe('the options of bench:peers', () => {
   it.each([
-    ['', { loads: ['agents', 'fleet', 'mixed'], seeds: [1], timeLimit: 600_000, quick: false, json: false }],
+    ['', { loads: ['agents', 'fleet', 'team', 'mixed'], seeds: [1], timeLimit: 600_000, quick: false, json: false }],
     [
       '--router r --traces t --loads mixed,fleet --seeds 1,2,3 --speed 2 --time-limit 5m --json',
       {

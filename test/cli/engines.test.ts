@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itRefuses, run } from '../support/command-line.js';
-import { ask, chat, fakeEngine, named, world } from '../sidecar/gateway/world.js';
+import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
   it('lists engines, drains one and returns it', async () => {
@@ -22,13 +22,43 @@ describe('maitred engines', () => {
     });
   });
 
+  it('adds an engine, with its key, and removes it', async () => {
+    const [first, engine] = [await fakeEngine(), await fakeEngine()];
+    const { url } = await world([first]);
+    const engines = (...args: string[]) => run(['engines', ...args, '--url', url]);
+    process.env['ENGINE_KEY_OF_TEST'] = 'secret-of-the-engine';
+    const added = await engines(
+      'add',
+      engine.url,
+      '--id',
+      'gpu-3',
+      '--kind',
+      'openai',
+      '--api-key',
+      'ENGINE_KEY_OF_TEST',
+    );
+    delete process.env['ENGINE_KEY_OF_TEST'];
+    expect([added.code, added.out]).toEqual([0, 'gpu-3 is joining\n']);
+    await until(async () => (await ask(`${url}/engines/gpu-3`)).json()['state'] === 'up');
+    await engines('drain', first.id);
+    await chat(url, {}, named('p'));
+    expect(engine.seen.at(-1)?.headers['authorization']).toBe('Bearer secret-of-the-engine');
+    const again = await engines('add', engine.url, '--id', 'gpu-3');
+    expect([again.code, again.errors]).toEqual([1, [expect.stringContaining('gpu-3')]]);
+    expect(await engines('remove', 'gpu-3')).toMatchObject({ code: 0, out: 'gpu-3 drains, and is then forgotten\n' });
+    await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
+  });
+
   it('says that it knows no such engine', async () => {
     const { url } = await world([await fakeEngine()]);
     const { code, out, errors } = await run(['engines', 'drain', 'gpu', '--url', url]);
     expect([code, out, errors]).toEqual([1, '', [expect.stringContaining('No such engine')]]);
   });
 
-  itRefuses((...args) => run(['engines', ...args]), ['drain', 'list --url x', 'undrain']);
+  itRefuses(
+    (...args) => run(['engines', ...args]),
+    ['drain', 'list --url x', 'undrain', 'add', 'add http://x --api-key NOT_SET_ANYWHERE', 'remove'],
+  );
 });
 
 describe('maitred end', () => {

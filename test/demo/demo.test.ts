@@ -24,7 +24,7 @@ describe('npm run demo', () => {
         ...how,
       );
       expect(code, err).toBe(0);
-      expect(out).toMatch(/^plas: programs (\d+\.\d\dx (sooner|later) than|at most 2 % different from) pass-through/);
+      expect(out).toMatch(/^plas: programs (\d+\.\d\dx (faster|slower) than|at most 2 % different from) pass-through/);
       // Virtual time costs little, so the efficiencies that others measured are played too.
       expect(out.match(/^plas on llama-3.1-8b-a100:(low|high): \d/gm) ?? []).toHaveLength(how.length > 0 ? 0 : 2);
       expect(out).toContain(`\n${said}`);

@@ -125,7 +125,7 @@ describe('the table', () => {
     expect(lines.slice(0, 4)).toEqual([
       'fcfs-window: programs at most 2 % different from pass-through',
       '             prompt tokens in cache: 25.0 % -> 25.0 %',
-      'plas: programs 2.00x sooner than pass-through, slowest 2.00x sooner',
+      'plas: programs 2.00x faster than pass-through, slowest 2.00x faster',
       '      prompt tokens in cache: 25.0 % -> 25.0 %',
     ]);
     expect(lines.at(-1)).toBe('about it');

@@ -50,8 +50,8 @@ A YAML file of at most 1 MiB describes workloads by name; \`--workload FILE\` ru
 its line and key: unknown keys, numbers out of range, unbounded sizes, mixtures of nothing or of themselves. Examples:
 [helpdesk.yaml](../examples/workloads/helpdesk.yaml), [research.yaml](../examples/workloads/research.yaml),
 [office.yaml](../examples/workloads/office.yaml), [agent-types.yaml](../examples/workloads/agent-types.yaml) with eight families of system
-prompts, and for load tests [requests.yaml](../examples/workloads/requests.yaml) and
-[small-agents.yaml](../examples/workloads/small-agents.yaml).
+prompts, and for load tests [requests.yaml](../examples/workloads/requests.yaml),
+[small-agents.yaml](../examples/workloads/small-agents.yaml) and [small-team.yaml](../examples/workloads/small-team.yaml).
 
 A *size* is a number, or a distribution:
 

@@ -23,13 +23,13 @@ function compared(runs: number, ratio: number, { noise = 0.003, programs = 24 } 
 describe('the comparison of two targets', () => {
   it('finds the one that is sooner, with an interval around the truth over its runs', () => {
     const { program_seconds, ttft_seconds, difference, pairs, left_out, runs } = compared(3, 0.5).report([], 3);
-    expect({ difference, pairs, left_out, runs }).toEqual({ difference: 'B sooner', pairs: 72, left_out: 0, runs: 3 });
+    expect({ difference, pairs, left_out, runs }).toEqual({ difference: 'B faster', pairs: 72, left_out: 0, runs: 3 });
     for (const { mean } of [program_seconds, ttft_seconds]) {
       expect(mean).toMatchObject({ ratio: expect.closeTo(0.5, 2) as number, pairs: 3 });
       expect(mean.low!).toBeLessThan(0.5);
       expect(mean.high!).toBeGreaterThan(0.5);
     }
-    expect(compared(3, 3).report([], 3).difference).toBe('A sooner');
+    expect(compared(3, 3).report([], 3).difference).toBe('A faster');
   });
 
   it('of a target with itself is that there is no difference that matters', () => {
@@ -42,7 +42,7 @@ describe('the comparison of two targets', () => {
   it('claims nothing of one run, however far apart, and says how to know', () => {
     const { program_seconds, difference, outcome } = compared(1, 0.2).report([], 1);
     expect([program_seconds.mean.low, program_seconds.mean.high, difference]).toEqual([null, null, 'none shown']);
-    expect(outcome).toMatch(/80 % sooner.*may be chance.*--repeat 3/);
+    expect(outcome).toMatch(/5.0x faster.*may be chance.*--repeat 3/);
   });
 
   it('is over whole runs, unless there is none', () => {

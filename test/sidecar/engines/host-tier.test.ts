@@ -31,6 +31,7 @@ vllm:kv_offload_store_bytes_total{engine="0"} 5e6
     expect(await nameOf(HOST)).toContain('own');
     expect(await nameOf('vllm:external_prefix_cache_queries_total 5\n')).toContain('connector');
     expect(await nameOf('vllm:external_prefix_cache_queries_total 0\n')).toBeUndefined();
+    expect(await nameOf('vllm:lmcache_mp_lookup_duration_seconds_count 0\n')).toBe('LMCache');
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { checkBudget } from '../../../sidecar/calls/budget.js';
+import { checkBudget, type Spender } from '../../../sidecar/calls/budget.js';
 import { configSchema } from '../../../sidecar/config/index.js';
-import type { ProgramView, TenantId } from '../../../src/index.js';
+import type { TenantId } from '../../../src/index.js';
 import { bearer, chat, completion, errorCode, fakeEngine, keysOf, named, world } from './world.js';
 
 /** 100 tokens of prompt and 20 of answer a call. */
@@ -42,10 +42,32 @@ describe('the budget of a program', () => {
     expect(await statuses('free')).toEqual([200, 200]);
   });
 
+  it('tells each answer what was left when its call came', async () => {
+    const { url } = await world([await fakeEngine(completion(USED))], { budget: { tokens: 400 } });
+    const left = async (headers: Record<string, string>) =>
+      (await chat(url, {}, headers)).headers['x-maitred-budget-left'];
+    expect(await left(budget('calls=9'))).toBe('tokens=400, calls=9');
+    expect(await left(named('p'))).toBe('tokens=280');
+    const free = await world([await fakeEngine()]);
+    expect((await chat(free.url, {}, named('p'))).headers['x-maitred-budget-left']).toBeUndefined();
+  });
+
+  it('stops an agent that is told to call the same tool again and again', async () => {
+    const asks = (path: string) => ({ choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [{ id: `call_${Math.random()}`, type: 'function', function: { name: 'read', arguments: `{"path":"${path}"}` } }] } }] }); // prettier-ignore
+    let path = 'a';
+    const engine = await fakeEngine((response, seen, request) => completion(asks(path))(response, seen, request));
+    const { url } = await world([engine], { budget: { repeats: 3 } });
+    const status = async () => (await chat(url, {}, named('p'))).status;
+    expect([await status(), await status()]).toEqual([200, 200]);
+    path = 'b';
+    expect([await status(), await status(), await status()]).toEqual([200, 200, 200]);
+    const over = await chat(url, {}, named('p'));
+    expect([over.status, over.text.includes('3 of 3 equal requests for tools in a row')]).toEqual([403, true]);
+  });
+
   it('counts engine time', () => {
     const call = { tenant: 't' as TenantId, label: 'p', headers: { 'x-maitred-budget': 'engine-seconds=2' } };
-    const check = (serviceMs: number) =>
-      checkBudget(configSchema.parse({}), call, () => ({ serviceMs }) as ProgramView);
+    const check = (serviceMs: number) => checkBudget(configSchema.parse({}), call, () => ({ serviceMs }) as Spender);
     expect(() => check(1999)).not.toThrow();
     expect(() => check(2000)).toThrow('2 of 2 seconds of engine time');
   });

@@ -103,6 +103,14 @@ describe('the admin API', () => {
     expect(await check(answers.engine, '/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
     await check(answers.queue, '/queue');
     expect(await check(answers.totals, '/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
+    expect(await check(answers.history, '/history?range=1d')).toMatchObject({
+      range: '1d',
+      step_seconds: 1440,
+      queue_seconds: { count: expect.arrayContaining([1]) as number[] },
+      marks: [{ text: 'started' }],
+    });
+    await check(answers.history, '/history');
+    expect((await ask(`${url}/history?range=2h`)).json()).toMatchObject({ error: { param: 'range' } });
     await check(answers.gatewayState, '/gateway');
     await check(answers.alive, '/healthz');
     await check(answers.alive, '/health');
@@ -132,6 +140,7 @@ describe('the admin API', () => {
   it('shows the estimate against pass-through, if there is one', async () => {
     const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
     expect(answers.totals.parse((await ask(`${url}/totals`)).json()).shadow).toEqual(SHADOW.latest());
+    expect((await ask(`${url}/metrics`)).text).toContain('maitred_shadow_gain_ratio{model="m",bound="mean"} 1.3\n');
     const off = await world([await fakeEngine()]);
     expect(answers.totals.parse((await ask(`${off.url}/totals`)).json()).shadow).toBeNull();
   });

@@ -27,6 +27,7 @@ const UNCERTAIN = new Set([
   'maitred_cluster_gateways',
   'maitred_cluster_store_failures_total',
   'maitred_cluster_takes_total',
+  'maitred_shadow_gain_ratio',
 ]);
 const TENANTS = ['alpha', 'beta', 'gamma'];
 

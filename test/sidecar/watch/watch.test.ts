@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi, afterEach } from 'vitest';
-import { millis, type IdleProgram, type ProgramGone, type ProgramId } from '../../../src/index.js';
+import { millis, type EngineId, type IdleProgram, type ProgramGone, type ProgramId } from '../../../src/index.js';
 import type { CallReport } from '../../../sidecar/calls/spec.js';
 import { WallClock } from '../../../sidecar/watch/wall-clock.js';
 import { Totals } from '../../../sidecar/watch/totals.js';
@@ -15,7 +15,7 @@ const takeClock = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterva
 describe('totals', () => {
   let nowMs = 0;
   let programs = 0;
-  const totalsOf = () => new Totals({ idle: () => [], now: () => millis(nowMs) });
+  const totalsOf = (reading = {}) => new Totals({ idle: () => [], now: () => millis(nowMs), reading: () => reading });
   const gone = (totals: Totals, durationMs: number, atMs: number) => {
     nowMs = atMs;
     totals.programGone({ program: String((programs += 1)), durationMs } as unknown as ProgramGone);
@@ -25,8 +25,8 @@ describe('totals', () => {
     const totals = totalsOf();
     gone(totals, 1000, 1000);
     gone(totals, 3000, 6000);
-    const { steps, sum, firstStepMs, stepMs } = totals.read(millis(299_000));
-    expect([steps.length, stepMs, firstStepMs]).toEqual([60, 5000, 0]);
+    const { steps, sum, firstMs, stepMs } = totals.read(millis(299_000));
+    expect([steps.length, stepMs, firstMs]).toEqual([60, 5000, 0]);
     expect(steps.slice(0, 3).map(({ completions }) => completions.count)).toEqual([1, 1, 0]);
     expect(sum.completions.meanMs).toBe(2000);
     expect(totals.read(millis(300_000)).sum.completions.meanMs).toBe(3000);
@@ -36,25 +36,25 @@ describe('totals', () => {
   it('tell the 99th percentile within a tenth', () => {
     const totals = totalsOf();
     for (let ms = 1; ms <= 10_000; ms += 1) gone(totals, ms, 0);
-    const p99 = totals.read(millis(0)).sum.completions.p99Ms ?? 0;
+    const p99 = totals.read(millis(0)).sum.completions.quantileMs(0.99) ?? 0;
     expect(Math.abs(p99 / 9900 - 1)).toBeLessThan(0.1);
     gone(totals, 1e12, 0);
-    expect(totals.read(millis(0)).sum.completions.p99Ms).toBeLessThan(11_000);
+    expect(totals.read(millis(0)).sum.completions.quantileMs(0.99)).toBeLessThan(11_000);
   });
 
   it('count a program once it has been idle for a minute, at that minute, and again only what it adds', () => {
     const [program, idleSinceMs] = ['a' as ProgramId, millis(10_000)];
     const idle: IdleProgram[] = [{ program, idleSinceMs, durationMs: millis(4000) }];
-    const totals = new Totals({ idle: () => idle, now: () => millis(nowMs) });
+    const totals = new Totals({ idle: () => idle, now: () => millis(nowMs), reading: () => ({}) });
     const read = (atMs: number) => {
       nowMs = atMs;
       return totals.read(millis(atMs));
     };
     expect(read(69_000).sum.completions.count).toBe(0);
     totals.ended(undefined, { queueMs: 0 } as CallReport, millis(200_000));
-    const { steps, sum, firstStepMs } = read(250_000);
+    const { steps, sum, firstMs } = read(250_000);
     expect([sum.completions.count, sum.completions.meanMs]).toEqual([1, 4000]);
-    expect(steps.findIndex(({ completions }) => completions.count > 0) * 5000 + firstStepMs).toBe(70_000);
+    expect(steps.findIndex(({ completions }) => completions.count > 0) * 5000 + firstMs).toBe(70_000);
     totals.programGone({ program, durationMs: millis(9000) } as ProgramGone);
     expect(read(251_000).sum.completions).toMatchObject({ count: 1, meanMs: 9000 });
   });
@@ -75,6 +75,51 @@ describe('totals', () => {
       ['b', 0],
     ]);
     expect([sum.prompts.cachedShare, sum.outputTokens, sum.promoted]).toEqual([0.5, 4, 4]);
+  });
+
+  it('keep an hour and a day too, in longer steps', () => {
+    const totals = totalsOf();
+    for (const atMs of [0, 30_000, 59 * 60_000]) gone(totals, 1000, atMs);
+    const counts = (range: '5m' | '1h' | '1d') =>
+      totals.read(millis(nowMs), range).steps.map(({ completions }) => completions.count);
+    expect(counts('5m').reduce((sum, each) => sum + each)).toBe(1);
+    expect(counts('1h')).toEqual([2, ...Array<number>(58).fill(0), 1]);
+    expect(counts('1d').slice(-3)).toEqual([2, 0, 1]);
+  });
+
+  it('take the mean of what they read of queues and engines in a step, and leave out what is not known', () => {
+    const reading: Record<string, number> = { kv: 4, window: 8 };
+    const totals = totalsOf(reading);
+    nowMs = 0;
+    totals.look();
+    delete reading['window'];
+    reading['kv'] = 1;
+    totals.look();
+    const step = totals.read(millis(0)).steps.at(-1)!;
+    expect([step.readings.of('kv'), step.readings.of('window'), step.readings.of('gate_tokens')]).toEqual([
+      2.5,
+      8,
+      null,
+    ]);
+  });
+
+  it('mark engines that go and come back, as long as the range shows them', () => {
+    const totals = totalsOf();
+    const engine = 'gpu-1' as EngineId;
+    const marks = (range?: '1h') => totals.read(millis(nowMs), range).marks.map(({ atMs, text }) => [atMs, text]);
+    nowMs = 1000;
+    totals.heard({ type: 'engineJoined', engine, models: [] });
+    totals.heard({ type: 'engineLost', engine });
+    nowMs = 3000;
+    // The second time, it tells another capacity.
+    for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineJoined', engine, models: [] });
+    totals.heard({ type: 'engineDrained', engine });
+    const all = [[1000, 'gpu-1 was lost'], [3000, 'gpu-1 is back'], [3000, 'gpu-1 was drained']]; // prettier-ignore
+    expect(marks()).toEqual(all);
+    nowMs = 305_000;
+    expect([marks(), marks('1h')]).toEqual([[], all]);
+    for (let times = 0; times < 300; times += 1) totals.mark('configuration reloaded');
+    expect(marks()).toHaveLength(200);
   });
 });
 

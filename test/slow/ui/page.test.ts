@@ -90,9 +90,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const demo = { progress: { ended: 14, total: 80 }, start: () => undefined };
     const { adminUrl } = await world([await fakeEngine()], {}, { shadow: SHADOW, demo });
     const { page, complaints } = await openPage(browser, `${adminUrl}/ui`);
-    await page
-      .getByText('m, adapter: Under pass-through, a program would take 1.30 times as long (1.10 to 1.50).')
-      .waitFor();
+    await page.getByText('m, adapter: Programs end 1.30x faster than under pass-through (1.10 to 1.50).').waitFor();
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await page.getByText('even: No difference that can be told. Mean of 30 programs').waitFor();
     await page.getByText('other: No figure: too few programs began in that time (12 programs).').waitFor();

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Desk } from '../../support/core-desk.js';
-import { cancelled, ended } from '../../support/core-events.js';
+import { arrived, cancelled, ended } from '../../support/core-events.js';
+import { millis, programId, tokens } from '../../../src/index.js';
 
 const CAPACITY = 160_000;
 const QUESTION = { id: 7, tokens: 0 };
@@ -37,6 +38,26 @@ function letIn(desk: Desk, prompt: number, family?: Family): number {
     sent += commands.filter(({ type }) => type === 'dispatch').length;
   }
   return sent;
+}
+
+/** A program of 40 rounds of calls, so many at a time. Shared: another gateway gets every other round, and the last of every other program. */
+function searched(desk: Desk, n: number, beside: number, isShared: boolean): void {
+  const program = `p${n}`;
+  const calls = isShared ? 20 : 40;
+  for (let at = 0; at < calls; at += 1) {
+    const [prompt, done] = [1_000 + (at * 10_000) / calls, 2 * at * beside];
+    const ids = Array.from({ length: beside }, (_, call) => `${program}.${at}.${call}`);
+    for (const id of ids) {
+      const root = { calls: done, firstPromptTokens: tokens(1_000), contextTokens: tokens(prompt - 250) };
+      const elsewhere = { serviceMs: millis(1), calls: done, root };
+      desk.tell({ ...arrived(id, { program, prompt }), ...(isShared && at > 0 && { elsewhere }) });
+      if (isShared && (at < calls - 1 || n % 2 === 0)) desk.tell({ type: 'programMoved', program: programId(program) });
+    }
+    desk.pass(10);
+    for (const id of ids) desk.finish(id, { prompt, output: 0 });
+    desk.pass(10);
+  }
+  desk.tell(ended(program));
 }
 
 /** As `taught`, but some calls of each program end otherwise and are sent again. */
@@ -125,6 +146,16 @@ describe('a newcomer to a gated engine', () => {
     const sent = letIn(desk, 1_000);
     expect(sent).toBeGreaterThanOrEqual(24);
     expect(sent).toBeLessThanOrEqual(34);
+  });
+
+  it.each([1, 4])('counts the same when every other call of programs with %i at a time ran elsewhere', (beside) => {
+    const learnt = (isShared: boolean) => {
+      const desk = gated();
+      for (let n = 0; n < 40; n += 1) searched(desk, n, beside, isShared);
+      return letIn(desk, 1_000);
+    };
+    expect(learnt(true)).toBeGreaterThan(0.8 * learnt(false));
+    expect(learnt(true)).toBeLessThan(1.25 * learnt(false));
   });
 
   it('counts the same when some of the calls before were refused or cancelled and sent again', () => {

@@ -1,0 +1,39 @@
+import { hash } from 'node:crypto';
+import type { ProgramGone, ProgramId } from '../../src/index.js';
+import type { AnswerFacts } from '../apis/api.js';
+import type { Observer } from './observers.js';
+import type { CallSpec } from './spec.js';
+
+interface Run {
+  readonly asked: string;
+  readonly length: number;
+}
+
+/** Counts the answers in a row that ask for the same tool calls: an agent that goes round in a circle. */
+export class Repeats implements Observer {
+  /** The present run of each thread of each program. */
+  readonly #runs = new Map<ProgramId, Map<string, Run>>();
+
+  answered({ identity }: Pick<CallSpec, 'identity'>, { message, tools }: Pick<AnswerFacts, 'message' | 'tools'>): void {
+    const { program, thread } = identity;
+    if (message === undefined) return;
+    if (tools.length === 0) {
+      this.#runs.get(program)?.delete(thread);
+      return;
+    }
+    let threads = this.#runs.get(program);
+    if (threads === undefined) this.#runs.set(program, (threads = new Map<string, Run>()));
+    const asked = hash('sha256', message.content, 'base64');
+    const before = threads.get(thread);
+    threads.set(thread, { asked, length: before?.asked === asked ? before.length + 1 : 1 });
+  }
+
+  programGone({ program }: Pick<ProgramGone, 'program'>): void {
+    this.#runs.delete(program);
+  }
+
+  /** The longest present run of the program's threads. */
+  of(program: ProgramId): number {
+    return Math.max(0, ...[...(this.#runs.get(program)?.values() ?? [])].map(({ length }) => length));
+  }
+}
