@@ -1,4 +1,6 @@
 import { Argument, Command } from 'commander';
+import { benchPrograms } from './batches/programs.js';
+import { benchRoom } from './batches/room.js';
 import { benchCluster } from './cluster/calls.js';
 import { benchFleet } from './cluster/fleet.js';
 import { benchPressure } from './cluster/pressure.js';
@@ -46,6 +48,8 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   fleet: { run: benchFleet, quickSeconds: 60 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
+  batches: { run: benchPrograms, quickSeconds: 5 },
+  room: { run: benchRoom, quickSeconds: 20 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };
 

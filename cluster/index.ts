@@ -6,4 +6,4 @@ export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './
 export { Participant, type Clock } from './participant.js';
 export { REDIS_DEFAULTS, RedisState, type RedisOptions } from './redis/redis-state.js';
 export { Rounds } from './rounds.js';
-export type { Answer, SharedListener, SharedState } from './shared-state.js';
+export type { Answer, Held, SharedListener, SharedState } from './shared-state.js';

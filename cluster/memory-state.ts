@@ -3,7 +3,7 @@ import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.
 import { Directory, type Taken } from './directory.js';
 import { EngineLedger } from './engine-ledger.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
-import type { Answer, SharedListener, SharedState, StoreState } from './shared-state.js';
+import type { Answer, Held, SharedListener, SharedState, StoreState } from './shared-state.js';
 
 /** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;
@@ -27,6 +27,8 @@ const AT_ONCE: Way = { carry: queueMicrotask, ask: (reach) => Promise.resolve().
 /** State shared by gateways in one process. It is always available; the way to it may lose answers. */
 export class MemoryStore {
   readonly #gateways = new Map<GatewayId, { readonly listener: SharedListener; readonly way: Way }>();
+  /** Holders of names, and what they say of themselves. A gateway that is gone has left. */
+  readonly holds = new Map<string, { readonly gateway: GatewayId; readonly value: string }>();
   readonly ledgers = new Map<EngineId, EngineLedger>();
   readonly directory: Directory;
   /** Names by key, of each tenant; '': the key has several. */
@@ -47,6 +49,7 @@ export class MemoryStore {
 
   leave(gateway: GatewayId): void {
     this.#gateways.delete(gateway);
+    for (const [name, held] of this.holds) if (held.gateway === gateway) this.holds.delete(name);
   }
 
   keysOf(tenant: TenantId): LRUCache<string, string> {
@@ -126,6 +129,17 @@ class MemoryState implements SharedState {
       const names = this.#store.keysOf(tenant);
       const known = keys.find((key) => names.has(key));
       return (known !== undefined && names.get(known)) || undefined;
+    }, undefined);
+  }
+
+  hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
+    return this.#way.ask((): Held | undefined => {
+      const { holds } = this.#store;
+      const held = holds.get(name);
+      if (held !== undefined && held.gateway !== this.#gateway) return { isOwn: false, value: held.value };
+      if (leaseMs === 0) holds.delete(name);
+      else holds.set(name, { gateway: this.#gateway, value });
+      return { isOwn: leaseMs > 0, value };
     }, undefined);
   }
 

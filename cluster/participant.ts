@@ -4,7 +4,7 @@ import { elsewhereOf, type Taken } from './directory.js';
 import { Member } from './member.js';
 import type { EnginePart } from './messages.js';
 import { Rounds } from './rounds.js';
-import type { Answer, SharedListener, SharedState, StoreState } from './shared-state.js';
+import type { Answer, Held, SharedListener, SharedState, StoreState } from './shared-state.js';
 
 /** Time, and one alarm. */
 export interface Clock {
@@ -139,6 +139,11 @@ export class Participant implements SharedListener {
   /** The program or engine of the first known key. @param keys the longest conversation first */
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
     return this.#shared.find(tenant, keys);
+  }
+
+  /** Holds a name for this gateway, unless another one does (`SharedState.hold`). */
+  hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
+    return this.#shared.hold(name, value, leaseMs);
   }
 
   /**

@@ -57,7 +57,7 @@ export async function calibrate(prober: Prober, maxModelLen = Infinity): Promise
   };
 }
 
-/** Tokens of a template; none if unknown, as for roles that a target refuses. */
+/** Tokens that the chat template adds for a role; 0 if the target refuses it. */
 const extra = (tokens: number): number => Math.max(0, Math.round(tokens) || 0);
 
 /** Prompt tokens that the target counts for messages of these lengths in words; NaN where it does not report them. */

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { Participant } from '../cluster/index.js';
-import type { Batches } from './batches/batches.js';
+import type { BatchSeat } from './batches/seat.js';
 import type { ActiveSet } from './calls/active.js';
 import type { Auth } from './http/auth.js';
 import type { HeldBytes } from './bodies/held.js';
@@ -82,7 +82,7 @@ export interface Context {
   /** Undefined: off. */
   cluster: Participant | undefined;
   /** Undefined: off. */
-  batches: Batches | undefined;
+  batches: BatchSeat | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
 }

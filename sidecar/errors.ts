@@ -43,6 +43,7 @@ export const ERRORS = {
   engine_failed: { status: 502, type: 'server_error' },
   engine_answer_invalid: { status: 502, type: 'server_error' },
   engine_answer_too_large: { status: 502, type: 'server_error' },
+  batches_moving: { status: 503, type: 'server_error' },
   bodies_full: { status: 503, type: 'server_error' },
   no_engine: { status: 503, type: 'server_error' },
   watchers_full: { status: 503, type: 'server_error' },

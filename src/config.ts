@@ -79,6 +79,8 @@ export interface SchedulerConfig {
      * Whether a call is held when it would slow the running calls by more than it gains (`policies/admission-knee.ts`).
      */
     readonly batching: AdmissionName;
+    /** Most of an engine's time that background calls may cost others there; the rest they take where it is idle. */
+    readonly backgroundShare: number;
     /**
      * Milliseconds in which the room held for an idle context halves, with `retention: half-life`. The unit of age of all
      * rules: after four of them nothing is held, and an idle program counts as ended.
@@ -171,6 +173,7 @@ export function checkConfig(config: SchedulerConfig): void {
     ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
     ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],
     ['admission.gate', admission.gate, 0],
+    ['admission.backgroundShare', admission.backgroundShare, 0],
     ['admission.halfLifeMs', admission.halfLifeMs, 1],
     ['admission.reserveMs', admission.reserveMs, 0],
     ['admission.turnMs', admission.turnMs, 0],

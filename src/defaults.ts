@@ -28,6 +28,7 @@ export const defaults = {
     windowMax: 1024,
     gate: 0.9,
     batching: 'knee',
+    backgroundShare: 0.1,
     halfLifeMs: 20_000,
     retention: 'learnt',
     forecast: 'learnt',

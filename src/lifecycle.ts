@@ -5,7 +5,7 @@ import { Escalator } from './placement/escalator.js';
 import type { Placement } from './placement/placement.js';
 import { accepted, proved, setBack } from './placement/retry.js';
 import { turnedAway } from './placement/wait-estimate.js';
-import type { Policy } from './policies/policy.js';
+import type { Policy, Standing } from './policies/policy.js';
 import { type Accounting, clampUsage, goneNotice } from './programs/accounting.js';
 import { Call } from './programs/call.js';
 import { Ghosts } from './programs/ghosts.js';
@@ -76,10 +76,17 @@ export class Lifecycle {
   /** Ranks and queues the call: on arrival, after an engine failed it, or by other rules after a reload. */
   wait(call: Call): void {
     call.turn = this.placement.accounts.turnOf(call);
-    call.restMs = this.accounting.restMs(call);
-    Object.assign(call, call.promoted ? { level: 0, rank: 0 } : this.policy.stand(call, call.program, this.step.nowMs));
+    // A background call weighs nothing against others, and its like run in order of arrival.
+    call.restMs = call.isBackground ? Infinity : this.accounting.restMs(call);
+    Object.assign(call, this.#standingOf(call));
     this.placement.enqueue(call);
     this.#escalator.watch(call);
+  }
+
+  #standingOf(call: Call): Standing {
+    if (call.promoted) return { level: 0, rank: 0 };
+    if (call.isBackground) return { level: this.policy.levels - 1, rank: 0 };
+    return this.policy.stand(call, call.program, this.step.nowMs);
   }
 
   /** Dispatches every call that has room. */
@@ -126,7 +133,8 @@ export class Lifecycle {
     engine.finished(call, event, nowMs);
     accepted(call, engine, this.placement, nowMs);
     const left = this.accounting.finished(call, engine, event, nowMs);
-    this.placement.vacate(call, engine, left, nowMs);
+    // Nothing is held for its return.
+    this.placement.vacate(call, engine, call.isBackground ? 'nothing' : left, nowMs);
     if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);
     this.placement.completed(call, engine, nowMs);
     this.memory.finished(call, engine, event.usage);

@@ -20,7 +20,11 @@ export function StatusLine() {
     document.title = short === '' ? 'maitred' : `${short} – maitred`;
     document.querySelector<HTMLLinkElement>('link[rel=icon]')?.setAttribute('href', level === 'bad' ? ALARM : CALM);
   }, [level, short]);
-  return <p class={`status ${level}`}>{text}</p>;
+  return (
+    <p class={`status ${level}`}>
+      {text} {batchWords()}
+    </p>
+  );
 }
 
 function status(): Status {
@@ -51,6 +55,15 @@ function downWords({ id, down_since: since, down_reason: reason, probe_in_second
 }
 
 type EngineRow = NonNullable<typeof engines.value>['engines'][number];
+
+/** How far each batch is; empty: none is under way. */
+function batchWords(): string {
+  const words = gateway.value?.batches.map(({ id, lines, rest_seconds: rest, late }) => {
+    const left = rest === null ? '' : `, about ${duration(rest)} left`;
+    return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}.`;
+  });
+  return words?.join(' ') ?? '';
+}
 
 function waitWords(): string {
   const { waiting = 0, waiting_for: causes, longest_wait_seconds: longest = 0 } = queue.value ?? {};

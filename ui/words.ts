@@ -93,6 +93,7 @@ export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = 
   kv: 'KV cache',
   turn: 'calls ahead',
   knee: 'an engine past its knee',
+  background: 'room that no other call needs',
 };
 
 /** ` for a slot`, or `: 5 for a slot, 3 for KV cache`; the most frequent first. */

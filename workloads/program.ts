@@ -15,6 +15,8 @@ export interface AgentProgram {
   readonly workload?: string;
   /** Whose program it is. Absent: all programs are of one tenant. */
   readonly tenant?: string;
+  /** Whether its calls take only the room that others leave, as the lines of a batch. */
+  readonly background?: true;
   /** At least one. Each comes after all calls that it needs, so that the calls can be made in this order. */
   readonly calls: readonly AgentCall[];
 }

@@ -36,7 +36,10 @@ export async function runBatch(
   for (const path of Object.values(paths)) await checkSame(path, name);
   const input = await readInput(file, URLS, LIMITS);
   if (!('order' in input)) return fail(file, input);
-  const results = await Results.open(name, input.order.length, paths, () => Promise.resolve(false));
+  const results = await Results.open(name, input.order.length, paths, {
+    isOurs: () => true,
+    failed: () => Promise.resolve(false),
+  });
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
   const run = await Run.open(name, file, input, results, URLS, ports);
@@ -45,7 +48,8 @@ export async function runBatch(
   const ended = new Promise<void>((resolve) => (end = resolve));
   const pump = (): void => {
     if (signal.aborted || fault !== undefined || run.isDone) end();
-    else while (run.isReady && run.inFlight < parallel) void run.startNext().then((error) => failed(error));
+    else
+      while (run.isReady && run.inFlight < parallel) void run.startNext(() => undefined).then((error) => failed(error));
   };
   const failed = (error: unknown): void => {
     fault ??= error;

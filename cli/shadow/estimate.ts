@@ -26,7 +26,7 @@ interface Scene extends PoolPrograms {
 
 const PROGRAMS_MIN = 20;
 const UNANSWERED_SHARE_MAX = 0.1;
-/** Of the work of a program that has not ended, a part is unseen, which would hold up others under `pass-through`. */
+/** Unfinished programs hide work that would delay others under `pass-through`: above this share, no estimate is given. */
 const UNFINISHED_SHARE_MAX = 0.2;
 /** Beyond this error, the simulated engines are not the real ones. */
 const ERROR_MAX = 0.25;

@@ -28,7 +28,7 @@ function headOf(url: string, { gateway, engines, queue, programs, offset, total 
     .filter(([, calls]) => calls > 0)
     .sort(([, a], [, b]) => b - a)
     .map(([cause, calls]) => `${cause} ${countText(calls)}`);
-  const { draining, demo_programs: demo, policy } = gateway;
+  const { draining, demo_programs: demo, policy, batches } = gateway;
   return [
     url.replace(/^http:\/\//, ''),
     ...(draining ? ['DRAINING'] : []),
@@ -38,9 +38,15 @@ function headOf(url: string, { gateway, engines, queue, programs, offset, total 
     `${countText(queue.waiting)} waiting${causes.length === 0 ? '' : `: ${causes.join(', ')}`}`,
     ...(queue.waiting > 0 ? [`oldest ${timeText(queue.longest_wait_seconds)}`] : []),
     `${up} of ${counted(engines.length, 'engine')} up`,
+    ...batches.map(batchText),
     ...(demo ? [`demo: ${demo.ended} of ${demo.total} ended`] : []),
     `policy ${policy}`,
   ];
+}
+
+function batchText({ id, lines, rest_seconds: rest }: Snapshot['gateway']['batches'][number]): string {
+  const { total, completed, failed } = lines;
+  return `${id}: ${countText(completed + failed)} of ${countText(total)} lines${rest === null ? '' : `, ${timeText(rest)} left`}`;
 }
 
 /** The segments that fit side by side into `width`, the first ones first. */

@@ -29,12 +29,16 @@ const program = z.object({
   idle_seconds: figure,
 });
 
+const lines = z.object({ total: figure, completed: figure, failed: figure });
+const batch = z.object({ id: name, lines, rest_seconds: z.number().nullable().catch(null) });
+
 const ANSWERS = {
   '/gateway': z.object({
     policy: name,
     draining: z.boolean().catch(false),
     /** Of the demo fleet under way. */
     demo_programs: z.object({ ended: z.number(), total: z.number() }).nullish().catch(null),
+    batches: z.array(batch).catch([]),
   }),
   '/engines': z.object({ engines: z.array(z.object({ state: name, in_flight: figure })) }),
   '/queue': z.object({ waiting: figure, longest_wait_seconds: figure, waiting_for: z.record(name, figure).catch({}) }),

@@ -1,13 +1,13 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 import type { Taken } from '../directory.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
-import type { SharedListener, SharedState, StoreState } from '../shared-state.js';
+import type { Held, SharedListener, SharedState, StoreState } from '../shared-state.js';
 import { Batches, BATCH_MAX } from './batches.js';
 import { Circuit } from './circuit.js';
 import { makeClient, type Client, type Connection } from './client.js';
 import type { ScriptName } from './scripts.js';
 import { partAlone, Shares } from './shares.js';
-import { claimText, parseClaimed, parseFound, parseHeartbeat, parseLedgers, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
+import { claimText, parseClaimed, parseFound, parseHeartbeat, parseHeld, parseLedgers, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
 import { within } from './within.js';
 
 export interface RedisOptions {
@@ -66,6 +66,8 @@ interface Names {
   readonly engines: readonly string[];
   readonly programs: readonly string[];
   readonly keys: (tenant: TenantId) => readonly string[];
+  /** Beginning of keys, one for each name that is held. */
+  readonly holds: string;
   /** Channels of one gateway, but for its name. */
   readonly parts: string;
   readonly moved: string;
@@ -132,6 +134,7 @@ export class RedisState implements SharedState {
       engines: [`${prefix}gateways`, `${prefix}engines`],
       programs: [`${prefix}programs:young`, `${prefix}programs:old`],
       keys: (tenant) => [`${prefix}keys:young:${tenant}`, `${prefix}keys:old:${tenant}`],
+      holds: `${prefix}holds:`,
       parts: `${prefix}parts:`,
       moved: `${prefix}moved:`,
     };
@@ -177,6 +180,12 @@ export class RedisState implements SharedState {
     const known = keys.filter((key) => key.length <= KEY_CHARS_MAX).slice(0, KEYS_MAX);
     if (!this.#circuit.isClosed || known.length === 0) return undefined;
     return this.#inTime(this.#onKeys('maitredFind', tenant, known).then(parseFound));
+  }
+
+  async hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
+    if (!this.#circuit.isClosed) return undefined;
+    const keys = [this.#names.holds + name, this.#names.holds];
+    return this.#inTime(this.#run('maitredHold', keys, [this.#options.gateway, value, `${leaseMs}`]).then(parseHeld));
   }
 
   async leave(): Promise<void> {

@@ -6,6 +6,7 @@
  *     engines    hash: engine -> its ledger as JSON, {since, rev, holdings}
  *     programs   two generations of a hash: program -> [owner, service, calls, place] as JSON
  *     keys       the same for each tenant: key -> program or engine, '' when it has had several names
+ *     holds      a hash for each name that is held, which ends with its lease: gateway, value
  */
 
 /** The beginning of scripts over engines. A ledger's rule is that of `EngineLedger`; a test compares them. */
@@ -282,6 +283,19 @@ end
 return ''
 `;
 
+const HOLD = `
+local HELD, gateway, value, leaseMs = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
+local owner = redis.call('HGET', HELD, 'gateway')
+if owner and owner ~= gateway then return {0, redis.call('HGET', HELD, 'value')} end
+if leaseMs == 0 then
+  redis.call('UNLINK', HELD)
+  return {0, value}
+end
+redis.call('HSET', HELD, 'gateway', gateway, 'value', value)
+redis.call('PEXPIRE', HELD, leaseMs)
+return {1, value}
+`;
+
 /** All scripts by name. Each has two keys. */
 export const SCRIPTS = {
   maitredHeartbeat: HEARTBEAT,
@@ -292,6 +306,7 @@ export const SCRIPTS = {
   maitredForget: FORGET,
   maitredRemember: REMEMBER,
   maitredFind: FIND,
+  maitredHold: HOLD,
 } as const;
 
 export type ScriptName = keyof typeof SCRIPTS;

@@ -11,6 +11,7 @@ import {
 import type { Taken } from '../directory.js';
 import { EngineLedger, type Holding } from '../engine-ledger.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../messages.js';
+import type { Held } from '../shared-state.js';
 import type { LedgerState } from './shares.js';
 
 /*
@@ -79,6 +80,11 @@ function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
     cachedTokens: tokensOf(tokens[3]),
   };
   return [gatewayId(textOf(gateway)), { claim, slots: claim.keeps }];
+}
+
+export function parseHeld(reply: unknown): Held {
+  const [isOwn, value] = listOf(reply);
+  return { isOwn: countOf(isOwn) > 0, value: textOf(value) };
 }
 
 export function parseTaken(reply: unknown): Taken {

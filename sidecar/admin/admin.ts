@@ -51,6 +51,7 @@ type Parts = Pick<
   | 'shadow'
   | 'observers'
   | 'cluster'
+  | 'batches'
 >;
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;

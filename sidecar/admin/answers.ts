@@ -278,6 +278,19 @@ export const totals = z
   })
   .meta({ id: 'Totals' });
 
+const batch = z
+  .strictObject({
+    id: z.string(),
+    tenant: z.string(),
+    lines: z.strictObject({ total: whole, completed: whole, failed: whole }),
+    in_flight: say(whole, 'Lines that wait in the queue or run.'),
+    ready: say(whole, 'Lines that have all answers that they need.'),
+    rest_seconds: say(seconds.nullable(), 'Until its end at the pace so far; null: no line has ended yet.'),
+    late: say(z.boolean(), 'Whether its lines are calls like all others, because its window would end too early.'),
+    expires_at: say(whole, 'Unix time in seconds.'),
+  })
+  .meta({ id: 'Batch' });
+
 export const gatewayState = z
   .strictObject({
     api: z.literal(API_VERSION),
@@ -292,9 +305,11 @@ export const gatewayState = z
     ),
     estimates: say(z.boolean(), 'Whether it estimates its gain over `pass-through`.'),
     cluster: say(clusterState.nullable(), 'Null: no state is shared.'),
+    batches: say(z.array(batch), 'Batches under way on this gateway, the oldest first, at most 20.'),
   })
   .meta({ id: 'GatewayState' });
 
+export type Batch = z.infer<typeof batch>;
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;

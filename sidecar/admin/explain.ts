@@ -1,21 +1,24 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
+import { batchInWords, waitingProgram } from './batches.js';
 import { findProgramByBeginning } from './programs.js';
 import { CALLS_MAX, programRows } from './rows.js';
 import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, lastCallInWords } from './words.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'driver' | 'identifier' | 'known'>;
+type Parts = Pick<Context, 'batches' | 'driver' | 'identifier' | 'known'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
  * why its last one ran where it ran. The id may also be a call's: an active one, or the last of its program; or the
- * beginning of a program's.
+ * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
 export function explain(context: Parts, id: string, tenant: TenantId | undefined, now: number) {
   const { views } = context.driver;
+  const batch = batchInWords(context, id);
+  if (batch !== undefined) return explainBatch(context, id, batch, now);
   const active = views.call(callId(id));
   if (active !== undefined) {
     const row = views.program(active.program);
@@ -26,6 +29,14 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
   const row = findProgramByBeginning(context, id, tenant);
   const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
   return explanation(context, row, calls, row.activeCalls - calls.length);
+}
+
+function explainBatch(context: Parts, id: string, words: string, now: number) {
+  const { views } = context.driver;
+  const row = waitingProgram(views.programs(), id);
+  const calls = row === undefined ? [] : [...views.callsOf(row.id, 1)].map(([call, view]) => callRow(context, call, view, now)); // prettier-ignore
+  const { text, ...rest } = explanation(context, row, calls);
+  return { ...rest, text: row === undefined ? words : `${words}\n\n${text}` };
 }
 
 /** @param more active calls besides these */

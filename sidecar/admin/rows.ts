@@ -9,6 +9,7 @@ import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
+import { batchRows } from './batches.js';
 import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
@@ -27,6 +28,7 @@ type Parts = Pick<
   | 'demo'
   | 'shadow'
   | 'cluster'
+  | 'batches'
 >;
 
 type Known = Pick<Context, 'driver' | 'known'>;
@@ -311,7 +313,8 @@ export function historyRow({ totals, driver }: Parts, range: Range): Answers.His
 /** Means need no more than a tenth. */
 const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
 
-export function gatewayRow({ cluster, config, driver, draining, demo, shadow }: Parts): Answers.GatewayState {
+export function gatewayRow(context: Parts): Answers.GatewayState {
+  const { cluster, config, driver, draining, demo, shadow } = context;
   return {
     api: 1,
     instance: INSTANCE,
@@ -322,6 +325,7 @@ export function gatewayRow({ cluster, config, driver, draining, demo, shadow }: 
     demo_programs: demo?.progress ?? null,
     estimates: shadow !== undefined,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
+    batches: batchRows(context),
   };
 }
 

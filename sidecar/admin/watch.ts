@@ -19,6 +19,7 @@ import type { ProgramPage } from './answers.js';
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<
   Context,
+  | 'batches'
   | 'cluster'
   | 'config'
   | 'demo'

@@ -127,6 +127,8 @@ function obstacleInWords(
         : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} comes first and is held.`;
     case 'knee':
       return `It is held: ${at} has a slot and room, but is past its knee, so the call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
+    case 'background':
+      return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
 }
 
@@ -159,6 +161,8 @@ function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView
       return `at ${engine} other calls come first${too}`;
     case 'knee':
       return `${engine} is past its knee${too}`;
+    case 'background':
+      return `${engine} keeps its room for others${too}`;
   }
 }
 
@@ -202,7 +206,7 @@ const count = (calls: number): string => `${calls} ${calls === 1 ? 'call' : 'cal
 const tokens = (value: number): string => `${Math.round(value).toLocaleString('en-US')} tokens`;
 
 /** A duration of the past or the near future in words. */
-function span(ms: number): string {
+export function span(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;

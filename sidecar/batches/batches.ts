@@ -1,36 +1,48 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { problem, type Problem } from '../../plans/index.js';
-import { tenantId, type TenantId } from '../../src/index.js';
+import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
 import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest, type Patch } from './objects.js';
+import type { Disk } from './line-file.js';
+import { Pump, type Work } from './pump.js';
 import { Results } from './results.js';
-import { Run, type LineAnswer, type LineRequest } from './run.js';
+import { Run, type LineAnswer, type LineRequest, type Signs } from './run.js';
 import { Shelf } from './shelf.js';
 
 export interface BatchPorts {
   readonly config: () => Config['batches'];
   /** Paths that lines may ask. */
   readonly urls: ReadonlySet<string>;
-  /** Undefined: the gateway is closing. */
-  readonly ask: (tenant: TenantId, request: LineRequest) => Promise<LineAnswer | undefined>;
-  /** Whether no other call waits. */
-  readonly hasRoom: () => boolean;
+  /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
+  readonly ask: (
+    tenant: TenantId,
+    line: LineRequest,
+    signs: Signs,
+    isBackground: boolean,
+  ) => Promise<LineAnswer | undefined>;
+  /** Engines that are up, in a steady order. */
+  readonly engines: () => readonly EngineId[];
+  /** Whether this gateway alone writes into the folder. */
+  readonly isOurs: () => boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
   readonly log: Logger;
 }
 
-interface Work {
-  readonly shelf: Shelf;
-  readonly id: string;
-  readonly run: Run;
-  /** Undefined: under way. */
-  ending?: Promise<void>;
+/** A batch under way, with lines that engines or queues have, and those that may start. */
+export interface BatchView extends BatchObject {
+  readonly tenant: TenantId;
+  readonly inFlight: number;
+  readonly ready: number;
+  /** Time that the rest takes at the pace so far; undefined: unknown. */
+  readonly restMs: number | undefined;
+  /** Whether it goes on beside others, because its window would end too early. */
+  readonly isLate: boolean;
 }
 
 const TICK_MS = 1000;
@@ -40,32 +52,35 @@ const PREFIX = 't-';
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
 /**
- * All batches. Those of one tenant are on its shelf; here they are planned, run and ended. A line starts only while no
- * other call waits, one after the other, so that at most one of them ever waits in the queue. Only a batch whose window
- * would end too early goes on beside others.
+ * All batches. Those of one tenant are on its shelf; here they are planned, run and ended. Their lines are background
+ * calls, but for those of a batch whose window would end too early.
  */
 export class Batches {
   readonly #shelves = new Map<TenantId, Promise<Shelf>>();
-  readonly #works = new Map<string, Work>();
   /** One batch after the other is planned, which bounds the memory. */
   #planning: Promise<unknown> = Promise.resolve();
-  /** Whether a line has started and is not yet at an engine. */
-  #isEntering = false;
   #isClosing = false;
-  #isWoken = false;
   #ticks = 0;
   #cancelTick = (): void => undefined;
   readonly #onClose = new Set<() => void>();
+  readonly #pump: Pump;
+  readonly #disk: Disk;
 
   private constructor(
     private readonly folder: string,
     private readonly ports: BatchPorts,
-  ) {}
+  ) {
+    this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
+    this.#pump = new Pump(
+      () => ports.config().inFlightMax,
+      ports.engines,
+      ({ id }, err) => ports.log.error({ err, batch: id }, 'a line of a batch failed here'),
+    );
+  }
 
   /** Takes over the batches of an earlier process. They go on once `start` is called. */
   static async open(folder: string, ports: BatchPorts): Promise<Batches> {
     const batches = new Batches(folder, ports);
-    await mkdir(folder, { recursive: true });
     for (const name of await readdir(folder))
       if (name.startsWith(PREFIX)) await batches.shelf(tenantId(name.slice(PREFIX.length)));
     return batches;
@@ -75,7 +90,7 @@ export class Batches {
   shelf(tenant: TenantId): Promise<Shelf> {
     let shelf = this.#shelves.get(tenant);
     if (shelf === undefined) {
-      shelf = Shelf.open(tenant, join(this.folder, `${PREFIX}${tenant}`));
+      shelf = Shelf.open(tenant, join(this.folder, `${PREFIX}${tenant}`), this.#disk);
       this.#shelves.set(tenant, shelf);
       // A shelf that could not be opened is tried again.
       shelf.catch(() => this.#shelves.delete(tenant));
@@ -115,8 +130,24 @@ export class Batches {
     const batch = shelf.batches.get(id);
     if (batch === undefined)
       throw new GatewayError('unknown_batch', `There is no batch ${JSON.stringify(id.slice(0, 100))}.`);
-    const work = this.#works.get(id);
+    const work = this.#pump.works.get(id);
     return work === undefined ? batch : { ...batch, request_counts: { ...work.run.results.counts } };
+  }
+
+  /** Batches that are planned and not ended, as operators see them. */
+  underWay(): BatchView[] {
+    return [...this.#pump.works.values()].map((work) => {
+      const { run, shelf, id } = work;
+      const { inFlight, ready } = run;
+      return {
+        ...this.shown(shelf, id),
+        tenant: shelf.tenant,
+        inFlight,
+        ready,
+        restMs: this.#restMs(work),
+        isLate: this.#isLate(work),
+      };
+    });
   }
 
   /** @throws GatewayError `unknown_batch`, `batch_ended` */
@@ -131,30 +162,15 @@ export class Batches {
     );
     if (status !== 'cancelling')
       throw new GatewayError('batch_ended', `A batch with the status ${status} cannot be cancelled.`);
-    const work = this.#works.get(id);
+    const work = this.#pump.works.get(id);
     if (work !== undefined) this.#end(work);
     return this.shown(shelf, id);
-  }
-
-  /** The line that entered last is at an engine. */
-  entered(): void {
-    this.#isEntering = false;
-    this.wake();
-  }
-
-  /** Lines may start now. */
-  wake(): void {
-    if (this.#isWoken || this.#works.size === 0) return;
-    this.#isWoken = true;
-    setImmediate(() => {
-      this.#isWoken = false;
-      this.#pump();
-    });
   }
 
   /** Starts no further line. */
   stop(): void {
     this.#isClosing = true;
+    this.#pump.stop();
     this.#cancelTick();
     for (const end of this.#onClose) end();
   }
@@ -163,7 +179,7 @@ export class Batches {
   async close(): Promise<void> {
     this.stop();
     await this.#planning;
-    await Promise.all([...this.#works.values()].map(({ run, ending }) => ending ?? run.close()));
+    await Promise.all([...this.#pump.works.values()].map(({ run, ending }) => ending ?? run.close()));
   }
 
   get #seconds(): number {
@@ -186,29 +202,33 @@ export class Batches {
     if (!('order' in input)) return this.#failed(shelf, id, input);
     const { output, errors } = outputOf(batch);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await Results.open(nameOf(id), input.order.length, paths, this.#failedWrite);
-    const run = await Run.open(nameOf(id), path, input, results, this.ports.urls, {
-      ask: (request) => this.ports.ask(shelf.tenant, request),
-      changed: () => this.#changed(id),
-      setTimer: this.ports.setTimer,
-      secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
-    });
-    const work: Work = { shelf, id, run };
-    this.#works.set(id, work);
+    const results = await Results.open(nameOf(id), input.order.length, paths, this.#disk);
+    const work: Work = {
+      shelf,
+      id,
+      since: { atMs: this.ports.now(), pending: results.pending },
+      run: await Run.open(nameOf(id), path, input, results, this.ports.urls, {
+        ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !this.#isLate(work)),
+        changed: () => this.#changed(id),
+        setTimer: this.ports.setTimer,
+        secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
+      }),
+    };
+    this.#pump.works.set(id, work);
     const begun: Patch = { status: 'in_progress', in_progress_at: this.#seconds };
-    await shelf.change(id, ({ status }) => (status === 'validating' ? begun : {}), this.#failedWrite);
+    await shelf.change(id, ({ status }) => (status === 'validating' ? begun : {}), true);
     this.#changed(id);
   }
 
   async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {
     const errors = { object: 'list', data: problems } as const;
-    await shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }, this.#failedWrite);
+    await shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }, true);
   }
 
   #changed(id: string): void {
-    const work = this.#works.get(id);
+    const work = this.#pump.works.get(id);
     if (work !== undefined && (work.run.isDone || this.#isOver(work))) this.#end(work);
-    this.wake();
+    this.#pump.wake();
   }
 
   #isOver({ shelf, id }: Work): boolean {
@@ -230,60 +250,41 @@ export class Batches {
       if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
       if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
       const at = this.#seconds;
-      if (!isCancelled && !isLate)
-        await shelf.change(id, { status: 'finalizing', finalizing_at: at }, this.#failedWrite);
+      if (!isCancelled && !isLate) await shelf.change(id, { status: 'finalizing', finalizing_at: at }, true);
       const files = await shelf.addResults(id, run.results.bytes, at, Math.floor(this.ports.config().keepMs / 1000));
       const ended: Patch = isCancelled
         ? { status: 'cancelled', cancelled_at: at }
         : isLate
           ? { status: 'expired', expired_at: at }
           : { status: 'completed', completed_at: at };
-      await shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }, this.#failedWrite);
+      await shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }, true);
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...run.results.counts }, `batch ${ended.status}`);
     } catch (err) {
       // It stays as it is on the disk, and goes on after the next start.
       this.ports.log.error({ err, batch: id }, 'batch cannot be ended');
     } finally {
-      this.#works.delete(id);
+      this.#pump.works.delete(id);
       await run.close();
     }
   }
 
-  #pump(): void {
-    const works = [...this.#works.values()].filter(({ run, ending }) => run.isReady && ending === undefined);
-    const inFlight = this.#inFlight();
-    const { inFlightMax } = this.ports.config();
-    if (works.length === 0 || this.#isClosing || this.#isEntering || inFlight.all >= inFlightMax) return;
-    const fit = this.ports.hasRoom() ? works : works.filter((work) => this.#isLate(work, inFlightMax));
-    const of = ({ shelf }: Work): number => inFlight.byTenant.get(shelf.tenant) ?? 0;
-    const [first, ...others] = fit;
-    if (first === undefined) return;
-    const next = others.reduce((best, each) => (of(each) < of(best) ? each : best), first);
-    this.#isEntering = true;
-    void next.run.startNext().then((err) => {
-      if (err !== undefined) this.ports.log.error({ err, batch: next.id }, 'a line of a batch failed here');
-      this.entered();
-    });
+  /** Milliseconds that the rest of the batch takes at its pace so far; undefined: none of its lines has ended yet. */
+  #restMs({ run, since }: Work): number | undefined {
+    const { pending } = run.results;
+    const ended = since.pending - pending;
+    return ended === 0 ? undefined : (pending * (this.ports.now() - since.atMs)) / ended;
   }
 
-  #inFlight() {
-    const byTenant = new Map<TenantId, number>();
-    let all = 0;
-    for (const { shelf, run } of this.#works.values()) {
-      byTenant.set(shelf.tenant, (byTenant.get(shelf.tenant) ?? 0) + run.inFlight);
-      all += run.inFlight;
-    }
-    return { all, byTenant };
-  }
-
-  /** Whether the rest of the batch takes more than half of the time that is left to it. */
-  #isLate({ shelf, id, run }: Work, inFlightMax: number): boolean {
-    const leftMs = 1000 * this.shown(shelf, id).expires_at - this.ports.now();
-    return (2 * run.results.pending * run.meanMs) / inFlightMax > leftMs;
+  /** Whether the rest of the batch would take more than half of the time that is left to it. */
+  #isLate(work: Work): boolean {
+    const { created_at: from, expires_at: until } = this.shown(work.shelf, work.id);
+    const leftMs = 1000 * until - this.ports.now();
+    const restMs = this.#restMs(work);
+    return restMs === undefined ? leftMs < 500 * (until - from) : 2 * restMs > leftMs;
   }
 
   #tick(): void {
-    for (const { id } of this.#works.values()) this.#changed(id);
+    for (const { id } of this.#pump.works.values()) this.#changed(id);
     this.#ticks += 1;
     if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();
     if (!this.#isClosing) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
@@ -302,7 +303,7 @@ export class Batches {
   }
 
   /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */
-  readonly #failedWrite = async (err: Error): Promise<boolean> => {
+  async #failedWrite(err: Error): Promise<boolean> {
     this.ports.log.error({ err }, 'batches cannot be written; the next attempt follows in a moment');
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -315,7 +316,7 @@ export class Batches {
       if (this.#isClosing) end();
     });
     return !this.#isClosing;
-  };
+  }
 }
 
 /** @param window as `24h` */

@@ -12,6 +12,8 @@ import { splitTarget } from '../http/target.js';
 import { checked } from '../workflows/checked.js';
 import type { TenantHandler } from '../workflows/handlers.js';
 import { secondsOf, type Batches } from './batches.js';
+import { moving, relayTo } from './relay.js';
+import type { BatchSeat } from './seat.js';
 import type { FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 import { ofDisk, upload } from './upload.js';
@@ -39,10 +41,32 @@ const schemaOf = (urls: ReadonlySet<string>) =>
       .nullish(),
   });
 
-/** `/v1/files` and `/v1/batches`, in OpenAI's forms. */
+/** `/v1/files` and `/v1/batches`, in OpenAI's forms. Another gateway that has the batches is asked in our place. */
 export function batchHandlers(
   { config }: { readonly config: () => Context['config'] },
-  batches: Batches,
+  seat: BatchSeat,
+  urls: ReadonlySet<string>,
+): Readonly<Record<string, Methods>> {
+  const here =
+    (handler: TenantHandler): TenantHandler =>
+    (tenant, request, response, params) =>
+      seat.batches === undefined ? relayTo(seat.holder, request, response) : handler(tenant, request, response, params);
+  const batches = (): Batches => {
+    if (seat.batches === undefined) throw moving();
+    return seat.batches;
+  };
+  const table = handlersOf(config, batches, urls);
+  return Object.fromEntries(
+    Object.entries(table).map(([path, methods]) => [
+      path,
+      Object.fromEntries(Object.entries(methods).map(([method, handler]) => [method, here(handler)])),
+    ]),
+  );
+}
+
+function handlersOf(
+  config: () => Context['config'],
+  batches: () => Batches,
   urls: ReadonlySet<string>,
 ): Readonly<Record<string, Methods>> {
   const schema = schemaOf(urls);
@@ -54,7 +78,7 @@ export function batchHandlers(
     '/v1/files': {
       GET: answer(async (tenant, _, request) => {
         const purpose = queryOf(request).get('purpose');
-        const files = [...(await batches.shelf(tenant)).files.values()];
+        const files = [...(await batches().shelf(tenant)).files.values()];
         return page(
           files.filter((file) => purpose === null || file.purpose === purpose),
           request,
@@ -63,14 +87,14 @@ export function batchHandlers(
       }),
       POST: async (tenant, request, response) => {
         const seconds = Math.floor(Date.now() / 1000);
-        const shelf = await batches.shelf(tenant);
+        const shelf = await batches().shelf(tenant);
         sendJson(request, response, 200, 'batch', await upload(shelf, config().batches, request, response, seconds));
       },
     },
     '/v1/files/:id': {
-      GET: answer(async (tenant, id) => fileOf(await batches.shelf(tenant), id)),
+      GET: answer(async (tenant, id) => fileOf(await batches().shelf(tenant), id)),
       DELETE: answer(async (tenant, id) => {
-        const shelf = await batches.shelf(tenant);
+        const shelf = await batches().shelf(tenant);
         fileOf(shelf, id);
         const reader = shelf.readerOf(id);
         if (reader !== undefined)
@@ -81,27 +105,27 @@ export function batchHandlers(
     },
     '/v1/files/:id/content': {
       GET: async (tenant, request, response, { id = '' }) => {
-        const shelf = await batches.shelf(tenant);
+        const shelf = await batches().shelf(tenant);
         await sendContent(shelf, fileOf(shelf, id), request, response);
       },
     },
     '/v1/batches': {
       GET: answer(async (tenant, _, request) => {
-        const shelf = await batches.shelf(tenant);
+        const shelf = await batches().shelf(tenant);
         return page(
-          [...shelf.batches.keys()].map((id) => batches.shown(shelf, id)),
+          [...shelf.batches.keys()].map((id) => batches().shown(shelf, id)),
           request,
           'batch',
         );
       }),
       POST: async (tenant, request, response) => {
         const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
-        const created = batches.create(tenant, checked(schema, body));
+        const created = batches().create(tenant, checked(schema, body));
         sendJson(request, response, 200, 'batch', await orFull(created));
       },
     },
-    '/v1/batches/:id': { GET: answer(async (tenant, id) => batches.shown(await batches.shelf(tenant), id)) },
-    '/v1/batches/:id/cancel': { POST: answer((tenant, id) => batches.cancel(tenant, id)) },
+    '/v1/batches/:id': { GET: answer(async (tenant, id) => batches().shown(await batches().shelf(tenant), id)) },
+    '/v1/batches/:id/cancel': { POST: answer((tenant, id) => batches().cancel(tenant, id)) },
   };
 }
 

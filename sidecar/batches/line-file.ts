@@ -65,8 +65,13 @@ export async function readAt(handle: FileHandle, offset: number, length: number)
   return bytes;
 }
 
-/** Hears of a write that failed. Resolves when to try again, with whether to. */
-export type OnFailedWrite = (error: Error) => Promise<boolean>;
+/** The folder of batches, as its files see it. */
+export interface Disk {
+  /** False: another gateway may write into the folder, so nothing here does. */
+  readonly isOurs: () => boolean;
+  /** Hears of a write that failed. Resolves when to try again, with whether to. */
+  readonly failed: (error: Error) => Promise<boolean>;
+}
 
 /** A file to which lines are appended, each whole: a failed write is repeated in its place. */
 export class LineFile {
@@ -75,16 +80,16 @@ export class LineFile {
   private constructor(
     readonly handle: FileHandle,
     private size: number,
-    private readonly failed: OnFailedWrite,
+    private readonly disk: Disk,
   ) {}
 
   /** Opens or makes a file, and cuts what follows its first `size` bytes: a half-written line. */
-  static async open(path: string, size: number, failed: OnFailedWrite): Promise<LineFile> {
+  static async open(path: string, size: number, disk: Disk): Promise<LineFile> {
     const handle = await open(path, 'a')
       .then((made) => made.close())
       .then(() => open(path, 'r+'));
     await handle.truncate(size);
-    return new LineFile(handle, size, failed);
+    return new LineFile(handle, size, disk);
   }
 
   get bytes(): number {
@@ -105,11 +110,12 @@ export class LineFile {
 
   async #write(bytes: Buffer): Promise<number> {
     const offset = this.size;
+    if (!this.disk.isOurs()) throw new Error('another gateway has the batches now');
     for (let done = 0; done < bytes.length;)
       try {
         done += (await this.handle.write(bytes, done, bytes.length - done, offset + done)).bytesWritten;
       } catch (error) {
-        if (!(await this.failed(error as Error))) throw error;
+        if (!(await this.disk.failed(error as Error))) throw error;
       }
     this.size += bytes.length;
     return offset;

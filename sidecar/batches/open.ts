@@ -2,13 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import inject from 'light-my-request';
 import { tenantId, type TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
-import { acceptCall } from '../calls/accept.js';
+import { acceptCall, type Incoming } from '../calls/accept.js';
 import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import { asGatewayError, sendError } from '../http/answer.js';
 import { settleRequestId } from '../http/headers.js';
 import { setTimer } from '../timer.js';
-import { Batches } from './batches.js';
+import type { BatchPorts } from './batches.js';
 import type { LineAnswer, LineRequest } from './run.js';
+import { BatchSeat } from './seat.js';
 
 /** Refusals by the gateway itself for lack of room. */
 const BUSY = new Set(['queue_full', 'overloaded', 'queue_timeout', 'no_engine', 'bodies_full']);
@@ -19,55 +21,102 @@ const ACCOUNT = '/batch';
 /** The account of a tenant's batches: the tenant's other calls do not pay for them. */
 const accountOf = (tenant: TenantId): TenantId => tenantId(`${tenant}${ACCOUNT}`);
 
+/** Name of the batches at the store of a cluster. */
+const NAME = 'batches';
+
 /**
- * The gateway's batches, whose lines are calls like those of its clients. They start with `start`.
+ * The batches of the configured folder, whose lines are calls like those of clients. They start with `start`.
  * @param apis APIs that lines may ask, by their paths
  */
-export async function openBatches(context: Context, apis: ReadonlyMap<string, Api>): Promise<Batches | undefined> {
-  const { folder } = context.config.batches;
-  if (folder === null) return undefined;
-  const batches = await Batches.open(folder, {
-    config: () => context.config.batches,
-    urls: new Set(apis.keys()),
-    ask: (tenant, request) => ask(context, apis, tenant, request),
-    hasRoom: () => context.driver.waiting === 0,
-    now: () => Date.now(),
+export async function openBatches(context: Context, apis: ReadonlyMap<string, Api>): Promise<BatchSeat | undefined> {
+  const { batches, cluster: settings } = context.config;
+  if (batches.folder === null) return undefined;
+  const { cluster } = context;
+  const { address, leaseMs, heartbeatMs } = settings;
+  return BatchSeat.open({
+    folder: batches.folder,
+    ...(cluster !== undefined && {
+      cluster: {
+        hold: async (value, ms) => cluster.hold(NAME, value, ms),
+        address: address ?? '',
+        leaseMs,
+        heartbeatMs,
+      },
+    }),
+    batches: {
+      config: () => context.config.batches,
+      urls: new Set(apis.keys()),
+      ask: sender(context, apis),
+      engines: () =>
+        context.fleet
+          .list()
+          .filter(isServing)
+          .map(({ id }) => id),
+      now: () => Date.now(),
+      setTimer,
+      log: context.log,
+    },
+    now: () => performance.now(),
     setTimer,
     log: context.log,
   });
-  context.observers.add({
-    refused: () => batches.wake(),
-    dispatched: ({ tenant }) => (tenant.endsWith(ACCOUNT) ? batches.entered() : batches.wake()),
-    ended: () => batches.wake(),
-  });
-  return batches;
 }
 
-/** Sends a line through the gateway as if it had come over a connection. */
+/** Sends lines, and tells when an engine has them. */
+function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['ask'] {
+  /** Lines that wait for an engine, by their ids. */
+  const waiting = new Map<string, () => void>();
+  const left = (id: string): void => {
+    waiting.get(id)?.();
+    waiting.delete(id);
+  };
+  context.observers.add({ dispatched: ({ isLine, requestId }) => isLine && left(requestId) });
+  return (tenant, line, { entered, engine, signal }, isBackground) => {
+    waiting.set(line.id, entered);
+    let giveUp = (): void => undefined;
+    const isGone = new Promise<undefined>(
+      (resolve) => (giveUp = () => void (waiting.has(line.id) && resolve(undefined))),
+    );
+    signal.addEventListener('abort', giveUp);
+    return ask(context, apis, tenant, line, { isBackground, engine }, isGone).finally(() => {
+      signal.removeEventListener('abort', giveUp);
+      left(line.id);
+    });
+  };
+}
+
+/** Sends a line through the gateway as if it had come over a connection. @param isGone resolves when to give it up */
 async function ask(
   context: Context,
   apis: ReadonlyMap<string, Api>,
   tenant: TenantId,
   { id, url: path, body, headers }: LineRequest,
+  manner: NonNullable<Incoming['line']>,
+  isGone: Promise<undefined>,
 ): Promise<LineAnswer | undefined> {
   const api = apis.get(path);
   if (api === undefined) throw new Error(`no API speaks ${path}`);
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The simulated socket has nothing to send.
-    Object.assign(request.socket, { writableLength: 0 });
+    const socket = Object.assign(request.socket, { writableLength: 0 });
+    void isGone.then(() => Object.assign(socket, { destroyed: true }).emit('close'));
     settleRequestId(request);
     try {
-      await acceptCall(context, { api, path, tenant: accountOf(tenant), request, response });
+      await acceptCall(context, { api, path, tenant: accountOf(tenant), line: manner, request, response });
     } catch (thrown) {
       const error = asGatewayError(thrown);
       if (error !== thrown) context.log.error({ err: thrown, request_id: id }, 'request failed');
       sendError(request, response, error, api);
     }
   };
-  const answer = await inject(
-    (request, response) => void take(request, response),
-    { method: 'POST', url: path, payload: body, headers: { ...headers, 'content-type': 'application/json', 'x-request-id': id } }, // prettier-ignore
-  );
+  const answer = await Promise.race([
+    isGone,
+    inject(
+      (request, response) => void take(request, response),
+      { method: 'POST', url: path, payload: body, headers: { ...headers, 'content-type': 'application/json', 'x-request-id': id } }, // prettier-ignore
+    ),
+  ]);
+  if (answer === undefined) return undefined;
   const { statusCode: status, rawPayload } = answer;
   const reason = String(answer.headers['x-maitred-reason'] ?? '');
   if (context.draining && reason === 'draining') return undefined;

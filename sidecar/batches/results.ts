@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import { LineFile, readAt, readLines, type OnFailedWrite } from './line-file.js';
+import { LineFile, readAt, readLines, type Disk } from './line-file.js';
 
 /** Bytes of a line in which its index stands. */
 const HEAD_BYTES = 200;
@@ -43,11 +43,11 @@ export class Results {
     name: string,
     total: number,
     paths: { readonly output: string; readonly errors: string },
-    failed: OnFailedWrite,
+    disk: Disk,
   ): Promise<Results> {
     const found = { output: await linesOf(paths.output), errors: await linesOf(paths.errors) };
-    const output = await LineFile.open(paths.output, found.output.size, failed);
-    const errors = await LineFile.open(paths.errors, found.errors.size, failed);
+    const output = await LineFile.open(paths.output, found.output.size, disk);
+    const errors = await LineFile.open(paths.errors, found.errors.size, disk);
     const results = new Results(name, total, { output, errors });
     for (const { index, offset, length } of found.output.lines) results.#note(index, 'completed', offset, length);
     for (const { index } of found.errors.lines) results.#note(index, 'failed', 0, 0);

@@ -1,8 +1,11 @@
+import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
 import { fill, MissingAnswer, parseLine, type BatchLine } from '../../plans/index.js';
+import type { EngineId } from '../../src/index.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
 import { Ready } from './ready.js';
+import { Rests } from './rests.js';
 import type { Results } from './results.js';
 
 /** A line of a batch as a request. */
@@ -20,9 +23,28 @@ export interface LineAnswer {
   readonly isBusy: boolean;
 }
 
+/** A part of a batch in its order, and the engine that runs it: prompts that begin alike then meet one cache. */
+export interface Part {
+  readonly engine: EngineId | undefined;
+  readonly at: number;
+  readonly of: number;
+}
+
+/** All of a batch, on any engine. */
+export const WHOLE: Part = { engine: undefined, at: 0, of: 1 };
+
+/** Signs between a line under way and its sender. */
+export interface Signs {
+  readonly engine: EngineId | undefined;
+  /** The line no longer waits: an engine has it. */
+  readonly entered: () => void;
+  /** A line that still waits is not to be sent any more. */
+  readonly signal: AbortSignal;
+}
+
 export interface RunPorts {
-  /** Undefined: the sender is closing, and the line stays pending. */
-  readonly ask: (request: LineRequest) => Promise<LineAnswer | undefined>;
+  /** Undefined: the line was not sent, as the batch or the sender ends, and stays pending. */
+  readonly ask: (request: LineRequest, signs: Signs) => Promise<LineAnswer | undefined>;
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
@@ -36,32 +58,23 @@ const PAUSE_MS = 1000;
 const BUSY_PAUSE_MS = 1000;
 /** Pause after a fault of the disk or of ours. */
 const FAULT_PAUSE_MS = 5000;
-const TOKENS_MAX = 1e9;
-const DEADLINE_SECONDS_MAX = 30 * 86_400;
 
 /**
  * A batch under way: its lines start in the plan's order, each when all answers that it needs are there. A failed line
  * fails those that need it.
  */
 export class Run {
-  readonly #ready = new Ready();
+  readonly #ready: Ready;
   /** Place of each line in the plan's order. */
   readonly #ranks: Uint32Array;
   /** Answers that each line still needs. */
   readonly #missing: Int32Array;
   readonly #attempts: Uint8Array;
-  /** By program: lines that are not done, and their tokens. */
-  readonly #lines: Int32Array;
-  readonly #promptTokens: Float64Array;
-  readonly #outputTokens: Float64Array;
-  readonly #size: Int32Array;
+  readonly #rests: Rests;
   readonly #timers = new Set<() => void>();
-  #isStopped = false;
+  readonly #stop = new AbortController();
   readonly #onIdle: (() => void)[] = [];
   inFlight = 0;
-  /** Milliseconds of all lines that have ended here, and their number. */
-  #spentMs = 0;
-  #ended = 0;
 
   private constructor(
     readonly name: string,
@@ -71,17 +84,14 @@ export class Run {
     private readonly urls: ReadonlySet<string>,
     private readonly ports: RunPorts,
   ) {
-    const { order, needs, programs } = input;
+    const { order, needs } = input;
+    this.#ready = new Ready(order.length);
     this.#ranks = new Uint32Array(order.length);
     order.forEach((index, rank) => (this.#ranks[index] = rank));
     this.#missing = Int32Array.from(needs, ({ length }) => length);
     this.#attempts = new Uint8Array(order.length);
-    this.#lines = new Int32Array(order.length);
-    this.#size = new Int32Array(order.length);
-    this.#promptTokens = new Float64Array(order.length);
-    this.#outputTokens = new Float64Array(order.length);
-    programs.forEach((program, index) => this.#count(program, index, 1));
-    this.#size.set(this.#lines);
+    this.#rests = new Rests(input);
+    setMaxListeners(0, this.#stop.signal);
   }
 
   /** @param path of the input */
@@ -103,6 +113,10 @@ export class Run {
     return run;
   }
 
+  get #isStopped(): boolean {
+    return this.#stop.signal.aborted;
+  }
+
   /** Whether a line could start now. */
   get isReady(): boolean {
     return !this.#isStopped && this.#ready.size > 0;
@@ -112,35 +126,38 @@ export class Run {
     return this.results.pending === 0 && this.inFlight === 0;
   }
 
-  /** Mean time of a line; 0: none has ended here. */
-  get meanMs(): number {
-    return this.#ended === 0 ? 0 : this.#spentMs / this.#ended;
+  /** Lines that have all answers that they need, and have not started. */
+  get ready(): number {
+    return this.#ready.size;
   }
 
-  /** Starts the next ready line. It never rejects. @returns when the line has ended, with its fault here if any */
-  async startNext(): Promise<unknown> {
-    const index = this.input.order[this.#ready.take() ?? -1];
+  /**
+   * Starts the next ready line of a part, or the last of all without one. It never rejects.
+   * @param entered called when an engine has the line
+   * @returns when the line has ended, with its fault here if any
+   */
+  async startNext(entered: () => void, { at, of, engine } = WHOLE): Promise<unknown> {
+    const { length } = this.input.order;
+    const rank = this.#ready.take(Math.floor((at * length) / of), Math.floor(((at + 1) * length) / of));
+    const index = this.input.order[rank ?? -1];
     if (index === undefined || this.results.stateOf(index) !== 'pending') return undefined;
     this.inFlight += 1;
-    const startedAt = performance.now();
     try {
-      await this.#run(index);
+      await this.#run(index, { entered, engine, signal: this.#stop.signal });
       return undefined;
     } catch (fault) {
       this.#later(index, FAULT_PAUSE_MS);
       return fault;
     } finally {
-      this.#spentMs += performance.now() - startedAt;
-      this.#ended += 1;
       this.inFlight -= 1;
       if (this.inFlight === 0) for (const tell of this.#onIdle.splice(0)) tell();
       this.ports.changed();
     }
   }
 
-  /** Starts no further line, and waits for those in flight. */
+  /** Starts no further line, and waits for those that engines have. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stop.abort();
     for (const cancel of this.#timers) cancel();
     if (this.inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
@@ -159,12 +176,13 @@ export class Run {
     await Promise.all([this.handle.close(), this.results.close()]);
   }
 
-  async #run(index: number): Promise<void> {
+  async #run(index: number, signs: Signs): Promise<void> {
     const line = await this.#lineAt(index);
     const body = await this.#bodyOf(index, line);
     if (body instanceof MissingAnswer) return this.#fail(index, line.customId, 'missing_answer', body.message);
-    const request = { id: `batch_req_${this.name}_${index}`, url: line.url, body, headers: this.#headersOf(index) };
-    const answer = await this.ports.ask(request);
+    const headers = this.#rests.headersOf(index, this.name, this.ports.secondsLeft?.());
+    const request = { id: `batch_req_${this.name}_${index}`, url: line.url, body, headers };
+    const answer = await this.ports.ask(request, signs);
     if (answer === undefined) return;
     const { status, isBusy } = answer;
     if (isBusy) return this.#later(index, BUSY_PAUSE_MS);
@@ -196,24 +214,6 @@ export class Run {
       if (error instanceof MissingAnswer) return error;
       throw error;
     }
-  }
-
-  /** The line's program, and the rest of it as declared foresight. */
-  #headersOf(index: number): Record<string, string> {
-    const program = this.input.programs[index] ?? 0;
-    const rest = (tokens: Float64Array) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens[program] ?? 0)));
-    const left = this.ports.secondsLeft?.();
-    const isWorkflow = (this.#size[program] ?? 0) > 1;
-    return {
-      'x-maitred-program': `batch_${this.name}.${program}`,
-      ...(left !== undefined && {
-        'x-maitred-deadline': `${Math.floor(Math.min(DEADLINE_SECONDS_MAX, Math.max(0, left)))}`,
-      }),
-      ...(isWorkflow && {
-        'x-maitred-remaining': `prompt=${rest(this.#promptTokens)}, output=${rest(this.#outputTokens)}`,
-      }),
-      ...(this.#lines[program] === 1 && { 'x-maitred-final': 'true' }),
-    };
   }
 
   #later(index: number, ms: number): void {
@@ -252,19 +252,13 @@ export class Run {
   }
 
   #done(index: number): void {
-    this.#count(this.input.programs[index] ?? 0, index, -1);
+    this.#rests.done(index);
     const { dependents, needs } = this.input;
     for (const next of dependents[index] ?? []) {
       const missing = (this.#missing[next] = (this.#missing[next] ?? 0) - 1);
       const isReady = missing === 0 && (needs[next] ?? []).every((need) => this.results.stateOf(need) === 'completed');
       if (isReady && this.results.stateOf(next) === 'pending') this.#ready.add(this.#ranks[next] ?? 0);
     }
-  }
-
-  #count(program: number, index: number, by: 1 | -1): void {
-    this.#lines[program] = (this.#lines[program] ?? 0) + by;
-    this.#promptTokens[program] = (this.#promptTokens[program] ?? 0) + by * (this.input.promptTokens[index] ?? 0);
-    this.#outputTokens[program] = (this.#outputTokens[program] ?? 0) + by * (this.input.outputTokens[index] ?? 0);
   }
 }
 

@@ -1,12 +1,11 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TenantId } from '../../src/index.js';
-import { LineFile, readLines, type OnFailedWrite } from './line-file.js';
+import { LineFile, readLines, type Disk } from './line-file.js';
 import { isEnded, outputOf, type BatchObject, type FileObject, type Patch } from './objects.js';
 
 /** Longest line of a journal: a batch with all its problems. */
 const JOURNAL_LINE_BYTES = 1_048_576;
-const never: OnFailedWrite = () => Promise.resolve(false);
 
 /**
  * The files and batches of one tenant, in a folder of its own:
@@ -28,11 +27,12 @@ export class Shelf {
   private constructor(
     readonly tenant: TenantId,
     readonly folder: string,
+    private readonly disk: Disk,
   ) {}
 
   /** The shelf as an earlier process left it, without leftovers. A new one if there is none. */
-  static async open(tenant: TenantId, folder: string): Promise<Shelf> {
-    const shelf = new Shelf(tenant, folder);
+  static async open(tenant: TenantId, folder: string, disk: Disk): Promise<Shelf> {
+    const shelf = new Shelf(tenant, folder, disk);
     await mkdir(folder, { recursive: true });
     const names = await readdir(folder);
     for (const name of names) if (name.endsWith('.jsonl')) await shelf.#readJournal(name);
@@ -112,18 +112,19 @@ export class Shelf {
   /**
    * Changes a batch, or adds one, one change after the other. It is in effect once the journal has it.
    * @param patchOf reads the batch as of its turn
+   * @param isSure whether a write that fails is repeated until it works
    */
-  change(id: string, patchOf: Patch | ((batch: BatchObject) => Patch), failed = never): Promise<BatchObject> {
+  change(id: string, patchOf: Patch | ((batch: BatchObject) => Patch), isSure = false): Promise<BatchObject> {
     const changed = this.#changing.then(() => {
       const patch = typeof patchOf === 'function' ? patchOf(this.batches.get(id) as BatchObject) : patchOf;
-      return this.#write(id, patch, failed);
+      return this.#write(id, patch, isSure ? this.disk : { ...this.disk, failed: () => Promise.resolve(false) });
     });
     this.#changing = changed.catch(() => undefined);
     return changed;
   }
 
-  async #write(id: string, patch: Patch, failed: OnFailedWrite): Promise<BatchObject> {
-    const journal = await LineFile.open(this.pathOf(`${id}.jsonl`), this.#journals.get(id) ?? 0, failed);
+  async #write(id: string, patch: Patch, disk: Disk): Promise<BatchObject> {
+    const journal = await LineFile.open(this.pathOf(`${id}.jsonl`), this.#journals.get(id) ?? 0, disk);
     try {
       await journal.append(JSON.stringify(patch));
       await journal.handle.sync();

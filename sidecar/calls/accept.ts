@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { callId, type TenantId } from '../../src/index.js';
+import { callId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Api, RequestFacts } from '../apis/index.js';
 import { checkBudget } from './budget.js';
 import { Call } from './call.js';
@@ -47,11 +47,13 @@ const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
 
 /** A request to be scheduled, as it came in. */
-interface Incoming {
+export interface Incoming {
   readonly api: Api;
   /** The route's own path: engines redirect a trailing slash, which a client may have added. */
   readonly path: string;
   readonly tenant: TenantId;
+  /** A line of a batch, whether it gives way to all others, and the engine of its part; absent: a client's call. */
+  readonly line?: { readonly isBackground: boolean; readonly engine: EngineId | undefined };
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -71,7 +73,7 @@ export async function acceptCall(context: Parts, incoming: Incoming): Promise<vo
 }
 
 async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): Promise<void> {
-  const { api, path, tenant, request, response } = incoming;
+  const { api, path, tenant, line, request, response } = incoming;
   checkMediaType(request);
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
@@ -116,6 +118,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     budgetLeft,
     elsewhere,
     facts: withoutBody(facts),
+    ...(line?.isBackground === true && partOf(context, facts.model, line.engine)),
     ...demandOf(context, tenant, facts),
     family: familyOf(facts.model, opening, context.tokens),
     declared,
@@ -124,6 +127,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
     isRetry: saysRetry(headers),
+    isLine: line !== undefined,
+    isBackground: line?.isBackground ?? body['service_tier'] === 'flex',
     headers,
     raw,
     keys,
@@ -133,6 +138,10 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   };
   new Call(spec, request, response, context.callPorts).start();
 }
+
+/** The engine of a line's part, if it serves the model. */
+const partOf = ({ fleet }: Pick<Parts, 'fleet'>, model: string, engine: EngineId | undefined) =>
+  engine !== undefined && fleet.serving(model).some(({ id }) => id === engine) ? { engine } : {};
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
 function withoutBody(facts: RequestFacts): RequestFacts {

@@ -18,6 +18,7 @@ export function arrivalOf(spec: CallSpec): CallArrived {
     ...(spec.deadlineAtMs !== undefined && { deadlineAtMs: spec.deadlineAtMs }),
     request: spec.fingerprint,
     ...(facts.stream && { patient: true }),
+    ...(spec.isBackground && { background: true }),
     ...(isRetry && { retry: true }),
     ...(family !== undefined && { family }),
     ...(spec.elsewhere !== undefined && { elsewhere: spec.elsewhere }),

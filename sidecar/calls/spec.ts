@@ -52,6 +52,10 @@ export interface CallSpec {
   readonly fingerprint: string;
   /** Whether the client marks the request as a retry. */
   readonly isRetry: boolean;
+  /** Whether it is a line of a batch, whose file of results tells what became of it. */
+  readonly isLine: boolean;
+  /** Whether it takes only room that others leave. */
+  readonly isBackground: boolean;
   readonly family: Family | undefined;
   /** The client's headers. */
   readonly headers: IncomingHttpHeaders;

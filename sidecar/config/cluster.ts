@@ -37,6 +37,16 @@ export const cluster = z
           default: 'the host’s name',
         }),
       ),
+    address: z
+      .url({ protocol: /^https?$/ })
+      .nullable()
+      .default(null)
+      .meta(
+        fixed(
+          'URL at which the pool’s other gateways reach this one. Needed with `batches.folder`: one gateway runs the batches, and the others pass their requests on to it.',
+          'for operators',
+        ),
+      ),
     gateways: count(1, 1000)
       .default(1)
       .meta(

@@ -59,8 +59,8 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)
     report(['cluster', 'url'], 'must be null with embedded engines, which other gateways do not have');
-  if (cluster.url !== null && config.batches.folder !== null)
-    report(['batches', 'folder'], 'must be null with cluster.url: a batch cannot move to another gateway yet');
+  if (cluster.url !== null && config.batches.folder !== null && cluster.address === null)
+    report(['cluster', 'address'], 'is needed with batches.folder: the gateway that runs the batches is asked there');
   if (cluster.caFile !== null && cluster.url?.startsWith('rediss:') !== true)
     report(['cluster', 'caFile'], 'has an effect only where cluster.url begins with rediss://');
   if (cluster.leaseMs < 3 * cluster.heartbeatMs)

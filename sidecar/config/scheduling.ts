@@ -117,6 +117,17 @@ export const admission = z
           MEASURED,
         ),
       ),
+    backgroundShare: z
+      .number()
+      .min(0)
+      .max(100)
+      .default(defaults.admission.backgroundShare)
+      .meta(
+        note(
+          'Most of an engine’s time that background calls (batches, `service_tier: flex`) may cost the calls beside them; 0: they run only where it is idle.',
+          'measured: EXPERIMENTS-DETAILS.md, “Batches”',
+        ),
+      ),
     windowInitial: count(1, 100_000)
       .optional()
       .meta(

@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.js';
 
-/** Most levels of percent-encoding of a path that are decoded. */
+/** Deepest nesting of percent-encodings of a path that is decoded. */
 const ENCODINGS_MAX = 4;
 
 /** Splits a request target into its path and its query, which keeps its question mark. */

@@ -1,4 +1,5 @@
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
+import type { BatchView } from '../batches/batches.js';
 import type { Context } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
@@ -23,6 +24,7 @@ type Parts = Pick<
   | 'sessions'
   | 'warms'
   | 'cluster'
+  | 'batches'
   | 'shadow'
 >;
 
@@ -77,11 +79,27 @@ export function registerGauges(context: Parts): void {
   registerSourceGauges(scraped, context);
   registerForecasts(scraped, context);
   registerCluster(scraped, context);
+  registerBatches(scraped, context);
   registerShadow(scraped, context);
   scraped('info', '1, with the version and the policies in force as labels.', ['version', 'policy', 'balancer'], () => {
     const { policy, balancer } = context.config;
     return [[{ version: VERSION, policy: policy.name, balancer: balancer.name }, 1]];
   });
+}
+
+function registerBatches(scraped: Scraped, context: Parts): void {
+  const open = () => context.batches?.batches?.underWay() ?? [];
+  const sum = (of: (batch: BatchView) => number) => open().reduce((all, batch) => all + of(batch), 0);
+  scraped('batches', 'Batches under way on this gateway.', [], () => [[{}, open().length]]);
+  scraped('batch_lines', 'Lines of these batches, by state.', ['state'], () => [
+    [{ state: 'completed' }, sum((batch) => batch.request_counts.completed)],
+    [{ state: 'failed' }, sum((batch) => batch.request_counts.failed)],
+    [{ state: 'in_flight' }, sum((batch) => batch.inFlight)],
+    [{ state: 'ready' }, sum((batch) => batch.ready)],
+  ]);
+  scraped('batches_late', 'Of these batches, the ones whose window would end too early.', [], () => [
+    [{}, sum((batch) => Number(batch.isLate))],
+  ]);
 }
 
 function registerWaitGauges(scraped: Scraped, { driver }: Parts): void {

@@ -17,7 +17,7 @@ export interface NodeRest {
   readonly outputTokens: number;
   /** Time between nodes, such as that of tools. */
   readonly toolMs: number;
-  /** Most calls on a way to the end, with every node of a cycle counted once. */
+  /** Length of the longest path to an end, in calls; a cycle counts each node once. */
   readonly depth: number;
 }
 

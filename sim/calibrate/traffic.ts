@@ -126,8 +126,8 @@ function phasesOf(call: Served, nowMs: number): Phases {
 }
 
 /**
- * In the engine model, reading the weights hides the arithmetic of as many tokens as take no longer. `calls` in a step
- * have been seen, whose arithmetic is in the found times already.
+ * A small step is bound by memory, so that reading the weights hides its arithmetic. That of the most `calls` seen in
+ * a step is in the found times already, and bounds what is hidden.
  */
 function timesOf(found: readonly number[], prior: readonly number[], calls: number) {
   const [fixed = 0, sequence = 0, context = 0, prompt = 0, pairs = 0, hidden = 0] = found.map((time, at) =>

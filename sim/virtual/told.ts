@@ -39,6 +39,7 @@ export function callArrived(job: Job, { remaining, deadlineAtMs }: Declared): Ev
     model: MODEL,
     promptTokens: tokens(job.askedTokens),
     ...(job.streams && { patient: true as const }),
+    ...(job.played.run.program.background && { background: true as const }),
     request: `${job.call.thread}/${job.index}`,
     ...(family !== undefined && { family }),
     ...(remaining !== undefined && { remaining }),

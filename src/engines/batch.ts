@@ -5,6 +5,7 @@ const CALL_TOKENS = 128;
 interface InFlight {
   readonly promptTokens: number;
   readonly restMs: number;
+  readonly isBackground?: boolean;
   areaAtStart: number;
 }
 
@@ -17,6 +18,9 @@ export const weightOf = ({ restMs }: Pick<InFlight, 'restMs'>): number => 1 / Ma
 /** The calls in flight on an engine: their load on a step, and their weights. */
 export class Batch {
   loadTokens = 0;
+  /** Part of the load that background calls of this gateway are, and their number. */
+  backgroundTokens = 0;
+  backgroundCalls = 0;
   /** Part of the load that other gateways' calls are. */
   #othersTokens = 0;
   /** Sum of the weights of their calls. */
@@ -29,16 +33,23 @@ export class Batch {
 
   add(call: InFlight, nowMs: number): void {
     call.areaAtStart = this.areaTokenMs(nowMs);
-    this.loadTokens += loadOf(call);
     this.#calls.add(call);
-    this.#weight = undefined;
+    this.#count(call, 1);
   }
 
   remove(call: InFlight, nowMs: number): void {
     this.areaTokenMs(nowMs);
-    this.loadTokens -= loadOf(call);
     this.#calls.delete(call);
+    this.#count(call, -1);
+  }
+
+  #count(call: InFlight, sign: 1 | -1): void {
+    const tokens = sign * loadOf(call);
+    this.loadTokens += tokens;
     this.#weight = undefined;
+    if (!call.isBackground) return;
+    this.backgroundTokens += tokens;
+    this.backgroundCalls += sign;
   }
 
   /** Load of this gateway's calls. */

@@ -32,6 +32,9 @@ const STEPS_MIN = 16;
 /** Work of an uncached prompt token in output tokens: a prefill takes many tokens a step. */
 const PROMPT_TOKEN_WORK = 1 / 64;
 
+/** Background calls with which an engine begins when it has no others. */
+const BACKGROUND_FIRST = 4;
+
 /** The others' part of an engine that only this gateway uses. */
 const UNSHARED = { slots: Infinity, inFlight: 0, waitingGateways: 0, waitingLevel: Infinity };
 
@@ -77,6 +80,10 @@ export class Engine {
   finishedAtMs = -Infinity;
   /** Time from which another aged call may displace idle contexts. */
   evictableAtMs = -Infinity;
+  /** Most background calls while it has no others: it grows with each that finishes, so that few ever queue there. */
+  backgroundMax = BACKGROUND_FIRST;
+  /** The last background call that started beside others, until the next one may; undefined: it may. */
+  paced: { readonly atMs: number; readonly prefillMs: number } | undefined;
   /** Whether placement looks at it next (`Placement.touch`). */
   touched = false;
   /** An aged call that waits for room here: no later call may take the room. */
@@ -140,9 +147,15 @@ export class Engine {
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
+  /** A call runs here from now on. */
+  began({ isBackground }: Call): void {
+    if (!isBackground) this.backgroundMax = BACKGROUND_FIRST;
+  }
+
   /** A call has finished here, and its times tell what the engine can do. */
   finished(call: Call, event: CallFinished, nowMs: number): void {
     this.finishedAtMs = nowMs;
+    if (call.isBackground) this.backgroundMax += 1;
     // Beside the window and the batch, its time and its work are no measure of either.
     if (call.isOversized) return;
     const { usage } = event;

@@ -10,6 +10,7 @@ import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { bindingOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
+import { paceOf, paceUntilMs } from './background.js';
 import { gateHolds, gateOf } from './obstacle.js';
 import { isOversized, resizedIn } from './oversized.js';
 import type { PlacementRules } from './rules.js';
@@ -214,6 +215,8 @@ export class Placement {
       engine.noteDisplacement(nowMs, this.rules.config.admission.turnMs);
     const dropped = engine.workingSet.enter(call, gateOf(engine, this.rules));
     engine.batch.add(call, nowMs);
+    engine.began(call);
+    if (call.isBackground) engine.paced = paceOf(call, engine, this.rules, nowMs);
     this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlightAnywhere);
     this.#queues.reread(engine, [call, ...dropped]);
@@ -295,16 +298,27 @@ export class Placement {
    */
   passTime(nowMs: number): void {
     const { engines } = this.engineTable;
+    if (this.accounts.backgroundWaiting > 0) for (const engine of engines.values()) this.#endPace(engine, nowMs);
     for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) {
       this.touch(engine);
       this.retryOn(engine);
     }
   }
 
+  #endPace(engine: Engine, nowMs: number): void {
+    if (engine.paced === undefined || nowMs < paceUntilMs(engine, this.rules)) return;
+    engine.paced = undefined;
+    this.touch(engine);
+  }
+
   /** Earliest time at which `passTime` may find something; Infinity when only events can. */
   nextChangeMs(nowMs: number): number {
     const holds = this.waiting > 0 && gateHolds(this.engineTable.engines.values(), this.rules, nowMs);
-    return this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
+    let at = this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
+    if (this.accounts.backgroundWaiting > 0)
+      for (const engine of this.engineTable.engines.values())
+        if (engine.paced !== undefined) at = Math.min(at, Math.max(nowMs, paceUntilMs(engine, this.rules)));
+    return at;
   }
 
   /** Ends the engine's reservation: its call may find room elsewhere. */

@@ -3,6 +3,7 @@ import type { Engine } from '../engines/engine.js';
 import type { EngineTable } from '../engines/engine-table.js';
 import type { WaitingCalls } from '../queues/waiting-calls.js';
 import { heldOf, holds } from './eligible.js';
+import { findsRoom } from './background.js';
 import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, pays, type Scales } from './obstacle.js';
 import { nextOversized } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
@@ -88,13 +89,14 @@ export class Search {
     if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
     const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
     if (goesFirst(reserved, fit, accounts)) return undefined;
-    if (fit === undefined)
+    if (fit === undefined || fit.isBackground)
       for (const { stealable } of engine.pools)
         fit = accounts.firstOf(fit, stealable.firstFit(room.new, accounts, fits));
     return fit !== undefined && !holds(engine, fit) && this.#joins(fit, engine, nowMs) ? fit : undefined;
   }
 
   #joins(call: Call, engine: Engine, nowMs: number): boolean {
+    if (call.isBackground) return findsRoom(call, engine, this.scales.rules, this.scales.accounts, nowMs);
     return !isOutranked(call, engine, this.scales.accounts) && pays(call, engine, this.scales, nowMs);
   }
 

@@ -4,7 +4,7 @@ import type { Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
 /** The parts of placement that tell how long a wait will be. */
-type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'ahead' | 'msPerCall' | 'rules'>;
+type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'accounts' | 'ahead' | 'msPerCall' | 'rules'>;
 
 /** Safety factor: engines may become faster, and calls ahead may leave unserved. */
 const MARGIN = 2;
@@ -25,9 +25,10 @@ export function turnedAway(call: Call, placement: Queue, nowMs: number): TurnedA
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
 }
 
-function overflows({ program }: Call, { waiting, waitingOf, rules }: Queue): boolean {
+function overflows({ program, isBackground }: Call, { waiting, waitingOf, accounts, rules }: Queue): boolean {
   const { queuedMax, queuedPerTenantMax } = rules.config.limits;
-  return waiting > queuedMax || waitingOf(program.tenant) > queuedPerTenantMax;
+  const counted = isBackground ? waiting : waiting - accounts.backgroundWaiting;
+  return counted > queuedMax || waitingOf(program.tenant) > queuedPerTenantMax;
 }
 
 /**

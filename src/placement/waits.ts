@@ -1,6 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
+import { paceUntilMs } from './background.js';
 import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, needTokens, pays } from './obstacle.js';
 import { PASSING_MAX, refusersOf } from './oversized.js';
 import { holds } from './eligible.js';
@@ -17,6 +18,7 @@ export const WAIT_CAUSES = [
   'kv', // the gate has too little room for its context
   'turn', // there is room, but an earlier call comes first
   'knee', // it would slow down the calls in flight by more than it gains
+  'background', // the room that is left is kept for other calls
 ] as const;
 export type WaitCause = (typeof WAIT_CAUSES)[number];
 
@@ -128,6 +130,10 @@ export class Waits {
       ? reservedFor
       : (first ?? this.#firstToSteal(engine, room));
     if (next !== call) return { cause: 'turn', engine, behind: next };
+    if (call.isBackground) {
+      const untilMs = paceUntilMs(engine, this.placement.rules);
+      return { cause: 'background', engine, ...(untilMs > this.nowMs && untilMs < Infinity && { untilMs }) };
+    }
     // Turns change with time, and an engine looks again at its next event.
     const { accounts } = this.placement;
     if (isOutranked(call, engine, accounts)) return { cause: 'turn', engine };

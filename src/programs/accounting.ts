@@ -46,7 +46,7 @@ export class Accounting {
   constructor(config: SchedulerConfig) {
     this.#config = config;
     this.table = new ProcessTable(config.limits.programsMax);
-    this.ends = new ProgramEnds(this.table);
+    this.ends = new ProgramEnds(this.table, this.types.background);
   }
 
   configure(config: SchedulerConfig): void {
@@ -55,10 +55,13 @@ export class Accounting {
   }
 
   /** Finds or makes the row for a new call. @returns also whether another gateway ran the program's last calls */
-  admit({ program: id, tenant, family }: CallArrived, nowMs: number): Admitted & { readonly isBack: boolean } {
+  admit(
+    { program: id, tenant, family, background }: CallArrived,
+    nowMs: number,
+  ): Admitted & { readonly isBack: boolean } {
     const isNew = this.table.get(id) === undefined;
     const admitted = this.table.admit(id, tenant, nowMs);
-    if (isNew) admitted.row.type = this.types.of(family, tenant);
+    if (isNew) admitted.row.type = background ? this.types.background : this.types.of(family, tenant);
     const isBack = admitted.row.isElsewhere;
     this.ends.called(admitted.row);
     this.table.wake(admitted.row);

@@ -26,6 +26,7 @@ interface Owned {
   turn: Turn;
   readonly model: ModelId;
   readonly program: { readonly tenant: TenantId };
+  readonly isBackground?: boolean;
 }
 
 /** An active call, one of its program's. */
@@ -62,10 +63,12 @@ export interface TenantView {
  * A tenant with an overdue call for a model, of which none has run there for `starvation.waitMsMax`, goes before all
  * others: no weight starves it.
  *
- * With `policy.tenants: none` all tenants share one account, so that no turn precedes another.
+ * With `policy.tenants: none` all tenants share one account, so that no turn precedes another. Background calls share
+ * one in any case, which comes last and counts for nobody.
  */
 export class Accounts {
   readonly #accounts = new Map<TenantId | undefined, Account>();
+  readonly #background = new Account(undefined, 1);
   #policy: TenantPolicy | undefined;
   #settings: Settings;
   #meanCallMs = 0;
@@ -120,7 +123,13 @@ export class Accounts {
     this.#addedMs = MEMORY_MS * (1 - this.#left);
   }
 
-  turnOf({ program, model }: Omit<Owned, 'turn'>): Turn {
+  /** Number of background calls that wait. */
+  get backgroundWaiting(): number {
+    return this.#background.waiting;
+  }
+
+  turnOf({ program, model, isBackground }: Omit<Owned, 'turn'>): Turn {
+    if (isBackground) return this.#background.turnFor(model);
     const key = this.#policy === undefined ? undefined : program.tenant;
     let account = this.#accounts.get(key);
     if (account === undefined) this.#accounts.set(key, (account = new Account(key, this.#weightOf(key))));
@@ -180,7 +189,7 @@ export class Accounts {
     let programs = 0;
     for (const account of this.#accounts.values()) account.urgency = 0;
     for (const { turn, program, programIndex } of calls) {
-      if (programIndex !== 0) continue;
+      if (programIndex !== 0 || turn.account === this.#background) continue;
       programs += 1;
       turn.account.urgency += urgencyOf(program, atMs);
     }
@@ -221,13 +230,14 @@ export class Accounts {
     if (turn.placeStamp === this.#stamp) return turn.place;
     const sinceMs = this.#nowMs - this.#settings.starvation.waitMsMax;
     turn.placeStamp = this.#stamp;
+    if (turn.account === this.#background) return (turn.place = Infinity);
     turn.place = turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
     return turn.place;
   }
 
   /** Whether its tenant has had clearly less than it is due among those with calls. */
   isBehind({ account }: Turn): boolean {
-    if (this.#policy === undefined) return false;
+    if (this.#policy === undefined || account === this.#background) return false;
     let usedMs = 0;
     let claims = 0;
     for (const other of this.#accounts.values()) {

@@ -17,6 +17,8 @@ export interface AgentType {
 export class AgentTypes {
   /** All programs together. */
   readonly all: AgentType = { index: new CompletionIndex(), growth: new ContextGrowth() };
+  /** Background programs, which tell nothing of others. */
+  readonly background: AgentType = { index: new CompletionIndex(), growth: new ContextGrowth() };
   readonly #types = new Recent<string, AgentType>(() => ({
     index: new CompletionIndex(this.all.index),
     growth: new ContextGrowth(this.all.growth),

@@ -94,6 +94,8 @@ export class Call implements Waiting, Timed {
   engine: Engine | undefined;
   dispatch: Dispatch | undefined;
 
+  /** Takes only room that others leave (`placement/background.ts`). */
+  readonly isBackground: boolean;
   /** Its client receives keep-alive comments: no queue timeout, unless engines keep sending it back. */
   readonly isPatient: boolean;
   /** Time at which an engine first sent it back; Infinity: never. */
@@ -132,6 +134,7 @@ export class Call implements Waiting, Timed {
     this.needTokens = event.promptTokens + Math.min(event.maxTokens ?? Infinity, reserveTokens);
     this.family = event.family;
     this.isPatient = event.patient === true;
+    this.isBackground = event.background === true;
     this.request = event.request;
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;

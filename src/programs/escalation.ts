@@ -53,9 +53,10 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
     timeoutAtMs: patienceStartMs + timeouts.queueMs,
     strandAtMs: strandedAtMs + timeouts.noEngineMs,
     retryAtMs: call.isPaused && call.retryAtMs !== -Infinity ? call.retryAtMs : Infinity,
-    overdueAtMs: call.overdue ? Infinity : waitStartMs + Math.max(starvation.waitMsMax, overdueMs),
-    promoteAtMs: call.promoted || call.level === 0 ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
-    ageAtMs: call.isAged ? Infinity : waitStartMs + admission.reserveMs,
+    overdueAtMs: call.overdue || call.isBackground ? Infinity : waitStartMs + Math.max(starvation.waitMsMax, overdueMs),
+    promoteAtMs:
+      call.promoted || call.level === 0 || call.isBackground ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
+    ageAtMs: call.isAged || call.isBackground ? Infinity : waitStartMs + admission.reserveMs,
     stealableAtMs:
       !maySpill(call, balances) || call.isUnbound || call.isStealable ? Infinity : waitStartMs + balancer.spillMs,
   };

@@ -1,4 +1,5 @@
 import { HORIZON_STEPS, STEPS_PER_HALF_LIFE } from '../policies/idle-steps.js';
+import type { AgentType } from './agent-types.js';
 import { Lessons } from './lessons.js';
 import type { ProcessTable, Program } from './process-table.js';
 
@@ -19,7 +20,11 @@ import type { ProcessTable, Program } from './process-table.js';
 export class ProgramEnds {
   readonly #lessons = new Lessons();
 
-  constructor(private readonly table: ProcessTable) {}
+  /** @param background the type of programs that nothing is learnt from */
+  constructor(
+    private readonly table: ProcessTable,
+    private readonly background: AgentType,
+  ) {}
 
   /** Presumes that programs have ended that have been idle for four half-lives of retention. */
   presume(nowMs: number, halfLifeMs: number): void {
@@ -36,7 +41,8 @@ export class ProgramEnds {
 
   /** The program's attained service has grown. */
   served({ type, serviceMs }: Program, toMs: number, nowMs: number): void {
-    if (toMs > serviceMs) this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
+    if (toMs > serviceMs && type !== this.background)
+      this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
   }
 
   /** A call of the program has come to this gateway. */
@@ -59,7 +65,7 @@ export class ProgramEnds {
 
   /** The program has ended: its row is removed, and its last call has ended. */
   ended({ isPresumedEnded, isElsewhere, serviceMs, type, outlook, lastCompletionAtMs, createdAtMs }: Program): void {
-    if (isElsewhere) return;
+    if (isElsewhere || type === this.background) return;
     const atMs = lastCompletionAtMs ?? createdAtMs;
     if (!isPresumedEnded) this.#lessons.add({ index: type.index, atMs, fromMs: serviceMs });
     outlook?.ended(serviceMs, isPresumedEnded);

@@ -96,6 +96,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> 
     // Until the balancer `prefix-aware` left the gateway. Nothing reads it.
     'prefix?': numbers,
     'patient?': yes,
+    'background?': yes,
     'request?': text,
     'retry?': yes,
     'family?': object(FAMILY),

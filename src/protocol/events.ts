@@ -46,6 +46,8 @@ export interface CallArrived {
    * back.
    */
   readonly patient?: true;
+  /** It takes only room that other calls leave, and no time moves it forward. */
+  readonly background?: true;
   /** Identifies the request: equal when the same tenant repeats it. */
   readonly request?: string;
   /** The client marks this as a retry. With no equal request, it takes over the oldest ghost of its thread. */

@@ -26,6 +26,7 @@ export class SharedTables {
   readonly #ledgers = new Map<string, Ledger>();
   readonly #programs = new Map<string, Entry>();
   readonly #names = new Map<string, string>();
+  readonly #holds = new Map<string, readonly [gateway: string, value: string, untilMs: number]>();
 
   constructor(private readonly ports: TablePorts) {}
 
@@ -48,6 +49,13 @@ export class SharedTables {
           this.#names.set(key, (this.#names.get(key) ?? name) === name ? name : '');
         }
         return null;
+      case 'maitredHold': {
+        const [gateway, value, leaseMs] = args as [string, string, string];
+        const [owner, said, until] = this.#holds.get(table) ?? [gateway, value, 0];
+        if (owner !== gateway && this.ports.now() < until) return [0, said];
+        this.#holds.set(table, [gateway, value, this.ports.now() + Number(leaseMs)]);
+        return [Number(leaseMs) > 0 ? 1 : 0, value];
+      }
       case 'maitredFind':
         return args.slice(2).reduce<string | undefined>((found, key) => found ?? this.#names.get(`${table} ${key}`), undefined) ?? ''; // prettier-ignore
     }

@@ -28,6 +28,7 @@ const QUIET: SchedulerConfig = {
     gate: 0.9,
     halfLifeMs: 16_000,
     batching: 'none',
+    backgroundShare: 0.1,
     retention: 'learnt',
     forecast: 'learnt',
     sharedPrefixes: 'family',

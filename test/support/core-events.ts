@@ -28,6 +28,7 @@ export interface ArrivalFacts {
   readonly request?: string;
   readonly retry?: true;
   readonly patient?: true;
+  readonly background?: true;
   readonly family?: { readonly id: number; readonly tokens: number };
   readonly remaining?: { readonly prompt: number; readonly output: number };
   readonly deadlineAtMs?: number;
@@ -76,6 +77,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.request !== undefined && { request: facts.request }),
     ...(facts.retry !== undefined && { retry: facts.retry }),
     ...(facts.patient !== undefined && { patient: facts.patient }),
+    ...(facts.background !== undefined && { background: facts.background }),
     ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
     ...(facts.remaining !== undefined && { remaining: work(facts.remaining) }),
     ...(facts.deadlineAtMs !== undefined && { deadlineAtMs: millis(facts.deadlineAtMs) }),

@@ -277,12 +277,12 @@ export const PARTS: Readonly<Record<string, SpecInput>> = { ...tenantParts(codin
 
 type Points = [share: number, value: number][];
 
-/** Each value with the share of draws that are at most as large. */
+/** Cumulative distribution: [P(X <= value), value]. */
 function points(shares: readonly number[], values: readonly number[]): Points {
   return shares.map((share, index) => [share, values[index] ?? NaN]);
 }
 
-/** Whole numbers, each with the share of draws that are at most as large. */
+/** The same, of whole numbers. */
 function steps(...counted: readonly (readonly [value: number, share: number])[]): Points {
   return counted.flatMap(([value, share], index): Points => [
     [counted[index - 1]?.[1] ?? 0, value],

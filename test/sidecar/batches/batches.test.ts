@@ -135,7 +135,15 @@ describe('a batch', () => {
     await until(async () => (await waiting(adminUrl)) === 2);
     const id = await batchOf(url, [lineOf('a', 'batched'), lineOf('b', 'batched')]);
     await until(async () => (await shown(url, id))['status'] === 'in_progress');
-    expect(await waiting(adminUrl)).toBe(2);
+    await until(async () => (await waiting(adminUrl)) === 4);
+    const why = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
+    expect(why).toMatchObject({ calls: [{ state: 'waiting' }], program: { tenant: 'default/batch' } });
+    expect(why['text']).toContain(`Batch ${id} of tenant default: of 2 lines, 0 are answered`);
+    const shownThere = (await ask(`${adminUrl}/gateway`)).json()['batches'];
+    expect(shownThere).toMatchObject([{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }]);
+    const { text: metrics } = await ask(`${adminUrl}/metrics`);
+    expect(metrics).toMatch(/^maitred_batches 1$/m);
+    expect(metrics).toContain('maitred_batch_lines{state="in_flight"} 2');
     open();
     await Promise.all([first, ...others]);
     await reached(url, id, 'completed');
@@ -225,10 +233,19 @@ describe('tenants', () => {
 });
 
 describe('settings', () => {
-  it('leave the paths closed without a folder, and exclude a cluster', async () => {
+  it('leave the paths closed without a folder, and need an address in a cluster', async () => {
     const { url } = await world([await fakeEngine()]);
     expect(refusal(await upload(url, 'x'))).toEqual([403, 'path_not_allowed']);
     const both = { batches: { folder: '/x' }, cluster: { url: 'redis://h:1' } };
-    expect(() => configOf([{ url: 'http://e' }], both)).toThrow('cluster.url');
+    expect(() => configOf([{ url: 'http://e' }], both)).toThrow('batches.folder');
   });
+});
+
+it('a call of the flexible tier gives way like a line', async () => {
+  const engine = await fakeEngine(echo);
+  const { steps, recorder } = recording();
+  const { url } = await world([engine], {}, { recorder });
+  for (const tier of ['flex', 'priority', 'default', undefined]) await chat(url, { service_tier: tier });
+  const arrivals = steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.background] : []));
+  expect(arrivals).toEqual([true, undefined, undefined, undefined]);
 });

@@ -12,7 +12,7 @@ import { CHAT, lineOf } from './service.js';
 
 const URLS = new Set([CHAT]);
 const OK: LineAnswer = { status: 200, body: Buffer.from('{"choices":[{"message":{"content":"x"}}]}'), isBusy: false };
-const failedNever = () => Promise.resolve(false);
+const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
 
 interface Given {
   readonly lines: readonly string[];
@@ -26,7 +26,7 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}) }: Given)
   writeFileSync(path, lines.join('\n'));
   const input = (await readInput(path, URLS, { linesMax: 1000, lineBytes: 100_000 })) as Input;
   const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
-  const results = await Results.open('b', input.order.length, paths, failedNever);
+  const results = await Results.open('b', input.order.length, paths, disk);
   const asked: string[] = [];
   const timers: { fn: () => void; ms: number }[] = [];
   const run = await Run.open('b', path, input, results, URLS, {
@@ -44,7 +44,7 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}) }: Given)
   const all = async (max = 1000) => {
     for (let i = 0; i < max && (run.isReady || timers.length > 0); i++) {
       if (!run.isReady) for (const { fn } of timers.splice(0)) fn();
-      expect(await run.startNext()).toBeUndefined();
+      expect(await run.startNext(() => undefined)).toBeUndefined();
     }
   };
   return { run, results, asked, timers, all, paths, folder };
@@ -96,7 +96,7 @@ describe('a run', () => {
     const pauses: number[] = [];
     const failing = await runOf({ lines: [lineOf('a')], answer: () => ({ ...OK, status: 500 }) });
     for (let i = 0; i < 5; i++) {
-      await failing.run.startNext();
+      await failing.run.startNext(() => undefined);
       for (const { fn, ms } of failing.timers.splice(0)) {
         pauses.push(ms);
         fn();
@@ -139,7 +139,7 @@ describe('a run', () => {
   it('notices an input that has changed, and asks nothing', async () => {
     const { run, folder, timers } = await runOf({ lines: [lineOf('a')] });
     writeFileSync(join(folder, 'in'), 'x'.repeat(1000));
-    expect(String(await run.startNext())).toContain('has changed');
+    expect(String(await run.startNext(() => undefined))).toContain('has changed');
     expect(timers).toHaveLength(1);
     await run.close();
   });
@@ -149,7 +149,10 @@ describe('a file of lines', () => {
   it('writes a line again in its place after a full disk', async () => {
     const path = join(folderOf({}), 'f');
     const errors: string[] = [];
-    const file = await LineFile.open(path, 0, (error) => Promise.resolve(errors.push(error.message) < 3));
+    const file = await LineFile.open(path, 0, {
+      isOurs: () => true,
+      failed: (error) => Promise.resolve(errors.push(error.message) < 3),
+    });
     await file.append('first');
     const write = vi.spyOn(file.handle, 'write');
     write.mockImplementationOnce((async (bytes: Buffer, from: number, _length: number, at: number) => {
@@ -188,13 +191,25 @@ describe('a file of lines', () => {
 });
 
 describe('ready lines', () => {
-  it('come out the least first', () => {
+  it('come out of a part the least first, and of the others the largest first', () => {
+    const step = fc.oneof(fc.nat(5000), fc.tuple(fc.nat(5000), fc.nat(3000)));
     fc.assert(
-      fc.property(fc.array(fc.nat(50)), (ranks) => {
-        const ready = new Ready();
-        for (const rank of ranks) ready.add(rank);
-        expect(ranks.map(() => ready.take())).toEqual(ranks.toSorted((a, b) => a - b));
-        expect(ready.take()).toBeUndefined();
+      fc.property(fc.integer({ min: 5001, max: 40_000 }), fc.array(step, { maxLength: 200 }), (bound, steps) => {
+        const ready = new Ready(bound);
+        const model = new Set<number>();
+        for (const each of steps) {
+          if (typeof each === 'number') {
+            ready.add(each);
+            model.add(each);
+          } else {
+            const [from, length] = each;
+            const own = [...model].filter((rank) => rank >= from && rank < from + length);
+            const taken = own.length > 0 ? Math.min(...own) : model.size > 0 ? Math.max(...model) : undefined;
+            expect(ready.take(from, from + length)).toBe(taken);
+            if (taken !== undefined) model.delete(taken);
+          }
+          expect(ready.size).toBe(model.size);
+        }
       }),
     );
   });

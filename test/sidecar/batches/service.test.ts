@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
 import { LineFile } from '../../../sidecar/batches/line-file.js';
 import { ofDisk } from '../../../sidecar/batches/upload.js';
-import type { LineAnswer } from '../../../sidecar/batches/run.js';
-import { tenantId, type TenantId } from '../../../src/index.js';
+import type { LineAnswer, Signs } from '../../../sidecar/batches/run.js';
+import { engineId, tenantId, type TenantId } from '../../../src/index.js';
 import { cleanUp, configOf, until } from '../gateway/world.js';
 import { folderOf } from '../../support/folder.js';
 import { CHAT, lineOf } from './service.js';
@@ -16,16 +16,21 @@ const B = tenantId('b');
 const DAY = 86_400_000;
 
 /** Batches whose clock, timers and answers are the test's. */
-async function stage(folder = folderOf({}), more: Partial<BatchPorts> = {}) {
+async function stage(
+  folder = folderOf({}),
+  { inFlightMax = 4, ...more }: Partial<BatchPorts> & { readonly inFlightMax?: number } = {},
+) {
   const clock = { now: 1_800_000_000_000 };
   const timers = new Set<{ fn: () => void; ms: number }>();
-  const asked: { tenant: TenantId; answer: (answer: LineAnswer | undefined) => void }[] = [];
-  const { batches: config } = configOf([], { batches: { folder, inFlightMax: 4 } });
+  const asked: { id: string; tenant: TenantId; signs: Signs; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
+  const { batches: config } = configOf([], { batches: { folder, inFlightMax } });
   const batches = await Batches.open(folder, {
     config: () => config,
     urls: new Set([CHAT]),
-    ask: (tenant) => new Promise((answer) => asked.push({ tenant, answer })),
-    hasRoom: () => true,
+    ask: (tenant, { id }, signs, isBackground) =>
+      new Promise((answer) => asked.push({ id, tenant, signs, isBackground, answer })),
+    engines: () => [],
+    isOurs: () => true,
     now: () => clock.now,
     setTimer: (fn, ms) => {
       const timer = { fn, ms };
@@ -65,53 +70,77 @@ async function stage(folder = folderOf({}), more: Partial<BatchPorts> = {}) {
 
 const lines = (count: number) => Array.from({ length: count }, (_, index) => lineOf(`l${index}`));
 
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => from + at);
+
 describe('batches', () => {
-  it('start one line after the other, each once the one before is at an engine, up to a number', async () => {
-    const { batches, asked, make } = await stage();
-    await make(A, lines(10));
-    for (let at = 1; at <= 4; at++) {
-      await until(() => asked.length === at);
-      batches.entered();
-    }
-    await until(() => asked.length === 4);
+  it('start lines in their order up to a number, of which few wait for an engine', async () => {
+    const { asked, make } = await stage(undefined, { inFlightMax: 40 });
+    await make(A, lines(60));
+    await until(() => asked.length === 16);
+    for (const { signs } of asked) signs.entered();
+    await until(() => asked.length === 32);
+    for (const { signs } of asked) signs.entered();
+    await until(() => asked.length === 40);
     asked[0]!.answer(OK);
-    await until(() => asked.length === 5);
+    await until(() => asked.length === 41);
+  });
+
+  it('go to the engine of their part, and at the end to any', async () => {
+    const engines = ['e0', 'e1'].map(engineId);
+    const { asked, make } = await stage(undefined, { inFlightMax: 40, engines: () => engines });
+    await make(A, lines(24));
+    await until(() => asked.length === 16);
+    const numbersOf = (engine: string) => asked.flatMap(({ id, signs }) => (signs.engine === engineId(engine) ? [Number(id.split('_').at(-1))] : [])).sort((a, b) => a - b); // prettier-ignore
+    expect([numbersOf('e0'), numbersOf('e1')]).toEqual([range(0, 8), range(12, 20)]);
+    for (const { signs } of asked) if (signs.engine === engines[1]) signs.entered();
+    await until(() => asked.length === 24);
+    expect(numbersOf('e1')).toEqual(range(8, 24));
   });
 
   it('of the tenant with the fewest lines under way go first', async () => {
-    const { batches, asked, make } = await stage();
-    await make(A, lines(5));
-    await until(() => asked.length === 1);
-    const { shown } = await make(B, lines(5));
-    await until(() => shown().status === 'in_progress');
-    batches.entered();
-    await until(() => asked.length === 2);
-    batches.entered();
+    const { asked, make } = await stage();
+    await make(A, lines(3));
     await until(() => asked.length === 3);
-    expect(asked.map(({ tenant }) => tenant).slice(0, 2)).toEqual([A, B]);
+    await make(B, lines(1));
+    const { shown } = await make(A, lines(5));
+    await until(() => shown().status === 'in_progress');
+    asked[0]!.answer(OK);
+    await until(() => asked.length === 4);
+    expect(asked.map(({ tenant }) => tenant)).toEqual([A, A, A, B]);
   });
 
-  it('wait for room, until their window is about to end', async () => {
-    let isFull = false;
-    const { batches, asked, make, pass } = await stage(undefined, { hasRoom: () => !isFull });
+  it('are background calls until their window is about to end', async () => {
+    const { asked, make, pass } = await stage(undefined, { inFlightMax: 1 });
     const { shown } = await make(A, lines(3), '1h');
     await until(() => asked.length === 1);
-    isFull = true;
-    asked[0]!.answer(OK);
-    await until(() => shown().request_counts.completed === 1);
-    batches.wake();
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(asked).toHaveLength(1);
-    pass(3_599_999.999);
+    pass(1_900_000);
+    asked[0]!.answer({ ...OK, isBusy: true });
     await until(() => asked.length === 2);
+    expect(asked.map(({ isBackground }) => isBackground)).toEqual([true, false]);
+    expect(shown().request_counts.completed).toBe(0);
+  });
+
+  it('that are cancelled give up the lines that wait', async () => {
+    const { batches, asked, make } = await stage();
+    const { id, shown } = await make(A, lines(4));
+    await until(() => asked.length === 4);
+    asked[0]!.signs.entered();
+    await batches.cancel(A, id);
+    expect(asked.every(({ signs }) => signs.signal.aborted)).toBe(true);
+    for (const { answer } of asked.slice(1)) answer(undefined);
+    asked[0]!.answer(OK);
+    await until(() => shown().status === 'cancelled');
+    expect(shown().request_counts).toEqual({ total: 4, completed: 1, failed: 3 });
   });
 
   it('expire with their window; what is under way still counts', async () => {
     const { asked, make, pass } = await stage();
     const { shown, shelf } = await make(A, lines(3), '60s');
-    await until(() => asked.length === 1);
+    await until(() => asked.length === 3);
+    asked[0]!.signs.entered();
     pass(60_000);
     asked[0]!.answer(OK);
+    for (const { answer } of asked.slice(1)) answer(undefined);
     await until(() => shown().status === 'expired');
     expect(shown()).toMatchObject({ request_counts: { total: 3, completed: 1, failed: 2 }, completed_at: null });
     expect(shelf.files.has(shown().error_file_id!)).toBe(true);
@@ -120,7 +149,7 @@ describe('batches', () => {
   it('keep their state through the end of the process at any status', async () => {
     const one = await stage();
     const { id } = await one.make(A, lines(2));
-    await until(() => one.asked.length === 1);
+    await until(() => one.asked.length === 2);
     await one.batches.cancel(A, id);
     await one.close();
     // The process was killed within a line of the journal.

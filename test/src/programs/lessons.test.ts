@@ -43,7 +43,7 @@ it('are learnt early by the oldest, where there are too many', () => {
 it('come as late as presumed ends, so that programs which came at once do not seem endless', () => {
   const types = new AgentTypes();
   const table = new ProcessTable(10_000);
-  const ends = new ProgramEnds(table);
+  const ends = new ProgramEnds(table, types.background);
   let nowMs = 0;
   // Each takes 6 s, pauses, and is presumed to have ended after 80 s.
   for (let program = 0; !types.all.index.isLearnt; program += 1, nowMs += 1_000) {

@@ -1,0 +1,55 @@
+import type { BatchView } from '../batches/batches.js';
+import type { Context } from '../context.js';
+import { labelOf } from '../identity/names.js';
+import type { ProgramView } from '../../src/index.js';
+import type * as Answers from './answers.js';
+import { longestWaiting, seconds } from './wait-rows.js';
+import { span } from './words.js';
+
+/** The part of the gateway that this file uses. */
+type Parts = Pick<Context, 'batches'>;
+
+const SHOWN_MAX = 20;
+
+const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?.underWay() ?? [];
+
+/** Batches under way on this gateway, the oldest first. */
+export function batchRows(context: Parts): Answers.Batch[] {
+  return underWay(context)
+    .slice(0, SHOWN_MAX)
+    .map(({ id, tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until }) => ({
+      id,
+      tenant,
+      lines,
+      in_flight: inFlight,
+      ready,
+      rest_seconds: restMs === undefined ? null : seconds(restMs),
+      late: isLate,
+      expires_at: until,
+    }));
+}
+
+/** How far a batch is, and how long it will take; undefined: no such batch is under way here. */
+export function batchInWords(context: Parts, id: string): string | undefined {
+  const batch = underWay(context).find((each) => each.id === id);
+  if (batch === undefined) return undefined;
+  const { tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until } = batch;
+  const { total, completed, failed } = lines;
+  const needing = total - completed - failed - inFlight - ready;
+  return [
+    `Batch ${id} of tenant ${tenant}: of ${total} lines, ${completed} are answered and ${failed} have failed; ${inFlight} are under way, ${ready} may start, and ${needing} need answers first or pause.`,
+    restMs === undefined
+      ? 'No line has ended yet, so nothing tells how long it will take.'
+      : `At the pace so far it ends in about ${span(restMs)}.`,
+    `Its window ends in ${span(1000 * until - Date.now())}.`,
+    isLate
+      ? 'That is too early, so its lines are calls like all others.'
+      : 'Its lines take only the room that other calls leave.',
+  ].join(' ');
+}
+
+/** A program of the batch whose line waits in the queue; undefined: none does. */
+export function waitingProgram(rows: Iterable<ProgramView>, id: string): ProgramView | undefined {
+  for (const row of rows) if (labelOf(row.id).startsWith(`${id}.`) && longestWaiting(row) !== undefined) return row;
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import type { EngineId, TenantId } from '../../src/index.js';
+import { WHOLE, type Part, type Run } from './run.js';
+import type { Shelf } from './shelf.js';
+
+/** A batch that is planned and not ended. */
+export interface Work {
+  readonly shelf: Shelf;
+  readonly id: string;
+  readonly run: Run;
+  /** When it was taken up, in milliseconds since 1970, and its pending lines then. */
+  readonly since: { readonly atMs: number; readonly pending: number };
+  /** Undefined: under way. */
+  ending?: Promise<void>;
+}
+
+/** Lines that wait in the gateway's queue at once: for each engine, and in all where engines are few. */
+const WAITING_MIN = 2;
+const WAITING_MAX = 16;
+
+/**
+ * Starts the lines of all batches: of several tenants, the one with the fewest under way goes first. Each engine takes its
+ * own part of a batch's order, and once that has no line ready, the others' from the end.
+ */
+export class Pump {
+  readonly works = new Map<string, Work>();
+  /** Lines that wait, by engine. */
+  readonly #waiting = new Map<EngineId | undefined, number>();
+  #isWoken = false;
+  #isStopped = false;
+
+  /** @param engines those that are up, in a steady order @param failed hears of faults here */
+  constructor(
+    private readonly inFlightMax: () => number,
+    private readonly engines: () => readonly EngineId[],
+    private readonly failed: (work: Work, fault: unknown) => void,
+  ) {}
+
+  /** Lines may start now. */
+  wake(): void {
+    if (this.#isWoken || this.works.size === 0) return;
+    this.#isWoken = true;
+    setImmediate(() => {
+      this.#isWoken = false;
+      while (this.#startNext());
+    });
+  }
+
+  /** Starts no further line. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #startNext(): boolean {
+    const inFlight = new Map<TenantId, number>();
+    let all = 0;
+    for (const { shelf, run } of this.works.values()) {
+      inFlight.set(shelf.tenant, (inFlight.get(shelf.tenant) ?? 0) + run.inFlight);
+      all += run.inFlight;
+    }
+    const part = this.#part();
+    if (this.#isStopped || part === undefined || all >= this.inFlightMax()) return false;
+    const of = ({ shelf }: Work): number => inFlight.get(shelf.tenant) ?? 0;
+    const fit = [...this.works.values()].filter(({ run, ending }) => run.isReady && ending === undefined);
+    const [first, ...others] = fit;
+    if (first === undefined) return false;
+    this.#start(
+      others.reduce((best, each) => (of(each) < of(best) ? each : best), first),
+      part,
+    );
+    return true;
+  }
+
+  /** The part whose engine has the fewest lines waiting; undefined: all have enough. */
+  #part(): Part | undefined {
+    const up = this.engines();
+    const parts = up.length < 2 ? [WHOLE] : up.map((engine, at) => ({ engine, at, of: up.length }));
+    const of = ({ engine }: Part): number => this.#waiting.get(engine) ?? 0;
+    const least = parts.reduce((best, each) => (of(each) < of(best) ? each : best));
+    return of(least) < Math.max(WAITING_MIN, WAITING_MAX / parts.length) ? least : undefined;
+  }
+
+  #count(engine: EngineId | undefined, by: 1 | -1): void {
+    const waiting = (this.#waiting.get(engine) ?? 0) + by;
+    if (waiting === 0) this.#waiting.delete(engine);
+    else this.#waiting.set(engine, waiting);
+  }
+
+  #start(work: Work, part: Part): void {
+    let isWaiting = true;
+    const entered = (): void => {
+      if (!isWaiting) return;
+      isWaiting = false;
+      this.#count(part.engine, -1);
+      this.wake();
+    };
+    this.#count(part.engine, 1);
+    void work.run.startNext(entered, part).then((fault) => {
+      if (fault !== undefined) this.failed(work, fault);
+      entered();
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { request as ask } from 'undici';
+import { GatewayError } from '../errors.js';
+import { hasBody } from '../http/body.js';
+import { toClient, toEngine } from '../http/headers.js';
+
+/** Marks a request that a gateway has passed on: it is not passed on again. */
+const RELAYED = 'x-maitred-relayed';
+const RETRY_SECONDS = 5;
+
+export const moving = () =>
+  new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+
+/**
+ * Passes a request on to the gateway that has the batches, and its answer back.
+ * @param holder its URL; undefined: none is known
+ * @throws GatewayError `batches_moving`
+ */
+export async function relayTo(
+  holder: string | undefined,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (holder === undefined || request.headers[RELAYED] !== undefined) throw moving();
+  const length = request.headers['content-length'];
+  const headers = [...toEngine(request.headers, { dropKey: false, plain: false }), RELAYED, '1'];
+  if (length !== undefined) headers.push('content-length', length);
+  if (request.headers.expect !== undefined) response.writeContinue();
+  const answer = await ask(new URL(request.url ?? '', holder), {
+    method: request.method as 'GET' | 'POST' | 'DELETE',
+    headers,
+    body: hasBody(request) ? request : null,
+  }).catch(() => {
+    throw moving();
+  });
+  const own = toClient(answer.headers, new URL(holder));
+  const { 'content-length': answered } = answer.headers;
+  response.writeHead(answer.statusCode, {
+    ...own,
+    ...(typeof answered === 'string' && { 'content-length': answered }),
+  });
+  // A client or a gateway that leaves early is no fault here.
+  await pipeline(answer.body, response).catch(() => response.destroy());
+}

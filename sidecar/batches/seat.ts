@@ -1,0 +1,113 @@
+import { mkdir } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { Held } from '../../cluster/index.js';
+import type { SetTimer } from '../engines/index.js';
+import { Batches, type BatchPorts } from './batches.js';
+
+export interface SeatPorts {
+  readonly folder: string;
+  /** The place of this gateway in a cluster; absent: it is alone. */
+  readonly cluster?: {
+    /** Takes the batches if no other gateway has them. @param leaseMs 0: gives them up */
+    readonly hold: (address: string, leaseMs: number) => Promise<Held | undefined>;
+    /** URL at which others reach this gateway. */
+    readonly address: string;
+    readonly leaseMs: number;
+    readonly heartbeatMs: number;
+  };
+  readonly batches: Omit<BatchPorts, 'isOurs'>;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+  readonly setTimer: SetTimer;
+  readonly log: Logger;
+}
+
+/**
+ * Which gateway has the batches of a folder: alone always this one, in a cluster the one that holds a lease.
+ *
+ *     elsewhere ──its lease ends──> here        takes over what is in the folder, as after a crash
+ *     here ──lease not renewed in time──> elsewhere: writes nothing more; lines under way are asked again there
+ */
+export class BatchSeat {
+  #batches: Batches | undefined;
+  /** URL of the gateway that has them; undefined: none is known. */
+  #holder: string | undefined;
+  #untilMs: number;
+  #isStarted = false;
+  #isClosing = false;
+  #cancel = (): void => undefined;
+
+  private constructor(private readonly ports: SeatPorts) {
+    this.#untilMs = ports.cluster === undefined ? Infinity : -Infinity;
+  }
+
+  /** @throws Error if this gateway is alone and the folder cannot be read */
+  static async open(ports: SeatPorts): Promise<BatchSeat> {
+    const seat = new BatchSeat(ports);
+    await mkdir(ports.folder, { recursive: true });
+    if (ports.cluster === undefined) await seat.#take();
+    else await seat.#beat();
+    return seat;
+  }
+
+  /** Undefined: another gateway has them, or none. */
+  get batches(): Batches | undefined {
+    return this.#isOurs() ? this.#batches : undefined;
+  }
+
+  get holder(): string | undefined {
+    return this.#holder;
+  }
+
+  async start(): Promise<void> {
+    this.#isStarted = true;
+    await this.#batches?.start();
+  }
+
+  /** Starts no further line. */
+  stop(): void {
+    this.#batches?.stop();
+  }
+
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    this.#cancel();
+    await this.#batches?.close();
+    // Another gateway need not wait for the end of the lease.
+    if (this.#batches !== undefined) await this.ports.cluster?.hold('', 0);
+    this.#batches = undefined;
+  }
+
+  readonly #isOurs = (): boolean => this.ports.now() < this.#untilMs;
+
+  async #take(): Promise<void> {
+    this.#batches = await Batches.open(this.ports.folder, { ...this.ports.batches, isOurs: this.#isOurs });
+    if (this.#isStarted) await this.#batches.start();
+  }
+
+  async #beat(): Promise<void> {
+    const { cluster, now, setTimer, log } = this.ports;
+    if (cluster === undefined || this.#isClosing) return;
+    const atMs = now();
+    try {
+      const held = await cluster.hold(cluster.address, cluster.leaseMs);
+      if (held !== undefined) this.#holder = held.isOwn ? undefined : held.value;
+      if (held?.isOwn === true) this.#untilMs = atMs + cluster.leaseMs;
+      else if (held !== undefined) this.#untilMs = -Infinity;
+      if (this.#batches !== undefined && !this.#isOurs()) this.#lose();
+      if (this.#batches === undefined && this.#isOurs()) {
+        log.info('this gateway runs the batches now');
+        await this.#take();
+      }
+    } catch (err) {
+      log.error({ err }, 'batches cannot be taken over; the next attempt follows');
+    }
+    if (!this.#isClosing) this.#cancel = setTimer(() => void this.#beat(), cluster.heartbeatMs);
+  }
+
+  #lose(): void {
+    this.ports.log.warn('another gateway runs the batches now');
+    void this.#batches?.close().catch(() => undefined);
+    this.#batches = undefined;
+  }
+}

@@ -1,0 +1,136 @@
+import { writeFileSync } from 'node:fs';
+import pino from 'pino';
+import { describe, expect, it } from 'vitest';
+import { gatewayId, MemoryStore, type Held } from '../../../cluster/index.js';
+import type { LineAnswer } from '../../../sidecar/batches/run.js';
+import { BatchSeat } from '../../../sidecar/batches/seat.js';
+import { tenantId } from '../../../src/index.js';
+import { folderOf } from '../../support/folder.js';
+import { cleanUp, configOf, until } from '../gateway/world.js';
+import { CHAT, lineOf } from './service.js';
+
+const A = tenantId('a');
+const OK: LineAnswer = { status: 200, body: Buffer.from('{}'), isBusy: false };
+const LEASE_MS = 1000;
+
+/** Gateways with one folder and one store, whose clock and answers are the test's. */
+function stage() {
+  const folder = folderOf({});
+  const clock = { now: 0 };
+  /** Who holds the batches, and until when. */
+  let lease: { name: string; untilMs: number } | undefined;
+  const open = async (name: string) => {
+    const beats: (() => void)[] = [];
+    const asked: { id: string; answer: (answer: LineAnswer | undefined) => void }[] = [];
+    const isCut = { value: false };
+    const hold = (address: string, leaseMs: number): Promise<Held | undefined> => {
+      if (isCut.value) return Promise.resolve(undefined);
+      if (lease !== undefined && lease.name !== name && clock.now < lease.untilMs)
+        return Promise.resolve({ isOwn: false, value: `http://${lease.name}` });
+      lease = { name, untilMs: clock.now + leaseMs };
+      return Promise.resolve({ isOwn: leaseMs > 0, value: address });
+    };
+    const { batches: config } = configOf([], { batches: { folder, inFlightMax: 2 } });
+    const seat = await BatchSeat.open({
+      folder,
+      cluster: { hold, address: `http://${name}`, leaseMs: LEASE_MS, heartbeatMs: 1 },
+      batches: {
+        config: () => config,
+        urls: new Set([CHAT]),
+        ask: (_, { id }) => new Promise((answer) => asked.push({ id, answer })),
+        engines: () => [],
+        now: () => 1.8e12,
+        setTimer: () => () => undefined,
+        log: pino({ level: 'silent' }),
+      },
+      now: () => clock.now,
+      setTimer: (fn) => {
+        beats.push(fn);
+        return () => undefined;
+      },
+      log: pino({ level: 'silent' }),
+    });
+    await seat.start();
+    const beat = async () => {
+      const count = beats.length;
+      beats.at(-1)!();
+      await until(() => beats.length > count);
+    };
+    const leave = () => {
+      for (const { answer } of asked) answer(undefined);
+      return seat.close();
+    };
+    cleanUp(leave);
+    return { seat, asked, beat, isCut, leave };
+  };
+  return { open, clock };
+}
+
+async function batchOf({ batches }: BatchSeat): Promise<string> {
+  const shelf = await batches!.shelf(A);
+  writeFileSync(shelf.pathOf('file-in'), ['a', 'b', 'c'].map((id) => lineOf(id)).join('\n'));
+  await shelf.addFile({ id: 'file-in', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
+  const { id } = await batches!.create(A, { input_file_id: 'file-in', endpoint: CHAT, completion_window: '24h' });
+  return id;
+}
+
+describe('in a cluster', () => {
+  it('one gateway has the batches; when it dies, another goes on with what is answered', async () => {
+    const { open, clock } = stage();
+    const [one, two] = [await open('one'), await open('two')];
+    expect([two.seat.batches, two.seat.holder]).toEqual([undefined, 'http://one']);
+    const id = await batchOf(one.seat);
+    await until(() => one.asked.length === 2);
+    one.asked[0]!.answer(OK);
+    await until(() => one.asked.length === 3);
+    // The first is cut off: it can renew nothing.
+    one.isCut.value = true;
+    clock.now = LEASE_MS;
+    expect(one.seat.batches).toBeUndefined();
+    await two.beat();
+    const shelf = await two.seat.batches!.shelf(A);
+    await until(() => two.asked.length === 2);
+    // What comes too late is not written: it is asked again elsewhere.
+    one.asked[1]!.answer(OK);
+    await one.beat();
+    for (const { answer } of two.asked) answer(OK);
+    await until(() => shelf.batches.get(id)?.status === 'completed');
+    expect(shelf.batches.get(id)?.request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
+    expect(new Set(two.asked.map((line) => line.id))).toEqual(new Set(one.asked.slice(1).map((line) => line.id)));
+  });
+
+  it('a gateway that ends gives the batches up at once', async () => {
+    const { open } = stage();
+    const [one, two] = [await open('one'), await open('two')];
+    await one.leave();
+    await two.beat();
+    expect([two.seat.batches !== undefined, two.seat.holder]).toEqual([true, undefined]);
+  });
+
+  it('without an answer of the store nobody begins, and the holder ends with its lease', async () => {
+    const { open, clock } = stage();
+    const one = await open('one');
+    one.isCut.value = true;
+    clock.now = LEASE_MS - 1;
+    await one.beat();
+    expect(one.seat.batches).toBeDefined();
+    clock.now = LEASE_MS;
+    await one.beat();
+    expect(one.seat.batches).toBeUndefined();
+    one.isCut.value = false;
+    await one.beat();
+    expect(one.seat.batches).toBeDefined();
+  });
+});
+
+it('a name is held by one gateway until it gives it up or leaves', async () => {
+  const store = new MemoryStore({ programsMax: 10, keysMax: 10 });
+  const listener = { parts: () => undefined, moved: () => undefined, owned: () => [], changed: () => undefined };
+  const [a, b] = ['a', 'b'].map((name) => store.join(gatewayId(name), listener));
+  expect(await a!.hold('batches', 'http://a', 1)).toEqual({ isOwn: true, value: 'http://a' });
+  expect(await b!.hold('batches', 'http://b', 1)).toEqual({ isOwn: false, value: 'http://a' });
+  await a!.hold('batches', '', 0);
+  expect(await b!.hold('batches', 'http://b', 1)).toEqual({ isOwn: true, value: 'http://b' });
+  await b!.leave();
+  expect(await a!.hold('batches', 'http://a', 1)).toEqual({ isOwn: true, value: 'http://a' });
+});
