@@ -9,10 +9,11 @@ import { HOOKS, surroundings } from './around.js';
 import { FIGURES } from './order.js';
 
 type Scenario = Case['scenario'];
+type Load = [name: string, scenario: Scenario, inputs: Surroundings];
 
 /** Sessions that all start sub-agents; the standing recording has few. */
 const SUB_AGENTS = '../shared/traces/weka-claude-code/traces_with_subagents_first6.jsonl.gz';
-const weka: Scenario = { programs: { recording: 'weka' }, count: 80, ratePerSecond: 0.02, engines: 2, machine: 'long-context' }; // prettier-ignore
+const weka: Omit<Scenario, 'ratePerSecond'> = { programs: { recording: 'weka' }, count: 80, engines: 2, machine: 'long-context' }; // prettier-ignore
 const synthetic: Omit<Scenario, 'ratePerSecond'> = { programs: { workload: 'map-reduce' }, count: 200, engines: 2, machine: 'llama-3.1-8b-a100' }; // prettier-ignore
 const JOINED = { policy: 'plas' } as const;
 const SPLIT = { policy: 'plas', deception: 'split-sub-agents' } as const;
@@ -21,10 +22,12 @@ const SPLIT = { policy: 'plas', deception: 'split-sub-agents' } as const;
 export async function benchJoining(isQuick: boolean): Promise<void> {
   const around = await surroundings(['weka']);
   const own = await sessionsWithSubAgents(around);
-  const loads: [string, Scenario, Surroundings][] = [
-    ...(own ? ([['weka with sub-agents, 0.02/s', weka, own], ['weka with sub-agents, 0.03/s', { ...weka, ratePerSecond: 0.03 }, own]] as [string, Scenario, Surroundings][]) : []), // prettier-ignore
-    ...(around.recordings.weka ? ([['weka, 0.02/s', weka, around]] as [string, Scenario, Surroundings][]) : []),
-    ...[0.1, 0.2].map((ratePerSecond): [string, Scenario, Surroundings] => [`map-reduce, ${ratePerSecond}/s`, { ...synthetic, ratePerSecond }, around]), // prettier-ignore
+  const at = (scenario: Omit<Scenario, 'ratePerSecond'>, rates: readonly number[]) =>
+    rates.map((ratePerSecond): Scenario => ({ ...scenario, ratePerSecond }));
+  const loads: Load[] = [
+    ...at(weka, own ? [0.0003, 0.0005, 0.02] : []).map((one): Load => ['weka with sub-agents', one, own ?? around]),
+    ...at(weka, around.recordings.weka ? [0.02] : []).map((one): Load => ['weka', one, around]),
+    ...at(synthetic, [0.04, 0.06, 0.1]).map((one): Load => ['map-reduce', one, around]),
   ];
   const rows = loads.flatMap(([name, scenario, inputs]) => {
     const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
@@ -32,7 +35,7 @@ export async function benchJoining(isQuick: boolean): Promise<void> {
       const of = (setup: Case['setup']) => runCase({ scenario: { ...scenario, count }, setup }, seed, inputs, HOOKS);
       const [split, joined] = [of(SPLIT), of(JOINED)];
       const cells = FIGURES.map((figure) => `${shown(figure(split))} -> ${shown(figure(joined))}`);
-      return [name, String(seed), ...cells];
+      return [`${name}, ${scenario.ratePerSecond}/s`, String(seed), ...cells];
     });
   });
   printTable(['load', 'seed', 'mean s', 'p99 s', 'ms a token', 'longest wait s'], rows);

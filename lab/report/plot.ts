@@ -116,8 +116,10 @@ export async function barChart({ groups, series, y, ...rest }: BarChart): Promis
   );
   type Bar = (typeof bars)[number];
   const ranged = bars.filter(({ low, high }) => low !== high);
-  const text = ({ value, low, high }: Bar) => (low === high ? number(value) : `${number(low)}–${number(high)}`);
-  const title = (bar: Bar) => `${bar.group}, ${bar.name}: ${text(bar)}`;
+  const range = ({ low, high }: Bar) => (low === high ? '' : `, between ${number(low)} and ${number(high)}`);
+  const title = (bar: Bar) => `${bar.group}, ${bar.name}: ${number(bar.value)}${range(bar)}`;
+  // Of a value that may be others, a third digit tells nothing.
+  const text = ({ value, low, high }: Bar) => (low === high ? number(value) : value.toPrecision(2));
   const fill = (bar: Bar) => bar.fill;
   const names = series.map(({ name }) => name);
   const band = { domain: groups, label: null, padding: 0.2 };

@@ -1,10 +1,9 @@
 import type { Participant } from '../../cluster/index.js';
-import { engineId, type Elsewhere, type ProgramId, type TenantId } from '../../src/index.js';
+import { engineId, type Elsewhere, type TenantId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
 import { checkNotDraining, type Context } from '../context.js';
 import type { Identity } from '../identity/identity.js';
-import { labelOf } from '../identity/names.js';
-import { holderKey } from '../identity/shared-keys.js';
+import { holderKey, identityBy, usedTask } from '../identity/shared-keys.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<Context, 'draining' | 'responses'>;
@@ -48,6 +47,10 @@ export async function identify(
   { sought, ...identity }: Identity,
 ): Promise<Identity> {
   if (sought === undefined) return identity;
-  const program = (await cluster.find(tenant, sought.keys)) as ProgramId | undefined;
-  return program === undefined ? identity : { ...identity, program, label: labelOf(program), source: sought.source };
+  const name = await cluster.find(tenant, sought.keys);
+  if (name === undefined) return identity;
+  const task = usedTask(name);
+  // A key with two names has none.
+  if (task !== undefined) cluster.remember(tenant, task, '');
+  return identityBy(name, sought, identity);
 }

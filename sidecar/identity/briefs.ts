@@ -4,7 +4,7 @@ import type { Ends } from './ends.js';
 import { hashOf } from './growing.js';
 import { linesIn } from './lines.js';
 import type { Line } from './lines.js';
-import { oneOf } from './marked.js';
+import { inAll } from './marked.js';
 import { wholeOf } from './marks.js';
 import { Seats } from './seats.js';
 import type { Answered } from './seats.js';
@@ -47,7 +47,7 @@ export class Briefs {
       seats.unshift(...at);
       answers += 1;
     }
-    const found = oneOf(seats);
+    const found = inAll(seats);
     if (!found || (only ?? found.program) !== found.program) return undefined;
     return answers > 1 || found.taken === undefined ? found : undefined;
   }

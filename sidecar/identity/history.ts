@@ -43,6 +43,8 @@ export interface Leaf extends Place {
   readonly thread: string;
   /** Hash of the conversation's first message. */
   readonly opening: number;
+  /** Hash of the client's name. */
+  readonly sender: number;
   readonly last: number;
   /** Unknown marks of messages in the call: an answer that repeats one is no evidence of its program. */
   readonly foreign: ReadonlySet<string | number>;
@@ -120,14 +122,14 @@ export class History {
     const task = trail.turns.some(({ role }) => role === 'assistant')
       ? undefined
       : texts.find(({ role }) => !isSystem(role));
-    const sub = task && this.#tasks.find(tenant, task, opening, only);
+    const sub = task && this.#tasks.find(tenant, task, trail, only);
     const leaf = leafOf(trail, foreign, { thread: sub?.thread ?? '', opening }, first);
     return sub ? { program: sub.program, leaf } : { leaf };
   }
 
   /** Seats the program at the current end of its conversation. @returns the seat, for `leave`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
-    const { chain, ids, last, thread, opening, first } = leaf;
+    const { chain, ids, last, thread, opening, sender, first } = leaf;
     const lead = answer.callIds === undefined ? leadOf(answer.content) : undefined;
     const seat: Answered = {
       program,
@@ -135,6 +137,7 @@ export class History {
       stamp: this.#ends.tick(),
       thread,
       opening,
+      sender,
       chain,
       ids,
       allIds: idsWith(ids, answer),
@@ -227,5 +230,6 @@ function leafOf(
   first?: FirstCall,
 ): Leaf {
   const { chain, ids } = trail.end;
-  return { chain, ids, last: trail.brief(trail.turns.length - 1), thread, opening, foreign, first };
+  const { sender } = trail;
+  return { chain, ids, last: trail.brief(trail.turns.length - 1), thread, opening, sender, foreign, first };
 }

@@ -31,6 +31,8 @@ export interface Sought {
   readonly keys: readonly string[];
   /** Source of the identity if one of them is known. */
   readonly source: string;
+  /** Hash of the first message: a sub-agent begins unlike its parent. */
+  readonly opening?: number;
 }
 
 export interface IdentityRequest {

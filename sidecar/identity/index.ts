@@ -4,14 +4,15 @@ import type { IDENTITY_SOURCES } from '../config/index.js';
 import { Ends } from './ends.js';
 import type { Seat } from './ends.js';
 import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
-import { harnessClaim, maitredClaim, saysFinal } from './harnesses.js';
+import { hashOf } from './growing.js';
+import { harnessClaim, maitredClaim, saysFinal, valueOf } from './harnesses.js';
 import { History } from './history.js';
 import type { Leaf } from './history.js';
 import type { Activity, Claim, Identifier, Identity, IdentityRequest, Sought } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
 import { saysRetry } from './returning.js';
-import { answerKeys, responseKey, soughtKeys } from './shared-keys.js';
+import { answerKeys, doneTasks, responseKey, soughtKeys, soughtTasks, taskNames } from './shared-keys.js';
 import { SharedCache } from './shared-cache.js';
 import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
@@ -36,8 +37,8 @@ export interface IdentifierOptions {
   readonly activityOf: (program: ProgramId) => Activity | undefined;
   /** Makes an id for a program without one; must never repeat an id. */
   readonly newId: () => string;
-  /** Receives the keys by which other gateways can find an answer's program; undefined: there are no others. */
-  readonly share?: ((tenant: TenantId, key: string, program: ProgramId) => void) | undefined;
+  /** Receives the keys by which other gateways can find a call's program, and its names; undefined: there are no others. */
+  readonly share?: ((tenant: TenantId, key: string, name: string) => void) | undefined;
 }
 
 export const createIdentifier = (options: IdentifierOptions): Identifier => new ProgramIdentifier(options);
@@ -92,7 +93,11 @@ class ProgramIdentifier implements Identifier {
       ...found,
       ...(leaf && { leaf }),
     };
-    if (this.#options.share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
+    const { share, rewritten } = this.#options;
+    // A key with two names has none.
+    if (share && rewritten && call.trail && TOLD_BY_HISTORY.has(found.source))
+      for (const key of doneTasks(call.trail)) share(request.tenant, key, '');
+    if (share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
     const sought = this.#soughtBy(call);
     return sought.keys.length === 0 ? identity : { ...identity, sought };
   }
@@ -103,10 +108,13 @@ class ProgramIdentifier implements Identifier {
     { responseId, message, further = [] }: AnswerFacts,
   ): void {
     const { share, rewritten } = this.#options;
+    // Of a conversation that the engine keeps, no gateway would see that it goes on.
+    const tasksOf = share && rewritten && responseId === undefined ? taskNames : () => [];
     const remember = (leaf: Leaf, answer: CanonicalMessage): Answered => {
       const answered = this.#history.remember(tenant, leaf, answer, program);
       for (const key of share ? answerKeys(answered, answer, rewritten ? leaf.foreign : undefined) : [])
         share?.(tenant, key, program);
+      for (const [key, name] of tasksOf(answered, answer)) share?.(tenant, key, name);
       return answered;
     };
     const answered = leaf && message && remember(leaf, message);
@@ -226,7 +234,7 @@ class ProgramIdentifier implements Identifier {
     // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
     if (sources.includes('history') && rewritten) {
       const opening = answered?.opening ?? 0;
-      call.leaf = { chain: digest(id ?? ''), ids: '', last: 0, thread, opening, foreign: NONE };
+      call.leaf = { chain: digest(id ?? ''), ids: '', last: 0, thread, opening, sender: call.sender, foreign: NONE };
     }
     return { program, thread, final: call.isFinal, source: 'previous_response_id' };
   }
@@ -240,10 +248,11 @@ class ProgramIdentifier implements Identifier {
 
   #soughtBy({ request, trail }: Call): Sought {
     const id = request.facts?.previousResponseId;
-    const keys = trail === undefined ? [] : soughtKeys(trail, this.#options.rewritten);
-    return id === undefined
-      ? { keys, source: 'history' }
-      : { keys: [responseKey(id), ...keys], source: 'previous_response_id' };
+    const { rewritten } = this.#options;
+    const answers = trail === undefined ? [] : soughtKeys(trail, rewritten);
+    if (id !== undefined) return { keys: [responseKey(id), ...answers], source: 'previous_response_id' };
+    if (!trail || !rewritten || answers.length > 0) return { keys: answers, source: 'history' };
+    return { keys: soughtTasks(trail), source: 'history', opening: trail.opening };
   }
 
   #unknown(call: Call): Found {
@@ -259,6 +268,8 @@ class Call {
   readonly isFinal: boolean;
   /** Messages of the conversation, read on demand. */
   readonly turns: readonly Turn[];
+  /** Hash of the client's name for itself. */
+  readonly sender: number;
   /** Absent if history is no source, or the conversation cannot be matched. */
   readonly trail: Trail | undefined;
   /** Facts to remember with the answer, once a source has looked it up. */
@@ -268,6 +279,7 @@ class Call {
     this.request = request;
     this.isFinal = sources.includes('maitred') && saysFinal(request.headers);
     this.turns = request.facts?.conversation() ?? [];
-    this.trail = sources.includes('history') ? Trail.of(this.turns) : undefined;
+    this.sender = hashOf(valueOf(request.headers, 'user-agent') ?? '');
+    this.trail = sources.includes('history') ? Trail.of(this.turns, this.sender) : undefined;
   }
 }

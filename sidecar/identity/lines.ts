@@ -11,12 +11,13 @@ const FIRST_MAX = 32;
 const LAST_MAX = 96;
 const TEXT_CHARS_MAX = 131_072;
 /** Labels and tags that clients print before the first line of a text, and after its last one. */
-const LABEL = /^\s{0,40}(?:<[^<>]{1,200}>|\[?[\w-]{1,40}\]?:)\s{0,40}/;
+const LABEL = /^\s{0,40}(?:<[^<>]{1,200}>|\[?\w[\w -]{0,39}\]?:)\s{0,40}/;
 const CLOSING = /<\/[\w:-]{1,40}>\s{0,40}$/;
 
 /** A line of a text. */
 export interface Line {
   readonly at: number;
+  readonly end: number;
   readonly hash: number;
 }
 
@@ -36,13 +37,14 @@ export function linesIn(content: string): Line[] {
   if (spans.length > FIRST_MAX + LAST_MAX) spans.splice(FIRST_MAX, spans.length - FIRST_MAX - LAST_MAX);
   const lines: Line[] = [];
   for (const { at, end } of spans) {
-    lines.push({ at, hash: lineHash(content, at, end) });
+    lines.push({ at, end, hash: lineHash(content, at, end) });
     const label = mayBeLabelled(content, at) ? (LABEL.exec(content.slice(at, end))?.[0].length ?? 0) : 0;
     const closing = content.charCodeAt(end - 1) === CLOSE ? CLOSING.exec(content.slice(at, end))?.index : undefined;
     if (label === 0 && closing === undefined) continue;
     for (const from of label > 0 ? [at + label, at] : [at])
       for (const to of closing === undefined ? [end] : [at + closing, end])
-        if (to - from >= CHARS_MIN && to - from < end - at) lines.push({ at: from, hash: lineHash(content, from, to) });
+        if (to - from >= CHARS_MIN && to - from < end - at)
+          lines.push({ at: from, end: to, hash: lineHash(content, from, to) });
   }
   return lines;
 }
@@ -50,16 +52,17 @@ export function linesIn(content: string): Line[] {
 const COLON = 0x3a;
 const OPEN = 0x3c;
 const CLOSE = 0x3e;
-/** Most characters before the colon or bracket of a label. */
-const LABEL_CHARS_MAX = 84;
-const WORD = /[\w[\]-]/;
+/** Most characters of white space before a label, and of the label before its colon. */
+const LABEL_CHARS_MAX = 42;
+const WORD = /[\w[\] -]/;
 const IS_WORD = Uint8Array.from({ length: 128 }, (_, code) => Number(WORD.test(String.fromCharCode(code))));
 
-/** Whether `LABEL` may match here. Most lines end its search at their first space. */
+/** Whether `LABEL` may match here. */
 function mayBeLabelled(content: string, at: number): boolean {
-  const until = at + LABEL_CHARS_MAX;
+  let until = at + LABEL_CHARS_MAX;
   let i = at;
   while (i < until && content.charCodeAt(i) <= 32) i++;
+  until = i + LABEL_CHARS_MAX;
   let code = content.charCodeAt(i);
   while (i < until && code < 128 && IS_WORD[code] === 1) code = content.charCodeAt(++i);
   return code === COLON || code === OPEN || code >= 128;
@@ -71,7 +74,7 @@ export function leadOf(text: string): Line | undefined {
   let lead: Span | undefined;
   for (const span of spansOf(text, LEAD_CHARS_MIN))
     if (!lead || lead.at === 0 || span.end - span.at > lead.end - lead.at) lead = span;
-  return lead && { at: lead.at, hash: lineHash(text, lead.at, lead.end) };
+  return lead && { ...lead, hash: lineHash(text, lead.at, lead.end) };
 }
 
 /** 32 bits, which V8 stores unboxed. What a line leads to is compared as a whole. */

@@ -2,6 +2,7 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import type { Ends } from './ends.js';
 import { Excerpts } from './excerpts.js';
+import type { Excerpt } from './excerpts.js';
 import { textOf } from './lines.js';
 import type { Line, Text } from './lines.js';
 import { beginsWith, idOf, printedIds, standsAlone, wholeOf } from './marks.js';
@@ -58,7 +59,7 @@ export class Marked {
     return this.in(tenant, [text], only) ?? (call && this.#partly(tenant, text, call.last(), only));
   }
 
-  /** The one program whose whole answers, or their ids, appear in texts; undefined if there are several. */
+  /** The one program that gave all the whole answers in texts, and the ids there. */
   in(tenant: TenantId, texts: readonly Text[], only?: ProgramId): Answered | undefined {
     const seats = texts.flatMap((text) => {
       const whole = this.#texts
@@ -66,7 +67,7 @@ export class Marked {
         .filter((seat) => !seat.guessed && standsAlone(seat));
       return [...whole, this.#printed(tenant, text, only)].filter((seat) => seat !== undefined);
     });
-    return oneOf(seats.filter(({ program }) => (only ?? program) === program));
+    return inAll(seats.filter(({ program }) => (only ?? program) === program));
   }
 
   /** The one program whose answer to the same message has a line of this one: clients drop and add fields. */
@@ -113,6 +114,15 @@ export class Marked {
 /** The one program that got the answer, or got it to the same message as this call. */
 const alone = (seats: readonly Answered[], call?: MarkedCall): Answered | undefined =>
   oneOf(seats.filter(standsAlone)) ?? (call && oneOf(seats.filter(({ last }) => last === call.last())));
+
+/** The latest seat of the one program that has all the texts. */
+export function inAll<S extends Excerpt>(seats: readonly S[]): S | undefined {
+  const texts = new Map<ProgramId, Set<string>>();
+  for (const { program, hash } of seats) texts.set(program, (texts.get(program) ?? new Set()).add(hash));
+  const all = new Set(seats.map(({ hash }) => hash)).size;
+  const [one, another] = [...texts].filter(([, own]) => own.size === all);
+  return another ? undefined : seats.findLast(({ program }) => program === one?.[0]);
+}
 
 /** The latest seat, if all belong to one program. */
 export function oneOf(seats: readonly Answered[]): Answered | undefined {

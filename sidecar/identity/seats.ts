@@ -17,6 +17,8 @@ export interface Answered extends Excerpt, Place {
   readonly thread: string;
   /** Hash of its conversation's first message. */
   readonly opening: number;
+  /** Hash of its client's name: sub-agents call with the same program as their parent. */
+  readonly sender: number;
   /** Hash of the message before the answer. */
   readonly last: number;
   /** Hash of the ids of all tool calls up to and including this answer, as sent by the client that took the seat. */

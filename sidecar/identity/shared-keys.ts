@@ -1,17 +1,27 @@
 import type { CanonicalMessage } from '../apis/api.js';
+import { programId } from '../../src/index.js';
+import { hashOf } from './growing.js';
+import type { Identity, Sought } from './identity.js';
+import { linesIn } from './lines.js';
 import { idOf, standsAlone, wholeOf } from './marks.js';
 import type { Answered } from './seats.js';
-import { digest, idsWith, type Trail } from './trail.js';
+import { labelOf } from './names.js';
+import { passedOn } from './tasks.js';
+import { digest, idsWith, isSystem, type Trail } from './trail.js';
 
 /*
  * Keys under which gateways find each other's programs. They hold hashes and ids, and no text. An answer is known by its
  * place in the conversation, and by itself if it is long or asks for tools; a response by its id.
  *
- * Only whole answers are found. Those that a client has cut or printed into text are found by their own gateway alone.
+ * Only whole answers are found, and tasks of sub-agents that are a whole line or message. Answers that a client has cut or
+ * printed into text are found by their own gateway alone.
  */
 
 /** Number of last answers of a call that are looked up. */
 const ANSWERS_MAX = 16;
+/** Texts in a first message that are looked up as tasks, and the longest message that may be one. */
+const TASKS_MAX = 32;
+const WHOLE_CHARS_MAX = 16_384;
 
 export const responseKey = (id: string): string => `r${id}`;
 /** Names the engine that holds the response. */
@@ -47,4 +57,45 @@ function ownKeys(answer: CanonicalMessage): string[] {
   const [id, whole] = [idOf(answer), wholeOf(answer)];
   if (id === undefined && !standsAlone({ chars: answer.content.length })) return [];
   return [`${id ?? 'h'}${whole ?? digest(answer.content)}`];
+}
+
+const taskKey = (sender: number, hash: number): string => `t${sender.toString(36)}.${hash.toString(36)}`;
+
+/** Keys of the tasks that an answer passes on, and their names: program, opening of the parent, thread, and the key. */
+export function taskNames(
+  { program, opening, sender, thread }: Answered,
+  answer: CanonicalMessage,
+): [string, string][] {
+  return passedOn(answer, thread).map((task) => {
+    const key = taskKey(sender, hashOf(task.text));
+    return [key, [program, opening, task.thread, key].join('\n')];
+  });
+}
+
+/** The key of the task that the name belongs to. It is used once: a stranger may happen to ask the same. */
+export const usedTask = (name: string): string | undefined => name.split('\n')[3];
+
+/** Keys of the tasks of a conversation's last answer: its program waits for them no more. */
+export function doneTasks(trail: Trail): string[] {
+  const last = trail.turns.findLastIndex(({ role }) => role === 'assistant');
+  return last < 0 ? [] : passedOn(trail.said(last), '').map(({ text }) => taskKey(trail.sender, hashOf(text)));
+}
+
+/** Keys of the tasks with which a conversation without answers may begin. */
+export function soughtTasks(trail: Trail): string[] {
+  const first = trail.turns.findIndex(({ role }) => !isSystem(role));
+  if (first < 0 || trail.turns.some(({ role }) => role === 'assistant')) return [];
+  const { content } = trail.said(first);
+  const whole = content.length > WHOLE_CHARS_MAX ? [] : [hashOf(content.trim())];
+  const hashes = [...whole, ...linesIn(content).map(({ at, end }) => hashOf(content, at, end))];
+  return hashes.slice(0, TASKS_MAX).map((hash) => taskKey(trail.sender, hash));
+}
+
+/** The identity that a name gives a call. A run that begins like the parent is no sub-agent, and stays as it was. */
+export function identityBy(name: string, sought: Sought, own: Identity): Identity {
+  const [named = '', parent, thread = own.thread] = name.split('\n');
+  if (parent !== undefined && Number(parent) === sought.opening) return own;
+  const program = programId(named);
+  const leaf = own.leaf && { ...own.leaf, thread };
+  return { ...own, program, thread, label: labelOf(program), source: sought.source, ...(leaf && { leaf }) };
 }

@@ -7,6 +7,7 @@ import type { Excerpt } from './excerpts.js';
 import { hashOf } from './growing.js';
 import { leadOf } from './lines.js';
 import type { Text } from './lines.js';
+import { inAll } from './marked.js';
 import { cleanId } from './names.js';
 import type { Answered } from './seats.js';
 import { digest } from './trail.js';
@@ -16,6 +17,10 @@ const ARGUMENTS_CHARS_MAX = 16_384;
 const TASKS_MAX = 16;
 const DEPTH_MAX = 4;
 const TASK_CHARS_MIN = 24;
+/** Conversations that may begin with one task; a stranger who happens to ask the same takes one. */
+const BEGUN_MAX = 8;
+/** Names of four characters, by which sub-agents of one tool are told apart. */
+const NAMES = 36 ** 4;
 /** Sentences in letters have words with spaces between them; paths and names of files do not. */
 const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 
@@ -24,7 +29,11 @@ interface Task extends Excerpt {
   readonly parent: Answered;
   /** Thread of the sub-agent that works on it. */
   readonly thread: string;
+  /** Conversations that have begun with it. */
+  begun: number;
 }
+
+type Beginning = Pick<Answered, 'opening' | 'sender'>;
 
 /** A sub-agent. */
 type Sub = Pick<Answered, 'program' | 'thread'>;
@@ -41,61 +50,60 @@ export class Tasks {
   }
 
   remember(tenant: TenantId, answer: CanonicalMessage, parent: Answered): void {
-    for (const { tool, text } of passedIn(answer)) {
+    for (const { text, thread } of passedOn(answer, parent.thread)) {
       const line = leadOf(text);
       if (!line) continue;
       const { program, stamp } = parent;
       const told = { hash: digest(text), chars: text.length, at: line.at };
-      this.#tasks.remember(tenant, line.hash, {
-        program,
-        stamp,
-        ...told,
-        parent,
-        thread: threadOf(parent, tool, text),
-      });
+      this.#tasks.remember(tenant, line.hash, { program, stamp, ...told, parent, thread, begun: 0 });
     }
   }
 
   /**
-   * The sub-agent that begins with this message, if exactly one waiting program has passed a text in it to a tool.
-   * @param opening that of the call: one that begins like the parent is another run of it
+   * The sub-agent that begins with this message, if exactly one waiting program has passed all the texts in it to tools.
+   * @param by how the call begins, and its client: one that begins like the parent is another run of it
    */
-  find(tenant: TenantId, said: Text, opening: number, only: ProgramId | undefined): Sub | undefined {
-    const tasks = this.#tasks.in(tenant, said.content, said.lines);
-    const waiting = tasks.filter(({ parent }) => parent.taken === undefined);
-    const [task] = waiting.toSorted((a, b) => b.chars - a.chars);
-    if (!task || waiting.some(({ program }) => program !== task.program)) return undefined;
-    const { program, parent, thread } = task;
-    if (parent.opening === opening || (only ?? program) !== program) return undefined;
-    return { program, thread };
+  find(tenant: TenantId, said: Text, by: Beginning, only: ProgramId | undefined): Sub | undefined {
+    const tasks = this.#tasks
+      .in(tenant, said.content, said.lines)
+      .filter(({ parent, begun }) => parent.taken === undefined && begun < BEGUN_MAX && parent.sender === by.sender);
+    const program = inAll(tasks)?.program;
+    const [task] = tasks.filter((each) => each.program === program).toSorted((a, b) => b.chars - a.chars);
+    if (!task || task.parent.opening === by.opening || (only ?? program) !== program) return undefined;
+    task.begun += 1;
+    return { program: task.program, thread: task.thread };
   }
 }
 
-/** The texts in an answer's tool calls, with the tools' names. */
-function passedIn({ content }: CanonicalMessage): { tool: string; text: string }[] {
+/** A text that an answer passes to a tool, and the thread of the sub-agent that works on it. */
+interface Passed {
+  readonly text: string;
+  readonly thread: string;
+}
+
+/** @param parent thread of the answer: the threads of its sub-agents follow it after a slash */
+export function passedOn({ content }: CanonicalMessage, parent: string): Passed[] {
   if (!content.includes('\u0000')) return [];
   const [, ...calls] = content.split('\u0000');
-  const passed: { tool: string; text: string }[] = [];
+  const passed: Passed[] = [];
   for (let i = 0; i + 1 < calls.length; i += 2) {
     const [tool = '', given = ''] = calls.slice(i, i + 2);
     if (given.length < TASK_CHARS_MIN || given.length > ARGUMENTS_CHARS_MAX || !given.includes(' ')) continue;
     // A tool of free text gets it as it is.
-    for (const text of stringsIn(parseObject(given) ?? given)) passed.push({ tool, text: text.trim() });
+    for (const said of stringsIn(parseObject(given) ?? given)) {
+      const text = said.trim();
+      if (text.length < TASK_CHARS_MIN || !IS_SENTENCE.test(text)) continue;
+      // Sub-agents of one tool are told apart by their tasks.
+      const own = `${tool}-${(hashOf(text) % NAMES).toString(36)}`;
+      passed.push({ text, thread: cleanId(parent === '' ? own : `${parent}/${own}`) ?? own });
+      if (passed.length === TASKS_MAX) return passed;
+    }
   }
-  return passed.filter(({ text }) => text.length >= TASK_CHARS_MIN && IS_SENTENCE.test(text)).slice(0, TASKS_MAX);
+  return passed;
 }
 
 function* stringsIn(value: unknown, depth = 0): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null && depth < DEPTH_MAX)
     for (const inner of Object.values(value)) yield* stringsIn(inner, depth + 1);
-}
-
-/** Of four characters each. */
-const NAMES = 36 ** 4;
-
-/** Sub-agents of one tool are told apart by their tasks. A sub-agent's own one follows a slash. */
-function threadOf({ thread }: Answered, tool: string, text: string): string {
-  const own = `${tool}-${(hashOf(text) % NAMES).toString(36)}`;
-  return cleanId(thread === '' ? own : `${thread}/${own}`) ?? own;
 }

@@ -36,13 +36,16 @@ export class Trail {
   #from = 0;
   #at = START;
 
-  private constructor(turns: readonly Turn[]) {
+  private constructor(
+    turns: readonly Turn[],
+    readonly sender: number,
+  ) {
     this.turns = turns;
   }
 
   /** `undefined` for a conversation that is empty or too long to match. */
-  static of(turns: readonly Turn[]): Trail | undefined {
-    return turns.length === 0 || turns.length > TURNS_MAX ? undefined : new Trail(turns);
+  static of(turns: readonly Turn[], sender: number): Trail | undefined {
+    return turns.length === 0 || turns.length > TURNS_MAX ? undefined : new Trail(turns, sender);
   }
 
   said(index: number): CanonicalMessage {

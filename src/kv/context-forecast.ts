@@ -49,8 +49,8 @@ export class ContextForecast {
     program.rootCallsFinished = calls;
     program.firstPromptTokens = firstPromptTokens;
     program.rootContextTokens = contextTokens;
-    program.rootIsUnfollowed = false;
     program.rootWentOn = true;
+    program.rootIsUnfollowed = false;
   }
 
   /**

@@ -40,7 +40,7 @@ const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.
  * alike, it falls: the program that has had most is the nearest to its end.
  *
  * An agent type begins with the hazards of all programs, and leaves them as its own programs reach a class. So types
- * that are seen once, as with a clock in the system prompt, rank as all programs do.
+ * that are seen once, as with a clock in the system prompt, rank about as all programs do.
  */
 export class CompletionIndex {
   readonly #servedMs: Float64Array;

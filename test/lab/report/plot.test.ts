@@ -64,3 +64,13 @@ describe('lines', () => {
     expect(one).not.toContain('aria-label="legend"');
   });
 });
+
+describe('bars', () => {
+  it('tell where a value may lie', async () => {
+    const ranged = { name: 'a', values: [0.3634, 1], ranges: [[0.33, 0.44], null] as const };
+    const svg = await barChart({ ...TEXT, y, groups: ['p', 'q'], series: [ranged] });
+    expect(svg).toContain('<title>p, a: 0.363, between 0.33 and 0.44</title>');
+    expect(svg).toContain('>0.36<');
+    expect(svg.match(/stroke="var\(--text\)"/g)).toHaveLength(1);
+  });
+});

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../../bench/identity/replay.js';
 import type { Engine, Run } from '../../../bench/identity/replay.js';
+import { smolCode } from '../../../bench/identity/shapes.js';
 import { createCaller } from './caller.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { answer, said } from './caller.js';
+import { spread } from './spread.js';
 
 /** Words with which the answers of an agent begin, in every run. */
 const PHRASE = 'Thought: I need to use a tool to help me answer the question.';
@@ -69,8 +71,11 @@ const summaries =
       ? said('assistant', `The task of the run ${run} is half done. Its first five parts were looked at.`)
       : engine(run, call);
 
-const scoreOf = (runs: readonly Run[], engine: Engine) => {
-  const { identifier } = createCaller({ conversationsMax: 100_000 });
+const scoreOf = (
+  runs: readonly Run[],
+  engine: Engine,
+  identifier = createCaller({ conversationsMax: 100_000 }).identifier,
+) => {
   const { programs, precision, recall } = replay(runs, engine, false, () => identifier);
   return { programs, precision, recall };
 };
@@ -109,6 +114,28 @@ describe(`${RUNS} runs in lockstep whose answers begin alike`, () => {
       ).programs,
     ).toBe(RUNS);
   });
+
+  it('are so too where the client writes on in the answer (smolagents CodeAgent)', () => {
+    const runs = Array.from({ length: RUNS }, () => smolCode('Do it.'));
+    const code: Engine = (_run, call) =>
+      said('assistant', `Thought: I shall print step ${call}.\n<code>\nprint(${call})`);
+    expect(scoreOf(runs, code).programs).toBe(RUNS);
+  });
+});
+
+describe(`${RUNS} runs in lockstep at three gateways, each call at one by chance`, () => {
+  const kinds = ['random', 'hashed', 'kimi', 'counted'] as const;
+  it.each(kinds.flatMap((ids) => FORMS.map((form) => [ids, form] as const)))(
+    'are a program each: %s ids, %s',
+    (ids, form) => {
+      const runs = Array.from({ length: RUNS }, (_, i) => agent(`Do the task ${i}.`, form));
+      const engine = engineOf(ids, () => true);
+      const { precision, ...score } = scoreOf(runs, form === 'compacted' ? summaries(engine) : engine, spread(3));
+      expect(precision).toBe(1);
+      // A summary inside of a message is known to its own gateway alone.
+      if (form !== 'compacted') expect(score).toEqual({ programs: RUNS, recall: 1 });
+    },
+  );
 });
 
 describe('agents one after another, with a clock in the system prompt', () => {
@@ -186,6 +213,11 @@ describe('managers in lockstep, with sub-agents', () => {
   it('are a program each with tasks of their own', () => {
     const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
     expect(scoreOf(runs(RUNS, String), engine)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
+  });
+
+  it('are a program each at three gateways, each call at one by chance', () => {
+    const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
+    expect(scoreOf(runs(RUNS, String), engine, spread(3))).toEqual({ programs: RUNS, precision: 1, recall: 1 });
   });
 
   it('take no sub-agent of each other if all pass on one task', () => {

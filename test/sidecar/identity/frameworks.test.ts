@@ -103,3 +103,47 @@ describe('a conversation that the engine keeps (previous_response_id)', () => {
     }
   });
 });
+
+describe('a task that a client fills into a template (delegation of CrewAI)', () => {
+  const CONTEXT = 'The journey matters, and time is short.';
+  const delegates = (task: string, context = '') => ({
+    content: null,
+    tool_calls: [{ id: `call_${task}`, type: 'function', function: { name: 'ask', arguments: JSON.stringify({ task, context }) } }], // prettier-ignore
+  });
+  const taskOf = (i: number) => `Find the weather of the mountains for the journey number ${i}.`;
+  const sub = (i: number) =>
+    chat(said('user', `\nCurrent Task: ${taskOf(i)}\n\nThis is the context:\n${CONTEXT}`), said('user', 'Begin.'));
+  const leads = (n: number) => {
+    const { call, identify } = createCaller();
+    const programs = Array.from(
+      { length: n },
+      (_, i) => call(chat(said('user', `Journey ${i}.`)), answer(null, delegates(taskOf(i), CONTEXT))).program,
+    );
+    return { programs, call, identify };
+  };
+
+  it('is told apart by the task, where all pass on one context too', () => {
+    const { programs, identify } = leads(20);
+    expect(programs.map((_, i) => identify(sub(i)).program)).toEqual(programs);
+  });
+
+  it('is nobody’s if its texts belong to several programs, or one of several passed only a part of them', () => {
+    const { identify, call } = leads(2);
+    const both = chat(said('user', `${taskOf(0)}\n${taskOf(1)}`));
+    expect(identify(both).source).toBe('none');
+    const third = call(chat(said('user', 'Another journey.')), answer(null, delegates(taskOf(0)))).program;
+    expect(identify(sub(0)).program).not.toBe(third);
+  });
+});
+
+describe('two texts of which each is a part of the other’s program', () => {
+  it('name the one program that gave both', () => {
+    const { call, identify } = createCaller();
+    call(chat(said('user', 'One.')), answer(WORDS));
+    const { program } = call(chat(said('user', 'Two.')), answer(WORDS));
+    const own = [said('user', 'Two.'), said('assistant', WORDS), said('user', 'On.')];
+    expect(call(chat(...own), answer(OTHER)).program).toBe(program);
+    const printed = chat(said('user', `Summarise this.\n\nAI: ${WORDS}\nHuman: On.\nAI: ${OTHER}`));
+    expect(identify(printed).program).toBe(program);
+  });
+});

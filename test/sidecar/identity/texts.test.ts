@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { answer, createCaller, said } from './caller.js';
-import type { Sent } from './caller.js';
-
-type Caller = ReturnType<typeof createCaller>;
 
 const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const calling = (name: string, args: unknown, id = 'call_1', content: string | null = null) => ({
@@ -229,44 +226,6 @@ describe('short answers', () => {
     );
     expect(others.filter((other) => other === program).length).toBeLessThanOrEqual(1);
     expect(new Set(others).size).toBe(20);
-  });
-});
-
-describe('gateways that share what they know', () => {
-  /** Two gateways with one store, which forgets a key that names two programs. */
-  function two() {
-    const store = new Map<string, string>();
-    const share = (tenant: string, key: string, program: string) => {
-      const known = store.get(tenant + key);
-      store.set(tenant + key, known === undefined || known === program ? program : '');
-    };
-    const [a, b] = [1, 2].map((n) => createCaller({ share, newId: () => `${n}-${store.size}` })) as [Caller, Caller];
-    const found = (sent: Sent) => {
-      const keys = b.identify(sent).sought?.keys ?? [];
-      const known = keys.find((key) => store.has(`t${key}`));
-      return known === undefined ? undefined : store.get(`t${known}`);
-    };
-    return { a, found };
-  }
-  const words = 'Thought: I need to use a tool to help me.\nAction: get_weather\nAction Input: ';
-
-  it('know re-printed answers, every choice, and own contents under counted ids', () => {
-    const { a, found } = two();
-    const printed = a.call(chat(timed(), user), answer(`${words}{"city": "Paris", "days": 3}`));
-    const again = said('assistant', `${words}{'city': 'Paris', 'days': 3}`);
-    expect(found(chat(timed(), user, again, said('user', 'sun')))).toBe(printed.program);
-    const second = {
-      role: 'assistant',
-      content: 'The second of two choices, which is as long as any other answer here.',
-    };
-    const chosen = a.call(chat(user), { choices: [{ message: said('assistant', 'First.') }, { message: second }] });
-    expect(found(chat(user, second, said('user', 'Go on.')))).toBe(chosen.program);
-    const programs = ['a', 'b'].map(
-      (q) => a.call(chat(timed(), user), asked('search', { q }, 'functions.search:0')).program,
-    );
-    const back = (q: string) =>
-      chat(timed(), user, { role: 'assistant', ...calling('search', { q }, 'functions.search:0') }, said('tool', 'x'));
-    expect(['a', 'b'].map((q) => found(back(q)))).toEqual(programs);
   });
 });
 

@@ -16,6 +16,13 @@ const SETS = {
   mini: { source: 'test/slow/clients/mini', manifest: ['requirements.txt'], install: pip },
   agents: { source: 'test/slow/clients/agents', manifest: ['requirements.txt'], install: pip },
   aider: { source: 'test/slow/clients/aider', manifest: ['requirements.txt'], install: pip },
+  openai: { source: 'test/slow/clients/teams/openai', manifest: ['requirements.txt'], install: pip },
+  langchain: { source: 'test/slow/clients/teams/langchain', manifest: ['requirements.txt'], install: pip },
+  microsoft: { source: 'test/slow/clients/teams/microsoft', manifest: ['requirements.txt'], install: pip },
+  llama: { source: 'test/slow/clients/teams/llama', manifest: ['requirements.txt'], install: pip },
+  others: { source: 'test/slow/clients/teams/others', manifest: ['requirements.txt'], install: pip },
+  adk: { source: 'test/slow/clients/teams/adk', manifest: ['requirements.txt'], install: pip },
+  crewai: { source: 'test/slow/clients/teams/crewai', manifest: ['requirements.txt'], install: pip },
   helpers: { source: 'test/slow/clients/helpers', manifest: ['requirements.txt'], install: pip },
 } as const;
 
