@@ -92,7 +92,7 @@ function play(load: Load, seed: number): Outcome {
 
 const office = (seed: number, count: number): AgentProgram[] => {
   const source = programs(openWorkload(OFFICE), seed)[Symbol.iterator]();
-  return Array.from({ length: count }, () => source.next().value as AgentProgram);
+  return Array.from({ length: count }, () => source.next().value);
 };
 
 /** Programs a second that the engines finish while many are under way. */

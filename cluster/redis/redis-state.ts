@@ -47,27 +47,20 @@ export const REDIS_DEFAULTS = {
 /** Time between the probes of a store that answers again. */
 const PROBE_MS = 50;
 /** Time that a new gateway waits for its first contact, and a leaving one for its last. */
-const FIRST_CONTACT_MS_MAX = 1000;
-const LAST_CONTACT_MS_MAX = 500;
+const CONTACT_MS_MAX = { first: 1000, last: 500 };
 /** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
 /** In a key or a channel, a name must neither end the hash tag nor be read as two. */
 const NAME = /^[\w.:-]{1,128}$/;
 
-interface Remembered {
-  readonly tenant: TenantId;
-  readonly key: string;
-  readonly name: string;
-}
+type Remembered = readonly [tenant: TenantId, key: string, name: string];
 
 /** Names of keys, two for each script, and of channels. */
 interface Names {
   readonly engines: readonly string[];
   readonly programs: readonly string[];
   readonly keys: (tenant: TenantId) => readonly string[];
-  /** Beginning of keys, one for each name that is held. */
-  readonly holds: string;
   /** Channels of one gateway, but for its name. */
   readonly parts: string;
   readonly moved: string;
@@ -112,7 +105,7 @@ export class RedisState implements SharedState {
     const client = await makeClient(options.connection, `maitred:${options.gateway}`);
     const state = new RedisState(options, client, listener);
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, FIRST_CONTACT_MS_MAX);
+      const timer = setTimeout(resolve, CONTACT_MS_MAX.first);
       state.#begin = () => {
         clearTimeout(timer);
         resolve();
@@ -134,7 +127,6 @@ export class RedisState implements SharedState {
       engines: [`${prefix}gateways`, `${prefix}engines`],
       programs: [`${prefix}programs:young`, `${prefix}programs:old`],
       keys: (tenant) => [`${prefix}keys:young:${tenant}`, `${prefix}keys:old:${tenant}`],
-      holds: `${prefix}holds:`,
       parts: `${prefix}parts:`,
       moved: `${prefix}moved:`,
     };
@@ -173,7 +165,7 @@ export class RedisState implements SharedState {
 
   remember(tenant: TenantId, key: string, name: string): void {
     if (!this.#circuit.isClosed || key.length > KEY_CHARS_MAX) return;
-    this.#remembered.add(`${tenant}\n${key}`, { tenant, key, name });
+    this.#remembered.add(`${tenant}\n${key}`, [tenant, key, name]);
   }
 
   async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
@@ -184,8 +176,9 @@ export class RedisState implements SharedState {
 
   async hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
     if (!this.#circuit.isClosed) return undefined;
-    const keys = [this.#names.holds + name, this.#names.holds];
-    return this.#inTime(this.#run('maitredHold', keys, [this.#options.gateway, value, `${leaseMs}`]).then(parseHeld));
+    const { pool, gateway } = this.#options;
+    const key = `maitred:{${pool}}:holds:${name}`;
+    return this.#inTime(this.#run('maitredHold', [key, key], [gateway, value, `${leaseMs}`]).then(parseHeld));
   }
 
   async leave(): Promise<void> {
@@ -195,7 +188,7 @@ export class RedisState implements SharedState {
     if (this.#circuit.isClosed) {
       const told = Promise.all([this.#records.sent, this.#remembered.sent]);
       const left = told.then(() => this.#onEngines('maitredLeave'));
-      await within(left, LAST_CONTACT_MS_MAX).catch((error: unknown) => this.#fail(error));
+      await within(left, CONTACT_MS_MAX.last).catch((error: unknown) => this.#fail(error));
     }
     this.#circuit.isClosed = false;
     this.#client.disconnect();
@@ -227,7 +220,7 @@ export class RedisState implements SharedState {
     this.#isBeating = true;
     const answer = this.#probe().finally(() => (this.#isBeating = false));
     // The first on a connection subscribes, and the server reads the script.
-    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : FIRST_CONTACT_MS_MAX);
+    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : CONTACT_MS_MAX.first);
     if (beat === undefined || this.#hasLeft) return;
     const nowMs = performance.now();
     if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
@@ -298,7 +291,7 @@ export class RedisState implements SharedState {
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
     if (!this.#circuit.isClosed) return;
     const byTenant = new Map<TenantId, string[]>();
-    for (const { tenant, key, name } of entries) {
+    for (const [tenant, key, name] of entries) {
       const texts = byTenant.get(tenant) ?? [];
       byTenant.set(tenant, texts);
       texts.push(key, name);

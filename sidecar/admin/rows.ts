@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { WAIT_CAUSES } from '../../src/index.js';
 import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
-import type { Participant } from '../../cluster/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -10,6 +9,7 @@ import type { PastCall } from '../watch/past-calls.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows } from './batches.js';
+import { clusterRow } from './cluster-answer.js';
 import { longestWaiting, programState, seconds, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
@@ -326,19 +326,6 @@ export function gatewayRow(context: Parts): Answers.GatewayState {
     estimates: shadow !== undefined,
     cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
     batches: batchRows(context),
-  };
-}
-
-function clusterRow({ standing, state }: Participant, pool: string): NonNullable<Answers.GatewayState['cluster']> {
-  const { sinceMs, live, gateways, failures, error } = state;
-  return {
-    pool,
-    standing,
-    standing_seconds: seconds(Math.max(0, performance.now() - sinceMs)),
-    live,
-    gateways: [...gateways],
-    failures,
-    last_failure: error ?? null,
   };
 }
 

@@ -74,9 +74,11 @@ function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['a
   return (tenant, line, { entered, engine, signal }, isBackground) => {
     waiting.set(line.id, entered);
     let giveUp = (): void => undefined;
-    const isGone = new Promise<undefined>(
-      (resolve) => (giveUp = () => void (waiting.has(line.id) && resolve(undefined))),
-    );
+    const isGone = new Promise<undefined>((resolve) => {
+      giveUp = () => {
+        if (waiting.has(line.id)) resolve(undefined);
+      };
+    });
     signal.addEventListener('abort', giveUp);
     return ask(context, apis, tenant, line, { isBackground, engine }, isGone).finally(() => {
       signal.removeEventListener('abort', giveUp);

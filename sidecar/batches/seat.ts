@@ -102,7 +102,7 @@ export class BatchSeat {
     } catch (err) {
       log.error({ err }, 'batches cannot be taken over; the next attempt follows');
     }
-    if (!this.#isClosing) this.#cancel = setTimer(() => void this.#beat(), cluster.heartbeatMs);
+    this.#cancel = setTimer(() => void this.#beat(), cluster.heartbeatMs);
   }
 
   #lose(): void {

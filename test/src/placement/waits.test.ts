@@ -81,6 +81,7 @@ function remove(
     case 'refused':
     case 'resting':
     case 'knee':
+    case 'background':
       return void scheduler.step(woke, untilMs!);
   }
 }
