@@ -16,6 +16,7 @@ import { benchWatching } from './gateway/watching.js';
 import { benchHistory } from './history/identify.js';
 import { benchIdentity } from './identity/table.js';
 import { say } from './numbers.js';
+import { sayDisturbance, watchOthers } from './disturbance.js';
 import { ensurePackages } from './packages.js';
 import { benchJoining } from './parts/joining.js';
 import { benchOrder } from './parts/order.js';
@@ -88,5 +89,7 @@ say(
 if (command.args.length === 0 && left.length > 0) say(`Only by name: ${left.join(', ')}`);
 for (const [index, [name, { run }]] of chosen.entries()) {
   say(`\n=== ${name} (${index + 1} of ${chosen.length}, ${timeAt(index)}) ===\n`);
+  const disturbance = watchOthers();
   await run(quick);
+  say(`\n${sayDisturbance(disturbance())}`);
 }

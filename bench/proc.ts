@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * Milliseconds of processor time that a process and its children took so far, all threads, user and system; undefined
- * without /proc.
+ * Milliseconds of processor time that a process and its children took so far, also those that have ended, all threads,
+ * user and system; undefined without /proc.
  */
 export function cpuMsOf(pid: number): number | undefined {
-  // Fields 14 and 15 in hundredths of a second; the second field, the name, may hold spaces.
+  // Fields 14 to 17 in hundredths of a second; the second field, the name, may hold spaces.
   const fields = read(pid, 'stat')?.split(') ').at(-1)?.split(' ');
   if (fields === undefined) return undefined;
   const children = (read(pid, `task/${pid}/children`) ?? '').split(' ').filter((child) => child !== '');
-  const own = (Number(fields[11]) + Number(fields[12])) * 10;
+  const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks) * 10, 0);
   return children.reduce((sum, child) => sum + (cpuMsOf(Number(child)) ?? 0), own);
 }
 

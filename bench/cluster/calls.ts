@@ -55,10 +55,10 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
 async function measure(stage: Stage, cases: readonly Case[], quick: boolean) {
   const load = { type: 'paced', bytes: 2048, stream: false, perSecond: PER_SECOND, programs: PROGRAMS } as const;
   const headers = { 'x-delay-ms': `${DELAY_MS}` };
-  const samples = await inRounds(cases, { warm: 1, rounds: quick ? 1 : 9 }, async ({ name, gateways }) => {
+  const samples = await inRounds(cases, { warm: 1, rounds: quick ? 1 : 5 }, async ({ name, gateways }) => {
     const [url = '', ...others] = gateways.map((gateway) => gateway.url);
     const all = { cpuMs: () => gateways.reduce((sum, gateway) => sum + (gateway.cpuMs() ?? NaN), 0) };
-    const job = { ...load, url, others, headers, seconds: quick ? 1 : 4 };
+    const job = { ...load, url, others, headers, seconds: quick ? 1 : 2 };
     const { result, cpuMs } = await costOf(all, () => stage.latency(job));
     if (result.bad > 0) throw new Error(`${name}: ${result.bad} bad answers`);
     return { ...result, cpuMicros: (cpuMs * 1000) / result.requests };

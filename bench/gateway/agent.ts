@@ -59,6 +59,11 @@ export class Agent {
   answered(answer: string): void {
     const id = ID.exec(answer)?.[1];
     if (id === undefined) throw new Error('the answer calls no tool');
+    this.goOn(id);
+  }
+
+  /** As if an engine had answered. */
+  goOn(id = this.#ownId()): void {
     if (this.#length > 1.5 * this.#bytes) this.#begin(this.#bytes / 2);
     else this.#turn(id);
   }
@@ -73,8 +78,7 @@ export class Agent {
     this.#length = 0;
     this.#add(`${JSON.stringify(head).slice(0, -1)},"messages":[${JSON.stringify(system)},${JSON.stringify(user)}`);
     // Earlier answers are no other agent’s.
-    while (this.#length < bytes)
-      this.#turn(`f${tasks.toString(16).padStart(6, '0')}${this.#turns.toString(16).padStart(5, '0')}`);
+    while (this.#length < bytes) this.#turn(this.#ownId());
   }
 
   #turn(id: string): void {
@@ -83,6 +87,11 @@ export class Agent {
     const result = RESULTS[(this.#turns += 1) % RESULTS.length]?.slice(0, this.#bytes * RESULT_SHARE_MAX);
     this.#add(`,${JSON.stringify({ role: 'assistant', content: text, tool_calls })}`);
     this.#add(`,${JSON.stringify({ role: 'tool', tool_call_id: `call_${id}`, content: result })}`);
+  }
+
+  /** An id that no engine gives. */
+  #ownId(): string {
+    return `f${tasks.toString(16).padStart(6, '0')}${this.#turns.toString(16).padStart(5, '0')}`;
   }
 
   #add(text: string): void {

@@ -47,7 +47,7 @@ const QUICK = ['numbers', 'agent, 4 MB'];
 
 /** Time for which streams stall while one client sends large bodies, one after another. */
 export async function benchLargeBodies(quick: boolean): Promise<void> {
-  const seconds = quick ? 1 : 10;
+  const seconds = quick ? 1 : 3;
   say(`${STREAMS} streams with an event each ${GAP_MS} ms, while one client sends bodies of 31 MB without a pause for ${seconds} s (at least
 one). Time between two events of a stream at its client, in milliseconds; then of the gateway, pinned to one core with
 all its threads: CPU of one such body, and its most memory.\n`);

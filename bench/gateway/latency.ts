@@ -45,8 +45,8 @@ async function measure(
   { bytes, stream }: (typeof CASES)[number],
   quick: boolean,
 ) {
-  const seconds = quick ? 0.5 : 4;
-  const samples = await inRounds(proxies, { warm: 1, rounds: quick ? 1 : 5 }, async (proxy) => {
+  const seconds = quick ? 0.5 : 2;
+  const samples = await inRounds(proxies, { warm: 1, rounds: quick ? 1 : 3 }, async (proxy) => {
     const job = { type: 'paced', url: proxy.url, bytes, stream, perSecond: PER_SECOND, seconds } as const;
     const { result, cpuMs } = await costOf(proxy, () => stage.latency(job));
     if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers`);

@@ -67,7 +67,7 @@ async function warmUp(stage: Stage, { url }: Proxy): Promise<void> {
 
 async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quick: boolean) {
   const rounds = quick ? 1 : 3;
-  const seconds = quick ? 0.5 : cell.connections > 100 ? 3 : 1;
+  const seconds = quick ? 0.5 : cell.connections > 100 ? 3 : 0.75;
   // The first round only warms up: each path of each proxy has been compiled after it.
   const samples = await inRounds(proxies, { warm: 1, rounds }, async (proxy) => {
     const job = { type: 'throughput', url: proxy.url, ...cell, seconds } as const;

@@ -29,7 +29,7 @@ export function makeCommand(): Command {
     .addOption(new Option('--seeds <numbers>', 'one round of all runs for each').argParser(seeds))
     .option(
       '--speed <factor>',
-      'times as fast as real (default: 20, mixed 5); less on a busy machine',
+      'times as fast as real (default: 20, mixed 6); less on a busy machine',
       numberFrom(1, 100),
     )
     .option('--time-limit <time>', 'longest time of one run', duration, 600_000)

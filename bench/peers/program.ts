@@ -1,5 +1,5 @@
-import { loadavg } from 'node:os';
 import { CommanderError } from 'commander';
+import { sayDisturbance } from '../disturbance.js';
 import { printTable, say } from '../numbers.js';
 import { makeLoad, QUICK, type Load } from './loads.js';
 import { readOptions, type PeerOptions } from './options.js';
@@ -37,12 +37,13 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
   const failures: string[] = [];
   for (const choice of plan(options, router, loads)) {
     const title = `${choice.load.title}, ${choice.target}, seed ${choice.seed}`;
-    complain(`${title} (load average ${(loadavg()[0] ?? NaN).toFixed(1)})`);
+    complain(title);
     try {
       const result = await run(choice);
       for (const warning of result.warnings) complain(`${title}: ${warning}`);
       for (const [name, example] of Object.entries(result.errors)) complain(`${title}: ${name}: ${example}`);
       complain(`${title}: ${brief(result)}`);
+      complain(sayDisturbance(result.disturbance));
       runs.push(result);
     } catch (error) {
       failures.push(`${title}: ${error instanceof Error ? error.message : String(error)}`);

@@ -13,7 +13,7 @@ export const HEADINGS = [
   'refused',
   'failed',
   'late ms',
-  'load',
+  'others, cores',
 ];
 
 /** Figures of a run in brief, for the user who watches. */
@@ -42,7 +42,7 @@ function rowOf(run: Run, peer: Run | undefined): string[] {
     `${run.refused}`,
     `${run.failed}`,
     show(run.lateMsP99),
-    run.loadAverage.map((value) => value.toFixed(1)).join('-'),
+    run.disturbance.others_cores?.toFixed(2) ?? '-',
   ];
 }
 

@@ -1,9 +1,9 @@
-import { loadavg } from 'node:os';
 import type { LoadDocument } from '../../loadtest/report/index.js';
 import { startStandIns } from '../../processes/engines.js';
 import { startGateway } from '../../processes/gateway.js';
 import { runToEnd, type Server } from '../../processes/process.js';
 import { DEFAULT_PRESET } from '../../sim/index.js';
+import { watchOthers, type Disturbance } from '../disturbance.js';
 import type { Load } from './loads.js';
 import { startRouter } from './router.js';
 
@@ -39,8 +39,8 @@ export interface Run {
   readonly unfinished: number;
   /** p99 of the load tester's lateness in sending calls, in real milliseconds. */
   readonly lateMsP99: number;
-  /** Load average of the machine, over the minute before the start and before the end. */
-  readonly loadAverage: readonly [start: number, end: number];
+  /** While the load ran. */
+  readonly disturbance: Disturbance;
   readonly warnings: readonly string[];
 }
 
@@ -68,10 +68,10 @@ export async function run(choice: RunChoice): Promise<Run> {
   try {
     const server = await startTarget(choice, engines.urls);
     try {
-      const before = loadavg()[0] ?? NaN;
+      const disturbance = watchOthers();
       const { stdout, stderr } = await runToEnd(loadArgs(load, server.url, seed), timeLimit);
       if (!stdout.startsWith('{')) throw new Error(stderr || 'the load tester ended without a report');
-      return resultOf(JSON.parse(stdout) as LoadDocument, load, target, seed, [before, loadavg()[0] ?? NaN]);
+      return resultOf(JSON.parse(stdout) as LoadDocument, load, target, seed, disturbance());
     } finally {
       await server.stop();
     }
@@ -98,7 +98,7 @@ export function resultOf(
   { title, speed }: Load,
   target: TargetName,
   seed: number,
-  loadAverage: Run['loadAverage'],
+  disturbance: Disturbance,
 ): Run {
   const [report] = document.targets;
   if (report === undefined) throw new Error('the load tester reports no target');
@@ -121,7 +121,7 @@ export function resultOf(
     errors: report.error_examples,
     unfinished: document.programs_unfinished,
     lateMsP99: document.generator.late_send_ms.p99,
-    loadAverage,
+    disturbance,
     warnings: document.warnings,
   };
 }

@@ -9,10 +9,10 @@ const scale = Number(process.argv[2]);
 /** Programs at any time for each engine, which keeps all of them busy. */
 const CONCURRENCY = 100;
 const PROGRAMS: readonly (readonly [engines: number, programs: number])[] = [
-  [1, 6000],
-  [8, 8000],
+  [1, 2000],
+  [8, 4000],
   // Fewer programs than these engines run at once would show nothing.
-  ...(scale === 1 ? ([[64, 30_000]] as const) : []),
+  ...(scale === 1 ? ([[64, 10_000]] as const) : []),
 ];
 
 interface Run {
@@ -66,12 +66,12 @@ function heapAt(counts: readonly number[]): number[] {
 // One warm-up run, so that all code is compiled.
 simulate({ engines: 2, count: 1000 * Math.sqrt(scale) });
 const rows = PROGRAMS.map(([engines, count]) => row('plas', { engines, count: count * scale }));
-if (scale === 1) rows.push(row('plas, each program also alone', { engines: 1, count: 6000, alone: true }));
+if (scale === 1) rows.push(row('plas, each program also alone', { engines: 1, count: 2000, alone: true }));
 for (const policy of scale === 1 ? (['pass-through', 'srpt', 'mru-pause'] as const) : (['pass-through'] as const))
-  rows.push(row(policy, { policy, engines: 1, count: 6000 * scale }));
+  rows.push(row(policy, { policy, engines: 1, count: 2000 * scale }));
 printTable(['mixed, at saturation', 'engines', 'calls', 'calls/s', 'calls/CPU s', 'times real time'], rows);
 
-const counts = [2000, 20_000].map((count) => count * scale);
+const counts = [2000, 10_000].map((count) => count * scale);
 const heap = heapAt(counts);
 say('');
 printTable(

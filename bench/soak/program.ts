@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommanderError } from 'commander';
+import { sayDisturbance, watchOthers, type Disturbance } from '../disturbance.js';
 import { makeRandom, printTable, say, show } from '../numbers.js';
 import { Agents } from './agents.js';
 import { disturb, type Disturbances } from './disturb.js';
@@ -32,9 +33,11 @@ export async function main(argv: readonly string[]): Promise<number> {
     throw error;
   }
   const stage = new Stage(options);
+  const disturbance = watchOthers();
   try {
     await stage.open();
-    return report(await soak(stage, options), options);
+    const outcome = await soak(stage, options);
+    return report(outcome, options, disturbance());
   } finally {
     await stage.close();
   }
@@ -70,12 +73,17 @@ async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
   return { before, samples: sampler.samples, after, agents, done };
 }
 
-function report({ before, samples, after, agents, done }: Outcome, options: SoakOptions): number {
+function report(
+  { before, samples, after, agents, done }: Outcome,
+  options: SoakOptions,
+  disturbance: Disturbance,
+): number {
   const measured = samples.filter(({ minutes }) => minutes >= options.warmUp && minutes <= options.minutes);
   const rows = judge(measured);
   const back = notBack(before, after);
   const mean = (read: (sample: Sample) => number) => measured.reduce((sum, each) => sum + read(each), 0) / measured.length; // prettier-ignore
-  say(`\n${options.streams} agents for ${options.minutes} minutes, ${options.engines} engines, ${options.rate} tokens a second and stream. Cores: gateway ${show(mean((s) => s.gatewayCpu))}, engines ${show(mean((s) => s.enginesCpu))}, load ${show(mean((s) => s.driverCpu))}; load average of the machine ${show(mean((s) => s.loadAverage))}.
+  say(`\n${options.streams} agents for ${options.minutes} minutes, ${options.engines} engines, ${options.rate} tokens a second and stream. Cores: gateway ${show(mean((s) => s.gatewayCpu))}, engines ${show(mean((s) => s.enginesCpu))}, load ${show(mean((s) => s.driverCpu))}.
+${sayDisturbance(disturbance)}
 ${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\n`); // prettier-ignore
   printTable(
     ['after the warm-up', 'first quarter', 'last quarter', 'an hour', 'at most', 'flat'],
@@ -98,7 +106,8 @@ ${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\
 Lost without an error: ${calls.broken} broken, ${calls.silent} silent, ${calls.hung} hung, ${wrongLength} of a wrong length. Bad requests: ${refused} refused, ${unrefused} not.
 Gateway: ${after.accepted} accepted, ${after.ended} ended, ${after.violations} violations of invariants.`);
   for (const example of agents.examples) say(`  lost: ${example}`);
-  if (options.json !== undefined) writeFileSync(options.json, JSON.stringify({ options, samples, before, after }));
+  if (options.json !== undefined)
+    writeFileSync(options.json, JSON.stringify({ options, disturbance, samples, before, after }));
   const failures = [
     ...rows.flatMap(({ title, flat }) => (flat ? [] : [`not flat: ${title}`])),
     ...back.map((measure) => `not back to what it was: ${measure}`),

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { loadavg } from 'node:os';
 import { get } from '../../processes/http.js';
 import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
 import { cpuMsOf } from '../proc.js';
@@ -38,7 +37,6 @@ export interface Sample extends Measured {
   readonly gatewayCpu: number;
   readonly enginesCpu: number;
   readonly driverCpu: number;
-  readonly loadAverage: number;
 }
 
 /** Milliseconds of processor time so far. */
@@ -77,7 +75,6 @@ export class Sampler {
       gatewayCpu: cores('gateway'),
       enginesCpu: cores('engines'),
       driverCpu: cores('driver'),
-      loadAverage: loadavg()[0] ?? NaN,
     };
     this.#at = at;
     this.#cpu = cpu;

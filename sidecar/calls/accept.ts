@@ -106,7 +106,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     return row && { ...row, repeats: context.repeats.of(program) };
   });
   const declared = declaration && context.workflows.declared(tenant, declaration);
-  const row = driver.scheduler.views.times(identity.program);
+  const row = declared === undefined ? undefined : driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),

@@ -30,12 +30,16 @@ type Arguments<K extends keyof Observer> = Parameters<NonNullable<Observer[K]>>;
 /** All observers, told in the order in which they joined. */
 export class Observers {
   readonly #observers: Observer[] = [];
+  /** Those that hear of an event. */
+  #hearing: { [event in keyof Observer]?: Observer[] } = {};
 
   add(...observers: readonly Observer[]): void {
     this.#observers.push(...observers);
+    this.#hearing = {};
   }
 
   tell<K extends keyof Observer>(event: K, ...args: Arguments<K>): void {
-    for (const observer of this.#observers) (observer[event] as ((...args: Arguments<K>) => void) | undefined)?.apply(observer, args); // prettier-ignore
+    const hearing = (this.#hearing[event] ??= this.#observers.filter((observer) => observer[event] !== undefined));
+    for (const observer of hearing) (observer[event] as (...args: Arguments<K>) => void)(...args);
   }
 }

@@ -35,11 +35,14 @@ interface Table {
   readonly crowd: readonly Answered[];
 }
 
-const NONE: readonly Answered[] = [];
+/** Most keys have one seat. By itself it takes half the memory of a table. */
+type Kept = Answered | Table;
+
+const isTable = (kept: Kept): kept is Table => 'seats' in kept;
 
 /** Seats by key, a bounded number in all and under each key. */
 export class Seats {
-  readonly #tables: SharedCache<Table>;
+  readonly #kept: SharedCache<Kept>;
 
   /**
    * @param max most seats in all
@@ -50,40 +53,42 @@ export class Seats {
     private readonly perKey: number,
     private readonly ends: Ends,
   ) {
-    this.#tables = new SharedCache(max, ({ seats }) => seats.length);
+    this.#kept = new SharedCache(max, (kept) => (isTable(kept) ? kept.seats.length : 1));
   }
 
   at(tenant: TenantId, key: string | number): readonly Answered[] | undefined {
-    return this.#tables.get(tenant, key)?.seats;
+    const kept = this.#kept.get(tenant, key);
+    return kept && (isTable(kept) ? kept.seats : [kept]);
   }
 
   /** Whether living programs have lost their seats here, so that a call without a match may be a stranger's. */
   isCrowded(tenant: TenantId, key: string | number): boolean {
-    return this.#tables.get(tenant, key)?.crowd.some((seat) => this.ends.isAlive(seat)) === true;
+    const kept = this.#kept.get(tenant, key);
+    return kept !== undefined && isTable(kept) && kept.crowd.some((seat) => this.ends.isAlive(seat));
   }
 
   sit(tenant: TenantId, key: string | number, seat: Answered): void {
-    const table = this.#tables.get(tenant, key);
-    if (!table) {
-      this.#tables.set(tenant, key, { seats: [seat], crowd: NONE });
+    const kept = this.#kept.get(tenant, key);
+    const isOwn = (other: Answered) =>
+      other.number === seat.number && other.program === seat.program && other.hash === seat.hash;
+    if (!kept || (!isTable(kept) && isOwn(kept))) {
+      this.#kept.set(tenant, key, seat);
       return;
     }
-    const { seats, crowd } = table;
-    const before = seats.findLastIndex(
-      (other) => other.number === seat.number && other.program === seat.program && other.hash === seat.hash,
-    );
+    const { seats, crowd } = isTable(kept) ? kept : { seats: [kept], crowd: [] };
+    const before = seats.findLastIndex(isOwn);
     if (before >= 0) seats.splice(before, 1);
     if (seats.length < this.perKey) {
       seats.push(seat);
-      this.#tables.set(tenant, key, { seats, crowd });
+      this.#kept.set(tenant, key, { seats, crowd });
       return;
     }
     const alive = seats.filter((other) => this.ends.isAlive(other));
     const free = alive.length < this.perKey ? alive : alive.filter(({ taken }) => taken === undefined);
     // A full table makes room for several seats at once, because a pass over all of them is expensive.
-    const kept = free.slice(Math.max(0, free.length - Math.floor(this.perKey * KEPT_SHARE)));
-    const stays = new Set(kept);
-    const dropped = [...crowd, ...alive].filter((other) => !stays.has(other) && this.ends.isAlive(other));
-    this.#tables.set(tenant, key, { seats: [...kept, seat], crowd: dropped.slice(-CROWD_MAX) });
+    const stays = free.slice(Math.max(0, free.length - Math.floor(this.perKey * KEPT_SHARE)));
+    const staying = new Set(stays);
+    const dropped = [...crowd, ...alive].filter((other) => !staying.has(other) && this.ends.isAlive(other));
+    this.#kept.set(tenant, key, { seats: [...stays, seat], crowd: dropped.slice(-CROWD_MAX) });
   }
 }

@@ -14,6 +14,8 @@ import { fileOf, folderOf } from '../support/folder.js';
 const peers = (args: readonly string[], env: Record<string, string> = {}) =>
   run(args, env, (argv) => main(argv.slice(2)));
 
+const QUIET = { seconds: 10, others_cpu_seconds: 0.5, others_cores: 0.05, disturbed: false };
+
 function routerFile(): string {
   const file = fileOf('vllm-router', '#!/bin/sh\n');
   chmodSync(file, 0o755);
@@ -109,7 +111,7 @@ describe('the loads', () => {
 
   it('run at a pace of their own, unless it is given', () => {
     const speeds = (line: string) => loadsOf(readOptions(line.split(' '))).map(({ speed }) => speed);
-    expect(speeds('--loads fleet,mixed')).toEqual([20, 5]);
+    expect(speeds('--loads fleet,mixed')).toEqual([20, 6]);
     expect(speeds('--loads fleet,mixed --speed 2')).toEqual([2, 2]);
     expect(speeds('--quick --speed 2')).toEqual([2]);
   });
@@ -142,7 +144,7 @@ const runOf = (more: Partial<Run>): Run => ({
   errors: {},
   unfinished: 0,
   lateMsP99: 2,
-  loadAverage: [1, 2],
+  disturbance: QUIET,
   warnings: [],
   ...more,
 });
@@ -155,9 +157,9 @@ describe('the table', () => {
   it('sets each run against the peer of its seed', () => {
     const rows = rowsOf([runOf({}), peer(), runOf({ target: 'pass-through', meanSeconds: 150 })]);
     expect(rows).toEqual([
-      ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
-      ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
-      ['pass-through', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '1.0-2.0'],
+      ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '0.05'],
+      ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '0.05'],
+      ['pass-through', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '0.05'],
     ]);
     expect(rows[0]).toHaveLength(HEADINGS.length);
   });
@@ -220,7 +222,7 @@ describe('a result', () => {
         },
       ],
     } as unknown as LoadDocument;
-    expect(resultOf(document, QUICK, 'pass-through', 3, [1, 2])).toEqual({
+    expect(resultOf(document, QUICK, 'pass-through', 3, QUIET)).toEqual({
       load: QUICK.title,
       speed: 20,
       target: 'pass-through',
@@ -236,7 +238,7 @@ describe('a result', () => {
       errors: { timeout: 'no answer' },
       unfinished: 1,
       lateMsP99: 5,
-      loadAverage: [1, 2],
+      disturbance: QUIET,
       warnings: ['late'],
     });
   });

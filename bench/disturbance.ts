@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { cpuMsOf } from './proc.js';
+
+/** Cores that others may use before the figures are said to be disturbed. */
+const CORES_MAX = 0.1;
+
+/** CPU that other processes of the machine used during a measurement. */
+export interface Disturbance {
+  /** Of the measurement, on the wall. */
+  readonly seconds: number;
+  /** CPU seconds of others; null where there is no /proc. */
+  readonly others_cpu_seconds: number | null;
+  readonly others_cores: number | null;
+  /** Whether others used so much that the figures should not be published. */
+  readonly disturbed: boolean;
+}
+
+/**
+ * Begins to count. Processes that the measurement leaves behind count as others.
+ * @returns ends it
+ */
+export function watchOthers(): () => Disturbance {
+  const [startedAt, before] = [performance.now(), othersMs()];
+  return () => {
+    const seconds = (performance.now() - startedAt) / 1000;
+    const after = othersMs();
+    if (before === undefined || after === undefined)
+      return { seconds, others_cpu_seconds: null, others_cores: null, disturbed: false };
+    const used = Math.max(0, after - before) / 1000;
+    const cores = used / seconds;
+    return { seconds, others_cpu_seconds: used, others_cores: cores, disturbed: cores > CORES_MAX };
+  };
+}
+
+export function sayDisturbance({
+  seconds,
+  others_cpu_seconds: used,
+  others_cores: cores,
+  disturbed,
+}: Disturbance): string {
+  if (used === null || cores === null) return `Took ${seconds.toFixed(0)} s; without /proc, others are not seen.`;
+  const text = `Others used ${used.toFixed(1)} s of CPU in ${seconds.toFixed(0)} s, ${cores.toFixed(2)} of a core.`;
+  return disturbed ? `${text} DISTURBED: do not publish these figures.` : text;
+}
+
+/** Processor time of all other processes since the machine started; waiting for disks and stolen time left out. */
+function othersMs(): number | undefined {
+  const own = cpuMsOf(process.pid);
+  try {
+    const [, user, nice, system, , , irq, soft] = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0]!.split(/\s+/);
+    const ticks = [user, nice, system, irq, soft].reduce((sum, each) => sum + Number(each), 0);
+    return own === undefined ? undefined : ticks * 10 - own;
+  } catch {
+    return undefined;
+  }
+}
