@@ -38,10 +38,7 @@ const programFields = {
   calls: whole,
   promotions: whole,
   context_tokens: whole,
-  on_host_tokens: say(
-    whole,
-    'Tokens of its contexts that have left the KV cache of its home for host memory, estimated.',
-  ),
+  on_host_tokens: say(whole, 'Those in its home’s host memory that have left the KV cache, estimated.'),
   prompt_tokens: whole,
   cached_tokens: whole,
   output_tokens: whole,

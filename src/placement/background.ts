@@ -48,7 +48,7 @@ export function findsRoom(
 /** Work of a background call that starts: beside others, the next one waits for a multiple of it. */
 export function paceOf(call: Call, engine: Engine, { config }: PlacementRules, nowMs: number): Engine['paced'] {
   const tokens = Math.max(1, call.promptTokens - call.sharedTokens);
-  return { atMs: nowMs, prefillMs: tokens * (engine.prefillMsPerToken ?? config.policy.msPerPromptToken) };
+  return { atMs: nowMs, prefillMs: tokens * engine.prices(config.policy.msPerPromptToken).computed };
 }
 
 /** When the next background call may start, if the calls in flight stay as they are. */
