@@ -8,7 +8,7 @@ import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
 import type { RunReport } from './run.js';
 import { BELADY } from './scheduling.js';
 
-/** What one set of circumstances, such as a rate, shows of the settings that were tried in it. */
+/** The outcome of the settings that were tried in one set of circumstances, such as at one rate. */
 export interface PlaceVerdict {
   /** Such as `At 0.2 a second`. */
   readonly place: string;

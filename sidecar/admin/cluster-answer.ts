@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { Participant } from '../../cluster/index.js';
 import { say, whole } from './answer-parts.js';
-import { seconds } from './wait-rows.js';
 
 export const clusterState = z
   .strictObject({
@@ -17,16 +15,3 @@ export const clusterState = z
     last_failure: z.string().nullable(),
   })
   .meta({ id: 'ClusterState' });
-
-export function clusterRow({ standing, state }: Participant, pool: string): z.infer<typeof clusterState> {
-  const { sinceMs, live, gateways, failures, error } = state;
-  return {
-    pool,
-    standing,
-    standing_seconds: seconds(Math.max(0, performance.now() - sinceMs)),
-    live,
-    gateways: [...gateways],
-    failures,
-    last_failure: error ?? null,
-  };
-}

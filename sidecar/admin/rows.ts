@@ -9,7 +9,7 @@ import type { PastCall } from '../watch/past-calls.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows } from './batches.js';
-import { clusterRow } from './cluster-answer.js';
+import { clusterRow } from './cluster-row.js';
 import { limitOf, longestWaiting, programState, seconds, secondsOr, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 

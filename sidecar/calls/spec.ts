@@ -32,7 +32,7 @@ export interface CallSpec {
   readonly search: string;
   readonly tenant: TenantId;
   readonly identity: Identity;
-  /** What its program may still use, at its arrival; undefined: it has no budget. */
+  /** The rest of its program's budget when it arrived; undefined: it has none. */
   readonly budgetLeft: string | undefined;
   /** Its program as other gateways know it; undefined: they know nothing new. */
   readonly elsewhere: Elsewhere | undefined;

@@ -134,8 +134,7 @@ export class Relay implements AnswerSink, Active {
 
   #report(failure: GatewayError | undefined): void {
     this.context.metrics.passedThrough(this.engine.id);
-    // A tokenizer is asked for every prompt by some clients.
-    this.context.log[failure === undefined ? 'debug' : 'info'](
+    this.context.log.info(
       {
         request_id: requestIdOf(this.request),
         method: this.request.method,
