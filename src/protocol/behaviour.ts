@@ -34,7 +34,8 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   },
   {
     behaviour: 5,
-    change: 'Of a program that other gateways run too, each answer counts as followed once, by the gateway that gave it.',
+    change:
+      'Of a program that other gateways run too, each answer counts as followed once, by the gateway that gave it.',
     differs: 'The calls that the gate holds, with several gateways and calls of one program to any of them.',
   },
 ];
