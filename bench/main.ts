@@ -29,7 +29,7 @@ interface Bench {
   readonly quickSeconds: number;
 }
 
-/** All benches by name, in their usual order. docs/EXPERIMENTS-DETAILS.md has their results. */
+/** All benches by name, in their usual order. lab/NOTEBOOK.md has their results. */
 const BENCHES: Readonly<Record<string, Bench>> = {
   core: { run: benchDecisions, quickSeconds: 11 },
   memory: { run: benchProgramBytes, quickSeconds: 3 },

@@ -20,7 +20,7 @@ interface ConvertFlags extends TraceFlags {
 /** `maitred trace`: recorded agent programs of any format, converted to our own, or as a table. */
 export function addTraceCommand(program: Command): void {
   const trace = program.command('trace').description('read and convert recordings of agent programs');
-  const convert = trace.command('convert').description('convert a recording into the JSON lines of docs/PROGRAMS.md');
+  const convert = trace.command('convert').description('convert a recording into the JSON lines of docs/JSON.md');
   convert
     .argument('<file>', 'recording, plain or gzipped')
     .addOption(formatOption())

@@ -1,7 +1,7 @@
 /**
  * One agent program as a workload: which calls its client makes, when, and how long they are. The simulator reads the
  * lengths; the load tester and the demo also read the texts. Every reader of a recording makes these, and
- * `docs/PROGRAMS.md` describes them as a file.
+ * `docs/JSON.md` describes them as a file.
  */
 export interface AgentProgram {
   /** Not empty, and unique in its trace. */

@@ -1,7 +1,7 @@
 /** A measurement in real time, and the published table that it makes. */
 export interface Part {
   readonly name: string;
-  /** Table in docs/EXPERIMENTS-DETAILS.md, unless another document is named. */
+  /** Table in lab/NOTEBOOK.md, unless another document is named. */
   readonly table: string;
   /** On two idle cores. */
   readonly minutes: number;

@@ -19,7 +19,7 @@ const judgedAll = async (engines: readonly EngineConfig[], config: Config, calls
 /** A source of discovery, and the engines that it finds. */
 async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `discovery ${labelOf(source)}`;
-  const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/DISCOVERY.md says what each source needs' }]; // prettier-ignore
+  const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/OPERATIONS.md says what each source needs' }]; // prettier-ignore
   const engines = await firstLook(source, process.env).catch((error: unknown) => error as Error);
   if (engines instanceof Error) return broken(engines.message);
   if (engines.length === 0) return broken('lists no engine');

@@ -15,7 +15,7 @@ export const bearer = z.string().refine((text) => /^[!-~]+$/.test(text), {
 
 /** Recurring texts for the source of a default. */
 export const STARTING = 'starting value';
-export const MEASURED = 'measured: EXPERIMENTS-DETAILS.md, “What the settings are worth”';
+export const MEASURED = 'measured: lab/NOTEBOOK.md, “What the settings are worth”';
 export const NONE = 'no default';
 
 /** Text of a key in docs/CONFIG.md, besides its type. */

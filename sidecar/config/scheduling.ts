@@ -3,8 +3,8 @@ import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_N
 import { z } from 'zod';
 import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
-const ORDER = 'measured: EXPERIMENTS-DETAILS.md, “What each step of the order is worth”';
-const PROMPT = 'measured: EXPERIMENTS-DETAILS.md, “What a prompt’s length is worth”';
+const ORDER = 'measured: lab/NOTEBOOK.md, “What each step of the order is worth”';
+const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth”';
 
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
@@ -125,7 +125,7 @@ export const admission = z
       .meta(
         note(
           'Most of an engine’s time that background calls (batches, `service_tier: flex`) may cost the calls beside them; 0: they run only where it is idle.',
-          'measured: EXPERIMENTS-DETAILS.md, “Batches”',
+          'measured: lab/NOTEBOOK.md, “Batches”',
         ),
       ),
     windowInitial: count(1, 100_000)

@@ -89,7 +89,7 @@ const limits = z
       .meta(
         note(
           'Request bodies with more bytes that are new are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
-          'measured: EXPERIMENTS-DETAILS.md, “Large bodies”',
+          'measured: lab/NOTEBOOK.md, “Large bodies”',
         ),
       ),
     beginningBytes: count(0, 1e10)
@@ -97,7 +97,7 @@ const limits = z
       .meta(
         fixed(
           'What is known of request bodies above 32 KB, so that only what is new in the next call is parsed; 0: nothing.',
-          'measured: EXPERIMENTS-DETAILS.md, “What it costs”',
+          'measured: lab/NOTEBOOK.md, “What it costs”',
         ),
       ),
     bodyDepthMax: count(16, 3000)

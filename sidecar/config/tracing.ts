@@ -16,7 +16,7 @@ const otlp = z.strictObject({
       fixed(
         'Where spans go: an OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
         'off by default',
-        { default: 'null, or from OpenTelemetry’s own variables (TRACING.md)' },
+        { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
       ),
     ),
   headers: z

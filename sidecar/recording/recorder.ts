@@ -43,7 +43,7 @@ export interface RecordOptions {
 }
 
 /**
- * Writes the event log of a gateway, see `docs/EVENT-LOG.md`. A log with a gap could not be replayed. So the log ends
+ * Writes the event log of a gateway, see `docs/JSON.md`. A log with a gap could not be replayed. So the log ends
  * if its disk is full, fails, or falls behind by more than `limits.recordBytes`. The gateway continues without it.
  */
 export class EventLog implements Recorder {

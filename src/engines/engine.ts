@@ -24,7 +24,7 @@ const HOLDING_SHARE = 0.25;
 /**
  * The least value of a return, in half-lives. A small cache fills in no time, so by T* alone it would hold nothing. But
  * an engine with work for all of its steps gains nothing from one more context. So the room costs less than its share of
- * the engine. Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (docs/EXPERIMENTS-DETAILS.md).
+ * the engine. Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (lab/NOTEBOOK.md).
  */
 const WORTH_HALF_LIVES_MIN = 0.2;
 /** Time of a token from the host, as a share of computing it, until that was told or measured: it is 10 to 30 times less. */

@@ -22,7 +22,7 @@ const ACTIVE_SHARE_MAX = 0.5;
  * step. Weights are completion indices, or 1 / a declared rest (`weightOf`). Equal calls never hold each other back, since the share
  * of one of n in the step is below 1/n. A call's weight grows with its wait, so no call is held for ever.
  *
- * The constants are the best of those tried on the standing workloads (docs/EXPERIMENTS-DETAILS.md, "The engine's knee").
+ * The constants are the best of those tried on the standing workloads (lab/NOTEBOOK.md, "The engine's knee").
  */
 export const kneeAdmission: AdmissionPolicy = {
   name: 'knee',

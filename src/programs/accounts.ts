@@ -11,7 +11,7 @@ const MEMORY_MS = 60_000;
 const CALLS_MEMORY = 64;
 /**
  * Part of its due share below which a tenant is behind. At 1 half of several equal tenants always are, which costs mixed
- * programs 6 to 9 % of their mean time (docs/EXPERIMENTS-DETAILS.md).
+ * programs 6 to 9 % of their mean time (lab/NOTEBOOK.md).
  */
 const BEHIND_SHARE = 0.8;
 /** Active programs for which urgencies are read each `EPOCH_MS`: with more, less often, since a reading looks at each. */

@@ -13,7 +13,7 @@ Generated from \`workloads/synthetic/\` by \`npm run docs\`; a test keeps both e
 
 A workload generates agent programs: calls, token counts, shared prefixes, dependencies and gaps, but no text. The stream of
 programs is endless. Each program has its own random stream, so program 17 of seed 3 is always the same, however many are drawn.
-[PROGRAMS.md](PROGRAMS.md) describes programs as files, and recordings.
+[JSON.md](JSON.md#programs-as-a-file) describes programs as files, and recordings.
 
 \`\`\`sh
 maitred sim --workload mixed --rate 0.8       # a built-in one

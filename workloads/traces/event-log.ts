@@ -5,7 +5,7 @@ import { date, milliseconds } from './numbers.js';
 import type { Reader, TraceRecord } from './records.js';
 
 /**
- * Programs that a gateway served, from its event log (`docs/EVENT-LOG.md`), in the order in which they leave its table.
+ * Programs that a gateway served, from its event log (`docs/JSON.md`), in the order in which they leave its table.
  * Those still in it come last. Memory grows with the programs in the table.
  *
  * - A call depends on its program's calls that had ended when it arrived, except those on which these depend

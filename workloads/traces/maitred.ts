@@ -43,7 +43,7 @@ const line = z.strictObject({
   calls: z.array(call),
 });
 
-/** Our own format, a program a line: see `docs/PROGRAMS.md`. */
+/** Our own format, a program a line: see `docs/JSON.md`. */
 export const maitred = oneEach(line, ({ id, arrivalMs, workload, tenant, calls: given }, record) => {
   const calls = given.map((each, at): AgentCall => ({ ...each, after: each.after ?? usualAfter(at) }));
   for (const [at, each] of calls.entries()) {

@@ -29,7 +29,7 @@ const FACTS = BOTH.map((url) => ({
   promptTokensCounted: 10,
 }));
 
-/** Names of all that a document holds, as docs/LOADTEST-JSON.md writes them. */
+/** Names of all that a document holds, as docs/JSON.md writes them. */
 function fieldsOf(value: unknown, path: string): string[] {
   if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, `${path}[]`));
   const isWhole = /^settings$|\.(errors|error_examples|worst_waiting)$|^ab\.(program|ttft)_seconds$/.test(path);
@@ -41,12 +41,13 @@ function fieldsOf(value: unknown, path: string): string[] {
 }
 
 describe('the document', () => {
-  it('is what docs/LOADTEST-JSON.md says', async () => {
+  it('is what docs/JSON.md says', async () => {
     const slos = [parseSlo('failed <= 0', 2, () => '')];
     const reporter = makeReporter(options({ targets: BOTH, slos }));
     playRun(reporter, { programs: 60, targets: 2 });
     const document = await reporter.finish(summary({ targets: FACTS, warnings: ['One.'] }));
-    const told = [...readText('docs/LOADTEST-JSON.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]!);
+    const [, chapter = ''] = readText('docs/JSON.md').split(/^## /m);
+    const told = [...chapter.matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]!);
     const fields = [...new Set(fieldsOf(document, ''))];
     expect(told.toSorted()).toEqual([...fields, 'ab', ...ERROR_CLASSES].toSorted());
   });

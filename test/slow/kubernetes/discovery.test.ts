@@ -8,9 +8,9 @@ import { ApiServer, LACKING, endServers } from './api-server.js';
 
 afterAll(endServers);
 
-/** The role that docs/DISCOVERY.md says is enough. */
+/** The role that docs/OPERATIONS.md says is enough. */
 function documentedRole(): object {
-  const blocks = [...readText('docs/DISCOVERY.md').matchAll(/```yaml\n(.*?)```/gs)].map((match) => match[1]!);
+  const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map((match) => match[1]!);
   const found = blocks.flatMap((block) => parseAllDocuments(block).map((one) => one.toJS() as { kind?: string }));
   return found.find(({ kind }) => kind === 'Role')!;
 }

@@ -183,8 +183,8 @@ describe('a malformed program', () => {
   });
 });
 
-describe('docs/PROGRAMS.md', () => {
-  const document = readFileSync(`${ROOT}docs/PROGRAMS.md`, 'utf8');
+describe('docs/JSON.md', () => {
+  const document = readFileSync(`${ROOT}docs/JSON.md`, 'utf8');
   const examples = [...document.matchAll(/```json\n(.*?)```/gs)].map((match) => match[1]!);
 
   it('has examples that can be read', async () => {
