@@ -67,6 +67,8 @@ export class Connection {
   readonly #wire: Wire | undefined;
   readonly #reader: MessageReader;
   #closed = false;
+  /** The client has said that it sends no more, so nobody can ask anything over it again. */
+  #finished = false;
   /** The longest that it takes nothing; answers behind one another wait alike. */
   holdMsMax = 0;
   /** An answer has said that it is the last one: what was asked behind it has to be asked again elsewhere. */
@@ -95,12 +97,12 @@ export class Connection {
 
   /** Free for another request. */
   get idle(): boolean {
-    return !this.#closed && this.#asked.length === 0;
+    return !this.#closed && !this.#finished && this.#asked.length === 0;
   }
 
   /** Able to take a request behind those under way. */
   get pipelines(): boolean {
-    return !this.#closed && this.#asked.every(({ sent }) => sent);
+    return !this.#closed && !this.#finished && this.#asked.every(({ sent }) => sent);
   }
 
   get wire(): Wire | undefined {
@@ -163,8 +165,9 @@ export class Connection {
       if (heard.end !== undefined || this.#closed) return;
       this.ports.say(`client of ${heard.ask.rid} leaves (${leaving.how})`);
       for (const each of this.#asked) each.left = true;
-      if (leaving.how === 'finish') this.#wire?.finish();
-      else this.#wire?.[leaving.how]();
+      if (leaving.how !== 'finish') return this.#wire?.[leaving.how]();
+      this.#finished = true;
+      this.#wire?.finish();
     });
   }
 
