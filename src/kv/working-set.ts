@@ -146,7 +146,9 @@ export class WorkingSet {
   /** Further tokens that the call needs for its family's prefix, where no counted context holds it. */
   missingSharedTokens(call: Call): number {
     if (this.get(call.program, call.thread)?.state === 'active') return 0;
-    const counted = call.admissionClass === 'new' ? this.#countedShared : this.#activeShared;
+    // Beside a host, the bound on what runs holds for newcomers too: a beginning that only rests is not in the KV cache.
+    const restCounts = call.admissionClass === 'new' && this.hostTokens === 0;
+    const counted = restCounts ? this.#countedShared : this.#activeShared;
     return counted.missingTokens(call.family, call.sharedTokens);
   }
 
