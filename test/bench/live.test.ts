@@ -40,8 +40,7 @@ describe('the live figures', () => {
         .split('\n')
         .flatMap((line) => /^#+ (.*)/.exec(line)?.[1] ?? []);
     for (const { table } of parts) {
-      const [, file = 'lab/NOTEBOOK.md', section = ''] =
-        /^(?:(docs\/\S+): )?(.*?)(?:: .*)?$/.exec(table) ?? [];
+      const [, file = 'lab/NOTEBOOK.md', section = ''] = /^(?:(docs\/\S+): )?(.*?)(?:: .*)?$/.exec(table) ?? [];
       expect(headings(file), table).toContain(section);
     }
   });
