@@ -21,6 +21,7 @@ import { ensurePackages } from './packages.js';
 import { benchJoining } from './parts/joining.js';
 import { benchOrder } from './parts/order.js';
 import { benchParts } from './parts/table.js';
+import { benchTiers } from './parts/tiers.js';
 import { benchSimulator } from './simulator/speed.js';
 
 interface Bench {
@@ -48,6 +49,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   fleet: { run: benchFleet, quickSeconds: 60 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
+  tiers: { run: benchTiers, quickSeconds: 30 },
   batches: { run: benchPrograms, quickSeconds: 5 },
   room: { run: benchRoom, quickSeconds: 20 },
   joining: { run: benchJoining, quickSeconds: 20 },

@@ -78,10 +78,11 @@ export async function benchOrder(isQuick: boolean): Promise<void> {
     return [name, ...Object.values(STEPS).map((setup) => cellOf(runs(setup)))];
   });
   printTable(['load', ...Object.keys(STEPS)], rows);
-  say(
-    'Means of the seeds: mean and p99 of programs in seconds, milliseconds a token, longest wait of a call in seconds.',
-  );
+  say(CELLS);
 }
+
+export const CELLS =
+  'Means of the seeds: mean and p99 of programs in seconds, milliseconds a token, longest wait of a call in seconds.';
 
 /** Figures of a cell: of programs that ended. */
 export const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
@@ -91,7 +92,7 @@ export const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
   (run) => run.queue_seconds.max,
 ];
 
-function cellOf(runs: readonly RunMeasures[]): string {
+export function cellOf(runs: readonly RunMeasures[]): string {
   const means = FIGURES.map((figure) => runs.reduce((sum, run) => sum + (figure(run) ?? NaN), 0) / runs.length);
   return means.map((value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })).join(' · ');
 }

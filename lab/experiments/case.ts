@@ -18,7 +18,7 @@ export type Machine = PresetName | 'ideal-bandwidth' | `long-context${'' | ':low
 
 /** The load on the engines. */
 export interface Scenario {
-  readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
+  readonly programs: { readonly workload: WorkloadName | `${string}.yaml` } | { readonly recording: RecordingName };
   /** Coefficient of variation of the tools' times, all of one mean (`tool-spread.ts`). Absent: those of the programs. */
   readonly toolCv?: number;
   /** Programs of a run. */
@@ -26,6 +26,10 @@ export interface Scenario {
   readonly ratePerSecond: number;
   readonly engines: number;
   readonly machine: Machine;
+  /** Tokens in each engine's KV cache; absent: the machine's. */
+  readonly kvTokens?: number;
+  /** Tokens that each engine's host memory keeps of what leaves the KV cache; absent: none. */
+  readonly hostTokens?: number;
   /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
   /** Several gateways; absent: one. */

@@ -42,7 +42,8 @@ function commonOf({ scenario, setup }: Case, traces: string): string | undefined
   const { programs, count, ratePerSecond, engines, machine, conditions } = scenario;
   const settings = Object.entries(setup.settings ?? {});
   const isAsItCame = setup.deception === undefined && scenario.toolCv === undefined;
-  const isPlain = machine in PRESETS && isAsItCame;
+  const isOwnSize = scenario.kvTokens !== undefined || scenario.hostTokens !== undefined;
+  const isPlain = machine in PRESETS && !isOwnSize && isAsItCame;
   if (!isPlain || settings.some(([key]) => FLAGS[key] === undefined)) return undefined;
   const source =
     'workload' in programs
