@@ -90,11 +90,8 @@ export class MruPause implements Steps {
       case 'callStarted':
       case 'callProgressed':
       case 'programHinted':
-      case 'memoryMoved':
       case 'programMoved':
       case 'engineShared':
-      case 'toolStarted':
-      case 'toolFinished':
       case 'woke':
         return;
       case 'callFailed':
