@@ -153,6 +153,20 @@ describe('made text', () => {
         expect(tokensOf(content)).toHaveLength(content.split(' ').length);
   });
 
+  it('is not searched for single tokens word by word where the tokenizer has none', async () => {
+    const handle = await engine();
+    let asked = 0;
+    const url = await front(handle, (path, body) => {
+      if (path !== '/tokenize') return undefined;
+      asked += 1;
+      const { prompt = '' } = JSON.parse(body) as { prompt?: string };
+      return { status: 200, text: JSON.stringify({ count: prompt.length }) };
+    });
+    const { summary } = await load({ targets: [url], programs: () => singles(1) });
+    expect(asked).toBeLessThan(20);
+    expect(summary.targets[0]).toMatchObject({ tokenizer: 'tokenize', isExact: false });
+  });
+
   it('is calibrated by what calls cost where nobody counts tokens', async () => {
     const handle = await engine();
     const url = await front(handle, (path) => (path === '/tokenize' ? { status: 404, text: '' } : undefined));
