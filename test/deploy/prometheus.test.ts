@@ -84,6 +84,15 @@ describe('the dashboard', () => {
     }
   });
 
+  it('draws rates and present values on axes of their own', () => {
+    const axes = panels.map(({ title, fieldConfig, targets = [] }) => {
+      const own = fieldConfig?.overrides.map(({ matcher }) => matcher.options) ?? [];
+      const onOne = targets.filter(({ refId }) => !own.includes(refId));
+      return { title, kinds: new Set(onOne.map(({ expr }) => /^(?!histogram_quantile).*\brate\(/.test(expr))).size };
+    });
+    expect(axes.filter(({ kinds }) => kinds > 1)).toEqual([]);
+  });
+
   it('has panels with ids and places of their own, and says what each shows', () => {
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
     const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
