@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { configSchema } from '../../sidecar/config/index.js';
 import { dashboardExpressions, readAlerts, readDashboard } from '../support/deployed.js';
 import { folderOf } from '../support/folder.js';
 import { documentedMetrics, unknownIn } from '../support/promql.js';
@@ -62,6 +64,22 @@ describe('the alerts', () => {
 
   it.skipIf(!hasPromtool)(`are valid rules; ${NO_PROMTOOL}`, () => {
     expect(promtool(['check', 'rules', `${ROOT}deploy/prometheus/alerts.yml`])).toBe('');
+  });
+});
+
+describe('the recipe for engines that scale from zero', () => {
+  const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text) as Record<string, unknown>); // prettier-ignore
+
+  it('counts calls by a series that there is', () => {
+    const { spec } = blocks.find(({ kind }) => kind === 'ScaledObject') as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
+    expect(spec.triggers.map(({ metadata: { query } }) => unknownIn(query, metrics))).toEqual([[]]);
+  });
+
+  it('has settings of the gateway that let calls wait for an engine', () => {
+    const settings = blocks.find(({ timeouts }) => (timeouts as { noEngineMs?: number } | undefined)?.noEngineMs);
+    const { timeouts, discovery } = configSchema.parse(settings);
+    expect(timeouts.noEngineMs).toBeLessThan(timeouts.queueMs);
+    expect(discovery.map(({ models }) => models)).toEqual([['llama-3.1-8b']]);
   });
 });
 
