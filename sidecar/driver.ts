@@ -50,7 +50,11 @@ const SLEEP_MS_MAX = 2 ** 31 - 1;
 export class Driver {
   readonly #scheduler: Scheduler;
   readonly #waits: Waiting;
-  readonly #owners = new Map<CallId, CallOwner>();
+  /**
+   * V8's old table of a Map that grows or shrinks refers to the new one, and its entries live as long. So the calls of
+   * these tables would survive young collections: a third of all time. Cells are emptied instead.
+   */
+  readonly #owners = new Map<CallId, { owner: CallOwner | undefined }>();
   /** Events that arrived while commands were carried out, because steps never nest. */
   readonly #pending: Event[] = [];
   #stepping = false;
@@ -107,7 +111,7 @@ export class Driver {
 
   /** Adds a call; `owner` receives its commands, perhaps before this returns. */
   arrive(event: CallArrived, owner: CallOwner): void {
-    this.#owners.set(event.call, owner);
+    this.#owners.set(event.call, { owner });
     this.emit(event);
   }
 
@@ -133,7 +137,7 @@ export class Driver {
 
   #drain(): void {
     for (let event = this.#pending.shift(); event !== undefined; event = this.#pending.shift()) {
-      if (endsCall(event)) this.#owners.delete(event.call);
+      if (endsCall(event)) this.#release(event.call);
       const now = this.now();
       const commands = this.#scheduler.step(event, now);
       for (const recorder of this.ports.recorders) recorder.step(event, now, commands);
@@ -153,14 +157,11 @@ export class Driver {
   #obey(command: Command): void {
     switch (command.type) {
       case 'dispatch':
-        this.#owners.get(command.call)?.dispatched(command);
+        this.#owners.get(command.call)?.owner?.dispatched(command);
         return;
-      case 'reject': {
-        const owner = this.#owners.get(command.call);
-        this.#owners.delete(command.call);
-        owner?.rejected(command);
+      case 'reject':
+        this.#release(command.call)?.rejected(command);
         return;
-      }
       case 'programGone':
         this.ports.programGone(command);
         return;
@@ -177,6 +178,15 @@ export class Driver {
       default:
         command satisfies never;
     }
+  }
+
+  #release(call: CallId): CallOwner | undefined {
+    const cell = this.#owners.get(call);
+    if (cell === undefined) return undefined;
+    this.#owners.delete(call);
+    const { owner } = cell;
+    cell.owner = undefined;
+    return owner;
   }
 
   /** Sleeps until the wake. A timer set for an earlier time is kept; when it fires, it sleeps again. */

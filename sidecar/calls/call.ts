@@ -48,6 +48,7 @@ interface Ending {
  * Every call ends in `#end`, which acts once: it informs the scheduler, answers the client and reports the call.
  */
 export class Call implements CallHandle, CallOwner, AttemptSink {
+  place = -1;
   readonly #reply: Reply;
   #state: State = 'arriving';
   #accepted = false;
