@@ -112,6 +112,7 @@ describe('engines of a source', () => {
     const look = {
       engines: [engine('pod', 'http://10.0.0.1'), engine('x', 'http://other:1'), engine('y')],
       leaving: [],
+      mayBeEmpty: false,
     };
     for (const label of ['s', 't', 's']) stage.membership.found(label, { ...look, graceMs: 0 });
     expect(stage.ids).toEqual(['own', 'x', 'y']);
@@ -123,7 +124,7 @@ describe('engines of a source', () => {
       undefined,
     ]);
     for (let look = 0; look < 2; look += 1)
-      stage.membership.found('s', { engines: [engine('z')], leaving: [], graceMs: 0 });
+      stage.membership.found('s', { engines: [engine('z')], leaving: [], graceMs: 0, mayBeEmpty: false });
     expect(stage.membership.originOf(engineId('y'))).toBe('t');
   });
 
