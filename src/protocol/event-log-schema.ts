@@ -133,6 +133,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> 
     'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
     'probation?': yesOrNo,
     'shared?': yes,
+    'down?': yes,
   },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },
