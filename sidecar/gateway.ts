@@ -137,7 +137,8 @@ class RunningGateway implements Gateway {
 }
 
 /** Adds new engines immediately, and starts new sources of engines. */
-function findEngines({ membership, discovery }: Context, { engines, discovery: sources }: Config): void {
+function findEngines({ fleet, membership, discovery }: Context, { engines, discovery: sources }: Config): void {
+  fleet.expectModels(sources.flatMap(({ models = [] }) => models));
   membership.configure(engines, sources.map(labelOf));
   discovery.configure(sources);
 }

@@ -112,7 +112,7 @@ export class Engine {
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
     // A lost engine has started anew. Any other engine that said "no room" still rests.
     if (this.state === 'lost') this.rests = new Rests();
-    this.state = 'up';
+    this.state = joined.down === true ? 'lost' : 'up';
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     const { hostTokens = 0, hostTokensPerSecond = 0 } = joined;

@@ -145,6 +145,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
     'capabilities?': texts,
     'probation?': yesOrNo,
     'shared?': yes,
+    'down?': yes,
   },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },

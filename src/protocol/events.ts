@@ -221,6 +221,8 @@ export interface EngineJoined {
   readonly probation?: boolean;
   /** Other gateways use it too: a new one takes no call before its first `engineShared`. */
   readonly shared?: true;
+  /** It has never been up: calls for its models wait as for a lost engine. */
+  readonly down?: true;
 }
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */

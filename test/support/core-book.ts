@@ -162,7 +162,8 @@ export class Book {
           ? { restUntilMs: -Infinity, refusedAtMs: -Infinity, refused: new Map() }
           : known;
         const rests = { restUntilMs, refusedAtMs, refused };
-        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, ...rests });
+        const state = event.down === true ? 'lost' : 'up';
+        this.engines.set(id, { id, state, models, windowMax, capacityTokens, probation, ...rests });
         return;
       }
       case 'engineLost':

@@ -74,6 +74,7 @@ class Player {
   }
 
   run(): Command[] {
+    if (this.options.seed % 5 === 0) this.#tell({ ...joined('expected', { models: MODELS }), down: true });
     for (const engine of this.#engines) if (this.#dice.chance(0.9)) this.#join(engine);
     const { steps = 40 } = this.options;
     for (let step = 0; step < steps; step += 1) {
