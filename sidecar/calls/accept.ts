@@ -14,7 +14,6 @@ import { unserved } from '../unscheduled/models.js';
 import { checkMediaType, readBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
-import { toldTool } from '../identity/fields.js';
 import { fingerprintOf, saysRetry } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
 import { deadlineOf } from '../workflows/deadline.js';
@@ -120,7 +119,6 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     family: familyOf(facts.model, opening, context.tokens),
     declared,
     workflow: declaration?.workflow,
-    toldTool: toldTool(body),
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
     isRetry: saysRetry(headers),

@@ -1,6 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
-import type { CallFinished, Capability, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
+import type { CallFinished, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -67,7 +67,6 @@ export class Engine {
   #toldMsPerToken: number | undefined;
   #hostGate = 0;
   /** Ways in which its memory can be moved. */
-  capabilities: readonly Capability[] = [];
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
   readonly workingSet: WorkingSet;
@@ -120,7 +119,6 @@ export class Engine {
     this.hostTokens = hostTokens;
     this.#toldMsPerToken = hostTokensPerSecond > 0 ? 1000 / hostTokensPerSecond : undefined;
     this.contextTokensMax = joined.contextTokensMax;
-    this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.contents.capacityTokens = joined.capacityTokens ?? Infinity;
     this.#windowMax = joined.windowMax;
     this.configure(config);

@@ -28,8 +28,6 @@ import {
   progressed,
   reported,
   started,
-  toolFinished,
-  toolStarted,
   woke,
 } from './core-events.js';
 import type { Moment, PlayOptions, WatchingPolicy } from './core-moment.js';
@@ -209,7 +207,6 @@ class Player {
         progressed(call, 5),
         ended('s/nobody'),
         hinted(`s/p${dice.int(0, 7)}`, 100, 100),
-        dice.pick([toolStarted('s/p0', 'read', { expectedMs: 5 }), toolFinished('s/p0', 'read')]),
         lost('nowhere'),
         drained('nowhere'),
         woke,
