@@ -3,7 +3,6 @@ import type {
   Balancer,
   CallArrived,
   CallId,
-  CancelWarm,
   Command,
   Dispatch,
   Event,
@@ -13,7 +12,6 @@ import type {
   Reject,
   Views,
   WaitView,
-  Warm,
 } from '../src/index.js';
 import type { Config } from './config/index.js';
 import { Waiting } from './watch/waiting.js';
@@ -36,8 +34,6 @@ export interface DriverPorts {
   /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
   readonly recorders: readonly Recorder[];
-  /** Moves engines' memory as the scheduler commands. */
-  readonly memory: { start(command: Warm): void; cancel(command: CancelWarm): void };
 }
 
 /** Longest delay of setTimeout; a later wake takes several sleeps. */
@@ -164,12 +160,6 @@ export class Driver {
         return;
       case 'programGone':
         this.ports.programGone(command);
-        return;
-      case 'warm':
-        this.ports.memory.start(command);
-        return;
-      case 'cancelWarm':
-        this.ports.memory.cancel(command);
         return;
       case 'wakeAt':
         this.#wakeAt = command.at;

@@ -26,7 +26,7 @@ export interface Observer {
 }
 
 type Arguments<K extends keyof Observer> = Parameters<NonNullable<Observer[K]>>;
-/** What each observer that hears of an event does then. */
+/** Each observer’s part in an event that it hears of. */
 type Hearing = { [event in keyof Observer]?: NonNullable<Observer[event]>[] };
 
 /** All observers, told in the order in which they joined. */
