@@ -1,11 +1,12 @@
 import {
   type Conditions,
   conditionsSchema,
-  dated,
+  described,
   hurried,
   misidentified,
   noisyService,
   unjoined,
+  unlike,
   untimed,
   type WorldOptions,
 } from '../../sim/index.js';
@@ -23,7 +24,8 @@ export const DECEPTIONS = {
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
   'split-sub-agents': () => ({ lens: unjoined }),
-  'dated-families': () => ({ lens: dated }),
+  'described-families': () => ({ lens: described }),
+  'unlike-families': () => ({ lens: unlike }),
   'false-deadlines': () => ({ lens: hurried('burst-1') }),
   'wrong-sizes': declaring({ spread: 4 }),
   'wrong-graphs': declaring({ mistakenShare: 1 }),

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import {
+  LEVELS,
   millis,
   tokens,
   type CancelWarm,
@@ -77,7 +78,7 @@ export class Warms {
   }
 
   #attempt(engine: Engine, prompt: KeptPrompt): Attempt {
-    const { auth, limits, policy, timeouts } = this.ports.config();
+    const { auth, limits, timeouts } = this.ports.config();
     const { adapter, basePath, config } = engine;
     const { api, path, search, facts, headers, program } = prompt;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
@@ -87,7 +88,7 @@ export class Warms {
       headers: toEngine(headers, { dropKey: auth.keys.length > 0, apiKey: config.apiKey, plain: true }),
       body: bodyOf(prompt, {
         // After the calls of every queue.
-        ...adapter.priorityFields(policy.levels, policy.levels, path),
+        ...adapter.priorityFields(LEVELS, LEVELS, path),
         ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
         ...this.ports.sessions.fields(engine, program, path),
       }),

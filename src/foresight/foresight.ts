@@ -1,5 +1,6 @@
 import type { PolicySettings } from '../config.js';
 import type { Call } from '../programs/call.js';
+import { typeName } from '../programs/agent-types.js';
 import type { Program } from '../programs/process-table.js';
 import { Recent } from '../programs/recent.js';
 import type { ProgramHinted, ToolFinished, ToolStarted, Work } from '../protocol/events.js';
@@ -42,7 +43,7 @@ export class Foresight {
       return;
     }
     program.outlook ??= new Outlook(program.type.index, this.#declarations.get(program.tenant), this.accuracy);
-    program.outlook.arrived(thread, this.#graphs.get(`${family?.id ?? ''} ${program.tenant}`), call.arrivedAtMs);
+    program.outlook.arrived(thread, this.#graphs.get(typeName(family, program.tenant)), call.arrivedAtMs);
     this.#declared(program, remaining, settings);
     program.outlook.foresee(program.serviceMs);
     call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;

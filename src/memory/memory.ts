@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Engine } from '../engines/engine.js';
 import type { Placement } from '../placement/placement.js';
 import type { Call } from '../programs/call.js';
+import { typeName } from '../programs/agent-types.js';
 import type { Program } from '../programs/process-table.js';
 import type { MemoryMoved, Usage } from '../protocol/events.js';
 import type { EngineId, Tokens } from '../protocol/units.js';
@@ -57,7 +58,7 @@ export class Memory {
   readonly #byUse = new Set<IdleThread>();
   /** One warm at a time on each engine, as it shares the prefill with calls. */
   readonly #warmings = new Map<EngineId, Warming>();
-  /** By tenant and family. */
+  /** By agent type. */
   readonly #worths = new LRUCache<string, Worth>({ max: TYPES_MAX });
   #seq = 0;
 
@@ -170,7 +171,7 @@ export class Memory {
   }
 
   #worthOf({ program, family }: IdleThread): Worth {
-    const name = `${family?.id ?? ''} ${program.tenant}`;
+    const name = typeName(family, program.tenant);
     let worth = this.#worths.get(name);
     if (worth === undefined) this.#worths.set(name, (worth = new Worth()));
     return worth;

@@ -38,6 +38,13 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
       'Of a program that other gateways run too, each answer counts as followed once, by the gateway that gave it.',
     differs: 'The calls that the gate holds, with several gateways and calls of one program to any of them.',
   },
+  {
+    behaviour: 6,
+    change:
+      'Agent types of one program rank and grow as programs of their harness, or all, do; there are always fourteen levels.',
+    differs:
+      'The order of calls that wait and the calls that the gate holds, while few programs of a type have ended; commands under other levels.',
+  },
 ];
 
 /** The present behaviour. */
