@@ -23,7 +23,10 @@ describe('order', () => {
     desk.arrive('blocker');
     desk.arrive('old-call', { program: 'old' });
     desk.arrive('young-call', { program: 'young' });
-    expect(desk.scheduler.views.queue()).toMatchObject({ waiting: 2, byLevel: [1, 0, 1, ...Array<number>(11).fill(0)] });
+    expect(desk.scheduler.views.queue()).toMatchObject({
+      waiting: 2,
+      byLevel: [1, 0, 1, ...Array<number>(11).fill(0)],
+    });
     expect(sentOut(desk.finish('blocker'))).toEqual(['young-call@A']);
     expect(sentOut(desk.finish('young-call'))).toEqual(['old-call@A']);
     expect(desk.dispatchOf('old-call')?.level).toBe(2);

@@ -218,7 +218,9 @@ export class Book {
       this.warms.add(command);
       this.owed.add(command);
     } else if (command.type === 'programGone') {
-      for (const { refused } of this.engines.values()) refused.delete(command.program);
+      // Its id may name a newer program, with calls of its own.
+      const isNamed = [...this.active.values()].some(({ program }) => program === command.program);
+      if (!isNamed) for (const { refused } of this.engines.values()) refused.delete(command.program);
     } else if (command.type === 'cancelWarm') {
       for (const warm of this.warms) if (isSamePlace(warm, command)) this.warms.delete(warm);
     }

@@ -40,7 +40,10 @@ function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config 
     case 'resting':
       return mayHold(call, engine!, nowMs) && nowMs < nearest.untilMs!;
     case 'probation':
-      return engine === undefined ? up.every((each) => !mayRetry(call, each, Infinity)) : engine.probation;
+      // An engine that has refused newcomers tries one of them at a time.
+      return engine === undefined
+        ? up.every((each) => !mayRetry(call, each, Infinity) || mayHold(call, each, nowMs))
+        : engine.probation;
     case 'window':
       return view !== undefined && limit === view.window && view.inFlight >= view.window && free < needs;
     case 'kv':
