@@ -13,7 +13,6 @@ const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>
   gittins:
     'Knows the sizes of all programs, but not which has which, and goes by Gittins’ index. Waiting promotes nothing.',
   'mean-rest': 'The same by the mean rest of all programs that got as much.',
-  'mru-pause': 'The rule of vLLM Router: pauses whole programs, and resumes the most recently used first.',
 };
 
 /** A sentence about each balancer that only the simulator has. */

@@ -9,6 +9,8 @@ const WORDS_MIN = 16;
 const LONG = 512;
 /** Precedes the counted words. */
 const LEAD = 'so';
+/** Texts in a row with a longer word in each, after which the tokenizer is not asked about the other words. */
+const MISSES_MAX = 12;
 /** Ratio of the long counted text to the short one. */
 const SHORTER = 8;
 
@@ -104,20 +106,29 @@ async function countedWords(count: Count): Promise<{ readonly words: Words } | u
 /** Tokens between two words: a text begins on a new line of the chat template, and continues after a space. */
 const BETWEEN = { '\n': 1, ' ': 0 } as const;
 
-/** The words that are one token each after this separator. Asks once about all words; if they fail, about each half. */
+/**
+ * The words that are one token each after this separator. Asks once about all words; if they fail, about every other.
+ * Words not asked about are left out: a tokenizer that counts in another way fails them all.
+ */
 async function singleTokens(
   count: Count,
   between: keyof typeof BETWEEN,
   words: readonly string[],
 ): Promise<readonly string[]> {
   const first = await count(LEAD);
+  let misses = 0;
   const ask = async (some: readonly string[]): Promise<readonly string[]> => {
+    if (some.length === 0 || misses >= MISSES_MAX) return [];
     const tokens = await count([LEAD, ...some].join(between));
     if (first === undefined || tokens === undefined) return [];
-    if (tokens - first === some.length * (1 + BETWEEN[between])) return some;
-    if (some.length <= 1) return [];
-    const half = some.length >> 1;
-    return [...(await ask(some.slice(0, half))), ...(await ask(some.slice(half)))];
+    if (tokens - first === some.length * (1 + BETWEEN[between])) {
+      misses = 0;
+      return some;
+    }
+    misses += 1;
+    if (some.length === 1) return [];
+    const half = (odd: number) => ask(some.filter((_word, at) => at % 2 === odd));
+    return [...(await half(0)), ...(await half(1))];
   };
   return ask(words);
 }

@@ -37,8 +37,8 @@ export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** Plays programs on a target: any number at once, with a bound on the calls in flight. */
 export class Player {
-  /** Programs that have not ended. */
-  underWay = 0;
+  /** Programs that have not ended, each with what tells the target that its client has left. */
+  readonly #underWay = new Map<object, () => void>();
   promptTokensWanted = 0;
   promptTokensCounted = 0;
   #free: number;
@@ -50,6 +50,19 @@ export class Player {
 
   constructor(readonly stage: Stage) {
     this.#free = stage.options.connections;
+  }
+
+  get underWay(): number {
+    return this.#underWay.size;
+  }
+
+  /** @param leave told once if the player is stopped before the program has ended */
+  beginProgram(program: object, leave: () => void): void {
+    this.#underWay.set(program, leave);
+  }
+
+  endProgram(program: object): void {
+    this.#underWay.delete(program);
   }
 
   /** Runs the action at a time of the run, or now if that has passed. */
@@ -105,7 +118,7 @@ export class Player {
     await Promise.all(this.#releases);
   }
 
-  /** Ends everything under way, without records. */
+  /** Ends everything under way, without records, and tells the target so. */
   stop(): void {
     this.#isStopped = true;
     this.#timers.forEach((timer) => clearTimeout(timer));
@@ -113,5 +126,6 @@ export class Player {
     this.#waiting.length = 0;
     this.#exchanges.forEach((exchange) => exchange.abort());
     this.#exchanges.clear();
+    this.#underWay.forEach((leave) => leave());
   }
 }

@@ -14,12 +14,13 @@ const ROUNDED_MS = 1;
 
 /** Plays the program on the player's target. Resolves when it has ended; never, once the player is stopped. */
 export function playProgram(player: Player, program: AgentProgram, index: number, arrivedMs: number): Promise<void> {
-  player.underWay += 1;
   return new Promise((resolve) => {
-    new ProgramPlay(player, program, index, arrivedMs, () => {
-      player.underWay -= 1;
+    const play = new ProgramPlay(player, program, index, arrivedMs, () => {
+      player.endProgram(play);
       resolve();
-    }).begin();
+    });
+    player.beginProgram(play, () => play.leave());
+    play.begin();
   });
 }
 
@@ -54,6 +55,12 @@ class ProgramPlay {
 
   begin(): void {
     for (const call of this.#run.opening()) this.#plan(call);
+  }
+
+  /** Its last call, if it was sent, has been broken off. */
+  leave(): void {
+    const release = releaseOf(this.player.stage.options.identity, this.#id, false);
+    if (release !== undefined) this.player.release(release);
   }
 
   #call(index: number): AgentCall {

@@ -87,7 +87,7 @@ export class Run {
     }
     this.elapsedMs = this.#now();
     this.unfinished = this.players.reduce((sum, player) => sum + player.underWay, 0);
-    if (this.unfinished === 0) await Promise.all(this.players.map((player) => player.released()));
+    await Promise.all(this.players.map((player) => player.released()));
     // The run was stopped, so a pending wait that now fails is no failure of the run.
     played.catch(() => undefined);
   }

@@ -67,7 +67,7 @@ function heapAt(counts: readonly number[]): number[] {
 simulate({ engines: 2, count: 1000 * Math.sqrt(scale) });
 const rows = PROGRAMS.map(([engines, count]) => row('plas', { engines, count: count * scale }));
 if (scale === 1) rows.push(row('plas, each program also alone', { engines: 1, count: 2000, alone: true }));
-for (const policy of scale === 1 ? (['pass-through', 'srpt', 'mru-pause'] as const) : (['pass-through'] as const))
+for (const policy of scale === 1 ? (['pass-through', 'srpt'] as const) : (['pass-through'] as const))
   rows.push(row(policy, { policy, engines: 1, count: 2000 * scale }));
 printTable(['mixed, at saturation', 'engines', 'calls', 'calls/s', 'calls/CPU s', 'times real time'], rows);
 

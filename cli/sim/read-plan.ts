@@ -60,11 +60,10 @@ function listsOf({
   gate,
   hostGate,
   foresight,
-  prefetch,
   tenants,
   retention,
 }: SimFlags): Lists {
-  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, hostGate, foresight, prefetch, tenants, retention }; // prettier-ignore
+  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, hostGate, foresight, tenants, retention }; // prettier-ignore
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 
@@ -76,14 +75,7 @@ const saysWhat = (flags: SimFlags): boolean =>
 
 const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};
 
-function checkPolicies(
-  command: Command,
-  { conditions, retention }: SimFlags,
-  policies: readonly SimPolicyName[],
-): void {
-  const { busy, broken, engineLoss } = conditions.conditions;
-  if (policies.includes('mru-pause') && (busy ?? broken ?? engineLoss) !== undefined)
-    command.error('--policy mru-pause knows no engines that fail: leave busy, broken and engineLoss out of --conditions'); // prettier-ignore
+function checkPolicies(command: Command, { retention }: SimFlags, policies: readonly SimPolicyName[]): void {
   const own = policies.find((name) => !POLICY_NAMES.some((other) => other === name));
   if (retention?.includes(BELADY) === true && own !== undefined)
     command.error(`--retention belady is for the gateway’s own policies, not for ${own}`);

@@ -1,8 +1,8 @@
 import { percent, ratio } from '../../text/index.js';
-import { cross, RECORDING_NAMES, type Scenario, type Setup } from './case.js';
+import { cross, RECORDING_NAMES, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
-import { atEfficiency, EFFICIENCIES, inProduction, recorded as loadsOf, type Load } from './loads.js';
+import { atEfficiency, crossed, EFFICIENCIES, inProduction, recorded as loadsOf, type Load } from './loads.js';
 import { HITS, LOST, perToken, programTime, ratioText, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
 
 const ungated = { 'admission.gate': 0 };
@@ -14,7 +14,6 @@ const SETUPS = {
   'plas, no gate': { policy: 'plas', settings: ungated },
   'plas + gate (default)': { policy: 'plas' },
   'srpt + gate': { policy: 'srpt' },
-  'mru-pause': { policy: 'mru-pause' },
 } satisfies Record<string, Setup>;
 type SetupName = keyof typeof SETUPS;
 
@@ -42,17 +41,14 @@ export const recorded: Experiment = {
   name: 'recorded',
   title: 'Recorded agents whose contexts outgrow the KV cache',
   about:
-    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson) at two engines, with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and without failures, where nothing fails and clients wait as long as it takes; `mru-pause`, which knows no engines that fail, in that alone. Ranges are those of the low and the high efficiency of the preset (docs/TRUST.md). Limits and timeouts are the gateway’s own. `srpt` knows the future, and has no anti-starvation.',
+    'What does each half of the scheduler bring to real coding agents: the order of calls, and the gate that keeps the working set within the KV cache? Programs of three recordings arrive at random (Poisson) at two engines, with their sizes and gaps; gaps above a minute are played as a minute. `mini-swe-agent` and `agentcgroup` are served by `llama-3.1-8b-a100`; `weka`, Claude Code sessions whose prompts reach 756,000 tokens, by the same with a context of 262,144 tokens, and what is longer is refused. Each load runs twice: under the conditions `production` of docs/SIMULATOR.md, and without failures, where nothing fails and clients wait as long as it takes. Ranges are those of the low and the high efficiency of the preset (docs/TRUST.md). Limits and timeouts are the gateway’s own. `srpt` knows the future, and has no anti-starvation.',
   recordings: RECORDING_NAMES,
   plan(scale) {
     const kind = RECORDING_NAMES.flatMap((name) => loadsOf(name, scale));
     const loads = kind.flatMap((load) => [inProduction(load), load]);
     const bounds = EFFICIENCIES.flatMap((efficiency) => kind.map(({ scenario }) => atEfficiency(scenario, efficiency)));
     return {
-      cases: [
-        ...loads.flatMap(({ scenario }) => cross([scenario], Object.values<Setup>(setupsOf(scenario)))),
-        ...cross(bounds, Object.values(BARS)),
-      ],
+      cases: [...crossed(loads, Object.values<Setup>(SETUPS)), ...cross(bounds, Object.values(BARS))],
       tell: (results) => [
         ...(kind.length > 0 ? headline(kind, results) : []),
         ...loads.flatMap((load) => tellOf(load, results)),
@@ -60,12 +56,6 @@ export const recorded: Experiment = {
     };
   },
 };
-
-/** `mru-pause` does not support failing engines. */
-function setupsOf({ conditions }: Scenario): Partial<Record<SetupName, Setup>> {
-  const { 'mru-pause': mruPause, ...others } = SETUPS;
-  return conditions === undefined ? { ...others, 'mru-pause': mruPause } : others;
-}
 
 const titleOf = ({ name, scenario }: Load): string => `${name}, ${scenario.engines} engines`;
 
@@ -122,7 +112,7 @@ function tellOf(load: Load, results: Results): Block[] {
       `${titleOf(load)}: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
       'policy',
       COLUMNS,
-      Object.entries<Setup>(setupsOf(scenario)).map(([name, setup]) => [name, { scenario, setup }]),
+      Object.entries<Setup>(SETUPS).map(([name, setup]) => [name, { scenario, setup }]),
       [['mean, times pass-through', (one) => ratioText(results.ratio(first, one, programTime('mean')))]],
     ),
     { type: 'findings', sentences: sentences(load, results) },
@@ -155,9 +145,8 @@ function sentences(load: Load, results: Results): string[] {
   const gain = Math.log(neither / both);
   const shares = [Math.log(neither / gate) / gain, Math.log(order / both) / gain].sort((a, b) => a - b).map(percent);
   const title = titleOf(load);
-  const peer = scenario.conditions === undefined ? ` mru-pause ${times('mru-pause', 'mean')} and ${times('mru-pause', 'p99')},` : ''; // prettier-ignore
   return [
-    `${title}: against plas with the gate, pass-through takes ${times('pass-through', 'mean')} times as long in the mean and ${times('pass-through', 'p99')} in the p99,${peer} srpt with the gate ${times('srpt + gate', 'mean')} and ${times('srpt + gate', 'p99')}.`,
+    `${title}: against plas with the gate, pass-through takes ${times('pass-through', 'mean')} times as long in the mean and ${times('pass-through', 'p99')} in the p99, srpt with the gate ${times('srpt + gate', 'mean')} and ${times('srpt + gate', 'p99')}.`,
     `${title}: against a window alone, the gate alone is worth ${ratio(neither / gate)} times, the order alone ${ratio(neither / order)}, both ${ratio(neither / both)}: the gate’s share of that, in its logarithm, is ${shares.join(' to ')}.`,
   ];
 }

@@ -8,8 +8,8 @@ import { LOST, programTime, PROMOTIONS, REFUSED, RETRIES, WORST_WAIT, type Measu
 
 const PASS_THROUGH: Setup = { policy: 'pass-through' };
 const PLAS: Setup = { policy: 'plas' };
-/** One does not support failing engines; the others are bounds for learning, not for waiting. */
-const LEFT_OUT: ReadonlySet<SimPolicyName> = new Set(['mru-pause', 'gittins', 'mean-rest']);
+/** Bounds for learning, not for waiting. */
+const LEFT_OUT: ReadonlySet<SimPolicyName> = new Set(['gittins', 'mean-rest']);
 const POLICIES: readonly Setup[] = SIM_POLICIES.filter((policy) => !LEFT_OUT.has(policy)).map((policy) => ({ policy }));
 
 const BETAS = [1, 2, 4, 8, 16];

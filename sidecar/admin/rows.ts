@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { QUANTUM_RATIO, WAIT_CAUSES } from '../../src/index.js';
-import type { CallView, NextCall, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
+import type { CallView, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -128,26 +128,14 @@ export function programDetail(context: Known & Pick<Context, 'threads'>, row: Pr
       used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
-    memory: { warms: row.warms, warmed_tokens: row.warmedTokens, useful_tokens: row.usefulTokens },
     threads: threads.map(([thread, made]) => {
       const active = oldest.flatMap((call) => {
         const view = shown.get(call.call);
         if (view === undefined || (calls.has(call.thread) ? call.thread : '') !== thread) return [];
         return [callRow(call, view, setting)];
       });
-      return { thread, calls: made, active, next: nextCallRow(views.next(row.id, thread, now)) };
+      return { thread, calls: made, active };
     }),
-  };
-}
-
-function nextCallRow(next: NextCall | undefined): Answers.NextCall | null {
-  if (next === undefined) return null;
-  return {
-    probability: next.probability,
-    median_seconds: seconds(next.medianMs),
-    p95_seconds: seconds(next.p95Ms),
-    more_tokens: Math.round(next.moreTokens),
-    tools: next.tools ?? null,
   };
 }
 

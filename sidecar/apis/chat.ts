@@ -15,7 +15,7 @@ import {
   stringOf,
 } from './fields.js';
 import { whole } from './known-item.js';
-import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiOneToken, openaiUsageFields } from './openai.js';
+import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
 import { openaiUsage } from './usage.js';
 
@@ -44,7 +44,6 @@ export const chat: Api = {
   },
 
   usageFields: openaiUsageFields,
-  oneToken: openaiOneToken,
 
   readAnswer(answer): AnswerFacts {
     const usage = openaiUsage(answer['usage']);

@@ -8,6 +8,8 @@ import { isOk, type Answer, type Prober } from './prober.js';
 /** Result of one probe of a healthy engine. */
 export interface Inspection {
   readonly adapter: EngineAdapter;
+  /** Whether it is surely of that kind: where a path gave no answer in time, it may be of another. */
+  readonly isSure: boolean;
   /** Absent: the list could not be read this time. */
   readonly models?: ReadonlyMap<string, JsonObject>;
   readonly load: LoadReport;
@@ -24,11 +26,13 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
     asked.set(path, answer);
     return answer;
   };
+  let isSure = true;
   const get: Get = async (path) => {
     try {
       const { status, text } = await ask(path);
       return isOk(status) ? text : undefined;
     } catch {
+      isSure = config.kind !== 'auto';
       return undefined;
     }
   };
@@ -42,7 +46,7 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   const models = serves(readModels(listed), config, adapter);
   // A 4xx shows that the server is up but does not serve this path (a proxy, a key). Then its model list decides.
   if (unsure && models === undefined) throw refused;
-  return { adapter, ...(models && { models }), load };
+  return { adapter, isSure, ...(models && { models }), load };
 }
 
 async function identify(

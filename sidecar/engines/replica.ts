@@ -4,13 +4,13 @@ import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/index.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, idOf, tlsOf } from './address.js';
+import { ADAPTERS } from './adapters.js';
 import { joined, reported } from './announce.js';
 import { Evidence } from './evidence.js';
 import type { Engine, EngineState, FleetPorts } from './fleet.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { lasting } from './load.js';
 import { MODELS_PATH } from './models.js';
-import { openai } from './openai.js';
 import { Prober } from './prober.js';
 import { Saturation } from './saturation.js';
 import { Stall } from './stall.js';
@@ -27,7 +27,7 @@ export class Replica implements Engine {
   readonly basePath: string;
   readonly pool: Pool;
   config: EngineConfig;
-  adapter: EngineAdapter = openai;
+  adapter: EngineAdapter;
   state: EngineState = 'joining';
   probed = false;
   ejections = 0;
@@ -54,7 +54,8 @@ export class Replica implements Engine {
   /** Whether a call has succeeded since the last ejection. */
   #hasWorked = true;
   #probeAtMs = Infinity;
-  #warnedOfCapacity = false;
+  /** Probes that were healthy, and did not find the capacity. */
+  #unsized = 0;
   /** Counts the changes that discard the result of a running probe. */
   #epoch = 0;
   #closed = false;
@@ -68,6 +69,7 @@ export class Replica implements Engine {
     this.url = url;
     this.basePath = basePath;
     this.config = config;
+    this.adapter = ADAPTERS[config.kind === 'auto' ? 'openai' : config.kind];
     this.models = configuredModels(config.models ?? []);
     this.#settings = settings;
     this.#ports = ports;
@@ -276,11 +278,11 @@ export class Replica implements Engine {
     this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.#ports.now() };
   }
 
-  #healthy({ adapter, models = this.models, load }: Inspection): void {
+  #healthy({ adapter, isSure, models = this.models, load }: Inspection): void {
     if (models.size === 0 && !this.#inService())
       return this.#unhealthy(`${MODELS_PATH} lists no models, or does not answer without an apiKey`);
     this.adapter = adapter;
-    this.#identified = true;
+    this.#identified ||= isSure;
     this.models = models;
     const stuckMs = this.#stall.note(load, this.#ports.now());
     if (stuckMs >= this.#settings.health.stuckMs) return this.#stuck(load, stuckMs);
@@ -294,6 +296,9 @@ export class Replica implements Engine {
     this.#endProbation();
     if (!this.#inService()) this.#enter(this.state === 'ejected' ? 'probation' : 'up');
     this.#announce();
+    // One probe of a busy engine may have failed to read it.
+    if (joined(this).capacityTokens === undefined && (this.#unsized += 1) === 2)
+      this.#ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
     const report = reported(this, load);
     if (report) this.#ports.emit(report);
   }
@@ -317,10 +322,6 @@ export class Replica implements Engine {
       { engine: this.id, kind, state: this.state, models, windowMax, capacityTokens, contextTokensMax },
       'engine joined',
     );
-    if (capacityTokens === undefined && !this.#warnedOfCapacity) {
-      this.#warnedOfCapacity = true;
-      this.#ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
-    }
     if (windowMax === undefined && reported(this, this.load) === undefined)
       this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
     this.#ports.emit(event);

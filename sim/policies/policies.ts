@@ -10,7 +10,6 @@ import type { Steps } from '../virtual/options.js';
 import { belady } from './belady.js';
 import { Foresight, gittins, meanRest, sjf, srpt } from './clairvoyant.js';
 import { LasDecayed } from './las-decayed.js';
-import { MruPause } from './mru-pause.js';
 
 /** Policies that exist only in the simulator: other gateways' rules, and clairvoyant bounds. */
 const SIM_ONLY = {
@@ -20,7 +19,6 @@ const SIM_ONLY = {
   sjf: (config, balancer) => clairvoyant(sjf, config, balancer),
   gittins: (config, balancer, sizesMs) => clairvoyant(gittins, unpromoted(config), balancer, sizesMs()),
   'mean-rest': (config, balancer, sizesMs) => clairvoyant(meanRest, unpromoted(config), balancer, sizesMs()),
-  'mru-pause': (config) => new MruPause(config),
 } satisfies Record<string, (config: SchedulerConfig, balancer: Balancer, sizesMs: () => readonly number[]) => Steps>;
 
 /** Beyond any run, in milliseconds or as a ratio. */
@@ -41,7 +39,7 @@ export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as reado
 
 /**
  * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
- * @param balancer fresh as well; `mru-pause` places programs by itself and does not ask it
+ * @param balancer fresh as well
  * @throws RangeError when a setting is out of range
  */
 export function makeSteps(
@@ -96,9 +94,7 @@ function steps(scheduler: Scheduler, { policy }: SchedulerConfig): Steps {
   return {
     step: (event, now) => scheduler.step(event, now),
     totals: scheduler.totals,
-    memory: scheduler.memory,
     views: scheduler.views,
     readsRemaining: policy.foresight === 'declared',
-    warms: policy.prefetch === 'on',
   };
 }

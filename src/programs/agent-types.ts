@@ -10,9 +10,6 @@ export interface AgentType {
   readonly growth: ContextGrowth;
 }
 
-/** The name of a tenant's agent type, equal for programs with the same instructions and tools, or without any. */
-export const typeName = (family: Family | undefined, tenant: TenantId): string => `${family?.id ?? ''} ${tenant}`;
-
 /**
  * Agent types: a tenant's programs that begin with the same instructions and tools; those without any are one type.
  * A type begins as all programs of its harness are, and a harness as all programs are. The last used are remembered, and
@@ -29,7 +26,7 @@ export class AgentTypes {
   /** The type of a program, by the family of its first call. */
   of(family: Family | undefined, tenant: TenantId): AgentType {
     const harness = family?.harness === undefined ? this.all : this.#harnesses.get(`${family.harness} ${tenant}`);
-    return this.#types.get(typeName(family, tenant), harness);
+    return this.#types.get(`${family?.id ?? ''} ${tenant}`, harness);
   }
 }
 

@@ -34,7 +34,6 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --config no-such-file',
     '--workload mixed --rate 1 --conditions prod',
     '--workload mixed --rate 1 --conditions no-such-file.yaml',
-    '--workload mixed --rate 1 --conditions production --policy mru-pause',
     '--workload mixed --rate 1 --retention fifo',
     '--workload mixed --rate 1 --retention saga',
     '--workload mixed --rate 1 --prefetch on',

@@ -22,6 +22,14 @@ function mutate(...mutants: readonly object[]) {
   return { status, lines: stdout.trimEnd().split('\n') };
 }
 
+it('can make every mutant of the list', () => {
+  const { status, stdout } = spawnSync(process.execPath, ['test/mutation/main.mjs', '--list'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  expect(status, stdout).toBe(0);
+});
+
 it('finds the mutants that no test kills, and fails if they are too many', () => {
   const { status, lines } = mutate(KILLED, COMMENT, { ...COMMENT, name: 'a third', equivalent: 'it is a comment' });
   expect(status).toBe(1);

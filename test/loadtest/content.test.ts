@@ -153,6 +153,20 @@ describe('made text', () => {
         expect(tokensOf(content)).toHaveLength(content.split(' ').length);
   });
 
+  it('is not searched for single tokens word by word where the tokenizer has none', async () => {
+    const handle = await engine();
+    let asked = 0;
+    const url = await front(handle, (path, body) => {
+      if (path !== '/tokenize') return undefined;
+      asked += 1;
+      const { prompt = '' } = JSON.parse(body) as { prompt?: string };
+      return { status: 200, text: JSON.stringify({ count: prompt.length }) };
+    });
+    const { summary } = await load({ targets: [url], programs: () => singles(1) });
+    expect(asked).toBeLessThan(20);
+    expect(summary.targets[0]).toMatchObject({ tokenizer: 'tokenize', isExact: false });
+  });
+
   it('is calibrated by what calls cost where nobody counts tokens', async () => {
     const handle = await engine();
     const url = await front(handle, (path) => (path === '/tokenize' ? { status: 404, text: '' } : undefined));
@@ -195,12 +209,10 @@ describe('recorded words', () => {
 for (const [file, count] of [
   ['mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz', 2],
   ['weka-claude-code/traces_with_subagents_first6.jsonl.gz', 1],
-  ['tree-of-thought/gpt-4_0.7_propose1_value3_greedy5_start900_end1000.json.gz', 2],
   ['tau-bench/gpt-4o-airline.json.gz', 3],
   ['agentcgroup/timings_first40.jsonl.gz', 1],
   ['mooncake/synthetic_trace.jsonl.gz', 3],
   ['azure/AzureLLMInferenceTrace_conv.csv.gz', 3],
-  ['tracelab/round_trace.jsonl', 1],
 ] as const) {
   describeRecorded(file, (path) => {
     it('is played to its end', async () => {

@@ -186,6 +186,21 @@ describe('a run', () => {
     await expect.poll(() => handle.stats().running + handle.stats().waiting).toBe(0);
   });
 
+  it('tells the gateway of the programs that it has broken off', async () => {
+    const stop = new AbortController();
+    const begun = new Set<unknown>();
+    const ended: string[] = [];
+    const target = await front(await engine(), (path, _body, { 'x-maitred-program': name }) => {
+      if (path.endsWith('/end')) ended.push(path);
+      if (name === undefined) return path.endsWith('/end') ? { status: 200, text: '{}' } : undefined;
+      if (begun.add(name).size === 3) stop.abort();
+      return (response) => response.writeHead(200, { 'content-type': 'text/event-stream' }).write(PART);
+    });
+    const { summary } = await load({ targets: [target], programs: () => singles(3), identity: 'maitred' }, stop.signal);
+    expect(summary).toMatchObject({ complete: false, programsUnfinished: 3 });
+    expect(ended.sort()).toEqual([...begun].map((name) => `/programs/${String(name)}/end`).sort());
+  });
+
   it('draws the same for the same seed', async () => {
     const run = async () => {
       const handle = await engine();

@@ -62,7 +62,7 @@ describe('the estimate of the gain', () => {
   it('is withheld where its model could not be trusted, and says why', () => {
     const joined = (change: object) =>
       changed((event) => (event.type === 'engineJoined' ? { ...event, ...change } : event));
-    expect(estimateOf(own.steps, { foresight: 'learnt' })).toMatchObject([{ doubt: 'foresight' }]);
+    expect(estimateOf(own.steps, { foresight: 'declared' })).toMatchObject([{ doubt: 'foresight' }]);
     expect(doubtOf(joined({ capacityTokens: undefined }))).toEqual(['capacity_unknown']);
     expect(doubtOf(live(twoKinds(2, 15), 'plas').steps)).toEqual(['few_programs']);
     // With always four calls at a time, nothing tells how fast thirty would be.

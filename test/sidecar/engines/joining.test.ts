@@ -60,14 +60,40 @@ describe('joining', () => {
     expect(harness.take()[0]).toMatchObject({ type: 'engineJoined', windowMax: 2, capacityTokens: 16 });
   });
 
+  it('is sure of a kind, and of an unknown capacity, only once every path has answered', async () => {
+    const fake = await fakeEngine({ ...VLLM, '/v1/models': modelList(['m'], 'x') });
+    const metrics = fake.routes.get('/metrics')!;
+    fake.routes.set('/metrics', reset);
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    await harness.idle();
+    expect(harness.engine('e')).toMatchObject({ state: 'up', adapter: { kind: 'openai' } });
+    fake.routes.set('/metrics', metrics);
+    await harness.probe();
+    expect(harness.engine('e').adapter.kind).toBe('vllm');
+    expect(harness.take().at(-2)).toMatchObject({ type: 'engineJoined', capacityTokens: 1000 });
+    expect(harness.logs.filter(({ level }) => level === 'warn')).toEqual([]);
+    fake.routes.set('/metrics', reset);
+    for (let i = 0; i < 2; i += 1) await harness.probe();
+    expect(harness.engine('e').adapter.kind).toBe('vllm');
+  });
+
+  it('has the kind that is configured before it answers', async () => {
+    const fake = await fakeEngine({});
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'sglang' }));
+    expect(harness.engine('e').adapter.kind).toBe('sglang');
+    await harness.idle();
+  });
+
   it('warns once that a capacity is unknown', async () => {
     const fake = await fakeEngine({ '/v1/models': modelList(['m'], 'x') });
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
     await harness.idle();
     expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
+    expect(harness.logs.filter(({ level }) => level === 'warn')).toEqual([]);
     fake.routes.set('/v1/models', modelList(['m', 'n'], 'x'));
     await harness.probe();
     expect(types(harness.take())).toEqual(['engineJoined']);
+    await harness.probe();
     expect(harness.logs.filter(({ level }) => level === 'warn')).toHaveLength(1);
   });
 

@@ -46,7 +46,7 @@ describe('clairvoyant retention', () => {
 
 describe('the policies that can be compared', () => {
   it('are those of the core and seven more', () => {
-    const more = ['las-decayed', 'srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest', 'mru-pause'];
+    const more = ['las-decayed', 'srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest'];
     expect(SIM_POLICIES).toEqual([...POLICY_NAMES, ...more]);
   });
 

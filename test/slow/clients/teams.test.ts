@@ -11,7 +11,8 @@ import { installOf, makeFolder, runClient, startStage, type Run, type Stage } fr
  * program, with its sub-agents, hand-offs, plans and summaries. The key of each run tells which calls are its own.
  */
 const TEAMS = join(ROOT, 'test/slow/clients/teams');
-const RUNS = 8;
+/** Runs at once, in lockstep. */
+const RUNS = Number(process.env['TEST_RUNS'] ?? 8);
 /** Calls of each agent to its tools, and of the leader to its sub-agents. */
 const ROUNDS = 2;
 

@@ -38,10 +38,16 @@ export function startEngines(tookMs = 20): Promise<Counted[]> {
   );
 }
 
-/** Each question has an answer of its own, which is long enough to name its program. */
+/** Each question has an answer of its own, which is long enough to name its program, or passes on the task that the question ends with. */
 function answerTo(body: string): object {
   const hash = createHash('sha256').update(body).digest('hex');
-  const message = { role: 'assistant', content: `The answer is ${hash}.` };
+  const task = /Pass on: ([^"]+)"}\]/.exec(body)?.[1];
+  const passing = { name: 'ask', arguments: JSON.stringify({ task }) };
+  const message = {
+    role: 'assistant',
+    content: `The answer is ${hash}.`,
+    ...(task !== undefined && { tool_calls: [{ id: `call_${hash}`, type: 'function', function: passing }] }),
+  };
   if (body.includes('"messages"')) return completionBody({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
   const content = [{ type: 'output_text', text: message.content }];
   const output = [{ type: 'message', role: 'assistant', content }];

@@ -106,6 +106,37 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     expect((await respond(c, next, 'u')).status).toBe(404);
   });
 
+  it('make a thread of each sub-agent whose parent another of them has answered, of one tenant alone', async () => {
+    const more = { auth: { keys: keysOf('t', 'u') }, admin: { port: 0 } };
+    const gateways = await startGateways(await startStore(), await startEngines(), more);
+    const send = async (at: number, messages: readonly object[], tenant = 't') => {
+      const { adminUrl, url } = gateways[at % GATEWAYS]!;
+      const got = await chat(url, { messages }, bearer(tenant));
+      const program = String(got.headers['x-maitred-program']);
+      const [{ message }] = got.json()['choices'] as [{ message: { tool_calls?: [{ id: string }] } }];
+      await sleep(100); // The answer has been told.
+      const row = (await ask(`${adminUrl}/programs/${encodeURIComponent(program)}`)).json();
+      return { program, message, threads: (row['threads'] as { thread: string }[]).map(({ thread }) => thread) };
+    };
+    const user = (content: string) => ({ role: 'user', content });
+    const runs = Array.from({ length: 6 }, async (_, run) => {
+      const task = `Find out how the weather will be in the valley ${run}.`;
+      const start = [user(`Plan the journey ${run}. Pass on: ${task}`)];
+      const parent = await send(run, start);
+      const own = [{ role: 'system', content: 'You know the weather.' }, user(`Your task:\n${task}`)];
+      expect((await send(run + 1, own, 'u')).program).not.toBe(parent.program);
+      const sub = await send(run + 1, own);
+      expect(sub.program).toBe(parent.program);
+      expect(sub.threads.filter((thread) => thread.startsWith('ask-'))).toHaveLength(1);
+      const next = await send(run + 2, [...own, sub.message, user('And the day after?')]);
+      expect(next.program).toBe(parent.program);
+      const result = { role: 'tool', tool_call_id: parent.message.tool_calls![0].id, content: 'sun' };
+      expect((await send(run + 1, [...start, parent.message, result])).program).toBe(parent.program);
+      return parent.program;
+    });
+    expect(new Set(await Promise.all(runs)).size).toBe(6);
+  });
+
   it('divide engine time 4 : 1 between tenants of such weights, as one gateway does', async () => {
     const tenants = ['t', 'u'];
     const policy = { tenants: 'weighted', tenantWeights: { t: 4, u: 1 } };

@@ -23,9 +23,7 @@ describe('maitred sim report --smoke', () => {
 });
 
 /** Beginning of the row of a policy's default setting. */
-function labelOf(policy: string): string {
-  return policy === 'pass-through' || policy === 'mru-pause' ? `| ${policy}` : `| ${policy} + gate`;
-}
+const labelOf = (policy: string): string => (policy === 'pass-through' ? `| ${policy}` : `| ${policy} + gate`);
 
 describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
   it('is played by the commands of the report as by the report', async () => {
