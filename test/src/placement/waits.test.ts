@@ -126,7 +126,7 @@ describe('why a call waits', () => {
 
   it('is another, or none, once the named obstacle is removed', () => {
     const removed = new Map<WaitCause, number>();
-    for (let seed = 0; seed < 600; seed += 1)
+    for (let seed = 0; seed < 900; seed += 1)
       playUntil(seed, (moment) => {
         const timesOf = (cause: WaitCause) => removed.get(cause) ?? 0;
         const waiting = [...moment.scheduler.views.waits()].sort(([, a], [, b]) => timesOf(a.cause) - timesOf(b.cause));
