@@ -20,7 +20,7 @@ const FIELDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   not: (value) => typeof value === 'boolean',
 };
 
-/** What `if` says; a text: why it is wrong. */
+/** The condition that `if` states; a text: why it is wrong. */
 export function conditionOf(value: unknown): Condition | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'must be a JSON object';
   const wrong = Object.entries(value).find(([name, each]) => FIELDS[name]?.(each) !== true);

@@ -20,7 +20,7 @@ export class BadItems extends Error {
   override readonly name = 'BadItems';
 }
 
-/** What `each` says; a text: why it is wrong. */
+/** The list that `each` states; a text: why it is wrong. */
 export function eachOf(value: unknown): Each | string {
   if (typeof value === 'string') return { $ref: value, max: ITEMS_MAX };
   if (typeof value !== 'object' || value === null) return 'must name a line';

@@ -11,7 +11,7 @@ export const isDeterministic = ({ url, body }: Pick<BatchLine, 'url' | 'body'>):
   ((body['temperature'] === 0 || typeof body['seed'] === 'number') && (body['tools'] ?? undefined) === undefined);
 
 /**
- * What a line asks, with other lines named by their places in its needs, so that lines with equal needs and equal texts ask the
+ * A line’s request, with other lines named by their places in its needs, so that lines with equal needs and equal texts ask the
  * same. Undefined: its answer may differ each time, or it need not have one.
  */
 export function requestOf(line: BatchLine): string | undefined {

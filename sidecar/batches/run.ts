@@ -123,7 +123,9 @@ export class Run {
     // Results of an earlier process count as if they had just come.
     for (let index = 0; index < input.needs.length; index++) if (results.stateOf(index) !== 'pending') run.#done(index);
     for (let index = 0; index < input.needs.length; index++)
-      if (results.stateOf(index) === 'failed') await run.#failDependents(index);
+      if (results.stateOf(index) === 'failed')
+        for (const next of run.#failuresBy(index, (await lines.at(index)).customId))
+          await run.#end(next.index, next.end);
     return run;
   }
 
@@ -182,7 +184,7 @@ export class Run {
         // A list whose source is answered names its items.
         if (this.#ready.isWhole(index))
           await this.lines.bodyOf(index, await this.lines.at(index)).catch(() => undefined);
-        await this.#keep(index, failure(code, message));
+        await this.#end(index, failure(code, message), false);
       }
   }
 
@@ -246,33 +248,27 @@ export class Run {
 
   /**
    * Keeps the end of a line. Where a list is not known yet, its first line stands for all.
-   * @returns the name under which it was kept; undefined: it has an end already, or is absent
+   * @param isPassedOn whether a failed line fails those that need it
    */
-  async #keep(index: number, { state, response, error }: End): Promise<string | undefined> {
-    const customId = await this.lines.nameOf(index);
-    if (customId === undefined) return void this.#leaveOut(index);
-    return (await this.results.keep(index, state, { customId, response, error })) ? customId : undefined;
-  }
-
-  async #end(index: number, end: End): Promise<void> {
-    if ((await this.#keep(index, end)) === undefined) return;
-    this.#done(index);
-    if (end.state === 'failed') await this.#failDependents(index);
-  }
-
-  /** @param index a failed line */
-  async #failDependents(index: number): Promise<void> {
-    const failed = [index];
-    for (let at = failed.pop(); at !== undefined; at = failed.pop()) {
-      const pending = (this.input.dependents[at] ?? []).filter((next) => this.results.stateOf(next) === 'pending');
-      const { customId } = pending.length === 0 ? { customId: '' } : await this.lines.at(at);
-      const end = failure('dependency_failed', `The line "${customId}" failed, whose answer this one needs.`);
-      for (const next of pending) {
-        if ((await this.#keep(next, end)) === undefined) continue;
-        this.#done(next);
-        failed.push(next);
+  async #end(index: number, end: End, isPassedOn = true): Promise<void> {
+    const ends = [{ index, end }];
+    for (const {
+      index: at,
+      end: { state, response, error },
+    } of ends) {
+      // prettier-ignore
+      const customId = await this.lines.nameOf(at);
+      if (customId === undefined) this.#leaveOut(at);
+      else if (await this.results.keep(at, state, { customId, response, error })) {
+        this.#done(at);
+        if (state === 'failed' && isPassedOn) for (const next of this.#failuresBy(at, customId)) ends.push(next);
       }
     }
+  }
+
+  #failuresBy(index: number, customId: string): { index: number; end: End }[] {
+    const end = failure('dependency_failed', `The line "${customId}" failed, whose answer this one needs.`);
+    return (this.input.dependents[index] ?? []).map((next) => ({ index: next, end }));
   }
 
   #done(index: number): void {
