@@ -2,7 +2,6 @@ import { Argument, Command } from 'commander';
 import { benchPrograms } from './batches/programs.js';
 import { benchRoom } from './batches/room.js';
 import { benchCluster } from './cluster/calls.js';
-import { benchFleet } from './cluster/fleet.js';
 import { benchPressure } from './cluster/pressure.js';
 import { benchGateways } from './cluster/scale.js';
 import { benchDecisions } from './core/decisions.js';
@@ -45,7 +44,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
-  fleet: { run: benchFleet, quickSeconds: 60 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
   batches: { run: benchPrograms, quickSeconds: 5 },

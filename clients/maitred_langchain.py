@@ -7,7 +7,7 @@ One callback serves any number of concurrent runs. Each outermost run is a progr
 their program in `config={"metadata": {"maitred_program": "my-task"}}` join it, and do not end it.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from uuid import UUID
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -21,18 +21,15 @@ class _Run:
     root: UUID | None
     # The step that called a model first: its conversation is the main one.
     main: tuple[str, str] | None = None
-    # The thread that last called a model in each graph: the tools of the graph are its tools.
-    threads: dict[str, str] = field(default_factory=dict)
-    tools: dict[UUID, tuple[str, str]] = field(default_factory=dict)
 
 
 class MaitredCallback(BaseCallbackHandler):
     # In the caller's own context, so that the names set here reach its request.
     run_inline = True
 
-    def __init__(self, gateway="http://127.0.0.1:8080", workflow=None, api_key=None, expected_ms=None):
+    def __init__(self, gateway="http://127.0.0.1:8080", workflow=None, api_key=None):
         """Arguments are those of `Program`."""
-        self._options = {"gateway": gateway, "workflow": workflow, "api_key": api_key, "expected_ms": expected_ms}
+        self._options = {"gateway": gateway, "workflow": workflow, "api_key": api_key}
         self._runs: dict[UUID, _Run] = {}
 
     def on_chain_start(self, serialized, inputs, *, run_id, parent_run_id=None, metadata=None, **_):
@@ -48,7 +45,6 @@ class MaitredCallback(BaseCallbackHandler):
         graph, step, node = _place(metadata)
         run.main = run.main or (graph, step)
         thread = "" if run.main == (graph, step) else f"{graph}|{step}".strip("|")
-        run.threads[graph] = thread
         CALL.set(run.program.headers(node, thread))
 
     on_llm_start = on_chat_model_start
@@ -60,18 +56,7 @@ class MaitredCallback(BaseCallbackHandler):
     on_llm_error = on_llm_end
 
     def on_tool_start(self, serialized, input_str, *, run_id, parent_run_id=None, metadata=None, **_):
-        run = self._enter(run_id, parent_run_id, metadata)
-        if run is None:
-            return
-        run.tools[run_id] = (serialized["name"], run.threads.get(_place(metadata)[0], ""))
-        run.program.tool_started(*run.tools[run_id])
-
-    def on_tool_end(self, output, *, run_id, **_):
-        run = self._leave(output, run_id=run_id)
-        if run is not None:
-            run.program.tool_finished(*run.tools.pop(run_id))
-
-    on_tool_error = on_tool_end
+        self._enter(run_id, parent_run_id, metadata)
 
     def _enter(self, run_id, parent_run_id, metadata, root=None) -> _Run | None:
         run = self._runs.get(parent_run_id)
@@ -82,13 +67,12 @@ class MaitredCallback(BaseCallbackHandler):
             self._runs[run_id] = run
         return run
 
-    def _leave(self, result, *, run_id, **_) -> _Run | None:
+    def _leave(self, result, *, run_id, **_) -> None:
         run = self._runs.pop(run_id, None)
         if run is not None and run.root == run_id:
             run.program.end()
-        return run
 
-    on_chain_end = on_chain_error = on_retriever_end = on_retriever_error = _leave
+    on_chain_end = on_chain_error = on_retriever_end = on_retriever_error = on_tool_end = on_tool_error = _leave
 
 
 def _place(metadata) -> tuple[str, str, str]:

@@ -1,8 +1,8 @@
 """Tells maitred, a gateway in front of LLM engines, what a program does. Copy this file.
 
-A program is one run of an agent. Its name goes with each call, in headers; its tools and its end are told beside the
-calls. Telling never waits and never raises: a thread sends, at most 256 messages wait for it, and the first loss is
-logged as a warning of the logger "maitred". Needs the `openai` package.
+A program is one run of an agent. Its name goes with each call, in headers; its end is told beside the calls. Telling
+never waits and never raises: a thread sends, at most 256 messages wait for it, and the first loss is logged as a warning
+of the logger "maitred". Needs the `openai` package.
 """
 
 import atexit
@@ -43,15 +43,14 @@ class Program:
 
     :param workflow: a workflow registered with the gateway, to which the nodes of the calls belong
     :param api_key: a key of the gateway, if it has any
-    :param expected_ms: times that tools take, in milliseconds by name
     """
 
-    def __init__(self, gateway="http://127.0.0.1:8080", id=None, workflow=None, api_key=None, expected_ms=None):
+    def __init__(self, gateway="http://127.0.0.1:8080", id=None, workflow=None, api_key=None):
         self.id = id or f"run-{uuid.uuid4()}"
         if not (self.id.isascii() and self.id.isprintable() and len(self.id) <= 256):
             raise ValueError("the id of a program must be 1 to 256 printable ASCII characters")
         self._url = f"{gateway.rstrip('/').removesuffix('/v1')}/programs/{quote(self.id, safe='')}"
-        self._workflow, self._expected_ms = workflow, expected_ms or {}
+        self._workflow = workflow
         self._auth = {"authorization": f"Bearer {api_key}"} if api_key else {}
 
     def headers(self, node=None, thread=None) -> dict[str, str]:
@@ -59,19 +58,9 @@ class Program:
         names = {"program": self.id, "thread": thread, "workflow": self._workflow, "node": node}
         return {f"x-maitred-{key}": _ascii(name) for key, name in names.items() if name}
 
-    def tool_started(self, tool, thread=None) -> None:
-        self._tool("tool_started", tool, thread, expectedMs=self._expected_ms.get(tool))
-
-    def tool_finished(self, tool, thread=None) -> None:
-        self._tool("tool_finished", tool, thread)
-
     def end(self) -> None:
         """The gateway forgets the program: a later call of its id begins a new one."""
-        _tell(f"{self._url}/end", self._auth, {})
-
-    def _tool(self, type, tool, thread, **more) -> None:
-        event = {"type": type, "tool": tool, "thread": _ascii(thread or ""), **more}
-        _tell(f"{self._url}/events", self._auth, {key: value for key, value in event.items() if value not in ("", None)})
+        _tell(f"{self._url}/end", self._auth)
 
     def __enter__(self):
         return self
@@ -89,10 +78,10 @@ def _ascii(name: str) -> str:
 _messages, _starting, _sender, _warned = queue.Queue(256), threading.Lock(), None, False
 
 
-def _tell(url, headers, body) -> None:
+def _tell(url, headers) -> None:
     global _sender
     try:
-        _messages.put_nowait((time.monotonic(), url, headers, body))
+        _messages.put_nowait((time.monotonic(), url, headers))
         with _starting:
             # None is alive at first, and in a process that was forked.
             if _sender is None or not _sender.is_alive():
@@ -105,11 +94,11 @@ def _tell(url, headers, body) -> None:
 def _send() -> None:
     with DefaultHttpxClient(timeout=2) as client:
         while True:
-            told, url, headers, body = _messages.get()
+            told, url, headers = _messages.get()
             try:
                 if time.monotonic() - told > 5:
                     raise TimeoutError("the gateway has not answered for so long that this is no news")
-                answer = client.post(url, headers=headers, json=body)
+                answer = client.post(url, headers=headers, json={})
                 # A program without a call is unknown, and has nothing to end.
                 if answer.is_error and "unknown_program" not in answer.text:
                     _warn(f"{url} answers {answer.status_code}")
@@ -123,7 +112,7 @@ def _warn(reason) -> None:
     global _warned
     if not _warned:
         _warned = True
-        logging.getLogger("maitred").warning("maitred was not told of a tool or an end: %r", reason)
+        logging.getLogger("maitred").warning("maitred was not told of an end: %r", reason)
 
 
 @atexit.register

@@ -1,10 +1,5 @@
-import { parsePrometheus } from '../sidecar/engines/prometheus.js';
 import type { PresetName } from '../sim/index.js';
-import { get } from './http.js';
 import { serve } from './process.js';
-
-const QUERIES = 'vllm:prefix_cache_queries_total';
-const HITS = 'vllm:prefix_cache_hits_total';
 
 /** The engines of one run, and their shutdown. */
 export interface Engines {
@@ -42,18 +37,4 @@ export async function startStandIns({
 export async function setFaults(url: string, faults?: object): Promise<void> {
   const request = faults === undefined ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(faults) };
   await fetch(`${url}/sim/faults`, request).catch(() => undefined);
-}
-
-export interface PrefixCounters {
-  readonly queries: number;
-  readonly hits: number;
-}
-
-/** Prompt tokens looked up in the engines' prefix caches so far, and found there, by the engines' own counters. */
-export async function readCounters(urls: readonly string[]): Promise<PrefixCounters> {
-  const names = new Set([QUERIES, HITS]);
-  const samples = await Promise.all(urls.map(async (url) => parsePrometheus(await get(`${url}/metrics`), names)));
-  const sum = (name: string) =>
-    samples.flatMap((each) => each.get(name) ?? []).reduce((total, { value }) => total + value, 0);
-  return { queries: sum(QUERIES), hits: sum(HITS) };
 }

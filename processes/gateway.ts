@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { loadConfig, type Config } from '../sidecar/config/index.js';
-import { parsePrometheus } from '../sidecar/engines/prometheus.js';
 import { get, untilReady } from './http.js';
 import { serve, type Server } from './process.js';
 
 export interface GatewayChoice {
   readonly policy: string;
-  readonly balancer?: string | undefined;
   /** A configuration file with further settings, in real time. */
   readonly file?: string | undefined;
   readonly engines: readonly string[];
@@ -42,10 +40,11 @@ export async function startGateway(choice: GatewayChoice): Promise<Server> {
 }
 
 /** The configuration of a gateway whose starter can detect that it listens, and can query its state. */
-export function configure({ policy, balancer, file, engines, speed }: GatewayChoice): Config {
-  const flag = (path: string, text: string | readonly string[] | undefined) =>
-    text === undefined ? [] : [{ path, origin: 'command line', text }];
-  const flags = [...flag('policy.name', policy), ...flag('balancer.name', balancer), ...flag('engines', engines)];
+export function configure({ policy, file, engines, speed }: GatewayChoice): Config {
+  const flags = [
+    { path: 'policy.name', origin: 'command line', text: policy },
+    { path: 'engines', origin: 'command line', text: engines },
+  ];
   const config = quicken(loadConfig({ file, flags }), speed);
   const { listen, admin, auth, log } = loadConfig({});
   return { ...config, listen: { ...listen, port: 0 }, admin, auth, log, embedded: 0 };
@@ -104,40 +103,4 @@ export async function readEngines(gateway: string): Promise<readonly EngineRow[]
 async function whoIsDown(gateway: string): Promise<string | undefined> {
   const down = (await readEngines(gateway)).filter(({ state }) => state !== 'up');
   return down.length === 0 ? undefined : `not up: ${down.map(({ url }) => url).join(', ')}`;
-}
-
-/** The first model that the gateway lists, and its longest prompt and answer, if known. */
-export interface Model {
-  readonly id: string;
-  readonly max_model_len?: number;
-}
-
-/** @throws Error when no model is listed. */
-export async function readModel(gateway: string): Promise<Model> {
-  const { data } = JSON.parse(await get(`${gateway}/v1/models`)) as { readonly data?: readonly Model[] };
-  const model = data?.[0];
-  if (model === undefined) throw new Error('the engines list no model');
-  return model;
-}
-
-/** The gateway's own counters of a run, in the time scale of its calls. */
-export interface GatewayView {
-  readonly programs: number;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly queuedSeconds: number;
-  readonly promotions: number;
-}
-
-export async function readView(gateway: string): Promise<GatewayView> {
-  const text = await get(`${gateway}/metrics`);
-  const sum = (name: string) =>
-    (parsePrometheus(text, new Set([name])).get(name) ?? []).reduce((total, { value }) => total + value, 0);
-  return {
-    programs: sum('maitred_programs') + sum('maitred_programs_ended_total'),
-    promptTokens: sum('maitred_prompt_tokens_total'),
-    cachedTokens: sum('maitred_prompt_tokens_cached_total'),
-    queuedSeconds: sum('maitred_queue_seconds_sum'),
-    promotions: sum('maitred_starvation_promotions_total'),
-  };
 }

@@ -10,7 +10,6 @@ import { BodyReader } from './bodies/reader.js';
 import { Observers, type Observer } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
 import { Sessions } from './calls/sessions.js';
-import { Warms } from './calls/warms.js';
 import type { Config } from './config/index.js';
 import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
@@ -66,7 +65,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
       (recorder) => recorder !== undefined,
     ),
-    memory: { start: (command) => warms.start(command), cancel: (command) => warms.cancel(command) },
   });
   const fleet = createFleet(config, {
     emit: (event) => driver.emit(announced(context, event)),
@@ -76,7 +74,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     log,
   });
   const sessions = new Sessions(() => context.config.timeouts.leaseMs);
-  const warms = makeWarms(config, sessions, () => context);
   const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
     config,
@@ -98,7 +95,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     reader: new BodyReader(() => context.config, config.limits.beginningBytes),
     active: new ActiveSet(),
     sessions,
-    warms,
     threads: new Threads(),
     repeats: new Repeats(),
     identified: new Identified(),
@@ -128,7 +124,7 @@ function announced({ totals, cluster }: Context, event: Event): Event {
 
 /** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */
 function observersOf(context: () => Context): Observer[] {
-  const { active, identified, known, log, metrics, pastCalls, repeats, responses, sessions, threads, tokens, totals, warms } = context(); // prettier-ignore
+  const { active, identified, known, log, metrics, pastCalls, repeats, responses, sessions, threads, tokens, totals } = context(); // prettier-ignore
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
@@ -157,12 +153,6 @@ function observersOf(context: () => Context): Observer[] {
       },
     },
     {
-      answered: (spec) => {
-        if (context().config.policy.prefetch === 'on' && spec.api.oneToken !== undefined) warms.prompts.keep(spec);
-      },
-      programGone: ({ program }) => warms.prompts.forget(program),
-    },
-    {
       programGone: ({ program, cause }) => {
         // Another gateway may have the program now.
         if (cause === 'ended' || context().cluster?.owns(program) !== false) sessions.close(program);
@@ -170,18 +160,6 @@ function observersOf(context: () => Context): Observer[] {
       },
     },
   ];
-}
-
-/** The context is read late, because it holds these warms itself. */
-function makeWarms({ limits }: Config, sessions: Sessions, context: () => Context): Warms {
-  return new Warms({
-    config: () => context().config,
-    fleet: { get: (id) => context().fleet.get(id) },
-    sessions,
-    bytesMax: limits.warmBytes,
-    now: () => context().driver.now(),
-    emit: (event) => context().driver.emit(event),
-  });
 }
 
 /** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */

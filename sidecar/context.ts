@@ -9,7 +9,6 @@ import type { BodyReader } from './bodies/reader.js';
 import type { Observers } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
 import type { Sessions } from './calls/sessions.js';
-import type { Warms } from './calls/warms.js';
 import type { Config } from './config/index.js';
 import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver, Recorder } from './driver.js';
@@ -67,7 +66,6 @@ export interface Context {
   readonly reader: BodyReader;
   readonly active: ActiveSet;
   readonly sessions: Sessions;
-  readonly warms: Warms;
   readonly threads: Threads;
   readonly repeats: Repeats;
   readonly identified: Identified;

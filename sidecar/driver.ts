@@ -3,7 +3,6 @@ import type {
   Balancer,
   CallArrived,
   CallId,
-  CancelWarm,
   Command,
   Dispatch,
   Event,
@@ -13,7 +12,6 @@ import type {
   Reject,
   Views,
   WaitView,
-  Warm,
 } from '../src/index.js';
 import type { Config } from './config/index.js';
 import { Waiting } from './watch/waiting.js';
@@ -36,8 +34,6 @@ export interface DriverPorts {
   /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
   readonly recorders: readonly Recorder[];
-  /** Moves engines' memory as the scheduler commands. */
-  readonly memory: { start(command: Warm): void; cancel(command: CancelWarm): void };
 }
 
 /** Longest delay of setTimeout; a later wake takes several sleeps. */
@@ -50,7 +46,11 @@ const SLEEP_MS_MAX = 2 ** 31 - 1;
 export class Driver {
   readonly #scheduler: Scheduler;
   readonly #waits: Waiting;
-  readonly #owners = new Map<CallId, CallOwner>();
+  /**
+   * V8's old table of a Map that grows or shrinks refers to the new one, and its entries live as long. So the calls of
+   * these tables would survive young collections: a third of all time. Cells are emptied instead.
+   */
+  readonly #owners = new Map<CallId, { owner: CallOwner | undefined }>();
   /** Events that arrived while commands were carried out, because steps never nest. */
   readonly #pending: Event[] = [];
   #stepping = false;
@@ -107,7 +107,7 @@ export class Driver {
 
   /** Adds a call; `owner` receives its commands, perhaps before this returns. */
   arrive(event: CallArrived, owner: CallOwner): void {
-    this.#owners.set(event.call, owner);
+    this.#owners.set(event.call, { owner });
     this.emit(event);
   }
 
@@ -133,7 +133,7 @@ export class Driver {
 
   #drain(): void {
     for (let event = this.#pending.shift(); event !== undefined; event = this.#pending.shift()) {
-      if (endsCall(event)) this.#owners.delete(event.call);
+      if (endsCall(event)) this.#release(event.call);
       const now = this.now();
       const commands = this.#scheduler.step(event, now);
       for (const recorder of this.ports.recorders) recorder.step(event, now, commands);
@@ -153,22 +153,13 @@ export class Driver {
   #obey(command: Command): void {
     switch (command.type) {
       case 'dispatch':
-        this.#owners.get(command.call)?.dispatched(command);
+        this.#owners.get(command.call)?.owner?.dispatched(command);
         return;
-      case 'reject': {
-        const owner = this.#owners.get(command.call);
-        this.#owners.delete(command.call);
-        owner?.rejected(command);
+      case 'reject':
+        this.#release(command.call)?.rejected(command);
         return;
-      }
       case 'programGone':
         this.ports.programGone(command);
-        return;
-      case 'warm':
-        this.ports.memory.start(command);
-        return;
-      case 'cancelWarm':
-        this.ports.memory.cancel(command);
         return;
       case 'wakeAt':
         this.#wakeAt = command.at;
@@ -177,6 +168,15 @@ export class Driver {
       default:
         command satisfies never;
     }
+  }
+
+  #release(call: CallId): CallOwner | undefined {
+    const cell = this.#owners.get(call);
+    if (cell === undefined) return undefined;
+    this.#owners.delete(call);
+    const { owner } = cell;
+    cell.owner = undefined;
+    return owner;
   }
 
   /** Sleeps until the wake. A timer set for an earlier time is kept; when it fires, it sleeps again. */

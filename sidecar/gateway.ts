@@ -100,7 +100,6 @@ class RunningGateway implements Gateway {
     findEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
     context.driver.configure(config, context.balancer.for(config.balancer));
-    if (config.policy.prefetch === 'off') context.warms.prompts.clear();
     // The new keys and token must admit every watcher.
     const { admin, auth } = context.config;
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
@@ -129,7 +128,6 @@ class RunningGateway implements Gateway {
     const { active, config, log } = this.context;
     this.context.draining = true;
     this.context.batches?.stop();
-    this.context.warms.close();
     log.info({ active: active.size }, 'draining');
     const endsAt = performance.now() + config.timeouts.drainMs;
     await active.emptied(config.timeouts.drainMs);
@@ -139,7 +137,8 @@ class RunningGateway implements Gateway {
 }
 
 /** Adds new engines immediately, and starts new sources of engines. */
-function findEngines({ membership, discovery }: Context, { engines, discovery: sources }: Config): void {
+function findEngines({ fleet, membership, discovery }: Context, { engines, discovery: sources }: Config): void {
+  fleet.expectModels(sources.flatMap(({ models = [] }) => models));
   membership.configure(engines, sources.map(labelOf));
   discovery.configure(sources);
 }
@@ -232,7 +231,6 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   context.draining = true;
   context.active.drainAway();
   await context.batches?.close();
-  context.warms.close();
   context.watchers.close();
   context.totals.close();
   await Promise.all(listeners.map((listener) => listener.close()));

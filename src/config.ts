@@ -7,9 +7,8 @@ export const ORDER_NAMES = ['learnt', 'attained'] as const;
 export const FORECAST_NAMES = ['learnt', 'length', 'none'] as const;
 export const ADMISSION_NAMES = ['knee', 'none'] as const;
 export const RETENTION_NAMES = ['learnt', 'half-life', 'lru'] as const;
-export const FORESIGHT_NAMES = ['none', 'learnt', 'declared'] as const;
-export const PREFETCH_NAMES = ['off', 'on'] as const;
-export const TENANTS_NAMES = ['none', 'weighted', 'afs'] as const;
+export const FORESIGHT_NAMES = ['none', 'declared'] as const;
+export const TENANTS_NAMES = ['none', 'weighted'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
 export type ChargeName = (typeof CHARGE_NAMES)[number];
 export type OrderName = (typeof ORDER_NAMES)[number];
@@ -17,7 +16,6 @@ export type ForecastName = (typeof FORECAST_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
-export type PrefetchName = (typeof PREFETCH_NAMES)[number];
 export type TenantsName = (typeof TENANTS_NAMES)[number];
 
 /** Settings of a policy. */
@@ -38,13 +36,8 @@ export interface PolicySettings {
   readonly msPerPromptToken: number;
   /** Decode milliseconds of an output token, of declared work. */
   readonly msPerOutputToken: number;
-  /**
-   * Knowledge of what programs will do: none, learnt by agent type, or that and what clients declare. `plas` ranks by
-   * it.
-   */
+  /** Knowledge beside the learnt order: none, or the work to come that clients declare. `plas` ranks by it. */
   readonly foresight: ForesightName;
-  /** Whether contexts that have left an engine's cache are computed again just before their threads return. */
-  readonly prefetch: PrefetchName;
 }
 
 /**
@@ -53,7 +46,7 @@ export interface PolicySettings {
 export interface SchedulerConfig {
   readonly policy: PolicySettings & {
     readonly name: PolicyName;
-    /** How engine time is divided among tenants, above the policy: not at all, by weight, or by urgency too. */
+    /** How engine time is divided among tenants, above the policy: not at all, or by weight. */
     readonly tenants: TenantsName;
     /** Weights by tenant; a tenant that is not named has the weight 1. */
     readonly tenantWeights: Readonly<Record<string, number>>;
@@ -220,7 +213,6 @@ function checkNames({ policy, admission }: SchedulerConfig): void {
     ['policy.charge', policy.charge, CHARGE_NAMES],
     ['policy.order', policy.order, ORDER_NAMES],
     ['policy.foresight', policy.foresight, FORESIGHT_NAMES],
-    ['policy.prefetch', policy.prefetch, PREFETCH_NAMES],
     ['policy.tenants', policy.tenants, TENANTS_NAMES],
     ['admission.window', typeof admission.window === 'number' ? 'auto' : admission.window, ['auto', 'adaptive']],
     ['admission.batching', admission.batching, ADMISSION_NAMES],

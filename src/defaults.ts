@@ -16,7 +16,6 @@ export const defaults = {
     msPerPromptToken: 0.1,
     msPerOutputToken: 20,
     foresight: 'none',
-    prefetch: 'off',
     tenants: 'none',
     tenantWeights: {},
   },

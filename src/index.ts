@@ -1,7 +1,7 @@
 /**
  * The core of maitred: decides which call runs next, and where. Pure: events and time come in, commands go out.
  *
- * README.md here is the guide: the rooms (protocol/, programs/, foresight/, memory/, policies/, queues/, engines/, kv/,
+ * README.md here is the guide: the rooms (protocol/, programs/, foresight/, policies/, queues/, engines/, kv/,
  * placement/, views/) and the life of a call. Start with protocol/events.ts, then scheduler.ts.
  */
 export * from './protocol/units.js';
@@ -17,7 +17,6 @@ export {
   ORDER_NAMES,
   FORESIGHT_NAMES,
   POLICY_NAMES,
-  PREFETCH_NAMES,
   RETENTION_NAMES,
   TENANTS_NAMES,
   queueMsLeast,
@@ -27,7 +26,6 @@ export type {
   ForesightName,
   OrderName,
   PolicyName,
-  PrefetchName,
   RetentionName,
   SchedulerConfig,
   TenantsName,
@@ -38,9 +36,7 @@ export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
-export type { MemoryTotals } from './memory/memory.js';
 export type { TenantView } from './programs/accounts.js';
-export type { NextCall } from './foresight/thread-path.js';
 export { NO_STEPS } from './engines/step-time.js';
 export type {
   CallView,

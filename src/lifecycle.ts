@@ -1,5 +1,4 @@
 import type { Engine } from './engines/engine.js';
-import type { Memory } from './memory/memory.js';
 import { adopt, takeBack } from './placement/elsewhere.js';
 import { Escalator } from './placement/escalator.js';
 import type { Placement } from './placement/placement.js';
@@ -37,7 +36,6 @@ export class Lifecycle {
     private readonly step: Step,
     private readonly placement: Placement,
     private readonly accounting: Accounting,
-    private readonly memory: Memory,
     private readonly totals: Totals,
     public policy: Policy,
   ) {
@@ -69,7 +67,6 @@ export class Lifecycle {
     this.accounting.begin(call, event);
     if (isBack) takeBack(call, this.placement);
     if (event.elsewhere !== undefined) adopt(call, event.elsewhere, this.placement);
-    this.memory.called(call);
     this.wait(call);
   }
 
@@ -137,7 +134,6 @@ export class Lifecycle {
     this.placement.vacate(call, engine, call.isBackground ? 'nothing' : left, nowMs);
     if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);
     this.placement.completed(call, engine, nowMs);
-    this.memory.finished(call, engine, event.usage);
     this.#end(call);
   }
 
@@ -217,7 +213,6 @@ export class Lifecycle {
     this.accounting.ends.ended(row);
     this.ghosts.forget(row);
     this.placement.forget(row);
-    this.memory.forget(row);
     this.step.out.push(goneNotice(row));
   }
 

@@ -4,7 +4,6 @@ import type { Engine } from './engines/engine.js';
 import type { Command, Event } from './protocol/events.js';
 import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
 import { Lifecycle } from './lifecycle.js';
-import { Memory, type MemoryTotals } from './memory/memory.js';
 import { handOver } from './placement/elsewhere.js';
 import { Placement } from './placement/placement.js';
 import { Accounting } from './programs/accounting.js';
@@ -31,7 +30,6 @@ export class Scheduler {
   readonly #placement: Placement;
   readonly #accounting: Accounting;
   readonly #lifecycle: Lifecycle;
-  readonly #memory: Memory;
   #wakeAtMs = Infinity;
   /** Read-only pictures of the tables and queues. */
   readonly views = new Views(() => ({
@@ -67,13 +65,7 @@ export class Scheduler {
     const used = policy ?? makePolicy(config.policy);
     this.#accounting = new Accounting(config);
     this.#placement = new Placement({ config, balancer, policy: used }, this.#accounting.types.all.index);
-    this.#memory = new Memory(this.#placement, this.#step);
-    this.#lifecycle = new Lifecycle(this.#step, this.#placement, this.#accounting, this.#memory, this.totals, used);
-  }
-
-  /** Running totals of warms, for metrics. */
-  get memory(): MemoryTotals {
-    return this.#memory.totals;
+    this.#lifecycle = new Lifecycle(this.#step, this.#placement, this.#accounting, this.totals, used);
   }
 
   /**
@@ -123,7 +115,6 @@ export class Scheduler {
   #passTime(): void {
     const { nowMs } = this.#step;
     this.#lifecycle.escalate();
-    this.#placement.accounts.reweigh(this.#lifecycle.calls.values(), this.#accounting.urgencyOf);
     this.#accounting.presumeEnded(nowMs);
     this.#placement.passTime(nowMs);
     this.#lifecycle.expire();
@@ -146,11 +137,7 @@ export class Scheduler {
       case 'programEnded':
         return this.#lifecycle.programEnded(event.program);
       case 'programHinted':
-        return this.#accounting.told(event, this.#step.nowMs);
-      case 'toolStarted':
-      case 'toolFinished':
-        this.#accounting.told(event, this.#step.nowMs);
-        return this.#memory.told(this.#accounting.table.get(event.program), event.thread);
+        return this.#accounting.hinted(event);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
         if (row === undefined) return;
@@ -168,8 +155,6 @@ export class Scheduler {
         return this.#left(event.engine, 'lost');
       case 'engineDrained':
         return this.#left(event.engine, 'draining');
-      case 'memoryMoved':
-        return this.#memory.moved(event);
       case 'engineShared':
         this.#accounting.types.all.index.share(event.ended ?? 0);
         return this.#withEngine(event.engine, (engine) => this.#placement.share(engine, event, this.#step.nowMs));
@@ -191,14 +176,12 @@ export class Scheduler {
 
   /** Ends a step in which no waiting call has room any more. */
   #settle(): Command[] {
-    this.#memory.settle();
     this.#planWake();
     return this.#step.out;
   }
 
   #planWake(): void {
-    const changeAtMs = Math.min(this.#placement.nextChangeMs(this.#step.nowMs), this.#memory.nextChangeMs);
-    const at = Math.min(this.#lifecycle.nextChangeMs, changeAtMs);
+    const at = Math.min(this.#lifecycle.nextChangeMs, this.#placement.nextChangeMs(this.#step.nowMs));
     if (at === this.#wakeAtMs || at === Infinity) return;
     this.#wakeAtMs = at;
     this.#step.out.push({ type: 'wakeAt', at: at as Millis });

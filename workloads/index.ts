@@ -10,7 +10,6 @@
 export { Dice } from './dice.js';
 export { UNKNOWN_KEY, issueText } from './issue-text.js';
 export { type AgentCall, type AgentMessage, type AgentProgram, type Prefix, inChain } from './program.js';
-export { SWE_AGENT, type AgentShape, smallAgent, syntheticAgents } from './synthetic/agents.js';
 export { arrivalTimes } from './synthetic/arrivals.js';
 export { WorkloadError } from './synthetic/problems.js';
 export { recordedPrograms, withShortGaps } from './synthetic/recorded.js';

@@ -1,6 +1,6 @@
 /**
  * One agent program as a workload: which calls its client makes, when, and how long they are. The simulator reads the
- * lengths; the load tester and the demo also read the texts. Every reader of a recording makes these, and
+ * lengths; the load tester also reads the texts. Every reader of a recording makes these, and
  * `docs/JSON.md` describes them as a file.
  */
 export interface AgentProgram {

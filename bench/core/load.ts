@@ -64,7 +64,7 @@ export function finished(call: string, promptTokens: number): Event {
     outputTokens: tokens(100),
     cachedTokens: tokens(Math.floor(promptTokens * 0.8)),
   };
-  return { type: 'callFinished', call: callId(call), usage, tools: ['bash'] };
+  return { type: 'callFinished', call: callId(call), usage };
 }
 
 /**

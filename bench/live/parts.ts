@@ -75,5 +75,5 @@ const engine = (url: string): Part => ({
   name: 'vllm',
   table: 'A real engine',
   minutes: 3.7,
-  args: ['dist/demo/main.js', '--engine', url, '--seeds', '1'],
+  args: [PEERS, '--engine', url, '--targets', 'pass-through,fcfs-window,maitred'],
 });

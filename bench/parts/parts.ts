@@ -73,20 +73,6 @@ export const PARTS: readonly Part[] = [
     loads: ['agents', 'coding', 'chat', 'fleet'],
   },
   {
-    name: 'retention by tools (saga; without: learnt)',
-    files: ['src/policies/retention-saga.ts', 'src/foresight/tool-latency.ts'],
-    without: DEFAULT,
-    with: plas({ 'admission.retention': 'saga' }),
-    loads: ['agents', 'coding'],
-  },
-  {
-    name: 'warms ahead of a return (prefetch)',
-    files: ['src/memory', 'sidecar/calls/warms.ts', 'sidecar/calls/kept-prompts.ts'],
-    without: DEFAULT,
-    with: plas({ 'policy.prefetch': 'on' }),
-    loads: ['agents', 'coding'],
-  },
-  {
     name: 'first prompts ranked by length (countPrompt)',
     files: [],
     without: plas({ 'policy.countPrompt': false }),
@@ -116,16 +102,9 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'tenants by weight',
-    files: ['src/programs/accounts.ts', 'src/programs/account.ts', 'src/policies/tenants-weighted.ts'],
+    files: ['src/programs/accounts.ts', 'src/programs/account.ts', 'src/queues/turn-queue.ts'],
     without: DEFAULT,
     with: plas({ 'policy.tenants': 'weighted' }),
-    loads: ['tenants'],
-  },
-  {
-    name: 'tenants by urgency (afs; without: weighted)',
-    files: ['src/policies/tenants-afs.ts', 'src/programs/urgency.ts'],
-    without: plas({ 'policy.tenants': 'weighted' }),
-    with: plas({ 'policy.tenants': 'afs' }),
     loads: ['tenants'],
   },
 ];

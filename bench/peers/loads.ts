@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-export const LOAD_NAMES = ['agents', 'fleet', 'team', 'mixed'] as const;
+export const LOAD_NAMES = ['agents', 'fleet', 'team', 'mixed', 'small'] as const;
 export type LoadName = (typeof LOAD_NAMES)[number];
 
 /** The load of one run. */
@@ -13,6 +13,8 @@ export interface Load {
   readonly args: readonly string[];
 }
 
+/** For a small real engine, such as the tests' vLLM. */
+const SMALL = 'examples/workloads/small-agents.yaml';
 const TRACES = '../shared/traces/mini-swe-agent';
 const TRACE_FILE = /\.jsonl(\.gz)?$/;
 const ALL_AT_ONCE = ['--programs', '30', '--concurrency', '30'];
@@ -33,6 +35,12 @@ export function makeLoad(name: LoadName, traces: string | undefined): Load {
     case 'mixed':
       // Many more calls a second than the other loads. Of 600 programs at 3.2/s no target ended all in ten minutes.
       return { title: 'mixed, 2.4 programs/s, 120 programs', speed: 6, args: synthetic('mixed', 2.4, 120) };
+    case 'small':
+      return {
+        title: '24 small agents at once',
+        speed: 20,
+        args: ['--workload', SMALL, '--programs', '24', '--concurrency', '24'],
+      };
   }
 }
 

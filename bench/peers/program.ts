@@ -5,7 +5,7 @@ import { makeLoad, QUICK, type Load } from './loads.js';
 import { readOptions, type PeerOptions } from './options.js';
 import { brief, HEADINGS, rowsOf } from './report.js';
 import { findRouter, SKIPPED } from './router.js';
-import { run, TARGETS, type Run, type RunChoice } from './run.js';
+import { run, type Run, type RunChoice, type TargetName } from './run.js';
 
 const complain = (text: string) => process.stderr.write(`bench:peers: ${text}\n`);
 
@@ -22,17 +22,23 @@ export async function main(argv: readonly string[]): Promise<number> {
     complain(error instanceof Error ? error.message : String(error));
     return 2;
   }
-  if (router !== undefined) return compare(options, router, loads);
+  if (router !== undefined || !options.targets.includes('vllm-router')) return compare(options, router, loads);
   say(options.json ? JSON.stringify({ version: 1, skipped: SKIPPED, runs: [] }, undefined, 2) : SKIPPED);
   return 0;
 }
 
-export function loadsOf({ quick, loads, traces, speed }: PeerOptions): Load[] {
+export function loadsOf({
+  quick,
+  loads,
+  traces,
+  engine,
+  speed = engine.length > 0 ? 1 : undefined,
+}: PeerOptions): Load[] {
   const chosen = quick ? [QUICK] : loads.map((name) => makeLoad(name, traces));
   return speed === undefined ? chosen : chosen.map((load) => ({ ...load, speed }));
 }
 
-async function compare(options: PeerOptions, router: string, loads: readonly Load[]): Promise<number> {
+async function compare(options: PeerOptions, router: string | undefined, loads: readonly Load[]): Promise<number> {
   const runs: Run[] = [];
   const failures: string[] = [];
   for (const choice of plan(options, router, loads)) {
@@ -51,22 +57,22 @@ async function compare(options: PeerOptions, router: string, loads: readonly Loa
     }
   }
   if (options.json) say(JSON.stringify({ version: 1, router, runs, failures }, undefined, 2));
-  else for (const load of loads) printLoad(load, runs.filter((each) => each.load === load.title)); // prettier-ignore
+  else for (const load of loads) printLoad(load, options.targets, runs.filter((each) => each.load === load.title)); // prettier-ignore
   return failures.length === 0 ? 0 : 1;
 }
 
 /** Targets take turns, in reverse order every second time, so that drift does not favour one of them. */
-export function plan(options: PeerOptions, router: string, loads: readonly Load[]): RunChoice[] {
-  const { seeds, timeLimit } = options;
+export function plan(options: PeerOptions, router: string | undefined, loads: readonly Load[]): RunChoice[] {
+  const { seeds, timeLimit, targets, engine } = options;
   return seeds.flatMap((seed, round) =>
     loads.flatMap((load, index) => {
-      const order = (round + index) % 2 === 0 ? TARGETS : TARGETS.toReversed();
-      return order.map((target) => ({ load, target, seed, router, timeLimit }));
+      const order = (round + index) % 2 === 0 ? targets : targets.toReversed();
+      return order.map((target) => ({ load, target, seed, router, engine, timeLimit }));
     }),
   );
 }
 
-function printLoad({ title, speed }: Load, runs: readonly Run[]): void {
+function printLoad({ title, speed }: Load, targets: readonly TargetName[], runs: readonly Run[]): void {
   say(`\n${title}; model time, ${speed} times as fast as real\n`);
-  printTable(HEADINGS, rowsOf(runs));
+  printTable(HEADINGS, rowsOf(runs, targets));
 }

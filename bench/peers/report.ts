@@ -1,13 +1,13 @@
 import { show } from '../numbers.js';
-import { TARGETS, type Run, type TargetName } from './run.js';
+import type { Run, TargetName } from './run.js';
 
 export const HEADINGS = [
   'target',
   'seed',
   'mean s (p99)',
-  'x peer',
+  'x first',
   'ms/token',
-  'x peer',
+  'x first',
   'cached',
   'completed',
   'refused',
@@ -21,14 +21,14 @@ export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string 
   `mean ${show(meanSeconds ?? undefined)} s, p99 ${show(p99Seconds ?? undefined)} s, ${show(msPerToken ?? undefined)} ms/token`;
 
 /** Rows of one load's runs, seed by seed, then the means of targets that ran with several seeds. */
-export function rowsOf(runs: readonly Run[]): string[][] {
+export function rowsOf(runs: readonly Run[], targets: readonly TargetName[]): string[][] {
   const seeds = [...new Set(runs.map(({ seed }) => seed))];
   const rows = seeds.flatMap((seed) => {
-    const round = TARGETS.flatMap((target) => runs.filter((run) => run.seed === seed && run.target === target));
-    const peer = round.find(({ target }) => target === TARGETS[0]);
+    const round = targets.flatMap((target) => runs.filter((run) => run.seed === seed && run.target === target));
+    const peer = round.find(({ target }) => target === targets[0]);
     return round.map((run) => rowOf(run, peer));
   });
-  return seeds.length > 1 ? [...rows, ...meanRows(runs, seeds.length)] : rows;
+  return seeds.length > 1 ? [...rows, ...meanRows(runs, targets, seeds.length)] : rows;
 }
 
 function rowOf(run: Run, peer: Run | undefined): string[] {
@@ -59,14 +59,14 @@ const times = (value: number | null, other: number | null | undefined): string =
   value === null || other === null || other === undefined ? '-' : (value / other).toFixed(2);
 
 /** Only for targets with a run for every seed: other means would be of different programs. */
-function meanRows(runs: readonly Run[], seeds: number): string[][] {
+function meanRows(runs: readonly Run[], targets: readonly TargetName[], seeds: number): string[][] {
   const means = new Map<TargetName, Figures>();
-  for (const target of TARGETS) {
+  for (const target of targets) {
     const own = runs.filter((run) => run.target === target);
     if (own.length === seeds) means.set(target, meanOf(own));
   }
   const blank = ['', '', '', '', '', ''];
-  return [...means].map(([target, mean]) => [target, 'mean', ...figures(mean, means.get(TARGETS[0])), ...blank]);
+  return [...means].map(([target, mean]) => [target, 'mean', ...figures(mean, means.get(targets[0]!)), ...blank]);
 }
 
 function meanOf(runs: readonly Figures[]): Figures {

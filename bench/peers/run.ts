@@ -7,8 +7,10 @@ import { watchOthers, type Disturbance } from '../disturbance.js';
 import type { Load } from './loads.js';
 import { startRouter } from './router.js';
 
-/** The peer comes first: others are compared with it. */
-export const TARGETS = ['vllm-router', 'maitred', 'pass-through'] as const;
+/** The peer, then policies of the gateway; `maitred` is its default. */
+export const TARGETS = ['vllm-router', 'maitred', 'fcfs-window', 'pass-through'] as const;
+/** Those of a comparison with the peer. */
+export const PEERS: readonly TargetName[] = ['vllm-router', 'maitred', 'pass-through'];
 export type TargetName = (typeof TARGETS)[number];
 
 const ENGINES = 2;
@@ -48,28 +50,27 @@ export interface RunChoice {
   readonly load: Load;
   readonly target: TargetName;
   readonly seed: number;
-  readonly router: string;
+  /** Needed for a run of it. */
+  readonly router: string | undefined;
+  /** Real engines; empty: stand-ins. */
+  readonly engine: readonly string[];
   /** Milliseconds. */
   readonly timeLimit: number;
 }
 
 /**
- * Runs a load through a target on engines of its own.
+ * Runs a load through a target, on engines of its own where there are no real ones.
  * @throws Error when something does not start, or reports no figures
  */
 export async function run(choice: RunChoice): Promise<Run> {
-  const { load, target, seed, timeLimit } = choice;
-  const engines = await startStandIns({
-    count: ENGINES,
-    preset: DEFAULT_PRESET,
-    kvTokens: KV_TOKENS,
-    speed: load.speed,
-  });
+  const { load, target, seed, timeLimit, engine } = choice;
+  const standIns = { count: ENGINES, preset: DEFAULT_PRESET, kvTokens: KV_TOKENS, speed: load.speed };
+  const engines = engine.length > 0 ? { urls: engine, stop: () => Promise.resolve() } : await startStandIns(standIns);
   try {
     const server = await startTarget(choice, engines.urls);
     try {
       const disturbance = watchOthers();
-      const { stdout, stderr } = await runToEnd(loadArgs(load, server.url, seed), timeLimit);
+      const { stdout, stderr } = await runToEnd(loadArgs(choice, server.url), timeLimit);
       if (!stdout.startsWith('{')) throw new Error(stderr || 'the load tester ended without a report');
       return resultOf(JSON.parse(stdout) as LoadDocument, load, target, seed, disturbance());
     } finally {
@@ -82,15 +83,24 @@ export async function run(choice: RunChoice): Promise<Run> {
 
 /** The gateway has its default settings, with times divided by the speed, like the router's. */
 function startTarget({ load: { speed }, target, router }: RunChoice, engines: readonly string[]): Promise<Server> {
-  return target === 'vllm-router'
+  return target === 'vllm-router' && router !== undefined
     ? startRouter({ command: router, engines, kvTokens: KV_TOKENS, speed })
-    : startGateway({ policy: target === 'maitred' ? 'plas' : target, engines, speed });
+    : startGateway({ policy: target === 'fcfs-window' || target === 'pass-through' ? target : 'plas', engines, speed });
 }
 
-/** All targets get the same identity of programs, in the router's own header and field. */
-const loadArgs = (load: Load, url: string, seed: number): string[] => [
+/** All targets get the same identity of programs, in the router's own header and field. Real engines keep contexts of earlier runs. */
+const loadArgs = ({ load, seed, engine }: RunChoice, url: string): string[] => [
   ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--speed', `${load.speed}`],
-  ...['--identity', 'vllm-router', '--seed', `${seed}`, '--quiet', '--json', '-'],
+  ...[
+    '--identity',
+    'vllm-router',
+    '--seed',
+    `${seed}`,
+    '--quiet',
+    '--json',
+    '-',
+    ...(engine.length > 0 ? ['--salt'] : []),
+  ],
 ];
 
 export function resultOf(

@@ -53,6 +53,11 @@ export class SeenCalls {
     this.ended = [];
   }
 
+  /** Drops the oldest of the ended calls. */
+  drop(calls: number): void {
+    this.sinceMs = this.ended.splice(0, calls).at(-1)?.endedMs ?? this.sinceMs;
+  }
+
   step(event: Event, now: number, commands: readonly Command[]): void {
     if (event.type === 'callArrived') this.#arrived(event, now);
     else if ('call' in event) this.#told(event, now);

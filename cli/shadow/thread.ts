@@ -9,14 +9,17 @@ import type { FromShadow, ToShadow } from './messages.js';
 import { SeenCalls } from './seen-calls.js';
 import type { WindowLimits } from './window.js';
 
-/** Interval in which calls go to the thread, and most of them at a time: copying more would hold up others. */
-const SEND_MS = 500;
+/** Interval of the looks whether an estimate is due, and most calls to send at a time: copying more would hold up others. */
+const LOOK_MS = 500;
 const SEND_MAX = 500;
 /** Share of a core that estimates may take. */
 const CPU_SHARE_MAX = 0.01;
 const HEAP_MB_MAX = 512;
 
-/** Estimates in a thread of their own, so that simulations hold up no call. The thread gets one message at a time. */
+/**
+ * Estimates in a thread of their own, so that simulations hold up no call. The thread gets one message at a time, and the
+ * calls only when an estimate is due: under load most of them have left the window by then.
+ */
 export class ShadowThread implements Shadow {
   readonly #calls: SeenCalls;
   readonly #worker: Worker;
@@ -41,7 +44,7 @@ export class ShadowThread implements Shadow {
     });
     this.#worker.on('message', (message: FromShadow) => this.#answered(message));
     this.#worker.on('error', (error) => this.#failed(error));
-    this.#timer = setInterval(() => this.#send(), SEND_MS);
+    this.#timer = setInterval(() => this.#send(), LOOK_MS);
   }
 
   latest(): ShadowAnswer | undefined {
@@ -51,7 +54,8 @@ export class ShadowThread implements Shadow {
   step(event: Event, now: Millis, commands: readonly Command[]): void {
     if (this.#isOver) return;
     this.#calls.step(event, now, commands);
-    if (this.#calls.ended.length > this.#config.shadow.callsMax) this.#calls.restart(now);
+    const more = this.#calls.ended.length - this.#config.shadow.callsMax;
+    if (more >= SEND_MAX) this.#calls.drop(more);
   }
 
   configured(config: Config, now: Millis): void {
@@ -67,11 +71,11 @@ export class ShadowThread implements Shadow {
   #send(): void {
     const { ended, engines, sinceMs } = this.#calls;
     const nowMs = performance.now();
-    const isDue = nowMs >= this.#estimateAtMs && ended.length <= SEND_MAX;
-    if (this.#isWaiting || (ended.length === 0 && !isDue)) return;
-    const scene = isDue
-      ? { open: this.#calls.open, engines: [...engines.values()], settings: settingsOf(this.#config) }
-      : undefined;
+    if (this.#isWaiting || nowMs < this.#estimateAtMs) return;
+    const scene =
+      ended.length <= SEND_MAX
+        ? { open: this.#calls.open, engines: [...engines.values()], settings: settingsOf(this.#config) }
+        : undefined;
     const message: ToShadow = { ended: ended.splice(0, SEND_MAX), sinceMs, nowMs, scene };
     this.#isWaiting = true;
     this.#worker.postMessage(message);
@@ -84,7 +88,7 @@ export class ShadowThread implements Shadow {
       const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
       this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
     }
-    if (this.#calls.ended.length >= SEND_MAX) this.#send();
+    this.#send();
   }
 
   #failed(err: Error): void {

@@ -12,7 +12,6 @@ export const AXES = [
   'gate',
   'hostGate',
   'foresight',
-  'prefetch',
   'tenants',
   'retention',
 ] as const;
@@ -31,7 +30,6 @@ export interface Values {
   readonly gate?: Value;
   readonly hostGate?: Value;
   readonly foresight?: string;
-  readonly prefetch?: string;
   readonly tenants?: string;
   readonly retention?: string;
 }
@@ -77,7 +75,6 @@ export function valueText(axis: Axis, value: Value): string {
     case 'window':
     case 'gate':
     case 'foresight':
-    case 'prefetch':
     case 'tenants':
     case 'retention':
       return `${axis} ${value}`;

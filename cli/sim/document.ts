@@ -160,7 +160,6 @@ function settingsOf(plan: Plan): Settings {
         ...config.policy,
         name: undefined,
         foresight: common('foresight', config.policy.foresight),
-        prefetch: common('prefetch', config.policy.prefetch),
         tenants: common('tenants', config.policy.tenants),
       },
       admission: {

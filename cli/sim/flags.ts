@@ -9,7 +9,7 @@ import {
   type SimBalancerName,
   type SimPolicyName,
 } from '../../sim/index.js';
-import { FORESIGHT_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { choice, names, numberFrom, numbersFrom, seeds, settings } from '../options.js';
 import { explainChoices } from '../choices-help.js';
 import { marginOption } from '../margin.js';
@@ -34,7 +34,6 @@ export interface SimFlags extends SourceFlags<readonly number[]>, HostOptions {
   readonly gate?: readonly Value[];
   readonly hostGate?: readonly Value[];
   readonly foresight?: readonly string[];
-  readonly prefetch?: readonly string[];
   readonly tenants?: readonly string[];
   readonly retention?: readonly string[];
   readonly seed?: readonly number[];
@@ -62,7 +61,6 @@ export function addSimOptions(command: Command): Command {
     .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling settings apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
     .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))
-    .addOption(names('--prefetch <uses>', 'recompute contexts before their threads return (policy.prefetch)', PREFETCH_NAMES))
     .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
     .addOption(names('--retention <rules>', 'retention of idle contexts (admission.retention); belady knows the future', [...RETENTION_NAMES, BELADY]))
     .option('--gate <shares>', 'largest share of KV capacity for the working set, 0: no gate (admission.gate)', settings)

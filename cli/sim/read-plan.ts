@@ -60,11 +60,10 @@ function listsOf({
   gate,
   hostGate,
   foresight,
-  prefetch,
   tenants,
   retention,
 }: SimFlags): Lists {
-  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, hostGate, foresight, prefetch, tenants, retention }; // prettier-ignore
+  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, hostGate, foresight, tenants, retention }; // prettier-ignore
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 

@@ -19,7 +19,7 @@ export interface Scheduling {
 /** One value for each setting. */
 export interface SchedulingFlags extends Pick<
   Values,
-  'window' | 'gate' | 'hostGate' | 'foresight' | 'prefetch' | 'tenants' | 'retention'
+  'window' | 'gate' | 'hostGate' | 'foresight' | 'tenants' | 'retention'
 > {
   readonly config?: string | undefined;
 }
@@ -30,7 +30,6 @@ export const KEYS = {
   balancer: 'balancer.name',
   window: 'admission.window',
   foresight: 'policy.foresight',
-  prefetch: 'policy.prefetch',
   tenants: 'policy.tenants',
   retention: 'admission.retention',
   gate: 'admission.gate',
@@ -42,7 +41,7 @@ export const KEYS = {
  * @throws ConfigError with every problem found
  */
 export function readScheduling({ config: file, ...settings }: SchedulingFlags, warn = warnOfConfig): Scheduling {
-  const flags = (['window', 'foresight', 'prefetch', 'tenants', 'retention', 'gate', 'hostGate'] as const).flatMap(
+  const flags = (['window', 'foresight', 'tenants', 'retention', 'gate', 'hostGate'] as const).flatMap(
     (name): Override[] => {
       const value = settings[name];
       return value === undefined || value === BELADY

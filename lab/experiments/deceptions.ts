@@ -2,7 +2,6 @@ import {
   type Conditions,
   conditionsSchema,
   dated,
-  hurried,
   misidentified,
   noisyService,
   unjoined,
@@ -10,7 +9,7 @@ import {
   type WorldOptions,
 } from '../../sim/index.js';
 
-/** Clients declare wrongly how much work their programs bring, or that they are due at once. */
+/** Clients declare wrongly how much work their programs bring. */
 const declaring = (declarations: Partial<NonNullable<Conditions['declarations']>>) => () => ({
   conditions: conditionsSchema.parse({ declarations }),
 });
@@ -24,11 +23,9 @@ export const DECEPTIONS = {
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
   'split-sub-agents': () => ({ lens: unjoined }),
   'dated-families': () => ({ lens: dated }),
-  'false-deadlines': () => ({ lens: hurried('burst-1') }),
   'wrong-sizes': declaring({ spread: 4 }),
   'wrong-graphs': declaring({ mistakenShare: 1 }),
   'some-wrong-graphs': declaring({ mistakenShare: 0.25 }),
-  'due-at-once': declaring({ deadlineMs: 0 }),
   'stale-reports': () => ({ reports: { staleMs: 1000 } }),
   'announced-ends': () => ({ announceEnds: true }),
 } satisfies Record<string, (seed: number) => Partial<WorldOptions>>;

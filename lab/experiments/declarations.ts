@@ -6,25 +6,15 @@ import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react,
 import { LOST, perToken, programTime, ratioText, type Results } from './results.js';
 
 const DECLARED: Setup = { policy: 'plas', settings: { 'policy.foresight': 'declared' } };
-const AFS: Setup = { policy: 'plas', settings: { 'policy.tenants': 'afs' } };
-const AFS_DECLARED: Setup = { ...AFS, settings: { ...AFS.settings, ...DECLARED.settings } };
 
 /** The first of each is what the others must not be worse than. */
 const WORK: Readonly<Record<string, Setup>> = {
   'no foresight': { policy: 'plas' },
-  learnt: { policy: 'plas', settings: { 'policy.foresight': 'learnt' } },
   declared: DECLARED,
   'declared, wrong by up to 4': { ...DECLARED, deception: 'wrong-sizes' },
   'declared, all graphs wrong': { ...DECLARED, deception: 'wrong-graphs' },
   'declared, a quarter of the graphs wrong': { ...DECLARED, deception: 'some-wrong-graphs' },
 };
-const DEADLINES: Readonly<Record<string, Setup>> = {
-  'afs, no deadlines': AFS,
-  'afs, all due at once': { ...AFS, deception: 'due-at-once' },
-  'afs, declared': AFS_DECLARED,
-  'afs, declared, all due at once': { ...AFS_DECLARED, deception: 'due-at-once' },
-};
-
 /** Part by which foresight may be worse than none. */
 const TOLERANCE = 0.01;
 
@@ -34,16 +24,15 @@ export const declarations: Experiment = {
   name: 'declarations',
   title: 'When clients declare wrongly what their programs will do',
   about:
-    'Is foresight ever worse than none? `plas` ranks programs by what is learnt of their agent type, or by the rest that their clients declare: the true one; one that is wrong by a factor of the program’s own, from 1/4 to 4; or the rest of the program that came before, as by a wrong graph, of all programs or of a quarter of them. With `policy.tenants: afs` deadlines count as well, and every program declares that it is due at once. The goal is at most 1 % more mean program time than without foresight.',
+    'Is foresight ever worse than none? `plas` ranks programs by the rest that their clients declare: the true one; one that is wrong by a factor of the program’s own, from 1/4 to 4; or the rest of the program that came before, as by a wrong graph, of all programs or of a quarter of them. The goal is at most 1 % more mean program time than without foresight.',
   recordings: ['mini-swe-agent', 'agentcgroup', 'weka'],
   plan(scale) {
     const loads = loadsOf(scale);
     const shared = scale.points([0.4, 0.8]).map((rate) => tenants(scale, rate));
     return {
-      cases: [...crossed([...loads, ...shared], Object.values(WORK)), ...crossed(shared, Object.values(DEADLINES))],
+      cases: crossed([...loads, ...shared], Object.values(WORK)),
       tell: (results) => [
         ...[...loads, ...shared].map((load) => tellOf(load, 'declared work', WORK, results)),
-        ...shared.map((load) => tellOf(load, 'declared deadlines', DEADLINES, results)),
         worst([...loads, ...shared], results),
       ],
     };

@@ -12,7 +12,6 @@ const plas = (settings: Settings, more: Omit<Setup, 'policy' | 'settings'> = {})
 });
 
 const DECLARED = { 'policy.foresight': 'declared' };
-const LEARNT = { 'policy.foresight': 'learnt' };
 
 const WITH_ALL = plas(DECLARED);
 const DEFAULT: Setup = { policy: 'plas' };
@@ -29,7 +28,6 @@ const WHOLE: Readonly<Record<string, Setup>> = {
   'pass-through, program-affinity': { policy: 'pass-through' },
   'plas (default)': DEFAULT,
   'plas (default), eviction by steps': { ...DEFAULT, eviction: 'steps' },
-  'all of it, learnt': plas(LEARNT),
   'all of it, declared': WITH_ALL,
 };
 
@@ -45,18 +43,17 @@ const PARTS: Readonly<Record<string, Setup>> = {
 
 /** SAGA's table 5. */
 const KNOWN: Readonly<Record<string, Setup>> = {
-  none: DEFAULT,
-  learnt: plas(LEARNT),
+  'learnt (default)': DEFAULT,
   declared: plas(DECLARED),
   'all of it known (srpt)': { policy: 'srpt' },
 };
 
-/** SAGA's table 2. All know how long tools take. */
-const BELADY = plas(LEARNT, { belady: true });
+/** SAGA's table 2. */
+const BELADY = plas({}, { belady: true });
 const HOLDING: Readonly<Record<string, Setup>> = {
-  'learnt (default)': plas(LEARNT),
-  'half-life': plas({ ...LEARNT, 'admission.retention': 'half-life' }),
-  lru: plas({ ...LEARNT, 'admission.retention': 'lru' }),
+  'learnt (default)': DEFAULT,
+  'half-life': plas({ 'admission.retention': 'half-life' }),
+  lru: plas({ 'admission.retention': 'lru' }),
 };
 const RETENTION = { ...HOLDING, belady: BELADY };
 
@@ -78,7 +75,7 @@ export const saga: Experiment = {
   name: 'saga',
   title: 'The parts of SAGA, one by one, without failures',
   about:
-    'What are foresight, retention, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are prefetching and WA-LRU, which move or keep what an engine holds, and retention by the time of tools, which was no better than the learnt one; tenants have a chapter of their own. Engines evict what was idle for longest, or by steps as in KVFlow: the context that its program’s true graph needs the most steps later. No gateway can have that. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
+    'What are foresight, retention, and affinity worth? The tables are those of SAGA, as far as a gateway has the switches. Coding agents arrive at random, with contexts that outgrow the caches; clients declare the true rest of their programs where that is used. Left out are WA-LRU, which an engine would have to know, and what gained nothing: prefetching, retention by the time of tools, and tenants by urgency. Tenants have a chapter of their own. Engines evict what was idle for longest, or by steps as in KVFlow: the context that its program’s true graph needs the most steps later. No gateway can have that. Missed are prompt tokens that no cache had. `belady` knows which threads call again, and holds their contexts alone.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [coding(scale), ...recorded('mini-swe-agent', scale)];
@@ -90,7 +87,7 @@ export const saga: Experiment = {
         ...loads.flatMap((load) => [
           compared(load, results, 'completion time (SAGA’s table 3)', WHOLE, WITH_ALL),
           compared(load, results, 'each part left out (table 4)', PARTS, WITH_ALL),
-          compared(load, results, 'declared, learnt, none (table 5)', KNOWN, DEFAULT),
+          compared(load, results, 'declared and learnt (table 5)', KNOWN, DEFAULT),
           missed(load, results),
         ]),
         spreadTable(spread, results),

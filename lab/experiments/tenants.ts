@@ -5,17 +5,11 @@ import type { Block } from '../report/block.js';
 import { caseOf, crossed, tenants as loadOf, type Load } from './loads.js';
 import { LOST, programTime, WORST_WAIT, type Measure, type Results } from './results.js';
 
-const DIVIDED = (tenants: string): Setup => ({ policy: 'plas', settings: { 'policy.tenants': tenants } });
-const WEIGHTED = DIVIDED('weighted');
-const AFS = DIVIDED('afs');
-
 const SETUPS = {
   'pass-through': { policy: 'pass-through' },
   'fcfs-window': { policy: 'fcfs-window' },
   plas: { policy: 'plas' },
-  'plas, weighted': WEIGHTED,
-  'plas, afs': AFS,
-  'plas, afs, false deadlines': { ...AFS, deception: 'false-deadlines' },
+  'plas, weighted': { policy: 'plas', settings: { 'policy.tenants': 'weighted' } },
 } satisfies Record<string, Setup>;
 
 const KINDS = ['light', 'medium', 'heavy', 'burst'];
@@ -37,7 +31,7 @@ export const tenants: Experiment = {
   name: 'tenants',
   title: 'Tenants of mixed intensity',
   about:
-    'Do light tenants get their share beside heavy ones? Ten tenants after SAGA’s experiment on fairness: three light ones, four medium ones and three heavy ones, one of which makes its calls in bursts. A program is on time if it takes at most 1.5 times as long as on an engine of its own. That time includes no other program in the engine, so a batch alone makes some programs late. With false deadlines, the tenant of the bursts declares for each of its programs that it is due at once.',
+    'Do light tenants get their share beside heavy ones? Ten tenants after SAGA’s experiment on fairness: three light ones, four medium ones and three heavy ones, one of which makes its calls in bursts. A program is on time if it takes at most 1.5 times as long as on an engine of its own. That time includes no other program in the engine, so a batch alone makes some programs late.',
   recordings: [],
   plan(scale) {
     const loads = scale.points([0.4, 0.8]).map((rate) => loadOf(scale, rate));

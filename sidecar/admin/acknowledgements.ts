@@ -10,19 +10,11 @@ export const ended = z
 export const hinted = z
   .strictObject({
     hinted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is `declared`, or for a deadline `policy.tenants` is `afs`.'),
+    used: say(z.boolean(), 'Whether it has the rest of the program, and `policy.foresight` is `declared`.'),
     id: z.string(),
     tenant: z.string(),
   })
   .meta({ id: 'Hinted' });
-export const noted = z
-  .strictObject({
-    noted: z.literal(true),
-    used: say(z.boolean(), 'Whether `policy.foresight` is other than `none`.'),
-    id: z.string(),
-    tenant: z.string(),
-  })
-  .meta({ id: 'Noted' });
 export const removed = z.strictObject({ id: z.string(), removed: z.literal(true) }).meta({ id: 'Removed' });
 export const everyEngine = z
   .strictObject({ engines: z.array(z.strictObject({ id: z.string(), status: whole, body: z.string() })) })

@@ -208,7 +208,9 @@ async function showMetrics(context: Parts, request: IncomingMessage, response: S
 }
 
 function showReady(context: Parts, request: IncomingMessage, response: ServerResponse): void {
-  const obstacle = context.draining ? 'draining' : context.fleet.list().some(isServing) ? undefined : 'no_engine';
+  const { draining, fleet } = context;
+  const takesCalls = fleet.awaited.size > 0 || fleet.list().some(isServing);
+  const obstacle = draining ? 'draining' : takesCalls ? undefined : 'no_engine';
   const status = obstacle === undefined ? 200 : 503;
   const cluster = context.cluster?.standing;
   sendJson(request, response, status, obstacle ?? 'ready', {

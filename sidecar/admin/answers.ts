@@ -92,16 +92,6 @@ const activeCall = z
   })
   .meta({ id: 'ActiveCall' });
 
-const nextCall = z
-  .strictObject({
-    probability: say(share, 'That it comes.'),
-    median_seconds: say(seconds, 'Time until it, if it comes.'),
-    p95_seconds: seconds,
-    more_tokens: say(whole, 'Prompt tokens beyond the thread’s context.'),
-    tools: say(z.string().nullable(), 'Tools that its answer asks for; empty: none; null: too uncertain.'),
-  })
-  .meta({ id: 'NextCall' });
-
 export const programDetail = z
   .strictObject({
     ...programFields,
@@ -115,19 +105,11 @@ export const programDetail = z
         remaining_seconds: say(seconds.nullable(), 'Engine time to come; null: unknown.'),
       })
       .meta({ id: 'Forecast' }),
-    memory: z
-      .strictObject({
-        warms: say(whole, 'Times that its contexts were computed again ahead of a call.'),
-        warmed_tokens: say(whole, 'Prompt tokens that engines computed for that.'),
-        useful_tokens: say(whole, 'Of these, the ones that its next calls found cached.'),
-      })
-      .meta({ id: 'Warms' }),
     threads: z.array(
       z.strictObject({
         thread: say(z.string(), 'The sub-agent’s id; empty for the root.'),
         calls: whole,
         active: say(z.array(activeCall), 'Of all its threads together, the oldest 100.'),
-        next: say(nextCall.nullable(), 'Its next call, as foreseen; null: one is in flight, or nothing is foreseen.'),
       }),
     ),
   })
@@ -314,7 +296,6 @@ export type Batch = z.infer<typeof batch>;
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;
 export type ProgramPage = z.infer<typeof programPage>;
-export type NextCall = z.infer<typeof nextCall>;
 export type ActiveCall = z.infer<typeof activeCall>;
 export type EndedPrograms = z.infer<typeof endedPrograms>;
 export type PastCall = z.infer<typeof pastCall>;

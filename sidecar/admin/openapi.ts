@@ -76,15 +76,6 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
       errors: [404, 413, 415],
     },
   },
-  '/programs/{id}/events': {
-    post: {
-      summary: 'Tells that one of its tools has begun or ended. Clients may do so with their own key.',
-      query: TENANT,
-      body: '`{"type": "tool_started", "tool": "bash", "thread": "", "expectedMs": 2000}` or `{"type": "tool_finished", "tool": "bash"}`; `thread` and `expectedMs` are optional. See docs/WORKFLOWS.md.',
-      answer: answers.noted,
-      errors: [404, 413, 415],
-    },
-  },
   '/engines': {
     get: { summary: 'All engines.', answer: answers.engineList },
     post: {

@@ -78,12 +78,6 @@ export interface StreamReader {
   facts(): AnswerFacts;
 }
 
-/** Changes to a body: fields to set, and fields to leave out. */
-export interface BodyChanges {
-  readonly set: JsonObject;
-  readonly drop: readonly string[];
-}
-
 /**
  * Answers the question "what does this API call a model, a prompt, an answer, an error?". One file per API; pure;
  * nothing outside the folder knows a field name of an API's bodies.
@@ -99,11 +93,6 @@ export interface Api {
    * if the API always sends usage.
    */
   usageFields(body: JsonObject): JsonObject;
-  /**
-   * Changes that leave the prompt as it is and make the answer one token, whole and not stored. Absent: such a request
-   * leaves nothing in an engine's cache. @param keys top-level keys of the body
-   */
-  oneToken?(keys: ReadonlySet<string>): BodyChanges;
   readAnswer(answer: JsonObject): AnswerFacts;
   /** @param wantsMessage whether to read the whole answer, for history matching; otherwise only the cheap parts */
   readStream(facts: RequestFacts, wantsMessage: boolean): StreamReader;

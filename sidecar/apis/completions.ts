@@ -1,6 +1,6 @@
 import type { Api } from './api.js';
 import { countPrompts, isAbsent, readFlag, readLimit, readModel, readStreamOptions, readWhole } from './fields.js';
-import { openaiOneToken, openaiUnread, openaiUsageFields } from './openai.js';
+import { openaiUnread, openaiUsageFields } from './openai.js';
 import { promptBytes } from './size.js';
 
 /** OpenAI's text completions: `POST /v1/completions`. A prompt is one text, so there is no conversation to match. */
@@ -23,6 +23,5 @@ export const completions: Api = {
   },
 
   usageFields: openaiUsageFields,
-  oneToken: openaiOneToken,
   ...openaiUnread,
 };

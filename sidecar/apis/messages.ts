@@ -25,7 +25,6 @@ export const messages: Api = {
   readRequest: readMessagesRequest,
   /** Every stream of this API carries usage. */
   usageFields: () => ({}),
-  oneToken: () => ({ set: { max_tokens: 1, stream: false }, drop: [] }),
 
   readAnswer(answer): AnswerFacts {
     const usage = anthropicUsage(objectOf(answer['usage']));

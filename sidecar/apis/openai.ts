@@ -1,16 +1,7 @@
 import { ERRORS } from '../errors.js';
 import type { GatewayError } from '../errors.js';
 import { FURTHER_MAX } from './api.js';
-import type {
-  AnswerFacts,
-  Api,
-  BodyChanges,
-  CanonicalMessage,
-  JsonObject,
-  RequestFacts,
-  SseEvent,
-  StreamReader,
-} from './api.js';
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
 import { canonicalMessage } from './canonical.js';
 import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
 import { Kept } from './kept.js';
@@ -36,16 +27,6 @@ export function openaiUsageFields(body: JsonObject): JsonObject {
   if (body['stream'] !== true || options['include_usage'] === true) return {};
   const quiet = options['continuous_usage_stats'] === undefined ? {} : { continuous_usage_stats: false };
   return { stream_options: { ...quiet, include_usage: true } };
-}
-
-/** Engines refuse stream options without a stream, and a least length above the limit. */
-export function openaiOneToken(keys: ReadonlySet<string>): BodyChanges {
-  const limits = ['max_completion_tokens', 'max_tokens'].filter((name) => keys.has(name));
-  const ones = [...(limits.length > 0 ? limits : ['max_tokens']), ...(keys.has('n') ? ['n'] : [])];
-  return {
-    set: { ...Object.fromEntries(ones.map((name) => [name, 1])), stream: false },
-    drop: ['stream_options', 'min_tokens', 'best_of', 'prompt_logprobs'],
-  };
 }
 
 /**

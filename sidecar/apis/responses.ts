@@ -52,8 +52,6 @@ export const responses: Api = {
   /** Every stream of this API ends with usage. */
   usageFields: () => ({}),
 
-  oneToken: () => ({ set: { max_output_tokens: 1, stream: false, store: false }, drop: ['stream_options'] }),
-
   readAnswer(answer): AnswerFacts {
     const { input_tokens, output_tokens, input_tokens_details } = objectOf(answer['usage']);
     const usage = usageOf(input_tokens, output_tokens, objectOf(input_tokens_details)['cached_tokens']);

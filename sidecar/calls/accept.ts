@@ -10,11 +10,10 @@ import { checkNotDraining, type Context } from '../context.js';
 import type { HeldBody } from '../bodies/held.js';
 import { familyOf } from '../bodies/family.js';
 import { demandOf } from './holder.js';
-import { noEngine, unknownModel } from '../unscheduled/models.js';
+import { unserved } from '../unscheduled/models.js';
 import { checkMediaType, readBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
-import { toldTool } from '../identity/fields.js';
 import { fingerprintOf, saysRetry } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
 import { deadlineOf } from '../workflows/deadline.js';
@@ -83,11 +82,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   const { body, facts, opening } = given;
   // Reading the body takes time, so draining may have begun.
   checkNotDraining(context);
-  if (context.fleet.serving(facts.model).length === 0) {
-    throw context.fleet.list().some((engine) => engine.models.size > 0)
-      ? unknownModel(context, facts.model)
-      : noEngine();
-  }
+  const { fleet } = context;
+  if (fleet.serving(facts.model).length === 0 && !fleet.awaited.has(facts.model)) throw unserved(context, facts.model);
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
   const { raw, keys, declaration, deadline } = readDeclaration(headers, given);
@@ -123,7 +119,6 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     family: familyOf(facts.model, opening, context.tokens),
     declared,
     workflow: declaration?.workflow,
-    toldTool: toldTool(body),
     deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
     isRetry: saysRetry(headers),

@@ -4,29 +4,38 @@ export interface Active {
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */
   drainedAway(): void;
+  /** Its place in the set. */
+  place: number;
 }
 
-/** Calls and passed-through requests in progress. Signals when the last one ends. */
+/**
+ * Calls and passed-through requests in progress. Signals when the last one ends. A Set would keep ended ones from the
+ * collector of young objects, see `Driver`.
+ */
 export class ActiveSet {
-  readonly #members = new Set<Active>();
+  readonly #members: Active[] = [];
   #onEmpty: (() => void) | undefined;
 
   get size(): number {
-    return this.#members.size;
+    return this.#members.length;
   }
 
   add(member: Active): void {
-    this.#members.add(member);
+    member.place = this.#members.push(member) - 1;
   }
 
   delete(member: Active): void {
-    this.#members.delete(member);
-    if (this.#members.size === 0) this.#onEmpty?.();
+    const last = this.#members.pop();
+    if (last !== undefined && last !== member) {
+      this.#members[member.place] = last;
+      last.place = member.place;
+    }
+    if (this.#members.length === 0) this.#onEmpty?.();
   }
 
   /** Resolves when the set is empty, or after `ms` milliseconds. */
   async emptied(ms: number): Promise<void> {
-    if (this.#members.size === 0) return;
+    if (this.#members.length === 0) return;
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, Math.min(ms, 2 ** 31 - 1));
       this.#onEmpty = () => {

@@ -19,7 +19,6 @@ import { callHeaders } from './headers.js';
 import type { CallPorts } from './ports.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
-import { toolNames } from './tools.js';
 
 /** Most events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
@@ -48,6 +47,7 @@ interface Ending {
  * Every call ends in `#end`, which acts once: it informs the scheduler, answers the client and reports the call.
  */
 export class Call implements CallHandle, CallOwner, AttemptSink {
+  place = -1;
   readonly #reply: Reply;
   #state: State = 'arriving';
   #accepted = false;
@@ -287,14 +287,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
     this.#noteResponse(facts, usage);
     this.ports.observers.tell('answered', this.spec, facts, usage);
-    const tools = toolNames(facts.tools.length > 0 ? facts.tools : [this.spec.toldTool]);
     const event: Event = {
       type: 'callFinished',
       call: this.spec.id,
       ...(usage !== undefined && { usage }),
       ...(serviceMs !== undefined && { serviceMs: millis(serviceMs) }),
       ...(queueMs !== undefined && { queueMs: millis(queueMs) }),
-      ...(tools.length > 0 && { tools }),
     };
     this.#end({ outcome, usage, event });
   }

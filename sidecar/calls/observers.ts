@@ -26,12 +26,14 @@ export interface Observer {
 }
 
 type Arguments<K extends keyof Observer> = Parameters<NonNullable<Observer[K]>>;
+/** Each observer’s part in an event that it hears of. */
+type Hearing = { [event in keyof Observer]?: NonNullable<Observer[event]>[] };
 
 /** All observers, told in the order in which they joined. */
 export class Observers {
   readonly #observers: Observer[] = [];
-  /** Those that hear of an event. */
-  #hearing: { [event in keyof Observer]?: Observer[] } = {};
+  /** Bound once: looking methods up by name costs more than most of them do. */
+  #hearing: Hearing = {};
 
   add(...observers: readonly Observer[]): void {
     this.#observers.push(...observers);
@@ -39,7 +41,9 @@ export class Observers {
   }
 
   tell<K extends keyof Observer>(event: K, ...args: Arguments<K>): void {
-    const hearing = (this.#hearing[event] ??= this.#observers.filter((observer) => observer[event] !== undefined));
-    for (const observer of hearing) (observer[event] as (...args: Arguments<K>) => void)(...args);
+    const hearing = (this.#hearing[event] ??= this.#observers.flatMap(
+      (observer) => (observer[event]?.bind(observer) as NonNullable<Observer[K]> | undefined) ?? [],
+    ) as Hearing[K]) as ((...args: Arguments<K>) => void)[];
+    for (const hears of hearing) hears(...args);
   }
 }

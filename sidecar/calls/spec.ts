@@ -44,8 +44,6 @@ export interface CallSpec {
   readonly declared: Declared | undefined;
   /** The workflow that it names; undefined: none. */
   readonly workflow: string | undefined;
-  /** The tool of its answer according to the client, for answers that name none; '' if absent. */
-  readonly toldTool: string;
   /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
   readonly deadlineAtMs: Millis | undefined;
   /** Equal for repetitions of the same request. */

@@ -41,8 +41,6 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
       `must be at least ${least}, ${longer} and admission.turnMs (${turnMs}) together: raise it or lower these`,
     );
   }
-  if (policy.prefetch === 'on' && policy.foresight === 'none')
-    report(['policy', 'prefetch'], 'needs policy.foresight: learnt or declared, which knows when threads return');
   // A program with a waiting or running call keeps its row, so there must be more rows than such calls.
   if (limits.programsMax < 2 * limits.queuedMax)
     report(['limits', 'programsMax'], `must be at least twice limits.queuedMax, which is ${limits.queuedMax}`);

@@ -69,6 +69,11 @@ const source = z.strictObject({
     .default(1000)
     .meta(note('Most engines of this source; an answer with more is refused as a whole.', STARTING)),
   ...engineDefaults.shape,
+  models: engineDefaults.shape.models.meta(
+    note('Models that its engines serve. With it, the source may list no engine, and calls wait for one.', NONE, {
+      default: 'their /v1/models',
+    }),
+  ),
 });
 
 /** Sources of engines that come and go. */

@@ -1,5 +1,5 @@
 import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
-import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, PREFETCH_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
+import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
 import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
 
@@ -61,28 +61,14 @@ export const policy = z.strictObject({
     .default(defaults.policy.foresight)
     .meta(
       note(
-        'Foresight beside the learnt order: none, the tools and next calls of agent types (`learnt`), or also the rest that clients declare (`declared`), by which `plas` ranks.',
-        'SAGA',
-      ),
-    ),
-  prefetch: z
-    .enum(PREFETCH_NAMES)
-    .default(defaults.policy.prefetch)
-    .meta(
-      note(
-        '`on`: compute a context that has left an engine’s cache again, in idle slots, just before its thread is expected back.',
+        'Foresight beside the learnt order: none, or the work to come that clients declare (`declared`), by which `plas` ranks.',
         'SAGA',
       ),
     ),
   tenants: z
     .enum(TENANTS_NAMES)
     .default(defaults.policy.tenants)
-    .meta(
-      note(
-        'Division of engine time among tenants: `none`, `weighted` by `tenantWeights`, or also by the urgency of their programs (`afs`, Agent Fair Share).',
-        'SAGA',
-      ),
-    ),
+    .meta(note('Division of engine time among tenants: `none`, or `weighted` by `tenantWeights`.', MEASURED)),
   tenantWeights: z
     .record(name, z.number().min(0.001).max(1000))
     .default(defaults.policy.tenantWeights)

@@ -79,11 +79,6 @@ const limits = z
           default: 'a quarter of the machine’s or container’s memory',
         }),
       ),
-    warmBytes: count(1024, 1e13)
-      .default(268_435_456)
-      .meta(
-        fixed('Last requests of idle threads, kept in memory for `policy.prefetch`; none while it is off.', STARTING),
-      ),
     inlineBytes: count(32_768, 1e10)
       .default(262_144)
       .meta(

@@ -90,11 +90,12 @@ class Watched implements SourceState {
   }
 
   #found(engines: readonly EngineConfig[], leaving: readonly EngineConfig[]): void {
-    const { graceMs, enginesMax } = this.config;
+    const { graceMs, enginesMax, models } = this.config;
+    const mayBeEmpty = models !== undefined;
     if (engines.length > enginesMax)
       return this.#failed(`lists ${engines.length} engines, enginesMax is ${enginesMax}`);
-    this.#ports.membership.found(this.label, { engines, leaving, graceMs });
-    if (engines.length === 0) return this.#failed('lists no engine');
+    this.#ports.membership.found(this.label, { engines, leaving, graceMs, mayBeEmpty });
+    if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
     if (this.#told.size === 0) return;

@@ -21,6 +21,8 @@ export interface Look {
   /** Engines that are shutting down: drained at once. */
   readonly leaving: readonly EngineConfig[];
   readonly graceMs: number;
+  /** Whether the source may list none: it then takes away those that are not up. */
+  readonly mayBeEmpty: boolean;
 }
 
 /**
@@ -109,9 +111,10 @@ export class Membership {
 
   /**
    * Takes the engines that a source knows. One that is missing stays for `graceMs`. One that is missing and up stays
-   * until the source lists another that is up. A source that lists none takes none away, except those leaving.
+   * until the source lists another that is up. A source that lists none takes none away, except those leaving,
+   * unless it may be empty.
    */
-  found(label: string, { engines, leaving, graceMs }: Look): void {
+  found(label: string, { engines, leaving, graceMs, mayBeEmpty }: Look): void {
     const known = this.#sources.get(label);
     if (known === undefined) return;
     const now = this.#now();
@@ -123,7 +126,7 @@ export class Membership {
     const left = new Set(leaving.map(idOf));
     for (const [id, { config, missingSinceMs = now }] of known) {
       if (members.has(id)) continue;
-      const mayLeave = listed > 0 && (listsOneUp || !up.has(id));
+      const mayLeave = (listed > 0 || mayBeEmpty) && (listsOneUp || !up.has(id));
       if (left.has(id) || (mayLeave && now - missingSinceMs >= graceMs)) this.#withdrawn.delete(id);
       else members.set(id, { config, missingSinceMs });
     }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../apis/api.js';
 import type { ENGINE_KINDS } from '../config/index.js';
-import type { Capability, EngineReported, Usage } from '../../src/index.js';
+import type { EngineReported, Usage } from '../../src/index.js';
 
 export type EngineKind = Exclude<(typeof ENGINE_KINDS)[number], 'auto'>;
 
@@ -71,8 +71,6 @@ export interface EngineAdapter {
   readTimings(answer: JsonObject): Timings;
   /** Usage, if this engine's names differ from OpenAI's; `undefined` if the answer has none. */
   readUsage?(answer: JsonObject): Usage | undefined;
-  /** Ways to move its memory; absent: `warm`, as its cache keeps prefixes. */
-  readonly capabilities?: readonly Capability[];
   /** How it is told whose contexts it holds; absent: it evicts the longest unused, whosever they are. */
   readonly sessions?: Sessions;
   /** Explicit abort, for an engine that is slow to notice a closed connection; absent: closing it is enough. */

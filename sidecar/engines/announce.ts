@@ -21,7 +21,6 @@ export function joined(engine: Engine): EngineJoined {
     ...(hostTokens !== undefined && { hostTokens: tokens(hostTokens) }),
     ...(hostTokensPerSecond !== undefined && { hostTokensPerSecond }),
     ...(contextTokensMax !== undefined && { contextTokensMax: tokens(contextTokensMax) }),
-    ...(engine.adapter.capabilities !== undefined && { capabilities: engine.adapter.capabilities }),
     ...(engine.state === 'probation' && { probation: true }),
   };
 }

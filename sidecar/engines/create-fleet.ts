@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { EngineId } from '../../src/index.js';
+import { engineId, modelId, type EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/index.js';
 import { addressOf, idOf } from './address.js';
 import type { Engine, Fleet, FleetPorts } from './fleet.js';
@@ -10,7 +10,11 @@ export function createFleet(config: FleetConfig, ports: FleetPorts): Fleet {
   return new Replicas(config, ports);
 }
 
+/** The scheduler's engine that all awaited models have and that is never up, so that calls can wait for it. No id of ours has a `~`. */
+const AWAITED = engineId('~awaited');
+
 class Replicas implements Fleet {
+  awaited: ReadonlySet<string> = new Set();
   readonly #config: FleetConfig;
   readonly #ports: FleetPorts;
   readonly #replicas = new Map<EngineId, Replica>();
@@ -33,6 +37,18 @@ class Replicas implements Fleet {
 
   serving(model: string): readonly Engine[] {
     return [...this.#replicas.values()].filter((replica) => !replica.removing && replica.models.has(model));
+  }
+
+  expectModels(models: readonly string[]): void {
+    if (models.length === 0 && this.awaited.size === 0) return;
+    this.awaited = new Set(models);
+    const event = {
+      type: 'engineJoined',
+      engine: AWAITED,
+      models: [...this.awaited].map(modelId),
+      down: true,
+    } as const;
+    this.#ports.emit(models.length > 0 ? event : { type: 'engineDrained', engine: AWAITED });
   }
 
   drain(id: EngineId): boolean {

@@ -36,8 +36,9 @@ export class Evidence {
     this.#failed.clear();
   }
 
+  /** Each good answer comes here, and clearing an empty set makes a new table. */
   clear(): void {
-    this.#failed.clear();
-    this.#outdone.clear();
+    if (this.#failed.size > 0) this.#failed.clear();
+    if (this.#outdone.size > 0) this.#outdone.clear();
   }
 }

@@ -74,6 +74,10 @@ export interface Fleet {
   list(): readonly Engine[];
   /** Engines that serve `model`, in any state, except those being removed. */
   serving(model: string): readonly Engine[];
+  /** Models for which calls may wait although no engine serves them. */
+  readonly awaited: ReadonlySet<string>;
+  /** Sets these models. */
+  expectModels(models: readonly string[]): void;
   /** Stops new calls to the engine; running ones finish. False: unknown id. */
   drain(id: EngineId): boolean;
   /** Returns a draining engine to service. */

@@ -3,5 +3,6 @@
  * then an adapter.
  */
 export { createFleet } from './create-fleet.js';
+export { configuredModels } from './inspect.js';
 export { ENGINE_STATES, isServing } from './fleet.js';
 export type { Engine, Fleet, Log, SetTimer } from './fleet.js';

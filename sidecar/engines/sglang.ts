@@ -44,7 +44,8 @@ export const sglang: EngineAdapter = {
   /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
   async fit(get) {
     const info = await serverInfo(get);
-    const fitted = withHost(withCache(info), info);
+    const hasSessions = info?.['enable_session_radix_cache'] === true && info['disable_radix_cache'] !== true;
+    const fitted = withHost(hasSessions ? { ...sglang, sessions: SESSIONS } : sglang, info);
     if (info?.['enable_priority_scheduling'] === undefined) return fitted;
     if (info['enable_priority_scheduling'] !== true) return { ...fitted, priorityFields: () => ({}) };
     const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
@@ -83,12 +84,6 @@ export const sglang: EngineAdapter = {
     request: (requestId) => ({ path: '/abort_request', body: JSON.stringify({ rid: requestId }) }),
   },
 };
-
-/** The adapter for the server's prefix cache. */
-function withCache(info: JsonObject | undefined): EngineAdapter {
-  if (info?.['disable_radix_cache'] === true) return { ...sglang, capabilities: [] };
-  return info?.['enable_session_radix_cache'] === true ? { ...sglang, sessions: SESSIONS } : sglang;
-}
 
 /** HiCache's host pool is sized by the KV cache, unless its flag names gigabytes. */
 function withHost(adapter: EngineAdapter, info: JsonObject | undefined): EngineAdapter {

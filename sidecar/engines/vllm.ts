@@ -48,10 +48,10 @@ export const vllm: EngineAdapter = {
   async recognise(get) {
     return (await listsModelsOf(get, 'vllm')) || /^vllm:/m.test((await get('/metrics')) ?? '');
   },
-  /** Without a prefix cache nothing stays to be warm. */
+  /** Without a prefix cache there is nothing to evict. */
   async fit(get) {
-    if ((await prefixCaching(get)) === false) return { ...vllm, capabilities: [] };
-    return (await hasSessions(get)) ? { ...vllm, sessions: SESSIONS } : vllm;
+    const keepsSessions = (await prefixCaching(get)) !== false && (await hasSessions(get));
+    return keepsSessions ? { ...vllm, sessions: SESSIONS } : vllm;
   },
   async readLoad(get): Promise<LoadReport> {
     const [metrics, contextTokensMax] = await Promise.all([get('/metrics'), listedContextTokensMax(get)]);

@@ -69,9 +69,6 @@ function readContinuum(body: JsonObject): ReturnType<Reader> {
   return claim && { ...claim, final: args['is_last_step'] === true || args['is_last_step'] === 1 };
 }
 
-/** The tool that the call's answer requests, as sent by Continuum's clients; '' if absent. */
-export const toldTool = (body: JsonObject): string => stringOf(objectOf(body['vllm_xargs'])['this_func_call']);
-
 /**
  * vLLM router's own contract, an object or its JSON text. There, every agent of a task is a program. Here, the task is
  * the program, and its agents except the leader are threads. A leader that is not expected to resume makes its last call.

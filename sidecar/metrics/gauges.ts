@@ -22,20 +22,10 @@ type Parts = Pick<
   | 'metrics'
   | 'held'
   | 'sessions'
-  | 'warms'
   | 'cluster'
   | 'batches'
   | 'shadow'
 >;
-
-const MEMORY_TOTALS = [
-  ['warms', 'Contexts that engines were to compute again before their threads return.', 'warms'],
-  ['warms_cancelled', 'Of these, the ones that made way for a call.', 'cancelled'],
-  ['warms_failed', 'Of these, the ones that no engine carried out.', 'failed'],
-  ['warmed_tokens', 'Prompt tokens that engines computed for warms.', 'warmedTokens'],
-  ['useful_tokens', 'Of these, the ones that the thread’s next call found cached.', 'usefulTokens'],
-  ['wasted_tokens', 'Of these, the ones that it did not find, or that no call came for.', 'wastedTokens'],
-] as const;
 
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
 export function registerGauges(context: Parts): void {
@@ -64,9 +54,7 @@ export function registerGauges(context: Parts): void {
     () => driver.scheduler.views.ghosts,
   );
   one('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
-  for (const [name, help, key] of MEMORY_TOTALS) one(`memory_${name}_total`, help, () => driver.scheduler.memory[key]);
   one('memory_sessions_closed_total', 'Sessions closed on engines that keep them.', () => context.sessions.closedTotal);
-  one('memory_prompt_bytes', 'Requests kept in memory for warms.', () => context.warms.prompts.bytes);
   one('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   one(
     'longest_wait_seconds',

@@ -151,7 +151,7 @@ export class EventLog implements Recorder {
 const NAMES_MAX = 10_000;
 
 /**
- * Replaces names from clients, and names that identify someone, by aliases: programs, threads, tenants and tools. A replay
+ * Replaces names from clients, and names that identify someone, by aliases: programs, threads and tenants. A replay
  * only needs to know which are equal. The aliases are keyed hashes with a key that is never stored, so none has to be
  * remembered to stay the same.
  */
@@ -162,14 +162,6 @@ class Aliases {
 
   inEvent(event: Event): Event {
     if (event.type === 'callArrived') return this.#inArrival(event);
-    if (event.type === 'callFinished')
-      return event.tools === undefined ? event : { ...event, tools: event.tools.map((tool) => this.#tool(tool)) };
-    if (event.type === 'toolStarted' || event.type === 'toolFinished') {
-      const { program, thread, tool } = event;
-      return { ...event, program: this.#program(program), thread: this.#thread(thread), tool: this.#tool(tool) };
-    }
-    if (event.type === 'memoryMoved')
-      return { ...event, program: this.#program(event.program), thread: this.#thread(event.thread) };
     if (event.type === 'programEnded' || event.type === 'programHinted' || event.type === 'programMoved')
       return { ...event, program: this.#program(event.program) };
     return event;
@@ -189,11 +181,7 @@ class Aliases {
 
   inCommands(commands: readonly Command[]): readonly Command[] {
     if (!commands.some((command) => 'program' in command)) return commands;
-    return commands.map((command) => {
-      if (command.type === 'programGone') return this.#inGone(command);
-      if (!('thread' in command)) return command;
-      return { ...command, program: this.#program(command.program), thread: this.#thread(command.thread) };
-    });
+    return commands.map((command) => (command.type === 'programGone' ? this.#inGone(command) : command));
   }
 
   #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {
@@ -223,10 +211,6 @@ class Aliases {
   #thread(thread: string): string {
     // The root's name reveals nothing.
     return thread === '' ? '' : this.#name('s', thread);
-  }
-
-  #tool(tool: string): string {
-    return this.#name('f', tool);
   }
 
   #name(kind: string, text: string): string {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/index.js';
 import type { Context } from '../context.js';
+import { configuredModels } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 
@@ -12,6 +13,13 @@ const RETRY_AFTER = { retryAfterSeconds: 2 };
 
 /** Models that an error names. */
 const NAMED_MAX = 8;
+
+/** The error of a call that no engine serves and that cannot wait. */
+export function unserved(context: Parts, model: string): GatewayError {
+  const { fleet } = context;
+  const isKnown = fleet.awaited.has(model) || fleet.list().every((engine) => engine.models.size === 0);
+  return isKnown ? noEngine() : unknownModel(context, model);
+}
 
 export function unknownModel(context: Parts, model: string): GatewayError {
   const known = [...mergedModels(context).keys()];
@@ -31,6 +39,7 @@ function mergedModels(context: Parts): Map<string, JsonObject> {
   for (const engine of context.fleet.list()) {
     for (const [id, entry] of engine.models) if (!merged.has(id)) merged.set(id, entry);
   }
+  for (const [id, entry] of configuredModels([...context.fleet.awaited])) if (!merged.has(id)) merged.set(id, entry);
   return merged;
 }
 

@@ -7,7 +7,7 @@ import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { checkMediaType, hasBody, isJson, readBody } from '../http/body.js';
 import { splitTarget } from '../http/target.js';
-import { noEngine, unknownModel } from './models.js';
+import { noEngine, unserved } from './models.js';
 import { Relay } from './relay.js';
 import { undeclared } from '../workflows/declaration.js';
 
@@ -123,9 +123,7 @@ function enginesFor(context: Parts, model?: string): Engine[] {
     const load = new Map(fit.map((engine) => [engine, inFlight(context, engine)]));
     return fit.sort((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0));
   }
-  throw model === undefined || context.fleet.serving(model).length > 0 || all.length === 0
-    ? noEngine()
-    : unknownModel(context, model);
+  throw model === undefined || context.fleet.serving(model).length > 0 ? noEngine() : unserved(context, model);
 }
 
 function inFlight(context: Parts, engine: Engine): number {

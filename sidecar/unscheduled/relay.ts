@@ -20,6 +20,7 @@ const inFlight = new WeakMap<Engine, number>();
 
 /** Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. */
 export class Relay implements AnswerSink, Active {
+  place = -1;
   readonly isRunning = true;
   #exchange: Exchange | undefined;
   #status = 0;

@@ -4,7 +4,6 @@ import { deadlineSchema, secondsAhead } from './deadline.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
 const CALLS_MAX = 1e6;
-const TEXT_CHARS_MAX = 256;
 export const TOKENS_MAX = 1e9;
 
 /** The rest of a program. `calls` is for the client's own records; engine time follows from the tokens. */
@@ -20,17 +19,6 @@ export const hintSchema = z
   .refine(({ remaining, deadline }) => remaining !== undefined || deadline !== undefined, {
     error: 'must have remaining or deadline',
   });
-
-const toolFields = {
-  tool: z.string().trim().min(1).max(TEXT_CHARS_MAX),
-  thread: z.string().max(TEXT_CHARS_MAX).optional(),
-};
-
-/** The body of `POST /programs/{id}/events`. */
-export const toolEventSchema = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('tool_started'), ...toolFields, expectedMs: msSchema(0, 30 * DAY_MS).optional() }),
-  z.strictObject({ type: z.literal('tool_finished'), ...toolFields }),
-]);
 
 /** The body field `maitred` of a call. Any name is accepted here: unknown ones are reported, not refused. */
 export const fieldSchema = z.strictObject({

@@ -94,9 +94,7 @@ function steps(scheduler: Scheduler, { policy }: SchedulerConfig): Steps {
   return {
     step: (event, now) => scheduler.step(event, now),
     totals: scheduler.totals,
-    memory: scheduler.memory,
     views: scheduler.views,
     readsRemaining: policy.foresight === 'declared',
-    warms: policy.prefetch === 'on',
   };
 }

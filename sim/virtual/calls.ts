@@ -1,5 +1,4 @@
 import { callId, programId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
-import type { AgentCall } from '../../workloads/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Clients } from './clients.js';
@@ -11,9 +10,8 @@ import { Cluster } from './cluster.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
 import type { Job } from './job.js';
 import type { GatewayOptions } from './options.js';
-import { Warms } from './warms.js';
 import { serviceMs } from './service.js';
-import { callArrived, callBroken, callCancelled, callFinished, callLost, callRefused, callSentBack, callStarted, toolStarted } from './told.js'; // prettier-ignore
+import { callArrived, callBroken, callCancelled, callFinished, callLost, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
 
 /** Time in which an engine, or its machine, answers with an error. */
 const ANSWER_MS = 5;
@@ -42,7 +40,6 @@ export class Calls {
   readonly #faults: Faults;
   readonly #draws: Draws;
   readonly #declarations: Declarations;
-  readonly #warms: Warms;
   /** Calls known to the gateway, by the id of their last request. */
   readonly #open = new Map<CallId, Job>();
   #requests = 0;
@@ -56,10 +53,7 @@ export class Calls {
     const gatewayPorts: GatewayPorts = {
       dispatch: (command) => this.#dispatch(command),
       reject: (command) => this.#gatewayRefused(command),
-      warm: (command) => this.#warms.order(command),
-      cancelWarm: (command) => this.#warms.cancel(command),
       programGone: ({ program }) => {
-        this.#warms.forget(program);
         if (options.engine.eviction === 'sessions') this.fleet.closeSession(program);
       },
     };
@@ -70,7 +64,6 @@ export class Calls {
       finished: (job, sequence) => this.#finish(job, sequence),
       dropped: (jobs) => this.#drop(jobs),
     });
-    this.#warms = new Warms(agenda, this.gateway, () => this.fleet);
     this.#draws = new Draws(seed);
     this.#clients = new Clients(conditions, this.#draws, this.fleet.contextTokensMax);
     this.#declarations = new Declarations(this.#draws, conditions.declarations);
@@ -87,12 +80,6 @@ export class Calls {
   prefixOf(id: CallId): readonly number[] {
     const job = this.#open.get(id);
     return job?.played.layout.prefix(job.index, job.promptTokens) ?? [];
-  }
-
-  /** The tools before a call begin; a client that declares says how long they take. */
-  toolsRun(tools: NonNullable<AgentCall['tools']>, next: Job): void {
-    if (this.gateway.scheduler.readsRemaining === true)
-      this.gateway.tell(toolStarted(next, tools, this.#declarations.gapMs(next)));
   }
 
   /** The client sends the call, for the first time or again. */
@@ -180,7 +167,6 @@ export class Calls {
   #drop(jobs: readonly Job[]): void {
     for (const job of jobs) {
       const { id } = job;
-      if (this.#warms.ends(job)) continue;
       if (job.streams && job.started) {
         this.#close(job);
         this.gateway.tell(callLost(id));
@@ -200,19 +186,16 @@ export class Calls {
   #restartGateway(): void {
     const jobs = [...this.#open.values()];
     for (const job of jobs) this.#close(job);
-    this.#warms.restart();
     this.gateway.restart();
     this.fleet.joinAgain();
     for (const job of jobs) this.#unanswered(job, 'connection_lost');
   }
 
   #finish(job: Job, sequence: Sequence<Job>): void {
-    if (this.#warms.ends(job, sequence)) return;
     this.#close(job);
     const { played, index, call } = job;
     const returns = () => played.run.program.calls.some(({ thread }, other) => other > index && thread === call.thread);
     this.gateway.scheduler.oracle?.answered(programId(played.id), call.thread, returns());
-    if (this.gateway.scheduler.warms === true) this.#warms.answered(job);
     this.gateway.tell(callFinished(job, sequence));
     this.#end(job, 'completed', sequence);
   }

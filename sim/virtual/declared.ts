@@ -21,16 +21,11 @@ export class Declarations {
   /** Work from this call to the last of its program, in the order of its calls. */
   remaining(job: Job): Work {
     const { promptTokens, outputTokens } = this.#declaredFor(job);
-    const factor = this.#factorOf(job);
+    const factor = Math.exp((2 * this.draws.ofProgram('declared', job) - 1) * Math.log(this.wrong.spread));
     return {
       promptTokens: tokens(Math.round(promptTokens * factor)),
       outputTokens: tokens(Math.round(outputTokens * factor)),
     };
-  }
-
-  /** Time from the last answer to this call. */
-  gapMs(job: Job): number {
-    return this.#declaredFor(job).gapMs * this.#factorOf(job);
   }
 
   /** When the program is to be done; undefined: its client does not say. */
@@ -52,17 +47,11 @@ export class Declarations {
     }
     return declared[Math.min(index, declared.length - 1)] as Rest;
   }
-
-  #factorOf(job: Job): number {
-    return Math.exp((2 * this.draws.ofProgram('declared', job) - 1) * Math.log(this.wrong.spread));
-  }
 }
 
 interface Rest {
   readonly promptTokens: number;
   readonly outputTokens: number;
-  /** Time before its first call. */
-  readonly gapMs: number;
 }
 
 function restsOf(calls: readonly AgentCall[]): Rest[] {
@@ -72,7 +61,7 @@ function restsOf(calls: readonly AgentCall[]): Rest[] {
   for (const call of calls.toReversed()) {
     promptTokens += call.promptTokens - keptTokensOf(call);
     outputTokens += call.outputTokens;
-    rests.push({ promptTokens, outputTokens, gapMs: call.gapMs });
+    rests.push({ promptTokens, outputTokens });
   }
   return rests.reverse();
 }

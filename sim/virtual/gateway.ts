@@ -1,13 +1,4 @@
-import {
-  millis,
-  type CancelWarm,
-  type Dispatch,
-  type Command,
-  type Event,
-  type ProgramGone,
-  type Reject,
-  type Warm,
-} from '../../src/index.js';
+import { millis, type Dispatch, type Command, type Event, type ProgramGone, type Reject } from '../../src/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Steps, GatewayOptions } from './options.js';
 
@@ -15,8 +6,6 @@ import type { Steps, GatewayOptions } from './options.js';
 export interface GatewayPorts {
   dispatch(dispatch: Dispatch): void;
   reject(command: Reject): void;
-  warm(command: Warm): void;
-  cancelWarm(command: CancelWarm): void;
   programGone(command: ProgramGone): void;
 }
 
@@ -76,10 +65,6 @@ export class Gateway {
         return this.ports.dispatch(command);
       case 'reject':
         return this.ports.reject(command);
-      case 'warm':
-        return this.ports.warm(command);
-      case 'cancelWarm':
-        return this.ports.cancelWarm(command);
       case 'wakeAt':
         return this.agenda.set(this.#wake, Math.max(this.agenda.nowMs, command.at));
       case 'programGone':

@@ -53,18 +53,16 @@ export class Job implements Work {
   /** Set only while an engine has the call, as very many may wait. */
   blockHashes = NO_BLOCKS;
 
-  /** @param outputTokensMax of a warm: its one token */
   constructor(
     readonly played: Played,
     /** Its index among its program's calls. */
     readonly index: number,
     contextTokensMax: number,
-    outputTokensMax = Infinity,
   ) {
     this.call = played.run.program.calls[index] as AgentCall;
     this.askedTokens = this.call.promptTokens;
     // An engine generates at least one token, and ends the answer at its context limit.
-    const mostTokens = Math.min(outputTokensMax, contextTokensMax - this.call.promptTokens);
+    const mostTokens = contextTokensMax - this.call.promptTokens;
     this.outputTokens = Math.max(1, Math.min(this.call.outputTokens, mostTokens));
   }
 
@@ -77,7 +75,7 @@ export class Job implements Work {
     return this.played.id;
   }
 
-  /** None, where no call of its program is to use it: that of a warm in vain. */
+  /** None, where no call of its program is to use it. */
   get context(): string | undefined {
     const { played, call } = this;
     return played.run.stepsToUse().has(call.thread) ? contextOf(played, call.thread) : undefined;

@@ -19,8 +19,8 @@ export function noisyService(share: number, seed: number): Lens {
 /** Engines report no times: the time from dispatch to end counts as service, the engine's own queue included. */
 export const untimed: Lens = (event) => {
   if (event.type !== 'callFinished') return event;
-  const { type, call, usage, tools } = event;
-  return { type, call, ...(usage && { usage }), ...(tools && { tools }) };
+  const { type, call, usage } = event;
+  return { type, call, ...(usage && { usage }) };
 };
 
 /** Sub-agents are not recognised: each is a program of its own. */
@@ -34,12 +34,6 @@ export const dated: Lens = (event) =>
   event.type === 'callArrived' && event.family !== undefined
     ? { ...event, family: { ...event.family, id: Number(event.program.slice(1)) } }
     : event;
-
-/** The tenant declares for all its programs that they are due at once. */
-export const hurried =
-  (tenant: string): Lens =>
-  (event) =>
-    event.type === 'callArrived' && event.tenant === tenant ? { ...event, deadlineAtMs: millis(0) } : event;
 
 /**
  * Programs are misidentified. Of a `split` share, the calls after the first few get another program's id. The programs

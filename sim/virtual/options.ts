@@ -1,4 +1,4 @@
-import type { CallId, Command, Event, MemoryTotals, Millis, ProgramId, Views } from '../../src/index.js';
+import type { CallId, Command, Event, Millis, ProgramId, Views } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
 import type { HostTotals } from '../engine/totals.js';
 import type { Conditions } from './conditions.js';
@@ -11,15 +11,12 @@ export interface Steps {
   step(event: Event, now: Millis): Command[];
   /** Whether it uses what clients declare of their programs' remaining work; absent: no. */
   readonly readsRemaining?: boolean;
-  /** Whether it may command warms, so that prompts are kept for them; absent: no. */
-  readonly warms?: boolean;
   /** For clairvoyant policies: receives facts that no gateway can know. */
   readonly oracle?: Oracle;
   /** Its messages to other gateways; absent: it cannot share engines. */
   readonly views?: Pick<Views, 'demands' | 'record' | 'waiting'>;
   /** Running totals, if it keeps them. */
   readonly totals?: { readonly promotions: number };
-  readonly memory?: MemoryTotals;
 }
 
 /** The true service of a call and its program, from their true lengths (see `service.ts`). */

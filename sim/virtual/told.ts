@@ -11,7 +11,6 @@ import {
   type Millis,
   type Work,
 } from '../../src/index.js';
-import type { AgentCall } from '../../workloads/index.js';
 import type { Engine, EngineSettings } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
@@ -47,26 +46,10 @@ export function callArrived(job: Job, { remaining, deadlineAtMs }: Declared): Ev
   };
 }
 
-/** As a gateway names them, each once. */
-const namesOf = (tools: NonNullable<AgentCall['tools']>): string[] => [...new Set(tools.map(({ name }) => name))];
-
-/** All tools of an answer as one. */
-export const toolStarted = (
-  { played, call }: Job,
-  tools: NonNullable<AgentCall['tools']>,
-  expectedMs: number,
-): Event => ({
-  type: 'toolStarted',
-  program: programId(played.id),
-  thread: call.thread,
-  tool: namesOf(tools).sort().join(', '),
-  expectedMs: millis(expectedMs),
-});
-
 export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
 
 export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: Sequence<Job>): Event {
-  const { id, call, promptTokens, outputTokens, dispatchedMs } = job;
+  const { id, promptTokens, outputTokens, dispatchedMs } = job;
   return {
     type: 'callFinished',
     call: id,
@@ -77,8 +60,6 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
     },
     serviceMs: millis(endedAt - scheduledAt),
     queueMs: millis(scheduledAt - dispatchedMs),
-    // A gateway cannot see whether a next call will come, only whether the answer asks for a tool.
-    ...(call.tools !== undefined && call.tools.length > 0 && { tools: namesOf(call.tools) }),
   };
 }
 

@@ -103,13 +103,10 @@ class World {
     this.#endProgram(played);
   }
 
-  /** @param before the call whose answer asks for the tools that run until this one */
-  #plan(played: Played, call: number, before?: Job): void {
+  #plan(played: Played, call: number): void {
     const job = new Job(played, call, this.#calls.fleet.contextTokensMax);
     const arrival = new Appointment(RANK.callArrives, () => this.#calls.ask(job));
     this.#agenda.set(arrival, this.#agenda.nowMs + job.call.gapMs);
-    const tools = before?.call.tools ?? [];
-    if (tools.length > 0 && job.call.gapMs > 0) this.#calls.toolsRun(tools, job);
   }
 
   #callEnded(job: Job, outcome: CallOutcome, sequence: Sequence<Job> | undefined): void {
@@ -117,7 +114,7 @@ class World {
     const { run } = played;
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
     if (sequence === undefined) this.#tally.cancelled(run.failed(index, outcome));
-    else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next, job);
+    else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next);
     if (this.options.engine.eviction === 'steps') this.#calls.fleet.foresee(played);
     if (run.open === 0) this.#endProgram(played);
   }

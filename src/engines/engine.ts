@@ -1,6 +1,6 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
-import type { CallFinished, Capability, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
+import type { CallFinished, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { WaitQueue } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -67,7 +67,6 @@ export class Engine {
   #toldMsPerToken: number | undefined;
   #hostGate = 0;
   /** Ways in which its memory can be moved. */
-  capabilities: readonly Capability[] = [];
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
   readonly workingSet: WorkingSet;
@@ -113,14 +112,13 @@ export class Engine {
   join(config: SchedulerConfig['admission'], joined: EngineJoined): void {
     // A lost engine has started anew. Any other engine that said "no room" still rests.
     if (this.state === 'lost') this.rests = new Rests();
-    this.state = 'up';
+    this.state = joined.down === true ? 'lost' : 'up';
     this.probation = joined.probation ?? false;
     this.capacityTokens = joined.capacityTokens;
     const { hostTokens = 0, hostTokensPerSecond = 0 } = joined;
     this.hostTokens = hostTokens;
     this.#toldMsPerToken = hostTokensPerSecond > 0 ? 1000 / hostTokensPerSecond : undefined;
     this.contextTokensMax = joined.contextTokensMax;
-    this.capabilities = joined.capabilities ?? ['warm'];
     this.workingSet.contents.capacityTokens = joined.capacityTokens ?? Infinity;
     this.#windowMax = joined.windowMax;
     this.configure(config);
@@ -238,6 +236,11 @@ export class Engine {
   /** The best level at which a call of another gateway waits for it; Infinity: none does. */
   get waitingLevelElsewhere(): number {
     return this.#others.waitingLevel;
+  }
+
+  /** Number of other gateways with calls that wait for it. */
+  get gatewaysWaiting(): number {
+    return this.#others.waitingGateways;
   }
 
   /** Share of the gate that contexts in use take. */

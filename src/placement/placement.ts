@@ -6,7 +6,6 @@ import type { ModelPool } from '../queues/model-pool.js';
 import type { Context } from '../kv/context.js';
 import type { Left } from '../kv/footprint.js';
 import { maySpill } from '../programs/escalation.js';
-import type { IdleThread } from '../memory/idle-thread.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
 import { bindingOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
@@ -245,14 +244,6 @@ export class Placement {
   #vacated(engine: Engine): void {
     this.touch(engine);
     this.engineTable.removeIfDone(engine);
-  }
-
-  /** The engine has computed the context of an idle thread again. */
-  warmed(idle: IdleThread, engine: Engine): void {
-    if (engine.state !== 'up') return;
-    this.#settling.unsettle(engine);
-    this.#queues.reread(engine, [idle, ...engine.workingSet.warm(idle, idle.promptTokens)]);
-    this.touch(engine);
   }
 
   /**

@@ -5,7 +5,6 @@ import {
   type PolicySettings,
   type RetentionName,
   type SchedulerConfig,
-  type TenantsName,
 } from '../config.js';
 import { kneeAdmission } from './admission-knee.js';
 import type { AdmissionPolicy } from './admission.js';
@@ -16,9 +15,6 @@ import { halfLifeRetention } from './retention-half-life.js';
 import { learntRetention } from './retention-learnt.js';
 import { lruRetention } from './retention-lru.js';
 import type { RetentionPolicy } from './retention.js';
-import { afsTenants } from './tenants-afs.js';
-import { weightedTenants } from './tenants-weighted.js';
-import type { TenantPolicy } from './tenants.js';
 
 /** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
 const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy>> = {
@@ -38,12 +34,6 @@ const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
   lru: lruRetention,
 };
 
-const TENANTS: Readonly<Record<TenantsName, TenantPolicy | undefined>> = {
-  none: undefined,
-  weighted: weightedTenants,
-  afs: afsTenants,
-};
-
 /** @throws RangeError when there is no such policy, as an untyped caller may ask */
 export function makePolicy(config: SchedulerConfig['policy']): Policy {
   if (!Object.hasOwn(POLICIES, config.name))
@@ -53,5 +43,3 @@ export function makePolicy(config: SchedulerConfig['policy']): Policy {
 export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
 export const makeRetention = (rule: SchedulerConfig['admission']['retention']): RetentionPolicy =>
   typeof rule === 'function' ? rule() : RETENTIONS[rule]();
-/** Undefined: tenants are not told apart. */
-export const tenantPolicyOf = (name: TenantsName): TenantPolicy | undefined => TENANTS[name];

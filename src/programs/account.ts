@@ -8,10 +8,6 @@ export class Account {
   attainedMs = 0;
   inFlight = 0;
   waiting = 0;
-  /** Engine time that its programs need each millisecond to meet their deadlines. */
-  urgency = 0;
-  /** Factor on its weight, for its urgency. */
-  factor = 1;
   readonly #turns = new Map<ModelId | undefined, Turn>();
 
   /** @param tenant undefined: all tenants */
@@ -22,11 +18,6 @@ export class Account {
 
   get isActive(): boolean {
     return this.waiting > 0 || this.inFlight > 0;
-  }
-
-  /** Weight of its claim on engine time. */
-  get claim(): number {
-    return this.weight * this.factor;
   }
 
   /** The turn of its calls for the model; one for all models where tenants are not told apart. */

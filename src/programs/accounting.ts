@@ -3,23 +3,13 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { invariant } from '../invariant.js';
 import { AgentTypes } from './agent-types.js';
-import type {
-  CallArrived,
-  CallFinished,
-  Elsewhere,
-  ProgramGone,
-  ProgramHinted,
-  ToolFinished,
-  ToolStarted,
-  Usage,
-} from '../protocol/events.js';
+import type { CallArrived, CallFinished, Elsewhere, ProgramGone, ProgramHinted, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { ProcessTable, type Admitted, type Program } from './process-table.js';
 import { ProgramEnds } from './program-ends.js';
-import { urgencyOf } from './urgency.js';
 import type { Millis } from '../protocol/units.js';
 
 /** Longest rest that counts: ranks are finite. */
@@ -95,12 +85,12 @@ export class Accounting {
     call.sharedTokens = this.#sharedTokens(call);
   }
 
-  /** A client has told something of its program: the rest of it, its deadline, or a tool's begin or end. */
-  told(event: ProgramHinted | ToolStarted | ToolFinished, nowMs: number): void {
-    const row = this.table.get(event.program);
+  /** A client has declared the rest of its program, or its deadline. */
+  hinted({ program, remaining, deadlineAtMs }: ProgramHinted): void {
+    const row = this.table.get(program);
     if (row === undefined) return;
-    if (event.type === 'programHinted') row.deadlineAtMs = event.deadlineAtMs ?? row.deadlineAtMs;
-    this.foresight.told(row, event, this.#config.policy, nowMs);
+    row.deadlineAtMs = deadlineAtMs ?? row.deadlineAtMs;
+    this.foresight.declared(row, remaining, this.#config.policy);
   }
 
   /**
@@ -113,12 +103,6 @@ export class Accounting {
     const { index } = order === 'learnt' ? program.type : this.types.all;
     return Math.min(REST_MS_MAX, declaredMs ?? Infinity, index.msToEnd(serviceAtArrivalMs));
   }
-
-  /** Engine time that the program needs each millisecond from `atMs` on. */
-  readonly urgencyOf = (program: Program, atMs: number): number => {
-    const { foresight, firstQuantumMs } = this.#config.policy;
-    return urgencyOf(program, this.types.all.index.isLearnt, foresight !== 'none', firstQuantumMs, atMs);
-  };
 
   /** The call has stopped waiting: dispatched, cancelled or refused. */
   waited(call: Call, nowMs: number): void {
@@ -155,8 +139,6 @@ export class Accounting {
     const contextTokens = promptTokens + outputTokens;
     if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
-    if (this.#config.policy.foresight !== 'none')
-      this.foresight.answered(call, event.tools ?? [], { promptTokens, outputTokens }, nowMs);
     return {
       contextTokens,
       cachedTokens: usage?.cachedTokens,

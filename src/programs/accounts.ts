@@ -1,6 +1,4 @@
 import type { SchedulerConfig } from '../config.js';
-import { tenantPolicyOf } from '../policies/by-name.js';
-import { EPOCH_MS, type TenantPolicy } from '../policies/tenants.js';
 import type { ModelId, TenantId } from '../protocol/units.js';
 import { before } from '../queues/fit-tree.js';
 import { Account, type Turn, type Turned } from './account.js';
@@ -14,8 +12,6 @@ const CALLS_MEMORY = 64;
  * programs 6 to 9 % of their mean time (lab/NOTEBOOK.md).
  */
 const BEHIND_SHARE = 0.8;
-/** Active programs for which urgencies are read each `EPOCH_MS`: with more, less often, since a reading looks at each. */
-const PROGRAMS_PER_EPOCH = 1000;
 /** Attained engine time below which an account without calls is forgotten. */
 const FORGOTTEN_MS = 1;
 
@@ -27,13 +23,6 @@ interface Owned {
   readonly model: ModelId;
   readonly program: { readonly tenant: TenantId };
   readonly isBackground?: boolean;
-}
-
-/** An active call, one of its program's. */
-interface Active<Program> {
-  readonly turn: Turn;
-  readonly program: Program;
-  readonly programIndex: number;
 }
 
 /** A tenant's engine time, for people and metrics. */
@@ -52,7 +41,7 @@ export interface TenantView {
 /**
  * The tenants' accounts of engine time, and the order of their turns. The tenant goes first that has had the least:
  *
- *     place = (attained + in flight x mean time of a call) / (weight x factor)
+ *     place = (attained + in flight x mean time of a call) / weight
  *
  * Engine time is attained while calls run, and fades: d attained / dt = calls in flight - attained / memory. So a tenant
  * that was idle goes first until it has caught up with the others' last minute, and no longer. The second term is the
@@ -69,7 +58,6 @@ export interface TenantView {
 export class Accounts {
   readonly #accounts = new Map<TenantId | undefined, Account>();
   readonly #background = new Account(undefined, 1);
-  #policy: TenantPolicy | undefined;
   #settings: Settings;
   #meanCallMs = 0;
   #callsKnown = 0;
@@ -78,33 +66,25 @@ export class Accounts {
   #nowMs = 0;
   #left = 1;
   #addedMs = 0;
-  /** When urgencies are read again. */
-  #nextEpochMs = -Infinity;
   /** Counts the changes that may move a place. */
   #stamp = 0;
 
   constructor(settings: Settings) {
     this.#settings = settings;
-    this.#policy = tenantPolicyOf(settings.policy.tenants);
   }
 
   /** Whether tenants are told apart. */
   get areApart(): boolean {
-    return this.#policy !== undefined;
+    return this.#settings.policy.tenants !== 'none';
   }
 
   /** Applies new settings. Attained times are kept, unless tenants begin or cease to be told apart. */
   configure(settings: Settings, running: Iterable<Owned>): void {
-    const wereApart = this.#policy !== undefined;
+    const wereApart = this.areApart;
     this.#settings = settings;
-    this.#policy = tenantPolicyOf(settings.policy.tenants);
-    this.#nextEpochMs = -Infinity;
-    for (const account of this.#accounts.values()) {
-      account.weight = this.#weightOf(account.tenant);
-      account.factor = 1;
-    }
+    for (const account of this.#accounts.values()) account.weight = this.#weightOf(account.tenant);
     this.#stamp += 1;
-    if (wereApart === (this.#policy !== undefined)) return;
+    if (wereApart === this.areApart) return;
     this.#accounts.clear();
     this.#atMs = this.#nowMs;
     this.at(this.#nowMs);
@@ -117,7 +97,7 @@ export class Accounts {
   /** The time of the step. */
   at(nowMs: number): void {
     this.#nowMs = nowMs;
-    if (this.#policy === undefined) return;
+    if (!this.areApart) return;
     this.#stamp += 1;
     this.#left = Math.exp((this.#atMs - nowMs) / MEMORY_MS);
     this.#addedMs = MEMORY_MS * (1 - this.#left);
@@ -130,7 +110,7 @@ export class Accounts {
 
   turnOf({ program, model, isBackground }: Omit<Owned, 'turn'>): Turn {
     if (isBackground) return this.#background.turnFor(model);
-    const key = this.#policy === undefined ? undefined : program.tenant;
+    const key = this.areApart ? program.tenant : undefined;
     let account = this.#accounts.get(key);
     if (account === undefined) this.#accounts.set(key, (account = new Account(key, this.#weightOf(key))));
     return account.turnFor(model);
@@ -168,7 +148,7 @@ export class Accounts {
    * @param turn the call's turn; its account may be between waiting and running
    */
   #settle(turn: Turn): void {
-    if (this.#policy === undefined || this.#nowMs === this.#atMs) return;
+    if (!this.areApart || this.#nowMs === this.#atMs) return;
     for (const [key, account] of this.#accounts) {
       account.attainedMs = this.#attainedMs(account);
       if (account !== turn.account && !account.isActive && account.attainedMs < FORGOTTEN_MS)
@@ -176,37 +156,6 @@ export class Accounts {
     }
     this.#atMs = this.#nowMs;
     this.at(this.#nowMs);
-  }
-
-  /**
-   * Reads urgencies anew, at most once each epoch, as of the beginning of 100 ms. O(active calls).
-   * @param urgencyOf engine time that the program needs each millisecond from that time on
-   */
-  reweigh<Program>(calls: Iterable<Active<Program>>, urgencyOf: (program: Program, atMs: number) => number): void {
-    const policy = this.#policy;
-    if (policy?.readsUrgency !== true || this.#nowMs < this.#nextEpochMs) return;
-    const atMs = startOf(this.#nowMs, EPOCH_MS);
-    let programs = 0;
-    for (const account of this.#accounts.values()) account.urgency = 0;
-    for (const { turn, program, programIndex } of calls) {
-      if (programIndex !== 0 || turn.account === this.#background) continue;
-      programs += 1;
-      turn.account.urgency += urgencyOf(program, atMs);
-    }
-    const epochMs = EPOCH_MS * Math.max(1, Math.ceil(programs / PROGRAMS_PER_EPOCH));
-    this.#nextEpochMs = startOf(this.#nowMs, epochMs) + epochMs;
-    const active = [...this.#accounts.values()].filter((account) => account.isActive);
-    const sum = (of: (account: Account) => number): number => active.reduce((all, account) => all + of(account), 0);
-    const meanUrgency = sum(({ weight, urgency }) => weight * urgency) / sum(({ weight }) => weight);
-    const load =
-      sum(({ urgency }) => urgency) /
-      Math.max(
-        1,
-        sum(({ inFlight }) => inFlight),
-      );
-    this.#stamp += 1;
-    for (const account of this.#accounts.values())
-      account.factor = account.isActive ? policy.factor({ urgency: account.urgency, meanUrgency, load }) : 1;
   }
 
   /** Whether call a precedes call b: by their turns, then in the policy's order. */
@@ -231,21 +180,21 @@ export class Accounts {
     const sinceMs = this.#nowMs - this.#settings.starvation.waitMsMax;
     turn.placeStamp = this.#stamp;
     if (turn.account === this.#background) return (turn.place = Infinity);
-    turn.place = turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.claim;
+    turn.place = turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.weight;
     return turn.place;
   }
 
   /** Whether its tenant has had clearly less than it is due among those with calls. */
   isBehind({ account }: Turn): boolean {
-    if (this.#policy === undefined || account === this.#background) return false;
+    if (!this.areApart || account === this.#background) return false;
     let usedMs = 0;
-    let claims = 0;
+    let weights = 0;
     for (const other of this.#accounts.values()) {
       if (!other.isActive) continue;
       usedMs += this.#usedMs(other);
-      claims += other.claim;
+      weights += other.weight;
     }
-    return this.#usedMs(account) * claims < BEHIND_SHARE * account.claim * usedMs;
+    return this.#usedMs(account) * weights < BEHIND_SHARE * account.weight * usedMs;
   }
 
   /** Attained engine time, and that expected of its calls in flight. */
@@ -264,24 +213,21 @@ export class Accounts {
   }
 
   /** Undefined where tenants are not told apart. O(tenants). */
-  viewOf(account: Account, { attainedMs, claims } = this.#sums()): TenantView | undefined {
-    const { tenant, weight, waiting, inFlight, isActive, claim } = account;
+  viewOf(account: Account, { attainedMs, weights } = this.#sums()): TenantView | undefined {
+    const { tenant, weight, waiting, inFlight, isActive } = account;
     if (tenant === undefined) return undefined;
     const attainedShare = attainedMs === 0 ? 0 : this.#attainedMs(account) / attainedMs;
-    return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? claim / claims : undefined };
+    return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? weight / weights : undefined };
   }
 
-  /** Engine time that all tenants have had, and the claims of those that have calls. */
-  #sums(): { readonly attainedMs: number; readonly claims: number } {
+  /** Engine time that all tenants have had, and the weights of those that have calls. */
+  #sums(): { readonly attainedMs: number; readonly weights: number } {
     let attainedMs = 0;
-    let claims = 0;
+    let weights = 0;
     for (const account of this.#accounts.values()) {
       attainedMs += this.#attainedMs(account);
-      if (account.isActive) claims += account.claim;
+      if (account.isActive) weights += account.weight;
     }
-    return { attainedMs, claims };
+    return { attainedMs, weights };
   }
 }
-
-/** Start of the epoch of this length that contains the time. */
-const startOf = (atMs: number, epochMs: number): number => Math.floor(atMs / epochMs) * epochMs;

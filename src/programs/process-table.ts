@@ -50,20 +50,14 @@ export class Program {
   promptTokens = 0;
   cachedTokens = 0;
   outputTokens = 0;
-  /** Warms of its contexts, the tokens that they computed, and those of them that later calls found cached. */
-  warms = 0;
-  warmedTokens = 0;
-  usefulTokens = 0;
 
   /** Its agent type, by the family of its first call; set when the row is made. */
   type!: AgentType;
-  /** Its expected future; undefined without foresight, and before its first call with it. */
+  /** Its rest as its client declares it; undefined without foresight, and before its first call with it. */
   outlook: Outlook | undefined;
 
   /** When it is to be done, as its client declared it; undefined: nothing was declared. */
   deadlineAtMs: number | undefined;
-  /** Time between its calls in which it had none: that of tools and people. */
-  pausedMs = 0;
 
   /** Cause of its removal from the table. The program ends with its last active call. */
   removed: ProgramGone['cause'] | undefined;
@@ -89,8 +83,6 @@ export class Program {
   }
 
   begin(call: Call): void {
-    if (this.#calls === undefined && this.lastCompletionAtMs !== undefined)
-      this.pausedMs += call.arrivedAtMs - this.lastCompletionAtMs;
     call.programIndex = (this.#calls ??= []).push(call) - 1;
     this.lastArrivalAtMs = call.arrivedAtMs;
     this.callsTotal += 1;

@@ -5,7 +5,7 @@ import type { ProcessTable, Program } from './process-table.js';
 
 /**
  * Tells the ends of programs to all that learn from them: the completion indices of its agent type and of all,
- * and the graphs and declarations that its outlook knows.
+ * and the declarations that its outlook knows.
  *
  *     presumedEnded   idle beyond the horizon of retention: few clients tell an end, and leases are long
  *     revived         a call of it has come after all
@@ -68,6 +68,6 @@ export class ProgramEnds {
     if (isElsewhere || type === this.background) return;
     const atMs = lastCompletionAtMs ?? createdAtMs;
     if (!isPresumedEnded) this.#lessons.add({ index: type.index, atMs, fromMs: serviceMs });
-    outlook?.ended(serviceMs, isPresumedEnded);
+    outlook?.ended(serviceMs);
   }
 }

@@ -38,6 +38,12 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
       'Of a program that other gateways run too, each answer counts as followed once, by the gateway that gave it.',
     differs: 'The calls that the gate holds, with several gateways and calls of one program to any of them.',
   },
+  {
+    behaviour: 6,
+    change:
+      'Contexts are not computed again ahead of a return, next calls are not forecast, and tenants are weighed alike whatever their deadlines.',
+    differs: 'Warms, with `policy.prefetch`; the order of tenants, with `policy.tenants: afs`.',
+  },
 ];
 
 /** The present behaviour. */

@@ -1,4 +1,4 @@
-import { CAPABILITIES, type CallArrived, type CallFailed, type CallFinished, type Command, type Elsewhere, type Event, type Family, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
+import { type CallArrived, type CallFailed, type CallFinished, type Command, type Elsewhere, type EngineJoined, type Event, type Family, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -54,7 +54,6 @@ const number: Rule = (holder, key, path) => {
   return undefined;
 };
 
-const THREAD = { engine: text, program: text, thread: text };
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
 const ROOT: ShapeOf<RootThread> = { calls: count, firstPromptTokens: count, contextTokens: count };
 const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count, root: object(ROOT) }; // prettier-ignore
@@ -79,9 +78,23 @@ const FAILURE: Shape = {
   'pauseMs?': number,
 };
 
-const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> & {
+/** Kinds of events that have left, as older logs have them: the clients' news of their tools, and the ends of warms. */
+const LEFT_EVENTS: Readonly<Record<string, Shape>> = {
+  toolStarted: { program: text, thread: text, tool: text, 'expectedMs?': number },
+  toolFinished: { program: text, thread: text, tool: text },
+  memoryMoved: { engine: text, program: text, thread: text, action: text, ok: yesOrNo, tokens: count, ms: number },
+};
+
+/** The same of commands. A replay finds that they are not given any more. */
+const LEFT_COMMANDS: Readonly<Record<string, Shape>> = {
+  warm: { engine: text, program: text, thread: text, tokens: count, reason: text },
+  cancelWarm: { engine: text, program: text, thread: text },
+};
+
+const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | EngineJoined>> & {
   readonly callArrived: ShapeOf<CallArrived> & { readonly 'prefix?': Rule };
-  readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule };
+  readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule; readonly 'tools?': Rule };
+  readonly engineJoined: ShapeOf<EngineJoined> & { readonly 'capabilities?': Rule };
   readonly callFailed: Shape;
 } = {
   callArrived: {
@@ -111,17 +124,15 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> 
     'usage?': object(USAGE),
     'serviceMs?': number,
     'queueMs?': number,
-    'tools?': texts,
-    // Until tools had names. Nothing reads it.
+    // Until tools had names, and until next calls were no longer forecast. Nothing reads them.
     'calledTool?': yesOrNo,
+    'tools?': texts,
   },
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
   programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': number },
   programMoved: { program: text },
-  toolStarted: { program: text, thread: text, tool: text, 'expectedMs?': number },
-  toolFinished: { program: text, thread: text, tool: text },
   engineJoined: {
     engine: text,
     models: texts,
@@ -130,20 +141,15 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished>> 
     'hostTokens?': count,
     'hostTokensPerSecond?': number,
     'contextTokensMax?': count,
-    'capabilities?': rule(isList(isOneOf(CAPABILITIES)), `not a list of ${CAPABILITIES.join(', ')}`),
+    // Until contexts were no longer warmed. Nothing reads it.
+    'capabilities?': texts,
     'probation?': yesOrNo,
     'shared?': yes,
+    'down?': yes,
   },
   engineReported: { engine: text, 'waiting?': number, 'kvUsage?': number, 'preemptions?': number },
   engineLost: { engine: text },
   engineDrained: { engine: text },
-  memoryMoved: {
-    ...THREAD,
-    action: oneOf(...CAPABILITIES),
-    ok: yesOrNo,
-    tokens: count,
-    ms: number,
-  },
   engineShared: {
     engine: text,
     'slots?': count,
@@ -182,8 +188,6 @@ const COMMANDS: ShapesOf<Command> = {
     durationMs: number,
     'deadline?': object({ tenant: text, lateMs: number }),
   },
-  warm: { ...THREAD, tokens: count, reason: oneOf('return') },
-  cancelWarm: THREAD,
 };
 
 const typed =
@@ -197,7 +201,7 @@ const typed =
     return new LogFault(`${path}.type`, `not one of ${Object.keys(shapes).join(', ')}`);
   };
 
-const command = typed(COMMANDS);
+const command = typed({ ...COMMANDS, ...LEFT_COMMANDS });
 const commands: Rule = (holder, key, path) => {
   const list = holder[key];
   if (!Array.isArray(list)) return new LogFault(path, 'not a list');
@@ -219,7 +223,7 @@ const version: Rule = (holder, key, path) => {
 
 /** Kinds of lines by the key that identifies each. */
 const LINES: readonly (readonly [string, Shape])[] = [
-  ['event', { now: time, event: typed(EVENTS), commands }],
+  ['event', { now: time, event: typed({ ...EVENTS, ...LEFT_EVENTS }), commands }],
   [
     'maitredEventLog',
     { maitredEventLog: version, maitred: text, 'behaviour?': behaviour, startedAt: text, now: time, settings },
@@ -229,14 +233,18 @@ const LINES: readonly (readonly [string, Shape])[] = [
 ];
 
 /**
- * Checks a parsed line and returns it, or its first fault. Numbers written as words become numbers in their places.
- * Settings are left for their reader to check.
+ * Checks a parsed line and returns it, or its first fault. Numbers written as words become numbers in their places, and
+ * kinds of events that have left an event without effect. Settings are left for their reader to check.
  */
 export function readLogLine(value: unknown): LogLine | LogFault {
   if (!isObject(value)) return new LogFault('', 'not an object');
   const [, shape] = LINES.find(([key]) => Object.hasOwn(value, key)) ?? [];
   if (shape === undefined) return new LogFault('', 'not a line of an event log');
-  return checkFields(value, shape, '') ?? (value as unknown as LogLine);
+  const fault = checkFields(value, shape, '');
+  if (fault !== undefined) return fault;
+  const { type, program } = (value['event'] ?? {}) as Holder;
+  if (typeof type === 'string' && Object.hasOwn(LEFT_EVENTS, type)) value['event'] = { type: 'programHinted', program };
+  return value as unknown as LogLine;
 }
 
 function checkFields(holder: Holder, shape: Shape, path: string): LogFault | undefined {

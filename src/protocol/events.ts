@@ -15,13 +15,10 @@ export type Event =
   | ProgramEnded
   | ProgramHinted
   | ProgramMoved
-  | ToolStarted
-  | ToolFinished
   | EngineJoined
   | EngineReported
   | EngineLost
   | EngineDrained
-  | MemoryMoved
   | EngineShared
   | Woke;
 
@@ -131,8 +128,6 @@ export interface CallFinished {
   readonly serviceMs?: Millis;
   /** Time in the engine's own queue; absent when the engine does not report it. */
   readonly queueMs?: Millis;
-  /** Names of the tools that the answer asks for, each once; the driver bounds their number and length. Absent: none. */
-  readonly tools?: readonly string[];
 }
 
 /**
@@ -198,24 +193,6 @@ export interface ProgramHinted {
   readonly deadlineAtMs?: Millis;
 }
 
-/** A tool of a thread has begun, by its client's word. Changes nothing for a thread whose calls are not known. */
-export interface ToolStarted {
-  readonly type: 'toolStarted';
-  readonly program: ProgramId;
-  readonly thread: string;
-  readonly tool: string;
-  /** Its duration as the client expects it; absent: as earlier ones. */
-  readonly expectedMs?: Millis;
-}
-
-/** The tool, or the oldest of several of its name, has ended. */
-export interface ToolFinished {
-  readonly type: 'toolFinished';
-  readonly program: ProgramId;
-  readonly thread: string;
-  readonly tool: string;
-}
-
 /** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */
 export interface ProgramMoved {
   readonly type: 'programMoved';
@@ -240,20 +217,13 @@ export interface EngineJoined {
   readonly hostTokensPerSecond?: number;
   /** Upper bound on prompt and answer together, in tokens (`max_model_len`); absent: unknown. */
   readonly contextTokensMax?: Tokens;
-  /** Ways to move its memory; absent: `warm`, as of any engine that runs calls. */
-  readonly capabilities?: readonly Capability[];
   /** Half-open after a failure: one call at a time, until one was answered or began to be, or it joins without this. */
   readonly probation?: boolean;
   /** Other gateways use it too: a new one takes no call before its first `engineShared`. */
   readonly shared?: true;
+  /** It has never been up: calls for its models wait as for a lost engine. */
+  readonly down?: true;
 }
-
-/**
- * Ways to move an engine's memory. `warm`: it runs a prompt again for one token, and its prefix cache holds the prompt
- * then. There is no `retain`: no engine here can do more for a context than a warm does.
- */
-export const CAPABILITIES = ['warm'] as const;
-export type Capability = (typeof CAPABILITIES)[number];
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */
 export interface EngineReported {
@@ -275,21 +245,6 @@ export interface EngineLost {
 export interface EngineDrained {
   readonly type: 'engineDrained';
   readonly engine: EngineId;
-}
-
-/** The outcome of a `warm`, also of a cancelled one: exactly one for each. */
-export interface MemoryMoved {
-  readonly type: 'memoryMoved';
-  readonly engine: EngineId;
-  readonly program: ProgramId;
-  readonly thread: string;
-  readonly action: Capability;
-  /** False: it was cancelled, or the engine or the driver could not do it. */
-  readonly ok: boolean;
-  /** Prompt tokens that the engine computed for a warm, by its own count; 0 when it reports none. */
-  readonly tokens: Tokens;
-  /** From the command to this outcome. */
-  readonly ms: Millis;
 }
 
 /** An engine that other gateways use too: this gateway's part of it, and theirs. Each replaces the one before. */
@@ -322,7 +277,7 @@ export interface Woke {
   readonly type: 'woke';
 }
 
-export type Command = Dispatch | Reject | WakeAt | ProgramGone | Warm | CancelWarm;
+export type Command = Dispatch | Reject | WakeAt | ProgramGone;
 
 /** The reason for a placement, shown to the client. */
 export type Reason =
@@ -381,27 +336,4 @@ export interface ProgramGone {
   readonly durationMs: Millis;
   /** Of a program with a declared deadline: its last completion less that, 0 or below if it was met. */
   readonly deadline?: { readonly tenant: TenantId; readonly lateMs: Millis };
-}
-
-/**
- * Run the last prompt of an idle thread again, for one token and at the lowest priority. It is no call: it has no slot
- * of its own and no service. One at a time on an engine.
- */
-export interface Warm {
-  readonly type: 'warm';
-  readonly engine: EngineId;
-  readonly program: ProgramId;
-  readonly thread: string;
-  /** Length of that prompt. */
-  readonly tokens: Tokens;
-  /** `return`: its next call is expected soon. */
-  readonly reason: 'return';
-}
-
-/** End the warm at once: a call needs its slot or its room. What was computed of it stays in the engine's cache. */
-export interface CancelWarm {
-  readonly type: 'cancelWarm';
-  readonly engine: EngineId;
-  readonly program: ProgramId;
-  readonly thread: string;
 }

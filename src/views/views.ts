@@ -1,6 +1,4 @@
-import type { Accuracy } from '../foresight/accuracy.js';
-import type { Forecast } from '../foresight/outlook.js';
-import type { NextCall } from '../foresight/thread-path.js';
+import type { Accuracy } from '../foresight/outlook.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { TenantView } from '../programs/accounts.js';
@@ -13,8 +11,13 @@ import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } f
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
 import { callViews, causes, waitViews, type CallView, type Moment, type Placed, type WaitView } from './wait-views.js';
 
-/** The rest of a program, as forecast. */
-export interface ForecastView extends Forecast {
+/**
+ * Engine time to come of a program: as its client declares it, or as learnt of its agent type. Infinity: no program of
+ * its type ended after as much.
+ */
+export interface ForecastView {
+  readonly source: 'declared' | 'learnt';
+  readonly remainingMs: number;
   /** Whether the policy in force ranks by it. */
   readonly used: boolean;
 }
@@ -44,10 +47,6 @@ export interface ProgramView {
   readonly promptTokens: Tokens;
   readonly cachedTokens: Tokens;
   readonly outputTokens: Tokens;
-  /** Warms of its contexts, the tokens that they computed, and those of them that its next calls found cached. */
-  readonly warms: number;
-  readonly warmedTokens: Tokens;
-  readonly usefulTokens: Tokens;
   readonly createdAtMs: Millis;
   readonly lastArrivalAtMs: Millis;
   readonly lastCompletionAtMs: Millis | undefined;
@@ -99,6 +98,13 @@ export interface EngineView {
   readonly hostTokens: Tokens;
   readonly onHostTokens: Tokens;
   readonly reservedFor: CallId | undefined;
+  /** The same of all gateways that share it, as last heard, and how many of the others have calls that wait for it. */
+  readonly whole: {
+    readonly window: number;
+    readonly inFlight: number;
+    readonly workingSetTokens: Tokens;
+    readonly othersWaiting: number;
+  };
 }
 
 export interface QueueView {
@@ -171,13 +177,8 @@ export class Views {
     return forecastOf(table.get(id), policy);
   }
 
-  /** The next call of a program's thread; undefined: it is not foreseen, or one is in flight. O(1). */
-  next(id: ProgramId, thread: string, nowMs: number): NextCall | undefined {
-    return this.#read().table.get(id)?.outlook?.next(thread, nowMs);
-  }
-
-  /** How right forecasts have proved since the start; all zero without foresight. */
-  get accuracy(): Pick<Accuracy, 'rests' | 'times' | 'successors'> {
+  /** How right declared rests have proved since the start; all zero without foresight. */
+  get accuracy(): Readonly<Accuracy> {
     return this.#read().accuracy;
   }
 
@@ -290,11 +291,10 @@ export class Views {
 function forecastOf(row: Program | undefined, { foresees = false, learns = false }: Policy): ForecastView | undefined {
   if (row === undefined) return undefined;
   const { serviceMs, outlook, type } = row;
-  const forecast = outlook?.view(serviceMs);
-  if (forecast?.source === 'declared') return { ...forecast, used: foresees };
-  if (!learns) return forecast && { ...forecast, used: false };
-  const { index } = type;
-  return index.isLearnt ? { source: 'learnt', remainingMs: index.lastMsToEnd(serviceMs), used: true } : undefined;
+  const declaredMs = outlook?.declaredMs(serviceMs);
+  if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs, used: foresees };
+  if (!learns || !type.index.isLearnt) return undefined;
+  return { source: 'learnt', remainingMs: type.index.lastMsToEnd(serviceMs), used: true };
 }
 
 function programView({ policy, nowMs }: State & Moment, row: Program): ProgramView {
@@ -319,9 +319,6 @@ function programView({ policy, nowMs }: State & Moment, row: Program): ProgramVi
     promptTokens: row.promptTokens as Tokens,
     cachedTokens: row.cachedTokens as Tokens,
     outputTokens: row.outputTokens as Tokens,
-    warms: row.warms,
-    warmedTokens: row.warmedTokens as Tokens,
-    usefulTokens: row.usefulTokens as Tokens,
     createdAtMs: row.createdAtMs as Millis,
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
@@ -363,5 +360,11 @@ function engineView({ policy, stepMs, placement }: State, found: Engine): Engine
     hostTokens: found.hostTokens as Tokens,
     onHostTokens: found.workingSet.contents.onHostTokens as Tokens,
     reservedFor: found.reservedFor?.id,
+    whole: {
+      window: policy.admits ? found.limit.size : Infinity,
+      inFlight: found.inFlightAnywhere,
+      workingSetTokens: found.workingSet.anywhereTokens as Tokens,
+      othersWaiting: found.gatewaysWaiting,
+    },
   };
 }

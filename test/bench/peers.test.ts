@@ -6,7 +6,7 @@ import { readOptions } from '../../bench/peers/options.js';
 import { loadsOf, main, plan } from '../../bench/peers/program.js';
 import { HEADINGS, rowsOf } from '../../bench/peers/report.js';
 import { findRouter, schedulingConfig } from '../../bench/peers/router.js';
-import { resultOf, type Run } from '../../bench/peers/run.js';
+import { PEERS, resultOf, type Run } from '../../bench/peers/run.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
 import { run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
@@ -24,13 +24,26 @@ function routerFile(): string {
 
 describe('the options of bench:peers', () => {
   it.each([
-    ['', { loads: ['agents', 'fleet', 'team', 'mixed'], seeds: [1], timeLimit: 600_000, quick: false, json: false }],
+    [
+      '',
+      {
+        loads: ['agents', 'fleet', 'team', 'mixed'],
+        targets: PEERS,
+        engine: [],
+        seeds: [1],
+        timeLimit: 600_000,
+        quick: false,
+        json: false,
+      },
+    ],
     [
       '--router r --traces t --loads mixed,fleet --seeds 1,2,3 --speed 2 --time-limit 5m --json',
       {
         router: 'r',
         traces: 't',
         loads: ['mixed', 'fleet'],
+        targets: PEERS,
+        engine: [],
         seeds: [1, 2, 3],
         speed: 2,
         timeLimit: 300_000,
@@ -51,6 +64,8 @@ describe('the options of bench:peers', () => {
     '--time-limit 0',
     '--speed 0',
     '--quick --loads fleet',
+    '--targets plas',
+    '--engine http://127.0.0.1:1 --speed 2',
     '--router no/such/file',
   ])('are refused: %s', async (line) => {
     expect(await peers(line.split(' '))).toMatchObject({ code: 2, err: expect.stringMatching(/./) as string });
@@ -114,6 +129,7 @@ describe('the loads', () => {
     expect(speeds('--loads fleet,mixed')).toEqual([20, 6]);
     expect(speeds('--loads fleet,mixed --speed 2')).toEqual([2, 2]);
     expect(speeds('--quick --speed 2')).toEqual([2]);
+    expect(speeds('--engine http://127.0.0.1:1/v1')).toEqual([1]);
   });
 
   it('give every target its turn in each round, in alternating order', () => {
@@ -155,7 +171,7 @@ const [MEAN_RATIO, TOKEN_RATIO] = [3, 5];
 
 describe('the table', () => {
   it('sets each run against the peer of its seed', () => {
-    const rows = rowsOf([runOf({}), peer(), runOf({ target: 'pass-through', meanSeconds: 150 })]);
+    const rows = rowsOf([runOf({}), peer(), runOf({ target: 'pass-through', meanSeconds: 150 })], PEERS);
     expect(rows).toEqual([
       ['vllm-router', '1', '100 (200)', '1.00', '25', '1.00', '88 %', '10/10', '0', '0', '2', '0.05'],
       ['maitred', '1', '90 (200)', '0.90', '30', '1.20', '88 %', '10/10', '0', '0', '2', '0.05'],
@@ -165,7 +181,10 @@ describe('the table', () => {
   });
 
   it('ends with the means of several seeds', () => {
-    const rows = rowsOf([runOf({}), peer(), peer({ seed: 2, meanSeconds: 200 }), runOf({ seed: 2, meanSeconds: 120 })]);
+    const rows = rowsOf(
+      [runOf({}), peer(), peer({ seed: 2, meanSeconds: 200 }), runOf({ seed: 2, meanSeconds: 120 })],
+      PEERS,
+    );
     expect(rows.slice(4).map((row) => row.slice(0, 4))).toEqual([
       ['vllm-router', 'mean', '150 (200)', '1.00'],
       ['maitred', 'mean', '105 (200)', '0.70'],
@@ -174,7 +193,7 @@ describe('the table', () => {
   });
 
   it('makes no mean for a target that misses a seed, and no ratio without the peer', () => {
-    const rows = rowsOf([runOf({}), runOf({ seed: 2 }), peer()]);
+    const rows = rowsOf([runOf({}), runOf({ seed: 2 }), peer()], PEERS);
     expect(rows.map((row) => row.slice(0, 2).join(' '))).toEqual([
       'vllm-router 1',
       'maitred 1',
@@ -185,19 +204,22 @@ describe('the table', () => {
   });
 
   it('shows runs without a completed program, and programs that the time limit cut off', () => {
-    const [, row] = rowsOf([
-      peer(),
-      runOf({
-        meanSeconds: null,
-        p99Seconds: null,
-        msPerToken: null,
-        cachedShare: null,
-        completed: 0,
-        refused: 4,
-        failed: 3,
-        unfinished: 2,
-      }),
-    ]);
+    const [, row] = rowsOf(
+      [
+        peer(),
+        runOf({
+          meanSeconds: null,
+          p99Seconds: null,
+          msPerToken: null,
+          cachedShare: null,
+          completed: 0,
+          refused: 4,
+          failed: 3,
+          unfinished: 2,
+        }),
+      ],
+      PEERS,
+    );
     expect(row!.slice(2, 10)).toEqual(['- (-)', '-', '-', '-', '-', '0/10 (2 unfinished)', '4', '3']);
   });
 });

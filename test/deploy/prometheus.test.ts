@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { configSchema } from '../../sidecar/config/index.js';
 import { dashboardExpressions, readAlerts, readDashboard } from '../support/deployed.js';
 import { folderOf } from '../support/folder.js';
 import { documentedMetrics, unknownIn } from '../support/promql.js';
@@ -65,6 +67,22 @@ describe('the alerts', () => {
   });
 });
 
+describe('the recipe for engines that scale from zero', () => {
+  const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text) as Record<string, unknown>); // prettier-ignore
+
+  it('counts calls by a series that there is', () => {
+    const { spec } = blocks.find(({ kind }) => kind === 'ScaledObject') as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
+    expect(spec.triggers.map(({ metadata: { query } }) => unknownIn(query, metrics))).toEqual([[]]);
+  });
+
+  it('has settings of the gateway that let calls wait for an engine', () => {
+    const settings = blocks.find(({ timeouts }) => (timeouts as { noEngineMs?: number } | undefined)?.noEngineMs);
+    const { timeouts, discovery } = configSchema.parse(settings);
+    expect(timeouts.noEngineMs).toBeLessThan(timeouts.queueMs);
+    expect(discovery.map(({ models }) => models)).toEqual([['llama-3.1-8b']]);
+  });
+});
+
 describe('the dashboard', () => {
   const { panels, templating } = dashboard;
 
@@ -82,6 +100,15 @@ describe('the dashboard', () => {
       const [, selector = ''] = /^label_values\((.+), \w+\)$/.exec(definition) ?? [];
       expect(unknownIn(selector, metrics)).toEqual([]);
     }
+  });
+
+  it('draws rates and present values on axes of their own', () => {
+    const axes = panels.map(({ title, fieldConfig, targets = [] }) => {
+      const own = fieldConfig?.overrides.map(({ matcher }) => matcher.options) ?? [];
+      const onOne = targets.filter(({ refId }) => !own.includes(refId));
+      return { title, kinds: new Set(onOne.map(({ expr }) => /^(?!histogram_quantile).*\brate\(/.test(expr))).size };
+    });
+    expect(axes.filter(({ kinds }) => kinds > 1)).toEqual([]);
   });
 
   it('has panels with ids and places of their own, and says what each shows', () => {

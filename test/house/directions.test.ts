@@ -18,7 +18,6 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   processes: ['src', 'sidecar', 'sim'],
   // The types of the admin API only, see below.
   ui: ['sidecar'],
-  demo: ['src', 'loadbalancer', 'sidecar', 'workloads', 'sim', 'text', 'lab', 'processes'],
 };
 /** Rooms without I/O: nothing from outside but data structures that take their clock as an argument. */
 const PURE: Readonly<Record<string, readonly string[]>> = {

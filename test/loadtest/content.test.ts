@@ -209,12 +209,10 @@ describe('recorded words', () => {
 for (const [file, count] of [
   ['mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz', 2],
   ['weka-claude-code/traces_with_subagents_first6.jsonl.gz', 1],
-  ['tree-of-thought/gpt-4_0.7_propose1_value3_greedy5_start900_end1000.json.gz', 2],
   ['tau-bench/gpt-4o-airline.json.gz', 3],
   ['agentcgroup/timings_first40.jsonl.gz', 1],
   ['mooncake/synthetic_trace.jsonl.gz', 3],
   ['azure/AzureLLMInferenceTrace_conv.csv.gz', 3],
-  ['tracelab/round_trace.jsonl', 1],
 ] as const) {
   describeRecorded(file, (path) => {
     it('is played to its end', async () => {

@@ -50,7 +50,7 @@ describe('the configuration of a gateway at speed', () => {
     }
   });
 
-  it('keeps what a file says, but for what the demo needs of its gateway', () => {
+  it('keeps what a file says, but for what a run needs of its gateway', () => {
     const file = fileOf(
       'maitred.yaml',
       `admission: { gate: 0.5, halfLifeMs: 40000 }
@@ -61,10 +61,9 @@ log: { level: silent }
 embedded: 3
 `,
     );
-    const config = configure({ policy: 'pass-through', balancer: 'sticky', file, engines, speed: 10 });
+    const config = configure({ policy: 'pass-through', file, engines, speed: 10 });
     expect(config).toMatchObject({
       policy: { name: 'pass-through' },
-      balancer: { name: 'sticky' },
       admission: { gate: 0.5, halfLifeMs: 4000 },
       engines: [{ url: engines[0] }],
       listen: { host: '127.0.0.1', port: 0 },

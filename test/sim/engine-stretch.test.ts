@@ -171,51 +171,6 @@ describe('driving with stretches gives the same as step by step', () => {
     expect(stretches).toBe(8);
   });
 
-  it('with prompts in chunks', () => {
-    const requests = [request(0.5, 40, 150), request(100.5, 2000, 20), request(101.5, 700, 30), request(102.5, 9, 5)];
-    expectSame(requests, [300.1, 600.1], fcfs(ROOMY));
-  });
-
-  it('with preemptions', () => {
-    const requests = [1, 2, 3, 4].map((at) => request(at + 0.5, 30, 50));
-    const { engine } = expectSame(requests, [200.1, 400.1, 600.1], fcfs({ ...ROOMY, kvTokens: 160 }));
-    expect(engine.totals.preemptions).toBeGreaterThan(0);
-  });
-
-  it('with shared prefixes, found and forgotten again', () => {
-    const requests = Array.from({ length: 30 }, (_, index) =>
-      request(index * 90 + 0.5, 60 + 2 * (index % 5), 40, { prefix: index % 3 }),
-    );
-    const { engine } = expectSame(requests, [500.1, 1500.1], fcfs({ ...ROOMY, kvTokens: 400 }));
-    expect(engine.totals.hitTokens).toBeGreaterThan(0);
-  });
-
-  it('when one is aborted in the middle of a stretch, one while it waits, one in its prefill', () => {
-    const requests = [
-      request(0.5, 30, 200),
-      request(1.5, 30, 200, { abortAfter: 801.3 }),
-      request(2.5, 30, 200, { abortAfter: 300.7 }),
-      request(1200.5, 3000, 20, { abortAfter: 150.2 }),
-    ];
-    const { engine } = expectSame(requests, [350.1, 900.1, 1300.1], fcfs({ ...ROOMY, slots: 2 }));
-    expect(engine.totals.aborted).toBe(3);
-  });
-
-  it('when what was aborted made room for one that waits', () => {
-    const requests = [
-      request(0.5, 40, 100),
-      request(1.5, 200, 50),
-      request(2.5, 190, 50, { abortAfter: 500.5 }),
-      request(3.5, 20, 30),
-    ];
-    expectSame(requests, [700.1], fcfs({ ...ROOMY, kvTokens: 300 }));
-  });
-
-  it('under priorities', () => {
-    const requests = [5, 3, 1, 4, 2].map((priority, index) => request(50 * index + 0.5, 30, 60, { priority }));
-    expectSame(requests, [300.1], { preset: { ...TINY, slots: 2 }, scheduling: 'priority' });
-  });
-
   const requests = fc.array(
     fc.record({
       at: fc.integer({ min: 0, max: 3000 }).map((at) => at + 0.377),
@@ -242,12 +197,18 @@ describe('driving with stretches gives the same as step by step', () => {
     ['a roomy engine', ROOMY, 'fcfs', Infinity],
     ['an engine of few blocks and many slots', { ...ROOMY, kvTokens: 240, batchTokens: 64 }, 'priority', Infinity],
   ] as const)('under random load: %s', (_, preset, scheduling, stepsMax) => {
+    let [hits, aborted, preemptions] = [0, 0, 0];
     fc.assert(
       fc.property(requests, looks, (script, times) => {
-        expectSame(script, times, { preset, scheduling }, stepsMax);
+        const { totals } = expectSame(script, times, { preset, scheduling }, stepsMax).engine;
+        hits += totals.hitTokens;
+        aborted += totals.aborted;
+        preemptions += totals.preemptions;
       }),
       { numRuns: 150, seed: 5 },
     );
+    expect(Math.min(hits, aborted)).toBeGreaterThan(0);
+    expect(preemptions > 0).toBe(preset.kvTokens < 1000);
   });
 
   const KV_BYTES = PRESETS['tiny-cpu'].kvBytesPerToken;

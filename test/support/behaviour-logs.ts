@@ -60,7 +60,7 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
     reload: {
       afterSteps: 400,
       config: configSchema.parse({
-        policy: { tenants: 'none', foresight: 'learnt' },
+        policy: { tenants: 'none', foresight: 'none' },
         admission: { window: 'adaptive', retention: 'half-life' },
         balancer: { name: 'least-loaded' },
       }),

@@ -1,4 +1,4 @@
-import type { Command, Dispatch, EngineId, Event, ModelId, Warm } from '../../src/index.js';
+import type { Command, Dispatch, EngineId, Event, ModelId } from '../../src/index.js';
 
 /** A driver's knowledge of a call: only from its events to the scheduler and the scheduler's commands. */
 export interface BookedCall {
@@ -73,9 +73,6 @@ export class Book {
   readonly active = new Map<string, BookedCall>();
   /** Dispatches of the last step, in order. */
   dispatches: BookedDispatch[] = [];
-  /** Warms that have neither been cancelled nor ended, and those that the driver has yet to tell the outcome of. */
-  readonly warms = new Set<Warm>();
-  readonly owed = new Set<Warm>();
   /** Programs that were ended with calls in flight: their ids may name new programs beside these calls. */
   readonly endedEarly = new Set<string>();
   readonly rejectedOnArrival = new Set<string>();
@@ -165,7 +162,8 @@ export class Book {
           ? { restUntilMs: -Infinity, refusedAtMs: -Infinity, refused: new Map() }
           : known;
         const rests = { restUntilMs, refusedAtMs, refused };
-        this.engines.set(id, { id, state: 'up', models, windowMax, capacityTokens, probation, ...rests });
+        const state = event.down === true ? 'lost' : 'up';
+        this.engines.set(id, { id, state, models, windowMax, capacityTokens, probation, ...rests });
         return;
       }
       case 'engineLost':
@@ -177,20 +175,11 @@ export class Book {
         if (call !== undefined) this.#accept(call);
         return;
       }
-      case 'memoryMoved': {
-        const warm = [...this.owed].find((each) => isSamePlace(each, event));
-        if (warm === undefined) return;
-        this.owed.delete(warm);
-        this.warms.delete(warm);
-        return;
-      }
       case 'programEnded':
         for (const { program } of this.active.values()) if (program === event.program) this.endedEarly.add(program);
         return;
       case 'callProgressed':
       case 'programHinted':
-      case 'toolStarted':
-      case 'toolFinished':
       case 'engineReported':
       // These plays have one gateway.
       case 'engineShared':
@@ -214,13 +203,8 @@ export class Book {
       call.state = 'running';
       call.engine = command.engine;
       call.sinceMs = nowMs;
-    } else if (command.type === 'warm') {
-      this.warms.add(command);
-      this.owed.add(command);
     } else if (command.type === 'programGone') {
       for (const { refused } of this.engines.values()) refused.delete(command.program);
-    } else if (command.type === 'cancelWarm') {
-      for (const warm of this.warms) if (isSamePlace(warm, command)) this.warms.delete(warm);
     }
   }
 
@@ -287,8 +271,3 @@ export class Book {
     if (engine !== undefined) engine.state = state;
   }
 }
-
-type Place = Pick<Warm, 'engine' | 'program' | 'thread'>;
-
-const isSamePlace = (a: Place, b: Place): boolean =>
-  a.engine === b.engine && a.program === b.program && a.thread === b.thread;

@@ -15,7 +15,6 @@ const QUIET: SchedulerConfig = {
     msPerPromptToken: 0.1,
     msPerOutputToken: 10,
     foresight: 'none',
-    prefetch: 'off',
     tenants: 'none',
     tenantWeights: {},
   },

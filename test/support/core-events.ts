@@ -13,7 +13,6 @@ import {
   type EngineJoined,
   type EngineShared,
   type Tokens,
-  type Warm,
   type Event,
   type Work,
 } from '../../src/index.js';
@@ -44,25 +43,6 @@ export const hinted = (program: string, prompt: number, output: number): Event =
   type: 'programHinted',
   program: programId(program),
   remaining: work({ prompt, output }),
-});
-
-export const toolStarted = (
-  program: string,
-  tool: string,
-  { thread = '', expectedMs }: { readonly thread?: string; readonly expectedMs?: number } = {},
-): Event => ({
-  type: 'toolStarted',
-  program: programId(program),
-  thread,
-  tool,
-  ...(expectedMs !== undefined && { expectedMs: millis(expectedMs) }),
-});
-
-export const toolFinished = (program: string, tool: string, thread = ''): Event => ({
-  type: 'toolFinished',
-  program: programId(program),
-  thread,
-  tool,
 });
 
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
@@ -162,22 +142,6 @@ export const reported = (
   gauges: { waiting?: number; kvUsage?: number; preemptions?: number },
 ): Event => ({ type: 'engineReported', engine: engineId(engine), ...gauges });
 export const woke: Event = { type: 'woke' };
-
-/** The outcome of a warm. @param computed prompt tokens */
-export const moved = (
-  { engine, program, thread }: Pick<Warm, 'engine' | 'program' | 'thread'>,
-  ok = true,
-  computed = 0,
-): Event => ({
-  type: 'memoryMoved',
-  engine,
-  program,
-  thread,
-  action: 'warm',
-  ok,
-  tokens: tokens(computed),
-  ms: millis(10),
-});
 
 /** What other gateways have on the engine: nothing but what is said. */
 export const shared = (engine: string, facts: Partial<EngineShared> = {}): EngineShared => ({

@@ -28,8 +28,6 @@ import {
   progressed,
   reported,
   started,
-  toolFinished,
-  toolStarted,
   woke,
 } from './core-events.js';
 import type { Moment, PlayOptions, WatchingPolicy } from './core-moment.js';
@@ -76,6 +74,7 @@ class Player {
   }
 
   run(): Command[] {
+    if (this.options.seed % 5 === 0) this.#tell({ ...joined('expected', { models: MODELS }), down: true });
     for (const engine of this.#engines) if (this.#dice.chance(0.9)) this.#join(engine);
     const { steps = 40 } = this.options;
     for (let step = 0; step < steps; step += 1) {
@@ -208,7 +207,6 @@ class Player {
         progressed(call, 5),
         ended('s/nobody'),
         hinted(`s/p${dice.int(0, 7)}`, 100, 100),
-        dice.pick([toolStarted('s/p0', 'read', { expectedMs: 5 }), toolFinished('s/p0', 'read')]),
         lost('nowhere'),
         drained('nowhere'),
         woke,

@@ -10,6 +10,7 @@ export interface Panel {
   readonly description?: string;
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
   readonly datasource?: { readonly uid: string };
+  readonly fieldConfig?: { readonly overrides: readonly { readonly matcher: { readonly options: string } }[] };
   readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly datasource: { readonly uid: string } }[]; // prettier-ignore
 }
 

@@ -60,11 +60,6 @@ export function sampleTrace(format: FormatName, programs: number): string {
         1,
       );
     }
-    case 'tree-of-thought': {
-      const usage = (index: number) => ({ prompt_tokens: 900 * (index + 1), completion_tokens: 90 * (index + 1) });
-      const steps = [{ ys: [''], new_ys: ['one', 'two'] }];
-      return JSON.stringify(each((index) => ({ idx: index, steps, usage_so_far: usage(index) })));
-    }
     case 'mooncake':
       return jsonLines(
         each((index) => ({ timestamp: index, input_length: 600, output_length: 9, hash_ids: [0, index + 1] })),
@@ -75,20 +70,5 @@ export function sampleTrace(format: FormatName, programs: number): string {
         ...each((index) => `2023-11-16 18:15:${10 + (index % 50)}.68059,37,4`),
         '',
       ].join('\r\n');
-    case 'tracelab': {
-      const event = (event_type: string, second: number) => ({
-        event_type,
-        timestamp: `2026-06-01T05:40:${second}.151Z`,
-      });
-      const round = (session_id: string, round_index: number) => ({
-        session_id,
-        round_index,
-        input_tokens_total: 50 + 20 * round_index,
-        output_tokens: 9,
-        timing_events: [event('user_message', 10 + 20 * round_index), event('text', 20 + 20 * round_index)],
-        tools: [{ tool_name: 'Bash', tool_wall_latency_ms: 7 }],
-      });
-      return jsonLines(each((index) => [round(`p${index}`, 0), round(`p${index}`, 1)]).flat());
-    }
   }
 }

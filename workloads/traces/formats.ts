@@ -6,8 +6,6 @@ import { miniSweAgent } from './mini-swe-agent.js';
 import { mooncake } from './mooncake.js';
 import type { Reader } from './records.js';
 import { tauBench } from './tau-bench.js';
-import { traceLab } from './tracelab.js';
-import { treeOfThought } from './tree-of-thought.js';
 import { weka } from './weka.js';
 
 export interface TraceFormat {
@@ -24,10 +22,8 @@ export const FORMATS = {
   'mini-swe-agent': { keys: ['messages', 'instance_id'], read: miniSweAgent },
   agentcgroup: { keys: ['session', 'calls'], read: agentCgroup },
   'tau-bench': { keys: ['traj', 'task_id'], read: tauBench },
-  'tree-of-thought': { keys: ['steps', 'usage_so_far'], read: treeOfThought },
   mooncake: { keys: ['input_length', 'hash_ids'], read: mooncake },
   azure: { keys: ['TIMESTAMP', 'ContextTokens', 'GeneratedTokens'], read: azure },
-  tracelab: { keys: ['session_id', 'round_index'], read: traceLab },
 } as const satisfies Record<string, TraceFormat>;
 
 export type FormatName = keyof typeof FORMATS;

@@ -68,9 +68,9 @@ describe('commands', () => {
   });
 
   it('name what knows the future, and repeat no changed programs', () => {
-    const setup = { policy: 'plas', settings: { 'policy.foresight': 'learnt' }, belady: true } as const;
+    const setup = { policy: 'plas', settings: { 'policy.foresight': 'declared' }, belady: true } as const;
     const told = of({ scenario, setup }, { scenario: { ...scenario, toolCv: 2 }, setup });
-    expect(told).toEqual(['--foresight learnt --retention belady --policy plas']);
+    expect(told).toEqual(['--foresight declared --retention belady --policy plas']);
   });
 });
 

@@ -9,8 +9,10 @@ import {
   cleanUp,
   completionBody,
   fakeEngine,
+  MODEL,
   metrics,
   openChat,
+  refusal,
   until,
   world,
   type FakeEngine,
@@ -68,6 +70,34 @@ it('starts without an engine, is ready when one is found, and shows who has it',
     -2,
   );
   expect(gateway.url).toBe(url);
+});
+
+it('holds calls for a source without engines, from its start and after it has lost its last', async () => {
+  const file = engineFile();
+  await file.write([]);
+  const source = { file: { path: file.path, refreshMs: 1000 }, models: [MODEL], graceMs: 0 };
+  const { url, logs } = await world([], {
+    discovery: [source],
+    timeouts: { noEngineMs: 600_000 },
+    health: { backoffMs: 10, intervalMs: 10 },
+  });
+  expect((await ask(`${url}/readyz`)).status).toBe(200);
+  expect((await ask(`${url}/v1/models`)).json()['data']).toMatchObject([{ id: MODEL }]);
+  expect(await rows(url)).toEqual([]);
+  expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  expect(refusal(await chat(url, { model: 'another' }))).toEqual([503, 'no_engine']);
+  for (let round = 0; round < 2; round += 1) {
+    const engine = await fakeEngine();
+    const call = chat(url);
+    await until(async () => (await metrics(url)).get('maitred_waiting_calls{cause="no_engine"}') === 1);
+    expect((await metrics(url)).get('maitred_calls_in_system')).toBe(1);
+    await file.write([engine]);
+    const { status, headers } = await call;
+    expect([status, headers['x-maitred-engine']]).toEqual([200, engine.id]);
+    await engine.close();
+    await file.write([]);
+    await until(async () => (await rows(url)).length === 0);
+  }
 });
 
 it(

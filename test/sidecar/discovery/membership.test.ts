@@ -11,6 +11,7 @@ const engines = (...ids: readonly string[]) => ids.map((id) => engine(id));
 class Stage {
   wanted: ReadonlyMap<string, EngineConfig> = new Map();
   now = 0;
+  mayBeEmpty = false;
   readonly down = new Set<string>();
   readonly warnings: object[] = [];
   readonly membership: Membership;
@@ -39,7 +40,12 @@ class Stage {
   /** One look of a source, a second after the last. */
   found(label: string, ids: readonly string[], leaving: readonly string[] = []): string[] {
     this.now += 1000;
-    this.membership.found(label, { engines: engines(...ids), leaving: engines(...leaving), graceMs: 2000 });
+    this.membership.found(label, {
+      engines: engines(...ids),
+      leaving: engines(...leaving),
+      graceMs: 2000,
+      mayBeEmpty: this.mayBeEmpty,
+    });
     return this.ids;
   }
 }
@@ -65,6 +71,18 @@ describe('engines of a source', () => {
       expect(stage.found('s', ['a', 'b'])).toEqual(['a', 'b', 'own']);
       expect(stage.found('s', ['b'])).toEqual(['a', 'b', 'own']);
     }
+  });
+
+  it('leave one by one, and the last too, if they are not up and the source may list none', () => {
+    const stage = withSource();
+    stage.mayBeEmpty = true;
+    stage.found('s', ['a', 'b']);
+    stage.down.add('a');
+    for (let looks = 0; looks < 3; looks += 1) stage.found('s', []);
+    expect(stage.ids).toEqual(['b', 'own']);
+    stage.down.add('b');
+    for (let looks = 0; looks < 2; looks += 1) stage.found('s', []);
+    expect(stage.ids).toEqual(['own']);
   });
 
   it('stay while the source lists none, or none that is up', () => {
@@ -94,6 +112,7 @@ describe('engines of a source', () => {
     const look = {
       engines: [engine('pod', 'http://10.0.0.1'), engine('x', 'http://other:1'), engine('y')],
       leaving: [],
+      mayBeEmpty: false,
     };
     for (const label of ['s', 't', 's']) stage.membership.found(label, { ...look, graceMs: 0 });
     expect(stage.ids).toEqual(['own', 'x', 'y']);
@@ -105,7 +124,7 @@ describe('engines of a source', () => {
       undefined,
     ]);
     for (let look = 0; look < 2; look += 1)
-      stage.membership.found('s', { engines: [engine('z')], leaving: [], graceMs: 0 });
+      stage.membership.found('s', { engines: [engine('z')], leaving: [], graceMs: 0, mayBeEmpty: false });
     expect(stage.membership.originOf(engineId('y'))).toBe('t');
   });
 

@@ -1,21 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { recording, chat, completion, fakeEngine, metrics, until, world } from './world.js';
+import { chat, completion, fakeEngine, metrics, until, world } from './world.js';
 
 describe('calls', () => {
-  it('tell the scheduler which tools their answers call, each once, or else which one the client told', async () => {
-    const called = ['f', 'g', 'f', ''].map((name) => ({ type: 'function', function: { name, arguments: '{}' } }));
-    const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: called } };
-    const answers = [completion({ choices: [choice] }), completion(), completion()];
-    const engine = await fakeEngine((...asked) => answers.shift()?.(...asked));
-    const { steps, recorder } = recording();
-    const { url } = await world([engine], {}, { recorder });
-    await chat(url, { vllm_xargs: { this_func_call: 'h' } });
-    await chat(url);
-    await chat(url, { vllm_xargs: { this_func_call: 'h' } });
-    const told = steps.flatMap(({ event }) => (event.type === 'callFinished' ? [event.tools] : []));
-    expect(told).toEqual([['f', 'g'], undefined, ['h']]);
-  });
-
   it('that a drain cuts off are counted', async () => {
     const engine = await fakeEngine(() => undefined);
     const { gateway, url, logs } = await world([engine], { timeouts: { drainMs: 50 }, admission: { window: 1 } });

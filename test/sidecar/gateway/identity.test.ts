@@ -50,9 +50,9 @@ describe('programs of a gateway', () => {
     }
     const { threads } = (await ask(`${url}/programs/p`)).json() as unknown as Detail;
     expect(threads).toEqual([
-      { thread: '', calls: 1, active: [], next: null },
-      { thread: 'a', calls: 2, active: [], next: null },
-      { thread: 'b', calls: 1, active: [], next: null },
+      { thread: '', calls: 1, active: [] },
+      { thread: 'a', calls: 2, active: [] },
+      { thread: 'b', calls: 1, active: [] },
     ]);
   });
 });

@@ -48,7 +48,7 @@ async function exercised(): Promise<World> {
       { url: bad.url, kind: 'openai' },
     ],
     limits: { tenantSeriesMax: 2 },
-    policy: { tenants: 'weighted', foresight: 'learnt' },
+    policy: { tenants: 'weighted', foresight: 'declared' },
   });
   for (const tenant of TENANTS) await Promise.all([1, 2, 3].map(() => chat(all.url, { stream: true }, bearer(tenant))));
   for (const final of ['false', 'true'])

@@ -50,7 +50,6 @@ describe('declared work', () => {
     expect(first).toEqual([10, 3]); // Nothing came before it.
     expect(long).toEqual([10, 3, 3]);
     expect(after).toEqual([100, 50, 20]);
-    expect(jobs(3).map((job) => declarations.gapMs(job))).toEqual([0, 10, 10]);
   });
 
   it('is mistaken for the set share of programs', () => {

@@ -23,10 +23,10 @@ const of = <T extends Event['type']>(log: readonly Step[], type: T): Told<T>[] =
   log.flatMap(({ event }) => (event.type === type ? [event as Told<T>] : []));
 
 describe('what the scheduler is told', () => {
-  it('is what a gateway tells of a call: its arrival, first token and end, and what the answer asked for', () => {
+  it('is what a gateway tells of a call: its arrival, first token and end', () => {
     const { log, played } = told([
       programOf('p', 0, [
-        { promptTokens: 500, outputTokens: 40, tools: [{ name: 'bash' }], thread: 'a' },
+        { promptTokens: 500, outputTokens: 40, thread: 'a' },
         { promptTokens: 600, outputTokens: 30, gapMs: 10 },
       ]),
     ]);
@@ -36,13 +36,11 @@ describe('what the scheduler is told', () => {
     expect([second!.program, second!.tenant, second!.model]).toEqual([program, tenant, model]);
     expect(second!.call).not.toBe(call);
     expect(of(log, 'callStarted').map((event) => event.call)).toEqual([call, second!.call]);
-    const [ended, last] = of(log, 'callFinished');
+    const [ended] = of(log, 'callFinished');
     expect(ended).toMatchObject({
       usage: { promptTokens: 500, outputTokens: 40, cachedTokens: 0 },
-      tools: ['bash'],
       queueMs: 0,
     });
-    expect(last).not.toHaveProperty('tools');
     const { dispatchedMs, endedMs } = played.callRecords[0]!;
     expect(ended!.serviceMs).toBeCloseTo(endedMs - dispatchedMs, 6);
     expect(of(log, 'programEnded')).toEqual([]);

@@ -55,7 +55,7 @@ export class Stage {
       engines: [configured],
       discovery: [{ file: { path: this.#write('engines.yaml', found) } }],
       auth: { keys: TENANTS.map((tenant) => ({ tenant, sha256: sha256(`key-of-${tenant}`) })) },
-      policy: { foresight: 'learnt' },
+      policy: { foresight: 'declared' },
       limits: { tenantSeriesMax: 2, queuedMax: 20 },
       health: { intervalMs: 200, backoffMs: 200 },
       timeouts: { commentMs: 200 },

@@ -1,6 +1,6 @@
 /**
- * `node test/slow/vllm/pairs.mjs URL [PROGRAMS]`: pairs of runs on one vLLM, with and without sessions, foresight and
- * warms. The order within a pair alternates, and each run begins with an empty cache. Needs a built `dist`, and a vLLM
+ * `node test/slow/vllm/pairs.mjs URL [PROGRAMS]`: pairs of runs on one vLLM, with and without sessions. The
+ * order within a pair alternates, and each run begins with an empty cache. Needs a built `dist`, and a vLLM
  * with our scheduler and `VLLM_SERVER_DEV_MODE=1`, which has `/reset_prefix_cache`.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'maitred-pairs-'));
 const engine = { url, id: 'e', kind: 'vllm' };
 const ARMS = {
   off: { engines: [{ ...engine, sessions: false }] },
-  on: { engines: [engine], policy: { foresight: 'learnt', prefetch: 'on' } },
+  on: { engines: [engine] },
 };
 
 async function counters() {

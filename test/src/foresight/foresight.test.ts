@@ -59,7 +59,6 @@ describe('declared work', () => {
   it.each([
     ['declared', right, ['small', 'large']],
     ['declared', wild, ['large', 'small']],
-    ['learnt', right, ['large', 'small']],
     ['none', right, ['large', 'small']],
   ] as const)('with foresight %s ranks programs by it where the tenant was %o', (foresight, factor, order) => {
     const desk = deskWith(foresight);

@@ -1,17 +1,15 @@
 import { expect, it } from 'vitest';
-import { Accuracy } from '../../../src/foresight/accuracy.js';
 import { Calibration } from '../../../src/foresight/calibration.js';
 import { Outlook } from '../../../src/foresight/outlook.js';
-import { CompletionIndex } from '../../../src/programs/completion-index.js';
 
 it('a declaration is judged once: at the presumed end of its program, and not again at the real one', () => {
   const declarations = new Calibration();
   const isTrustedAfter = (programs: number): boolean => {
     for (let program = 0; program < programs; program += 1) {
-      const outlook = new Outlook(new CompletionIndex(), declarations, new Accuracy());
+      const outlook = new Outlook(declarations, { programs: 0, foreseenMs: 0, takenMs: 0, errorMs: 0 });
       outlook.declare(1_000 << program, 0);
       outlook.presumedEnded(1_000 << program);
-      outlook.ended(1_000 << program, true);
+      outlook.ended(1_000 << program);
     }
     return declarations.expectedMs(1_000) !== undefined;
   };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { engineId } from '../../../src/index.js';
-import { arrived, lost, started } from '../../support/core-events.js';
+import { arrived, joined, lost, started } from '../../support/core-events.js';
 
 describe('failures of engines', () => {
   it('a broken call is over when as many engines as may have failed it, though more attempts are left', () => {
@@ -95,6 +95,16 @@ describe('failures of engines', () => {
     expect(desk.pass(40)).toEqual([{ type: 'reject', call: 'early', refusal: 'no_engine' }]);
     desk.pass(50);
     expect(sentOut(desk.join('A', { window: 2 }))).toEqual(['late@A']);
+  });
+
+  it('calls wait so too for an engine that has never been up', () => {
+    const desk = new Desk({ timeouts: { noEngineMs: 100 } });
+    desk.tell({ ...joined('expected'), down: true });
+    desk.arrive('early');
+    desk.pass(60);
+    desk.arrive('late');
+    expect(desk.pass(40)).toEqual([{ type: 'reject', call: 'early', refusal: 'no_engine' }]);
+    expect(sentOut(desk.join('A'))).toEqual(['late@A']);
   });
 });
 

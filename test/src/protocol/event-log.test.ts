@@ -1,15 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LogFault, logLine, millis, readLogLine, type LogLine } from '../../../src/index.js';
-import {
-  arrived,
-  finished,
-  joined,
-  reported,
-  shared,
-  toolFinished,
-  toolStarted,
-  woke,
-} from '../../support/core-events.js';
+import { arrived, finished, joined, reported, shared, woke } from '../../support/core-events.js';
 import { play } from '../../support/core-play.js';
 
 const again = (line: LogLine) => readLogLine(JSON.parse(logLine(line)));
@@ -51,6 +42,14 @@ describe('a line of an event log', () => {
     expect(readLogLine(structuredClone(line))).toEqual(line);
   });
 
+  it.each([
+    { type: 'toolStarted', program: 'p', thread: '', tool: 'bash', expectedMs: 5 },
+    { type: 'toolFinished', program: 'p', thread: '', tool: 'bash' },
+    { type: 'memoryMoved', engine: 'e', program: 'p', thread: '', action: 'warm', ok: true, tokens: 3, ms: 1 },
+  ])('of an older version is read without the effect that it had: $type', (event) => {
+    expect(readLogLine({ now, event, commands: [] })).toEqual({ now, event: { type: 'programHinted', program: 'p' }, commands: [] }); // prettier-ignore
+  });
+
   const step = (event: object, commands: unknown = []) => ({ now, event, commands });
   it.each([
     [7, ''],
@@ -71,8 +70,7 @@ describe('a line of an event log', () => {
     [step({ ...finished('c'), usage: { promptTokens: 1 } }), 'event.usage.outputTokens'],
     [step({ ...finished('c'), tools: ['bash', 3] }), 'event.tools'],
     [step({ ...finished('c'), calledTool: 'bash' }), 'event.calledTool'],
-    [step({ ...toolStarted('p', 'bash'), expectedMs: '5' }), 'event.expectedMs'],
-    [step({ ...toolFinished('p', 'bash'), expectedMs: 5 }), 'event.expectedMs'],
+    [step({ type: 'toolStarted', program: 'p', thread: '', tool: 'bash', expectedMs: '5' }), 'event.expectedMs'],
     [step({ type: 'callFailed', call: 'c', failure: 'bored' }), 'event.failure'],
     [step(woke, {}), 'commands'],
     [step(woke, [{ type: 'wakeAt', at: 1 }, 3]), 'commands.1'],

@@ -28,7 +28,7 @@ describe.each(FORMAT_NAMES)('a trace of %s', (format) => {
         const bytes = isPacked ? packed : plain;
         const { programs, problems } = await readText(bytes.subarray(0, Math.floor(share * bytes.length)), format);
         // The last may have lost some of what it is made of: lines of their own, or a row's last digits.
-        const kept = ['tracelab', 'azure', 'event-log'].includes(format) ? programs.slice(0, -1) : programs;
+        const kept = ['azure', 'event-log'].includes(format) ? programs.slice(0, -1) : programs;
         expect(kept).toEqual(whole.programs.slice(0, kept.length));
         // A cut between two lines of a plain file cannot be seen.
         expect(problems.length).toBeLessThanOrEqual(1);

@@ -5,7 +5,7 @@ import logging
 import sys
 
 from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, RunConfig, Runner, function_tool, set_tracing_disabled
-from maitred_agents import MaitredHooks
+from maitred_agents import run_config
 from maitred_program import Program, http_async_client
 from openai import AsyncOpenAI
 
@@ -25,18 +25,17 @@ def get_weather(city: str) -> str:
 
 
 async def run(id: str, task: str) -> str:
-    with Program(gateway, id=id, expected_ms={"get_weather": 20}) as program:
-        hooks = MaitredHooks(program)
+    with Program(gateway, id=id) as program:
         settings = ModelSettings(temperature=0)
         expert = Agent(name="expert", instructions="You know.", model=model, tools=[get_weather])
-        ask = expert.as_tool("ask_expert", "Asks an expert.", hooks=hooks)
+        ask = expert.as_tool("ask_expert", "Asks an expert.")
         writer = Agent(name="writer", instructions="You write.", model=model, tools=[ask], model_settings=settings)
         triage = Agent(name="triage", instructions="You triage.", model=model, tools=[get_weather], handoffs=[writer])
         # A filter of the user's stays in force.
-        config = hooks.run_config(RunConfig(call_model_input_filter=lambda data: data.model_data))
+        config = run_config(program, RunConfig(call_model_input_filter=lambda data: data.model_data))
         if how == "run":
-            return (await Runner.run(triage, task, hooks=hooks, run_config=config)).final_output
-        result = Runner.run_streamed(triage, task, hooks=hooks, run_config=config)
+            return (await Runner.run(triage, task, run_config=config)).final_output
+        result = Runner.run_streamed(triage, task, run_config=config)
         async for _ in result.stream_events():
             pass
         return result.final_output

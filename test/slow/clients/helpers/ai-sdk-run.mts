@@ -1,4 +1,4 @@
-/** A planner, then an agent with three tools: node ai-sdk-run.mjs URL GATEWAY generate|stream NAME */
+/** A planner, then an agent with three kinds of tools: node ai-sdk-run.mjs URL GATEWAY generate|stream NAME */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, stepCountIs, streamText, tool, wrapLanguageModel } from 'ai';
 import { Program } from './maitred-ai-sdk.mjs';
@@ -27,7 +27,7 @@ const tools = {
   }),
 };
 
-const program = new Program({ gateway, id, workflow: 'trip', expectedMs: { book: 300 } });
+const program = new Program({ gateway, id, workflow: 'trip' });
 const named = (node: string, thread?: string) =>
   wrapLanguageModel({ model: maitred('llama-3.1-8b'), middleware: program.middleware(node, thread) });
 
@@ -36,7 +36,7 @@ const settings = {
   model: named('work', 'worker'),
   system: 'You work.',
   prompt: 'Rome',
-  tools: program.tools(tools, 'worker'),
+  tools,
   stopWhen: stepCountIs(6),
 };
 const begun = performance.now();

@@ -58,7 +58,7 @@ graph.add_edge("plan", "worker")
 graph.add_edge("worker", END)
 agent = graph.compile()
 
-callback = MaitredCallback(gateway, workflow="trip", expected_ms={"research": 900})
+callback = MaitredCallback(gateway, workflow="trip")
 config = {"callbacks": [callback], "metadata": {"maitred_program": name[0]} if name else {}}
 
 
