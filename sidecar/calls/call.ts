@@ -235,7 +235,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       ...fields,
       ...adapter.priorityFields(level, LEVELS, path),
       ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
-      ...this.ports.sessions.fields(engine, identity.program, path),
     };
     const request = {
       method: 'POST',
