@@ -45,6 +45,13 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     differs:
       'Warms, with `policy.prefetch`; the order of tenants, with `policy.tenants: afs`; dispatches of failed calls when an engine joins again on probation.',
   },
+  {
+    behaviour: 7,
+    change:
+      'Agent types of one program rank and grow as programs of their harness, or all, do; there are always fourteen levels.',
+    differs:
+      'The order of calls that wait and the calls that the gate holds, while few programs of a type have ended; commands under other levels.',
+  },
 ];
 
 /** The present behaviour. */
