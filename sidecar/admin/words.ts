@@ -200,7 +200,11 @@ function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, n
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
   if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
-    found.push(mayLeave ? `It waited for ${engine}, which has its cache, and may now run elsewhere.` : `It waits for ${engine} alone.`);
+    found.push(
+      mayLeave
+        ? `It waited for ${engine}, which has its cache, and may now run elsewhere.`
+        : `It waits for ${engine} alone.`,
+    );
   if (overdue) found.push(`It is overdue: it has waited so long that it ${OVERDUE}.`);
   else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');
   if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)} at the latest.`);
