@@ -22,7 +22,9 @@ export function Engines() {
 
 function Card({ engine }: { readonly engine: Engine }) {
   const { open, text } = engineWords(engine);
-  const { rest_tokens: rest, capacity_tokens: capacity, working_set_tokens: workingSet, host_tokens: host } = engine;
+  const { rest_tokens: rest, capacity_tokens: capacity, host_tokens: host } = engine;
+  const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
+  const here = (figure: string) => (engine.all_gateways === null ? '' : `; ${figure} here`);
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === engine.gate_tokens ? 'gate' : 'gate and host';
   return (
@@ -41,16 +43,16 @@ function Card({ engine }: { readonly engine: Engine }) {
       <p class={open ? 'quiet' : 'warn'}>{text}</p>
       <Bar
         label="In flight"
-        text={engine.window === null ? `${engine.in_flight}, no limit` : `${engine.in_flight} of ${engine.window}`}
-        value={engine.in_flight}
-        max={engine.window}
+        text={`${window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}${here(count(engine.in_flight))}`}
+        value={inFlight}
+        max={window}
       />
       <Bar
         label="Working set"
         text={
           limit === null
             ? `${tokens(workingSet)}, capacity unknown`
-            : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
+            : `${tokens(workingSet)} of ${tokens(limit)} (${named})${here(tokens(engine.working_set_tokens))}`
         }
         value={workingSet}
         max={limit}

@@ -34,6 +34,17 @@ export const engine = z
     engine_running: z.number().nullable(),
     engine_waiting: z.number().nullable(),
     kv_usage: z.number().nullable(),
+    all_gateways: say(
+      z
+        .strictObject({
+          window: z.number().nullable(),
+          in_flight: whole,
+          working_set_tokens: z.number(),
+          others_waiting: say(whole, 'Other gateways with calls that wait for it.'),
+        })
+        .nullable(),
+      'The same of all gateways together, as last heard; null: the gateway is in no cluster.',
+    ),
   })
   .meta({ id: 'Engine' });
 

@@ -98,6 +98,13 @@ export interface EngineView {
   readonly hostTokens: Tokens;
   readonly onHostTokens: Tokens;
   readonly reservedFor: CallId | undefined;
+  /** The same of all gateways that share it, as last heard, and how many of the others have calls that wait for it. */
+  readonly whole: {
+    readonly window: number;
+    readonly inFlight: number;
+    readonly workingSetTokens: Tokens;
+    readonly othersWaiting: number;
+  };
 }
 
 export interface QueueView {
@@ -353,5 +360,11 @@ function engineView({ policy, stepMs, placement }: State, found: Engine): Engine
     hostTokens: found.hostTokens as Tokens,
     onHostTokens: found.workingSet.contents.onHostTokens as Tokens,
     reservedFor: found.reservedFor?.id,
+    whole: {
+      window: policy.admits ? found.limit.size : Infinity,
+      inFlight: found.inFlightAnywhere,
+      workingSetTokens: found.workingSet.anywhereTokens as Tokens,
+      othersWaiting: found.gatewaysWaiting,
+    },
   };
 }
