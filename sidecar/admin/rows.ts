@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { WAIT_CAUSES } from '../../src/index.js';
+import { QUANTUM_RATIO, WAIT_CAUSES } from '../../src/index.js';
 import type { CallView, EngineView, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
@@ -238,9 +238,9 @@ const wholeRow = ({ window, inFlight, workingSetTokens, othersWaiting }: EngineV
 
 export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
-  const { name, firstQuantumMs, quantumRatio } = context.config.policy;
+  const { name, firstQuantumMs } = context.config.policy;
   const bounds =
-    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * quantumRatio ** level) / 1000);
+    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * QUANTUM_RATIO ** level) / 1000);
   return {
     waiting,
     limit: context.config.limits.queuedMax,
