@@ -57,7 +57,7 @@ export const STEPS: Readonly<Record<string, Setup>> = {
   '+ forecast by type': { policy: 'plas', settings: UNCOUNTED },
   '+ prefill: default': { policy: 'plas' },
   'no knee': { policy: 'plas', settings: { 'admission.batching': 'none' } },
-  'a clock in each prompt': { policy: 'plas', deception: 'dated-families' },
+  'a text of its own in each prompt': { policy: 'plas', deception: 'described-families' },
   'fcfs-window': { policy: 'fcfs-window' },
   'las-decayed': { policy: 'las-decayed' },
   'pass-through': { policy: 'pass-through' },

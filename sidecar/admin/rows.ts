@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { WAIT_CAUSES } from '../../src/index.js';
+import { QUANTUM_RATIO, WAIT_CAUSES } from '../../src/index.js';
 import type { CallView, EngineView, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
@@ -215,6 +215,7 @@ export function engineRow(
     window: limitOf(view?.window),
     in_flight: view?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,
+    idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),
     rest_tokens: limitOf(view?.restTokens),
     capacity_tokens: view?.capacityTokens ?? null,
@@ -238,9 +239,9 @@ const wholeRow = ({ window, inFlight, workingSetTokens, othersWaiting }: EngineV
 
 export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
-  const { name, firstQuantumMs, quantumRatio } = context.config.policy;
+  const { name, firstQuantumMs } = context.config.policy;
   const bounds =
-    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * quantumRatio ** level) / 1000);
+    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * QUANTUM_RATIO ** level) / 1000);
   return {
     waiting,
     limit: context.config.limits.queuedMax,

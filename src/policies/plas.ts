@@ -1,5 +1,5 @@
 import type { PolicySettings } from '../config.js';
-import { MlfqLevels } from './mlfq-levels.js';
+import { LEVELS, levelOf } from './mlfq-levels.js';
 import type { Policy } from './policy.js';
 
 /** Ranks are finite. */
@@ -20,7 +20,6 @@ const RANK_MAX = 1e12;
  * before any have ended in proportion to attained service. Declared rests compare with both.
  */
 export function plas(config: PolicySettings): Policy {
-  const levels = new MlfqLevels(config);
   const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
   const learns = config.order === 'learnt';
   // A program keeps its outlook when a reload switches foresight off.
@@ -31,13 +30,13 @@ export function plas(config: PolicySettings): Policy {
     weighs: true,
     foresees,
     learns,
-    levels: config.levels,
+    levels: LEVELS,
     stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook, type }) => {
       const promptMs = newPromptTokens * msPerToken;
       const declaredMs = foresees ? outlook?.declaredMs(serviceAtArrivalMs) : undefined;
       const learntMs = learns ? type?.index.msToEnd(serviceAtArrivalMs) : undefined;
       const restMs = declaredMs ?? (learntMs === undefined ? undefined : learntMs + promptMs);
-      const level = levels.of(restMs ?? serviceAtArrivalMs + promptMs);
+      const level = levelOf(restMs ?? serviceAtArrivalMs + promptMs, config.firstQuantumMs);
       return { level, rank: level > 0 && learns ? Math.min(restMs ?? 0, RANK_MAX) : 0 };
     },
   };

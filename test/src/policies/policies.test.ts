@@ -41,7 +41,7 @@ describe('plas with the learnt order', () => {
 
   /** One slot; 200 programs of each family have ended, after 9 to 11 s and after 100 ms. */
   function taught(order: 'learnt' | 'attained', countPrompt = false): Desk {
-    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order, countPrompt } });
+    const desk = new Desk({ policy: { firstQuantumMs: 125, order, countPrompt } });
     desk.join('A', { window: 1 });
     for (let program = 0; program < 200; program += 1)
       for (const [family, serviceMs] of [
@@ -111,7 +111,7 @@ describe('plas with the learnt order', () => {
   });
 
   it('goes by attained service before any program has ended', () => {
-    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order: 'learnt' } });
+    const desk = new Desk({ policy: { firstQuantumMs: 125, order: 'learnt' } });
     desk.join('A', { window: 1 });
     for (const [program, serviceMs] of [
       ['heavy', 5_000],
@@ -125,8 +125,8 @@ describe('plas with the learnt order', () => {
 });
 
 describe('plas with countPrompt', () => {
-  /** Queues up to 100, 200 and 400 ms; a prompt token counts 0.1 ms. */
-  const COUNTED = { levels: 4, firstQuantumMs: 100, msPerPromptToken: 0.1 };
+  /** Queues up to 100, 200, 400, 800 ms and so on; a prompt token counts 0.1 ms. */
+  const COUNTED = { firstQuantumMs: 100, msPerPromptToken: 0.1 };
   const countingDesk = (countPrompt: boolean): Desk => {
     const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt } });
     desk.join('A', { window: 1 });
@@ -143,7 +143,7 @@ describe('plas with countPrompt', () => {
     desk.arrive('middle', { prompt: 1_500 });
     desk.arrive('short', { prompt: 999 });
     expect(orderFrom(desk, 'run')).toEqual(expected);
-    expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 3 : 0);
+    expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 4 : 0);
   });
 
   it('counts no prompt of a later call, which builds on a context', () => {
