@@ -55,8 +55,9 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
     if (content.length < CHARS_MIN || content.length > CHARS_MAX) return {};
     const { hashes, beginnings } = read(content);
     let seat: S | undefined;
-    for (let i = beginnings.length - 1; i >= 0 && !seat; i--) {
-      const growers = this.#growers.get(tenant, beginnings[i] ?? 0);
+    const own = this.#growers.of(tenant);
+    for (let i = beginnings.length - 1; own && i >= 0 && !seat; i--) {
+      const growers = own.get(beginnings[i] ?? 0);
       if (!growers || growers.length >= SEATS_MAX) continue;
       const fresh = new Set(hashes.slice(i + 1, i + 1 + NEW_LINES));
       const fits = growers.filter(

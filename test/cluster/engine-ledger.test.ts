@@ -75,6 +75,24 @@ describe('an engine’s ledger', () => {
     expect(ledger.parts().get(b)).toMatchObject({ slots: 1, inFlight: 7 });
   });
 
+  it('takes a slot above a share that is no whole number from as many gateways as wait for one, once they have used it', () => {
+    const ledger = new EngineLedger(ENGINE);
+    const claim = (id: string, inFlight: number, waiting = [WINDOW]) =>
+      ledger.claim(gatewayId(id), claimOf({ inFlight, keeps: inFlight, waiting }));
+    const slots = (...ids: string[]) => ids.map((id) => ledger.partOf(gatewayId(id))?.slots);
+    // Of eight slots each of three gateways should have two and two thirds.
+    for (let round = 0; round < 2; round += 1)
+      for (const [id, calls] of [
+        ['a', 3],
+        ['b', 3],
+        ['c', 2],
+      ] as const)
+        claim(id, calls);
+    expect(slots('a', 'b', 'c')).toEqual([2, 3, 2]);
+    claim('a', 2, []);
+    expect(slots('a', 'b', 'c')).toEqual([2, 3, 3]);
+  });
+
   it('counts calls in flight at once that it has not given slots for, as after it lost its memory', () => {
     const ledger = new EngineLedger(ENGINE);
     ledger.claim(gatewayId('a'), claimOf({ inFlight: 6, keeps: 8 }));
