@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { benchGap } from './batches/gap.js';
 import { benchPrograms } from './batches/programs.js';
 import { benchRoom } from './batches/room.js';
 import { benchCluster } from './cluster/calls.js';
@@ -47,6 +48,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
   batches: { run: benchPrograms, quickSeconds: 5 },
+  gap: { run: benchGap, quickSeconds: 20 },
   room: { run: benchRoom, quickSeconds: 20 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };

@@ -22,7 +22,7 @@ export function Engines() {
 
 function Card({ engine }: { readonly engine: Engine }) {
   const { open, text } = engineWords(engine);
-  const { rest_tokens: rest, capacity_tokens: capacity, host_tokens: host } = engine;
+  const { rest_tokens: rest, capacity_tokens: capacity } = engine;
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
   const here = (figure: string) => (engine.all_gateways === null ? '' : `; ${figure} here`);
   const limit = rest ?? capacity;
@@ -57,32 +57,42 @@ function Card({ engine }: { readonly engine: Engine }) {
         value={workingSet}
         max={limit}
       />
-      <dl class="facts">
-        <div>
-          <dt>Capacity</dt>
-          <dd>{capacity === null ? '–' : tokens(capacity)}</dd>
-        </div>
-        {host > 0 && (
-          <div>
-            <dt title="Contexts that have left the KV cache for host memory, estimated">On the host</dt>
-            <dd>{`${tokens(engine.on_host_tokens)} of ${tokens(host)}`}</dd>
-          </div>
-        )}
-        <div>
-          <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
-          <dd>{percent(engine.cached_share)}</dd>
-        </div>
-        <div>
-          <dt>Own queue</dt>
-          <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
-        </div>
-        <div>
-          <dt>Kind</dt>
-          <dd>{engine.kind}</dd>
-        </div>
-      </dl>
+      <Facts engine={engine} />
       <Drain engine={engine} />
     </li>
+  );
+}
+
+function Facts({ engine }: { readonly engine: Engine }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Capacity</dt>
+        <dd>{engine.capacity_tokens === null ? '–' : tokens(engine.capacity_tokens)}</dd>
+      </div>
+      {engine.host_tokens > 0 && (
+        <div>
+          <dt title="Contexts that have left the KV cache for host memory, estimated">On the host</dt>
+          <dd>{`${tokens(engine.on_host_tokens)} of ${tokens(engine.host_tokens)}`}</dd>
+        </div>
+      )}
+      <div>
+        <dt title="Contexts of the working set whose programs are at their tools, kept for their return">Idle</dt>
+        <dd>{tokens(engine.idle_tokens)}</dd>
+      </div>
+      <div>
+        <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
+        <dd>{percent(engine.cached_share)}</dd>
+      </div>
+      <div>
+        <dt title="Requests that wait inside the engine, by its own report">Queued</dt>
+        <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
+      </div>
+      <div>
+        <dt>Kind</dt>
+        <dd>{engine.kind}</dd>
+      </div>
+    </dl>
   );
 }
 

@@ -21,6 +21,7 @@ export const engine = z
     window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
     in_flight: whole,
     working_set_tokens: say(z.number(), 'Tokens of running and resident contexts.'),
+    idle_tokens: say(z.number(), 'Those of them of idle contexts, kept for a return.'),
     gate_tokens: say(z.number().nullable(), 'Most tokens of running contexts; null: no gate.'),
     rest_tokens: say(
       z.number().nullable(),

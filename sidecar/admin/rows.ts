@@ -215,6 +215,7 @@ export function engineRow(
     window: limitOf(view?.window),
     in_flight: view?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,
+    idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),
     rest_tokens: limitOf(view?.restTokens),
     capacity_tokens: view?.capacityTokens ?? null,

@@ -89,7 +89,9 @@ export interface EngineView {
   readonly inFlight: number;
   /** Number of calls bound to this engine. */
   readonly pinned: number;
+  /** Contexts that count, and those of them that are idle, kept for a return. */
   readonly workingSetTokens: Tokens;
+  readonly idleTokens: Tokens;
   readonly capacityTokens: Tokens | undefined;
   /** Most tokens of contexts in use, and of these and the idle ones that count; Infinity: no gate. */
   readonly gateTokens: number;
@@ -354,6 +356,7 @@ function engineView({ policy, stepMs, placement }: State, found: Engine): Engine
     inFlight: found.inFlight,
     pinned: found.bound.size,
     workingSetTokens: found.workingSet.workingSetTokens as Tokens,
+    idleTokens: (found.workingSet.workingSetTokens - found.workingSet.activeCountedTokens) as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
     gateTokens: found.gateTokens(gate),
     restTokens: found.restTokens(gate),
