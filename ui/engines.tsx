@@ -77,9 +77,7 @@ function Facts({ engine }: { readonly engine: Engine }) {
         </div>
       )}
       <div>
-        <dt title="Tokens of the working set whose programs are at their tools: kept for their return">
-          Idle contexts
-        </dt>
+        <dt title="Contexts of the working set whose programs are at their tools, kept for their return">Idle</dt>
         <dd>{tokens(engine.idle_tokens)}</dd>
       </div>
       <div>
@@ -87,7 +85,7 @@ function Facts({ engine }: { readonly engine: Engine }) {
         <dd>{percent(engine.cached_share)}</dd>
       </div>
       <div>
-        <dt>Own queue</dt>
+        <dt title="Requests that wait inside the engine, by its own report">Queued</dt>
         <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
       </div>
       <div>

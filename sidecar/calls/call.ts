@@ -7,7 +7,7 @@ import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/fleet.js';
 import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
-import { spliceFields } from '../http/splice.js';
+import { splicedBody } from '../http/splice.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
@@ -245,7 +245,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         plain: true,
         trace,
       }),
-      body: spliceFields(raw, keys, changes),
+      body: splicedBody(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = timeouts;
     const secrets = secretsOf(this.request.headers);

@@ -2,25 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EngineLedger, gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
 import { engineId, NO_STEPS, tokens } from '../../src/index.js';
+import { claimOf as claim } from '../support/shared-desk.js';
 
 const ENGINE = engineId('e');
 const WINDOW = 8;
 
-const claimOf = (facts: Partial<EngineClaim>): EngineClaim => ({
-  engine: ENGINE,
-  window: WINDOW,
-  inFlight: 0,
-  keeps: 0,
-  loadTokens: tokens(0),
-  weight: 0,
-  steps: NO_STEPS,
-  ended: 0,
-  activeTokens: tokens(0),
-  claimTokens: tokens(0),
-  cachedTokens: tokens(0),
-  waiting: [],
-  ...facts,
-});
+const claimOf = (facts: Partial<EngineClaim>): EngineClaim => claim(ENGINE, { window: WINDOW, ...facts });
 
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 const slotsOf = (ledger: EngineLedger) => [...ledger.parts().values()].map(({ slots = 0 }) => slots);
