@@ -63,9 +63,9 @@ export class CompletionIndex {
     this.#servedMs = this.#ended.map((ended, kind) => (ended * Math.max(1, lowerMs(kind))) / Math.LN2);
   }
 
-  /** Whether enough programs have ended to tell them apart. */
+  /** Whether enough programs have ended, of any type, to tell them apart. */
   get isLearnt(): boolean {
-    return this.#endedCount + this.#othersEnded >= ENDED_MIN;
+    return this.all?.isLearnt ?? this.#endedCount + this.#othersEnded >= ENDED_MIN;
   }
 
   /** Programs that have ended here, up to those that make the index learnt: what other gateways hear. */

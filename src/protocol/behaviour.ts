@@ -48,7 +48,7 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   {
     behaviour: 7,
     change:
-      'Agent types of one program rank and grow as programs of their harness, or all, do; there are always fourteen levels.',
+      'Agent types of one program rank and grow as programs of their harness, or all, do; first prompts count once programs have ended; there are always fourteen levels.',
     differs:
       'The order of calls that wait and the calls that the gate holds, while few programs of a type have ended; commands under other levels.',
   },

@@ -93,7 +93,7 @@ describe('plas with the learnt order', () => {
     expect(orderFrom(desk, 'run')).toEqual(expected);
   });
 
-  it('tells the rest that it ranks by, once the agent type is known', () => {
+  it('tells the rest that it ranks by, once programs have ended, of strangers as of all', () => {
     for (const [order, used] of [
       ['learnt', true],
       ['attained', undefined],
@@ -105,7 +105,7 @@ describe('plas with the learnt order', () => {
       const [young, old, stranger] = ['young', 'old', 'stranger'].map((id) =>
         desk.scheduler.views.forecast(programId(id)),
       );
-      expect([young?.used, old?.used, stranger]).toEqual([used, used, undefined]);
+      expect([young?.used, old?.used, stranger?.used]).toEqual([used, used, used]);
       if (used) expect(young!.remainingMs).toBeGreaterThan(old!.remainingMs);
     }
   });
@@ -144,6 +144,15 @@ describe('plas with countPrompt', () => {
     desk.arrive('short', { prompt: 999 });
     expect(orderFrom(desk, 'run')).toEqual(expected);
     expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 4 : 0);
+  });
+
+  it('leaves newcomers in order of arrival until the learnt order has seen programs end', () => {
+    const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt: true, order: 'learnt' } });
+    desk.join('A', { window: 1 });
+    desk.arrive('run');
+    desk.arrive('long', { prompt: 8_000 });
+    desk.arrive('short', { prompt: 999 });
+    expect(orderFrom(desk, 'run')).toEqual(['long', 'short']);
   });
 
   it('counts no prompt of a later call, which builds on a context', () => {
