@@ -1,4 +1,5 @@
 import { Argument, Command } from 'commander';
+import { benchGap } from './batches/gap.js';
 import { benchPrograms } from './batches/programs.js';
 import { benchRoom } from './batches/room.js';
 import { benchCluster } from './cluster/calls.js';
@@ -49,6 +50,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   order: { run: benchOrder, quickSeconds: 60 },
   tiers: { run: benchTiers, quickSeconds: 30 },
   batches: { run: benchPrograms, quickSeconds: 5 },
+  gap: { run: benchGap, quickSeconds: 20 },
   room: { run: benchRoom, quickSeconds: 20 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };

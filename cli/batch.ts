@@ -1,13 +1,16 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { planOf, sharedTokens, type Outline, type Plan } from '../plans/index.js';
+import { PASSES, planOf, sharedTokens, type Outline, type Pass, type Plan } from '../plans/index.js';
 import { inSlices, readOutlines } from '../sidecar/batches/input.js';
 import { plain } from '../text/index.js';
 import { fail, LIMITS, URLS } from './batch/file.js';
 import { runBatch, type RunOptions } from './batch/run.js';
 import { checkReadable, checkWritable } from './files.js';
-import { numberFrom } from './options.js';
+import { names, numberFrom } from './options.js';
 import { stoppable } from './signals.js';
+
+const without = () => names('--without <passes>', 'passes of the plan to leave out', PASSES);
+const passesOf = (left: readonly string[] = []): readonly Pass[] => PASSES.filter((pass) => !left.includes(pass));
 
 /** `maitred batch`: batches of calls, run against any server, or only planned. */
 export function addBatchCommand(program: Command): void {
@@ -19,8 +22,9 @@ export function addBatchCommand(program: Command): void {
     .requiredOption('--target <url>', 'server of the OpenAI API; its key is taken from OPENAI_API_KEY')
     .requiredOption('-o, --out <file>', 'file for the answers; errors go to the same name with .errors')
     .option('--parallel <count>', 'most calls at a time', numberFrom(1, 100_000, 'a whole number'), 64)
-    .option('--resume', 'go on with the calls that --out lacks', false);
-  run.action(async (file: string, options: RunOptions & { readonly resume: boolean }) => {
+    .option('--resume', 'go on with the calls that --out lacks', false)
+    .addOption(without());
+  run.action(async (file: string, options: RunOptions & { readonly resume: boolean; readonly without?: string[] }) => {
     const { out, resume, target } = options;
     checkReadable(run, file);
     for (const path of [out, `${out}.errors`]) {
@@ -28,46 +32,53 @@ export function addBatchCommand(program: Command): void {
       if (!resume && existsSync(path)) run.error(`${path} exists: give --resume to go on with it, or another --out`);
     }
     if (!URL.canParse(target) || !/^https?:/.test(target)) run.error(`--target: ${target} is no URL of a server`);
-    await stoppable((signal) => runBatch(file, options, signal));
+    await stoppable((signal) => runBatch(file, options, passesOf(options.without), signal));
   });
   const plan = batch
     .command('plan')
-    .description('print the graph and the order of a batch, and what the order saves')
+    .description('print the graph and the order of a batch, and what each pass of the plan saves')
     .argument('<file>', 'the batch, JSON lines')
-    .option('--json', 'print the plan as JSON');
-  plan.action(async (file: string, { json }: { readonly json?: true }) => {
+    .option('--json', 'print the plan as JSON')
+    .addOption(without());
+  plan.action(async (file: string, { json, without: left }: { readonly json?: true; readonly without?: string[] }) => {
     checkReadable(plan, file);
     const read = await readOutlines(file, URLS, LIMITS);
     const outlines = 'outlines' in read ? read.outlines : fail(file, read);
-    const planned = await inSlices(planOf(outlines));
+    const planned = await inSlices(planOf(outlines, passesOf(left)));
     if (!('order' in planned)) return fail(file, planned);
     const text = json ? JSON.stringify(asJson(outlines, planned)) : plain(asText(outlines, planned));
     process.stdout.write(`${text}\n`);
   });
 }
 
-function figuresOf(lines: readonly Outline[], { programs, critical, order, needs }: Plan) {
+function figuresOf(all: readonly Outline[], { programs, critical, order, needs, originals }: Plan) {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const copies = all.filter((_, index) => originals[index] !== index);
+  const asked = (indexes: Iterable<number>) => [...indexes].filter((index) => originals[index] === index);
+  // A line with `each` is one, though its items have a place each in the plan.
+  const lines = all.filter(({ item }) => item <= 0);
   return {
     lines: lines.length,
     programs: 1 + programs.reduce((most, program) => Math.max(most, program), 0),
-    dependencies: sum(needs.map(({ length }) => length)),
+    dependencies: sum(needs.map(({ length }, index) => ((all[index]?.item ?? 0) > 0 ? 0 : length))),
     promptTokens: sum(lines.map(({ promptTokens }) => promptTokens)),
     outputTokens: sum(lines.map(({ outputTokens }) => outputTokens)),
     criticalTokens: critical.reduce((most, tokens) => Math.max(most, tokens), 0),
-    sharedTokens: { asGiven: sharedTokens(lines, lines.keys()), planned: sharedTokens(lines, order) },
+    merged: { lines: copies.length, promptTokens: sum(copies.map(({ promptTokens }) => promptTokens)) },
+    sharedTokens: { asGiven: sharedTokens(all, asked(all.keys())), planned: sharedTokens(all, asked(order)) },
   };
 }
 
 function asText(lines: readonly Outline[], plan: Plan): string {
-  const { programs, dependencies, promptTokens, outputTokens, criticalTokens, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
+  const { programs, dependencies, promptTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
   const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, promptTokens))} %)`;
   return [
-    `lines                   ${lines.length}, which need ${dependencies} answers of others`,
+    `lines                   ${lines.filter(({ item }) => item <= 0).length}, which need ${dependencies} answers of others`,
     `programs                ${programs}`,
     `prompt tokens           ${promptTokens}, estimated at 4 characters each`,
     `output tokens           ${outputTokens} at most; 256 for a line without a limit`,
     `longest chain           ${criticalTokens} tokens`,
+    `lines equal to others   ${merged.lines}, which are not asked; prompt tokens ${share(merged.promptTokens)}`,
     `shared with the call before, prompt tokens`,
     `  in the file's order   ${share(shared.asGiven)}`,
     `  as planned            ${share(shared.planned)}`,
@@ -76,8 +87,18 @@ function asText(lines: readonly Outline[], plan: Plan): string {
 
 function asJson(lines: readonly Outline[], plan: Plan): object {
   const order = Array.from(plan.order, (index) => {
-    const { customId = '', line = 0, needs = [] } = lines[index] ?? {};
-    return { custom_id: customId, line, program: plan.programs[index], needs, criticalTokens: plan.critical[index] };
+    const { customId = '', line = 0, needs = [], item = -1 } = lines[index] ?? {};
+    const original = plan.originals[index] ?? index;
+    const merged = original === index ? {} : { same_as: lines[original]?.customId };
+    return {
+      custom_id: customId,
+      line,
+      ...(item >= 0 && { item }),
+      ...merged,
+      program: plan.programs[index],
+      needs,
+      criticalTokens: plan.critical[index],
+    };
   });
   return { version: 1, ...figuresOf(lines, plan), order };
 }

@@ -38,7 +38,6 @@ export function addEngineCommand(program: Command): void {
       inRange('maxQueued'),
       DEFAULTS.maxQueued,
     )
-    .option('--sessions', 'evict contexts of no open session first, as our scheduler for vLLM does', false)
     .addOption(
       choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']).default(
         DEFAULTS.scheduling,

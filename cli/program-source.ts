@@ -60,13 +60,13 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
     .addOption(
       new Option(
         `--concurrency <count${s}>`,
-        `instead: programs at a time; the next starts when one ends${several ? '; several alike' : ''}`,
+        `or: programs at a time; the next starts when one ends${several ? '; several alike' : ''}`,
       )
         .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     ) // prettier-ignore
     .addOption(
-      new Option('--trace-timed', 'instead: programs arrive at their recorded times').conflicts([
+      new Option('--trace-timed', 'or: programs arrive at their recorded times').conflicts([
         'workload',
         'rate',
         'cv',

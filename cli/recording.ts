@@ -52,8 +52,7 @@ export async function readRecording(
   return { type: 'trace', file, format: trace.format, programs };
 }
 
-function lengthsOf({ after, gapMs, thread, promptTokens, outputTokens, prefix, tools }: AgentCall): AgentCall {
-  const names = tools?.map(({ name }) => ({ name }));
+function lengthsOf({ after, gapMs, thread, promptTokens, outputTokens, prefix }: AgentCall): AgentCall {
   return {
     after,
     gapMs,
@@ -61,7 +60,6 @@ function lengthsOf({ after, gapMs, thread, promptTokens, outputTokens, prefix, t
     promptTokens,
     outputTokens,
     ...(prefix && { prefix }),
-    ...(names && { tools: names }),
   };
 }
 

@@ -6,12 +6,16 @@ export interface Outline {
   /** Number of the line in its file. */
   readonly line: number;
   readonly needs: readonly string[];
+  /** Of a line with `each`, which of its items this is, from 0; -1: the line has none. */
+  readonly item: number;
+  /** Hash of what the line asks; undefined: its answer stands for no other line. */
+  readonly request: number | undefined;
   readonly blocks: Float64Array;
   readonly promptTokens: number;
   readonly outputTokens: number;
 }
 
-/** Lines and their needs, by index. */
+/** Lines and their needs, by index. A line with `each` is as many as it may have items. */
 export interface Graph {
   readonly needs: readonly (readonly number[])[];
   readonly dependents: readonly (readonly number[])[];
@@ -19,6 +23,8 @@ export interface Graph {
   readonly programs: Int32Array;
   /** Tokens on the longest way from a line, itself included, to the end of its program. */
   readonly critical: Float64Array;
+  /** All lines, each after those that it needs. */
+  readonly sorted: readonly number[];
 }
 
 /** Most problems to report; a file may have one in every line. */
@@ -26,22 +32,27 @@ export const PROBLEMS_MAX = 100;
 /** Steps between two pauses, each a few milliseconds at most. */
 export const PAUSE_STEPS = 1024;
 const CIRCLE_SHOWN_MAX = 10;
+/** Most needs of all lines: two lines with `each` may need each other's items by the square. */
+const EDGES_MAX = 5_000_000;
 const NONE: readonly number[] = [];
 
 /** @yields often, so that the caller may do other work in between */
 export function* graphOf(lines: readonly Outline[]): Generator<void, Graph | readonly Problem[]> {
   const problems: Problem[] = [];
-  const byId = new Map<string, number>();
-  for (const [index, { customId, line }] of lines.entries()) {
-    const first = lines[byId.get(customId) ?? -1];
-    if (first === undefined) byId.set(customId, index);
-    else {
+  const byId = new Map<string, number[]>();
+  for (const [index, { customId, line, item }] of lines.entries()) {
+    const own = byId.get(customId);
+    const first = lines[own?.[0] ?? -1];
+    if (own === undefined || first === undefined) byId.set(customId, [index]);
+    else if (item > 0 && first.line === line) own.push(index);
+    else if (item <= 0) {
       const message = `The custom_id "${customId}" is that of line ${first.line}; ids must differ.`;
       problems.push(problem('duplicate_custom_id', message, line, 'custom_id'));
     }
     if (index % PAUSE_STEPS === 0) yield;
   }
   const needs: (readonly number[])[] = [];
+  let edges = 0;
   const dependents: (readonly number[])[] = lines.map(() => NONE);
   for (const [index, { needs: names, line }] of lines.entries()) {
     const unknown = names.filter((name) => !byId.has(name));
@@ -49,8 +60,14 @@ export function* graphOf(lines: readonly Outline[]): Generator<void, Graph | rea
       const message = `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`;
       problems.push(problem('unknown_custom_id', message, line, 'after'));
     }
-    const own = names.length === 0 ? NONE : names.flatMap((name) => byId.get(name) ?? []);
+    const isSame = index > 0 && names === lines[index - 1]?.needs;
+    const own = isSame ? (needs[index - 1] ?? NONE) : names.flatMap((name) => byId.get(name) ?? []);
     needs.push(own);
+    edges += own.length;
+    if (edges > EDGES_MAX) {
+      const message = `The lines need more than ${EDGES_MAX} answers in all. Lower the max of "each".`;
+      return [...problems, problem('too_many_needs', message, line, 'each')];
+    }
     for (const need of own) {
       const others = dependents[need] ?? NONE;
       if (others === NONE) dependents[need] = [index];
@@ -62,7 +79,7 @@ export function* graphOf(lines: readonly Outline[]): Generator<void, Graph | rea
   const order = yield* needsFirst(needs, dependents);
   if (order.length < lines.length) return [circleIn(lines, needs, order)];
   const critical = yield* criticalPaths(lines, dependents, order);
-  return { needs, dependents, programs: yield* connected(needs), critical };
+  return { needs, dependents, programs: yield* connected(needs), critical, sorted: order };
 }
 
 /** All lines that are in no circle and need none that is, each after the lines that it needs. */

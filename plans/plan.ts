@@ -1,37 +1,57 @@
 import { graphOf, type Graph, type Outline } from './graph.js';
 import type { BatchLine, Problem } from './lines.js';
+import { originalsOf, requestOf } from './merge.js';
 import { orderOf, sharedBlocks } from './order.js';
-import { BLOCK_TOKENS, promptOf } from './prompt.js';
+import { BLOCK_TOKENS, hashesOf, promptOf } from './prompt.js';
 
 export type { Outline } from './graph.js';
+
+/** Passes that a plan can do without: `merge` asks equal lines once, `order` puts shared beginnings side by side. */
+export const PASSES = ['merge', 'order'] as const;
+export type Pass = (typeof PASSES)[number];
 
 /** A checked batch. Lines are numbered from 0 in the order of the file. */
 export interface Plan extends Graph {
   /** All lines, in the order in which to start them once they have what they need. */
   readonly order: Uint32Array;
+  /** For each line the one that is asked in its place, mostly itself. */
+  readonly originals: Uint32Array;
 }
 
 /** Assumed length of an answer without a limit. */
 const OUTPUT_TOKENS = 256;
 
-export function outlineOf(line: BatchLine, number: number): Outline {
-  const { body, customId, needs } = line;
+/** The line, or with `each` one for each item that it may have. The tokens of these are counted once: the first. */
+export function outlinesOf(line: BatchLine, number: number): Outline[] {
+  const { body, customId, needs, each } = line;
   const { blocks, tokens } = promptOf(line);
   const limits = [body['max_completion_tokens'], body['max_output_tokens'], body['max_tokens']];
-  const limit = limits.find((each) => typeof each === 'number' && each >= 0 && Number.isFinite(each));
+  const limit = limits.find((given) => typeof given === 'number' && given >= 0 && Number.isFinite(given));
   const outputTokens = line.url.endsWith('/embeddings') ? 0 : ((limit as number | undefined) ?? OUTPUT_TOKENS);
-  return { customId, line: number, needs, blocks, promptTokens: tokens, outputTokens };
+  const asked = requestOf(line);
+  const request = asked === undefined ? undefined : hashesOf(asked, asked.length)[0];
+  const first = { customId, line: number, needs, item: -1, request, blocks, promptTokens: tokens, outputTokens };
+  if (each === undefined) return [first];
+  return Array.from({ length: each.max }, (_, item) =>
+    item === 0 ? { ...first, item } : { ...first, item, promptTokens: 0, outputTokens: 0 },
+  );
 }
 
 /**
  * The plan of a batch, or the problems of its graph.
  * @yields often, so that the caller may do other work in between
  */
-export function* planOf(lines: readonly Outline[]): Generator<void, Plan | readonly Problem[]> {
+export function* planOf(
+  lines: readonly Outline[],
+  passes: readonly Pass[] = PASSES,
+): Generator<void, Plan | readonly Problem[]> {
   const graph = yield* graphOf(lines);
   if (!('needs' in graph)) return graph;
+  const own = Uint32Array.from(lines, (_, index) => index);
+  const originals = passes.includes('merge') ? yield* originalsOf(lines, graph.needs, graph.sorted) : own;
   const blocks = lines.map((line) => line.blocks);
-  return { ...graph, order: yield* orderOf({ blocks, critical: graph.critical }) };
+  const order = passes.includes('order') ? yield* orderOf({ blocks, critical: graph.critical }) : own;
+  return { ...graph, originals, order };
 }
 
 /** Tokens at the beginnings of prompts that the call before has too, in this order. */
@@ -40,7 +60,8 @@ export function sharedTokens(lines: readonly Outline[], order: Iterable<number>)
   let before: Outline | undefined;
   for (const index of order) {
     const line = lines[index];
-    if (line !== undefined && before !== undefined) tokens += BLOCK_TOKENS * sharedBlocks(before.blocks, line.blocks);
+    if (line === undefined || line.item > 0) continue;
+    if (before !== undefined) tokens += BLOCK_TOKENS * sharedBlocks(before.blocks, line.blocks);
     before = line;
   }
   return tokens;

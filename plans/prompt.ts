@@ -5,7 +5,7 @@ import { insertsAny, isReference } from './references.js';
 const BLOCK_CHARS = 256;
 /** Longest beginning that is compared; prompts that agree so far are neighbours in any case. */
 const CHARS_MAX = 65_536;
-export const CHARS_PER_TOKEN = 4;
+const CHARS_PER_TOKEN = 4;
 export const BLOCK_TOKENS = BLOCK_CHARS / CHARS_PER_TOKEN;
 
 /** In the order of the prompts that engines make of them. */
@@ -56,15 +56,20 @@ export function promptOf({ url, body, after }: BatchLine): { readonly blocks: Fl
     beginning.add(body[field]);
   }
   const { text, chars } = beginning;
-  const blocks = new Float64Array(Math.floor(Math.min(text.length, CHARS_MAX) / BLOCK_CHARS));
+  return { blocks: hashesOf(text.slice(0, CHARS_MAX), BLOCK_CHARS), tokens: Math.ceil(chars / CHARS_PER_TOKEN) };
+}
+
+/** For each whole block of characters, a hash of all text up to its end. */
+export function hashesOf(text: string, blockChars: number): Float64Array {
+  const hashes = new Float64Array(Math.floor(text.length / blockChars));
   let [low, high] = [0x811c9dc5, 0x9e3779b9];
-  for (let block = 0; block < blocks.length; block++) {
-    for (let i = block * BLOCK_CHARS; i < (block + 1) * BLOCK_CHARS; i++) {
+  for (let block = 0; block < hashes.length; block++) {
+    for (let i = block * blockChars; i < (block + 1) * blockChars; i++) {
       const code = text.charCodeAt(i);
       low = Math.imul(low ^ code, 0x01000193);
       high = Math.imul(high ^ code, 0x5bd1e995) ^ (high >>> 15);
     }
-    blocks[block] = (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);
+    hashes[block] = (high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0);
   }
-  return { blocks, tokens: Math.ceil(chars / CHARS_PER_TOKEN) };
+  return hashes;
 }

@@ -30,6 +30,10 @@ export function isReference(value: object): value is Reference {
 export const insertsAny = (text: string, after: ReadonlySet<string>): boolean =>
   after.size > 0 && [...text.matchAll(INSERT)].some(([, id = '']) => after.has(id));
 
+/** The text with others in the places of `${id}` of lines that are named in `after`. */
+export const replaceInserts = (text: string, after: ReadonlySet<string>, textFor: (id: string) => string): string =>
+  after.size === 0 ? text : text.replace(INSERT, (whole, id: string) => (after.has(id) ? textFor(id) : whole));
+
 /** Ids in references, in their order, with repetitions. @throws TooDeep */
 export function referencedBy(value: unknown, found: string[] = [], depth = 0): string[] {
   if (typeof value !== 'object' || value === null) return found;
@@ -45,10 +49,7 @@ export function referencedBy(value: unknown, found: string[] = [], depth = 0): s
  * @throws MissingAnswer
  */
 export function fill(value: unknown, after: ReadonlySet<string>, answerOf: (id: string) => unknown): unknown {
-  if (typeof value === 'string') {
-    if (after.size === 0) return value;
-    return value.replace(INSERT, (whole, id: string) => (after.has(id) ? textOf(answerOf(id)) : whole));
-  }
+  if (typeof value === 'string') return replaceInserts(value, after, (id) => textOf(answerOf(id)));
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((each) => fill(each, after, answerOf));
   if (isReference(value)) return valueAt(answerOf(value.$ref), value);
@@ -56,7 +57,8 @@ export function fill(value: unknown, after: ReadonlySet<string>, answerOf: (id: 
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, after, answerOf)]));
 }
 
-function valueAt(answer: unknown, { $ref, path }: Reference): unknown {
+/** @throws MissingAnswer */
+export function valueAt(answer: unknown, { $ref, path }: Reference): unknown {
   let at = answer;
   for (const key of path.split('.')) {
     if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key))
@@ -73,14 +75,20 @@ const TEXTS = [
   ['content', 0, 'text'],
 ];
 
-/** The text of an answer, whatever its API; the whole answer as JSON if it has none. */
+/**
+ * The text of an answer, whatever its API; the whole answer as JSON if it has none. That of a line that was left out is
+ * empty, that of a line with `each` joins those of its calls.
+ */
 export function textOf(answer: unknown): string {
+  if (answer === undefined || answer === null) return '';
+  if (typeof answer === 'string') return answer;
+  if (Array.isArray(answer)) return answer.map(textOf).join('\n\n');
   for (const path of TEXTS) {
     let at: unknown = answer;
     for (const key of path) at = (at as Record<string, unknown> | null | undefined)?.[key];
     if (typeof at === 'string') return at;
   }
-  const output = (answer as { readonly output?: unknown } | null)?.output;
+  const { output } = answer as { readonly output?: unknown };
   const parts = Array.isArray(output)
     ? output.flatMap((item: { content?: unknown } | null) => item?.content ?? [])
     : [];

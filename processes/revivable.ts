@@ -3,10 +3,15 @@ import { serve, type Server } from './process.js';
 /** A `maitred` command that serves, can be killed, and comes back at the same address. */
 export class Revivable {
   #server: Server | undefined;
-  #port = '0';
+  #port: string;
 
-  /** @param args without `--port` */
-  constructor(private readonly args: readonly string[]) {}
+  /** @param args without `--port` @param port its port from the first start on; any by default */
+  constructor(
+    private readonly args: readonly string[],
+    port = '0',
+  ) {
+    this.#port = port;
+  }
 
   get url(): string {
     return `http://127.0.0.1:${this.#port}`;

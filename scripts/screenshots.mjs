@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 
 const FOLDER = 'docs/images';
 /** Programs that have ended by then: enough for the charts to show something. */
-const PROGRAMS = 8;
+const PROGRAMS = 30;
 
 const gateway = spawn(process.execPath, ['dist/cli/main.js', 'serve', '--embedded', '2', '--port', '0'], {
   stdio: ['ignore', 'ignore', 'pipe'],

@@ -9,7 +9,6 @@ import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import { Observers, type Observer } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
-import { Sessions } from './calls/sessions.js';
 import type { Config } from './config/index.js';
 import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
@@ -73,7 +72,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     now: () => driver.now(),
     log,
   });
-  const sessions = new Sessions(() => context.config.timeouts.leaseMs);
   const membership = new Membership(fleet, () => driver.now(), log);
   const context: Context = {
     config,
@@ -94,7 +92,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config, config.limits.beginningBytes),
     active: new ActiveSet(),
-    sessions,
     threads: new Threads(),
     repeats: new Repeats(),
     identified: new Identified(),
@@ -105,7 +102,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     demo: options.demo,
     shadow: options.shadow,
     observers,
-    callPorts: { ...portsOf(() => context), driver, fleet, sessions, observers },
+    callPorts: { ...portsOf(() => context), driver, fleet, observers },
     cluster: undefined,
     batches: undefined,
     tracing: undefined,
@@ -124,7 +121,7 @@ function announced({ totals, cluster }: Context, event: Event): Event {
 
 /** The parts that hear of calls and programs. The context is read late, because it holds these observers itself. */
 function observersOf(context: () => Context): Observer[] {
-  const { active, identified, known, log, metrics, pastCalls, repeats, responses, sessions, threads, tokens, totals } = context(); // prettier-ignore
+  const { active, identified, known, log, metrics, pastCalls, repeats, responses, threads, tokens, totals } = context(); // prettier-ignore
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
@@ -150,13 +147,6 @@ function observersOf(context: () => Context): Observer[] {
         // The engine's prompt includes the earlier response, so it is longer than the request's text.
         if (usage === undefined || facts.previousResponseId !== undefined) return;
         tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
-      },
-    },
-    {
-      programGone: ({ program, cause }) => {
-        // Another gateway may have the program now.
-        if (cause === 'ended' || context().cluster?.owns(program) !== false) sessions.close(program);
-        else sessions.forget(program);
       },
     },
   ];
@@ -192,7 +182,7 @@ export function makeIdentifier({ identity, limits, cluster }: Config, context: (
 }
 
 /** Services for calls. The context is read late, because it holds these ports itself. */
-function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | 'sessions' | 'observers'> {
+function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | 'observers'> {
   return {
     config: () => context().config,
     forecast: ({ declared, identity }) => {

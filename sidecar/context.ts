@@ -8,7 +8,6 @@ import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { Observers } from './calls/observers.js';
 import type { CallPorts } from './calls/ports.js';
-import type { Sessions } from './calls/sessions.js';
 import type { Config } from './config/index.js';
 import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver, Recorder } from './driver.js';
@@ -65,7 +64,6 @@ export interface Context {
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;
-  readonly sessions: Sessions;
   readonly threads: Threads;
   readonly repeats: Repeats;
   readonly identified: Identified;

@@ -42,7 +42,7 @@ export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
 export type { ClusterOptions } from './virtual/options.js';
-export { dated, misidentified, noisyService, unjoined, untimed } from './virtual/lenses.js';
+export { described, misidentified, noisyService, unjoined, unlike, untimed } from './virtual/lenses.js';
 export type { EngineResult, WorldOptions, WorldResult } from './virtual/options.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';

@@ -27,7 +27,6 @@ const optionsSchema = z.strictObject({
   blockSize: z.int().min(1).max(1024).default(16).describe('Tokens of a KV block.'),
   models: z.array(z.string().min(1)).min(1).optional().describe('Names it serves; absent: the preset’s model.'),
   scheduling: z.enum(['fcfs', 'priority']).default('fcfs').describe('Order of its own waiting queue.'),
-  sessions: z.boolean().default(false).describe('Evict contexts of no open session first, as our scheduler for vLLM.'),
   maxQueued: z.int().min(1).max(1e6).default(100_000).describe('Waiting requests above which it answers 503.'),
   seed: z
     .int()

@@ -20,12 +20,8 @@ export type TenantsName = (typeof TENANTS_NAMES)[number];
 
 /** Settings of a policy. */
 export interface PolicySettings {
-  /** Number of queues, K. */
-  readonly levels: number;
   /** Upper bound of attained service in the first queue. */
   readonly firstQuantumMs: number;
-  /** Ratio of each queue's upper bound to the one before it. */
-  readonly quantumRatio: number;
   /** Charge of a program: the time of all its calls, or of its longest chain (ATLAS). */
   readonly charge: ChargeName;
   /** Order of programs: by the service to expect until they end, learnt by agent type, or by the service attained. */
@@ -140,8 +136,6 @@ export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 's
 
 /** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
 const WEIGHT_MIN = 1e-6;
-/** Each queue costs an entry of every view. */
-const LEVELS_MAX = 1024;
 /** Upper bound on all other counts: above it sums of them lose whole numbers, and nothing has as many. */
 const COUNT_MAX = 1e9;
 
@@ -158,7 +152,6 @@ export function checkConfig(config: SchedulerConfig): void {
   checkCounts(config);
   const atLeast: readonly (readonly [string, number, number])[] = [
     ['policy.firstQuantumMs', policy.firstQuantumMs, Number.MIN_VALUE],
-    ['policy.quantumRatio', policy.quantumRatio, 1],
     ['policy.msPerPromptToken', policy.msPerPromptToken, 0],
     ['policy.msPerOutputToken', policy.msPerOutputToken, 0],
     ...Object.entries(policy.tenantWeights).map(
@@ -185,10 +178,9 @@ export function checkConfig(config: SchedulerConfig): void {
   }
 }
 
-function checkCounts({ policy, admission, limits }: SchedulerConfig): void {
+function checkCounts({ admission, limits }: SchedulerConfig): void {
   const window = typeof admission.window === 'number' ? admission.window : 1;
   const counts: readonly (readonly [name: string, value: number, least: number, most?: number])[] = [
-    ['policy.levels', policy.levels, 1, LEVELS_MAX],
     ['admission.window', window, 1],
     ['admission.windowMin', admission.windowMin, 1],
     ['admission.windowInitial', admission.windowInitial, admission.windowMin],

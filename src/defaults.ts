@@ -7,9 +7,7 @@ import type { SchedulerConfig } from './config.js';
 export const defaults = {
   policy: {
     name: 'plas',
-    levels: 14,
     firstQuantumMs: 125,
-    quantumRatio: 2,
     charge: 'work',
     order: 'learnt',
     countPrompt: true,

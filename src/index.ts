@@ -31,6 +31,7 @@ export type {
   TenantsName,
 } from './config.js';
 export { defaults } from './defaults.js';
+export { LEVELS, QUANTUM_RATIO } from './policies/mlfq-levels.js';
 export type { Policy } from './policies/policy.js';
 export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';

@@ -22,7 +22,9 @@ export function Engines() {
 
 function Card({ engine }: { readonly engine: Engine }) {
   const { open, text } = engineWords(engine);
-  const { rest_tokens: rest, capacity_tokens: capacity, working_set_tokens: workingSet, host_tokens: host } = engine;
+  const { rest_tokens: rest, capacity_tokens: capacity } = engine;
+  const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
+  const here = (figure: string) => (engine.all_gateways === null ? '' : `; ${figure} here`);
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === engine.gate_tokens ? 'gate' : 'gate and host';
   return (
@@ -41,46 +43,56 @@ function Card({ engine }: { readonly engine: Engine }) {
       <p class={open ? 'quiet' : 'warn'}>{text}</p>
       <Bar
         label="In flight"
-        text={engine.window === null ? `${engine.in_flight}, no limit` : `${engine.in_flight} of ${engine.window}`}
-        value={engine.in_flight}
-        max={engine.window}
+        text={`${window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}${here(count(engine.in_flight))}`}
+        value={inFlight}
+        max={window}
       />
       <Bar
         label="Working set"
         text={
           limit === null
             ? `${tokens(workingSet)}, capacity unknown`
-            : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
+            : `${tokens(workingSet)} of ${tokens(limit)} (${named})${here(tokens(engine.working_set_tokens))}`
         }
         value={workingSet}
         max={limit}
       />
-      <dl class="facts">
-        <div>
-          <dt>Capacity</dt>
-          <dd>{capacity === null ? '–' : tokens(capacity)}</dd>
-        </div>
-        {host > 0 && (
-          <div>
-            <dt title="Contexts that have left the KV cache for host memory, estimated">On the host</dt>
-            <dd>{`${tokens(engine.on_host_tokens)} of ${tokens(host)}`}</dd>
-          </div>
-        )}
-        <div>
-          <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
-          <dd>{percent(engine.cached_share)}</dd>
-        </div>
-        <div>
-          <dt>Own queue</dt>
-          <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
-        </div>
-        <div>
-          <dt>Kind</dt>
-          <dd>{engine.kind}</dd>
-        </div>
-      </dl>
+      <Facts engine={engine} />
       <Drain engine={engine} />
     </li>
+  );
+}
+
+function Facts({ engine }: { readonly engine: Engine }) {
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Capacity</dt>
+        <dd>{engine.capacity_tokens === null ? '–' : tokens(engine.capacity_tokens)}</dd>
+      </div>
+      {engine.host_tokens > 0 && (
+        <div>
+          <dt title="Contexts that have left the KV cache for host memory, estimated">On the host</dt>
+          <dd>{`${tokens(engine.on_host_tokens)} of ${tokens(engine.host_tokens)}`}</dd>
+        </div>
+      )}
+      <div>
+        <dt title="Contexts of the working set whose programs are at their tools, kept for their return">Idle</dt>
+        <dd>{tokens(engine.idle_tokens)}</dd>
+      </div>
+      <div>
+        <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
+        <dd>{percent(engine.cached_share)}</dd>
+      </div>
+      <div>
+        <dt title="Requests that wait inside the engine, by its own report">Queued</dt>
+        <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
+      </div>
+      <div>
+        <dt>Kind</dt>
+        <dd>{engine.kind}</dd>
+      </div>
+    </dl>
   );
 }
 

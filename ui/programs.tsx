@@ -29,6 +29,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: 'For',
+    meaning: 'Cause of its longest wait now',
     cell: ({ current_wait_cause: cause }) => (cause === null ? '' : WAITED_FOR[cause]),
     from: 'phone',
     isText: true,
@@ -269,7 +270,7 @@ function Head({ column }: { readonly column: Column }) {
   const style = styleOf(column);
   if (sort === undefined)
     return (
-      <th scope="col" class={style}>
+      <th scope="col" class={style} title={meaning}>
         {name}
       </th>
     );

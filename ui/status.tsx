@@ -22,7 +22,7 @@ export function StatusLine() {
   }, [level, short]);
   return (
     <p class={`status ${level}`}>
-      {text} {batchWords()}
+      {text} {batchWords()} {clusterWords()}
     </p>
   );
 }
@@ -63,6 +63,13 @@ function batchWords(): string {
     return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}.`;
   });
   return words?.join(' ') ?? '';
+}
+
+/** Which part of a cluster the page shows; empty: the gateway is alone. */
+function clusterWords(): string {
+  const { live = 1, standing } = gateway.value?.cluster ?? {};
+  if (standing === 'split') return 'The shared state is away: other gateways may go on with it.';
+  return live > 1 ? `One of ${live} gateways: the engines’ figures are of all, the rest is its own.` : '';
 }
 
 function waitWords(): string {

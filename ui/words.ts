@@ -119,7 +119,7 @@ export function engineWords(engine: Engine): { readonly open: boolean; readonly 
   if (engine.state === 'probation' && engine.in_flight > 0) return closed('On probation: one call at a time.');
   if (engine.window !== null && engine.in_flight >= engine.window) return closed('Its window is full.');
   if (engine.rest_tokens !== null && engine.working_set_tokens >= GATE_FULL * engine.rest_tokens)
-    return closed(`Its KV gate is full: ${tokens(engine.working_set_tokens)} of ${tokens(engine.rest_tokens)} tokens.`);
+    return closed(`Its KV gate is full: ${tokens(engine.working_set_tokens)} of ${tokens(engine.rest_tokens)} tokens, ${tokens(engine.idle_tokens)} of them idle contexts.`); // prettier-ignore
   return { open: true, text: engine.state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
 }
 

@@ -1,4 +1,13 @@
-import { fill, outlineOf, parseLine, planOf, type BatchLine, type Outline, type Plan } from '../../plans/index.js';
+import {
+  fill,
+  hashesOf,
+  outlinesOf,
+  parseLine,
+  planOf,
+  type BatchLine,
+  type Outline,
+  type Plan,
+} from '../../plans/index.js';
 import { Engine, HashList, type Preset, type Sequence, type Work } from '../../sim/index.js';
 import { textOf, type FileLine } from './workflows.js';
 
@@ -46,27 +55,13 @@ class Call implements Work {
     readonly outputTokens: number,
   ) {
     this.promptTokens = Math.ceil(prompt.length / CHARS_PER_TOKEN);
-    this.blockHashes = new HashList(hashesOf(prompt + answer));
+    this.blockHashes = new HashList([...hashesOf(prompt + answer, BLOCK_CHARS)]);
   }
-}
-
-/** A hash for each full block, of all text up to its end. */
-function hashesOf(text: string): number[] {
-  const hashes: number[] = [];
-  let [low, high] = [0x811c9dc5, 0x9e3779b9];
-  for (let at = 0; at + BLOCK_CHARS <= text.length; at += BLOCK_CHARS) {
-    for (let i = at; i < at + BLOCK_CHARS; i++) {
-      low = Math.imul(low ^ text.charCodeAt(i), 0x01000193);
-      high = Math.imul(high ^ text.charCodeAt(i), 0x5bd1e995) ^ (high >>> 15);
-    }
-    hashes.push((high & 0x1fffff) * 0x1_0000_0000 + (low >>> 0));
-  }
-  return hashes;
 }
 
 export function jobOf(files: readonly FileLine[]): Job {
   const lines = files.map(({ text }, at) => parseLine(text, at + 1, new Set(['/v1/chat/completions']))) as BatchLine[];
-  const outlines = lines.map((line, at) => outlineOf(line, at + 1));
+  const outlines = lines.flatMap((line, at) => outlinesOf(line, at + 1));
   const steps = planOf(outlines);
   let step = steps.next();
   while (step.done !== true) step = steps.next();

@@ -10,11 +10,18 @@ const ENGINES = 2;
 const OFFICE = 'examples/workloads/office.yaml';
 /** Saturation: programs of `OFFICE` a second that these engines finish with a long queue. */
 const CONCURRENCY = 100;
+/** Programs that come, as a part of saturation. */
+const LOAD = 0.7;
 /** A line: a question over a document, with instructions that all share. */
 const LINE = { shared: 512, promptTokens: 1200, outputTokens: 160 };
+/** Longest span over which the lines of a batch alone are counted. */
+const ALONE_MS = 60_000;
 const PRESET = PRESETS['llama-3.1-8b-a100'];
 /** As the gateway reads it of a vLLM: its own limit is the window. */
 const loaded = loadConfig({});
+/** Lines under way at once, as in the gateway: beside others few wait, and alone the engines take all that may be. */
+const LANES = 32;
+const LANES_ALONE = loaded.batches.inFlightMax;
 const config = { ...loaded, admission: { ...loaded.admission, window: PRESET.slots } };
 
 interface Load {
@@ -22,6 +29,8 @@ interface Load {
   readonly people?: readonly AgentProgram[];
   /** Whether a batch that never ends runs beside them. */
   readonly hasBatch?: boolean;
+  /** Further calls at the start, which change nothing but chance. */
+  readonly more?: number;
   readonly share?: number;
   /** Whether lines are calls like any others. */
   readonly isPlain?: boolean;
@@ -34,20 +43,23 @@ interface Outcome {
   readonly firstTokenMs: readonly number[];
   /** Lines that ended within the span. */
   readonly lines: number;
-  /** Share of the span in which engines computed. */
-  readonly busy: number;
 }
 
-function lineOf(index: number, isPlain: boolean): AgentProgram {
-  const { shared, promptTokens, outputTokens } = LINE;
-  const call = { gapMs: 0, promptTokens, outputTokens, prefix: { name: 'batch', tokens: shared } };
-  return { id: `line${index}`, arrivalMs: 0, calls: inChain([call]), ...(!isPlain && { background: true as const }) };
+const { shared, promptTokens, outputTokens } = LINE;
+const CALL = { gapMs: 0, promptTokens, outputTokens, prefix: { name: 'batch', tokens: shared } };
+
+/** Lines one after the other, each with a context of its own. */
+function laneOf(index: number, lines: number, isPlain: boolean): AgentProgram {
+  const calls = inChain(Array.from({ length: lines }, () => CALL)).map((call, at) => ({ ...call, thread: `${at}` }));
+  return { id: `line${index}`, arrivalMs: 0, calls, ...(!isPlain && { background: true as const }) };
 }
 
-/** The lines are there from the start: as many as four times the fastest that the engines take. */
-function* mixed({ people = [], hasBatch = false, isPlain = false, spanMs }: Load): Generator<AgentProgram> {
+function* mixed({ people = [], hasBatch = false, isPlain = false, more = 0, spanMs }: Load): Generator<AgentProgram> {
+  // Four times the fastest that the engines take.
   const lines = hasBatch ? Math.ceil((ENGINES * spanMs) / 25) : 0;
-  for (let index = 0; index < lines; index++) yield lineOf(index, isPlain);
+  const lanes = isPlain ? LANES_ALONE : LANES;
+  for (let index = 0; hasBatch && index < lanes; index++) yield laneOf(index, Math.ceil(lines / lanes), isPlain);
+  for (let index = 0; index < more; index++) yield laneOf(index, 1, true);
   yield* people;
 }
 
@@ -71,7 +83,7 @@ function play(load: Load, seed: number): Outcome {
     ended.push(record);
     isOver ||= ended.length === people.length;
   };
-  const { engines } = runWorld({
+  runWorld({
     programs: mixed(load),
     arrivals: { type: 'trace', speed: 1 },
     seed,
@@ -82,12 +94,7 @@ function play(load: Load, seed: number): Outcome {
     alone: false,
     shouldStop: () => isOver,
   });
-  return {
-    programs: ended,
-    firstTokenMs,
-    lines,
-    busy: engines.reduce((sum, { busyMs }) => sum + busyMs, 0) / (ENGINES * spanMs),
-  };
+  return { programs: ended, firstTokenMs, lines };
 }
 
 const office = (seed: number, count: number): AgentProgram[] => {
@@ -122,25 +129,36 @@ function arriving(seed: number, count: number, ratePerSecond: number): AgentProg
   return office(seed, count).map((program) => ({ ...program, arrivalMs: times.next().value as number }));
 }
 
+/** Outcomes of several seeds as one. */
+function pooled(outcomes: readonly Outcome[], spansMs: number) {
+  const times = outcomes.flatMap(({ programs: each }) => each.map(({ arrivedMs, endedMs }) => endedMs - arrivedMs));
+  const first = outcomes.flatMap(({ firstTokenMs }) => firstTokenMs);
+  const lines = outcomes.reduce((sum, each) => sum + each.lines, 0);
+  return [mean(times), percentile(first, 0.5), percentile(first, 0.95), (1000 * lines) / spansMs];
+}
+
 export function benchRoom(quick: boolean): void {
   const most = saturation(1, 3 * CONCURRENCY);
-  say(`office on ${ENGINES} engines: ${show(most)} programs a second at saturation`);
-  for (const load of quick ? [0.7] : [0.4, 0.7]) {
-    const people = arriving(1, quick ? 150 : 500, load * most);
-    const spanMs = people.at(-1)?.arrivalMs ?? 0;
-    const alone = play({ people, spanMs }, 1);
-    const batch = play({ hasBatch: true, isPlain: true, spanMs }, 1);
-    const times = (of: Outcome) => mean(of.programs.map(({ arrivedMs, endedMs }) => endedMs - arrivedMs));
-    const row = (name: string, both: Outcome) => [
-      name,
-      ratio(times(both) / times(alone)),
-      ...[0.5, 0.95].map((p) => ratio(percentile(both.firstTokenMs, p) / percentile(alone.firstTokenMs, p))),
-      show((100 * both.lines) / batch.lines, '%'),
-    ];
-    const rows = (quick ? [0.05] : [0, 0.1, 0.25, 0.5]).map((share) =>
-      row(`background, share ${share}`, play({ people, hasBatch: true, spanMs, share }, 1)),
-    );
-    const plain = row('as any other calls', play({ people, hasBatch: true, isPlain: true, spanMs }, 1));
-    printTable([`load ${load}`, 'program', 'first token p50', 'p95', 'lines of those alone'], [...rows, plain]);
-  }
+  say(`office on ${ENGINES} engines: ${show(most)} programs a second at saturation; load ${LOAD}`);
+  const seeds = quick ? [1] : [1, 2, 3, 4, 5, 6];
+  const loads = seeds.map((seed) => {
+    const people = arriving(seed, quick ? 150 : 500, LOAD * most);
+    return { seed, people, spanMs: people.at(-1)?.arrivalMs ?? 0 };
+  });
+  const spansMs = loads.reduce((sum, { spanMs }) => sum + spanMs, 0);
+  const run = (more: Partial<Load>) =>
+    pooled(loads.map(({ seed, people, spanMs }) => play({ people, spanMs, ...more }, seed)), spansMs); // prettier-ignore
+  const chances = (quick ? [0, 1] : [0, 1, 2, 3]).map((more) => run({ more }));
+  const alone = [0, 1, 2].map((at) => mean(chances.map((figures) => figures[at] ?? NaN)));
+  const rate = (1000 * play({ hasBatch: true, isPlain: true, spanMs: ALONE_MS }, 1).lines) / ALONE_MS;
+  const row = (name: string, figures: readonly number[]) => [
+    name,
+    ...alone.map((base, at) => ratio((figures[at] ?? NaN) / base)),
+    show((100 * (figures[3] ?? NaN)) / rate, '%'),
+  ];
+  const rows = [
+    ...chances.map((figures, more) => row(`no batch, ${more} more calls`, [...figures.slice(0, 3), 0])),
+    ...(quick ? [0.1] : [0, 0.1, 0.15, 0.2, 0.4]).map((share) => row(`share ${share}`, run({ hasBatch: true, share }))),
+  ];
+  printTable(['beside people and agents', 'program', 'first token p50', 'p95', 'lines of those alone'], rows);
 }

@@ -15,7 +15,7 @@ const LOAD_CORE = 0;
 
 export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-export const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through'] as const;
+export const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through', 'parse-once'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
 /** A proxy between the load and the engine, or `direct`. */

@@ -29,7 +29,8 @@ export async function benchThroughput(quick: boolean): Promise<void> {
   say(`${CONDITIONS}
 Agents' bodies grow by each answer and a tool's result, from half the size given to one and a half times it; then another
 begins. One body again and again is the worst case: no history matches it. maitred schedules every call (plas, history matching, priority and usage fields set, a log line each);
-http-proxy is @fastify/http-proxy, pass-through is node:http and undici and nothing else, direct is no proxy at all: the
+http-proxy is @fastify/http-proxy, pass-through is node:http and undici and nothing else, parse-once also reads each body
+and each JSON answer whole and parses it once: the least that a scheduler of calls can do. direct is no proxy at all: the
 most that the load generator and the mock engine can do. Medians of the rounds; a ratio is the median of the rounds' ratios.
 CPU is user and system time of all threads of the proxy for one request; ~ marks proxies that had idle time: there the
 throughput is the latency's or the load's, and CPU tells more.\n`);
@@ -82,14 +83,15 @@ async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quic
   return new Comparison<TargetName, keyof RateSample>(samples);
 }
 
-const CPU_OF = ['http-proxy', 'pass-through', 'maitred'] as const;
+const CPU_OF = ['http-proxy', 'pass-through', 'parse-once', 'maitred'] as const;
 const HEADINGS = [
   'body, connections',
   ...['direct', ...CPU_OF].map((name) => `${name}/s`),
   'of http-proxy',
-  'of pass-through',
+  'of parse-once',
   ...CPU_OF.map((name, i) => (i === 0 ? `CPU µs: ${name}` : name)),
   'of http-proxy',
+  'of parse-once',
 ];
 
 function rowOf(cell: Cell, compared: Awaited<ReturnType<typeof measure>>): string[] {
@@ -97,9 +99,10 @@ function rowOf(cell: Cell, compared: Awaited<ReturnType<typeof measure>>): strin
     `${cell.bytes / KB} KB, ${cell.connections}`,
     ...(['direct', ...CPU_OF] as const).map((name) => rateText(compared, name)),
     compared.ratio('maitred', 'perSecond', 'http-proxy'),
-    compared.ratio('maitred', 'perSecond', 'pass-through'),
+    compared.ratio('maitred', 'perSecond', 'parse-once'),
     ...CPU_OF.map((name) => show(compared.middle(name, 'cpuMicros'))),
     compared.ratio('maitred', 'cpuMicros', 'http-proxy'),
+    compared.ratio('maitred', 'cpuMicros', 'parse-once'),
   ];
 }
 

@@ -57,7 +57,8 @@ export const STEPS: Readonly<Record<string, Setup>> = {
   '+ forecast by type': { policy: 'plas', settings: UNCOUNTED },
   '+ prefill: default': { policy: 'plas' },
   'no knee': { policy: 'plas', settings: { 'admission.batching': 'none' } },
-  'a clock in each prompt': { policy: 'plas', deception: 'dated-families' },
+  'own text in each prompt': { policy: 'plas', deception: 'described-families' },
+  'nothing in common': { policy: 'plas', deception: 'unlike-families' },
   'fcfs-window': { policy: 'fcfs-window' },
   'las-decayed': { policy: 'las-decayed' },
   'pass-through': { policy: 'pass-through' },
@@ -71,7 +72,7 @@ export async function benchOrder(isQuick: boolean): Promise<void> {
     ([, { programs }]) => !('recording' in programs) || around.recordings[programs.recording] !== undefined,
   );
   const rows = loads.map(([name, scenario]) => {
-    const seeds = isQuick ? [1] : 'recording' in scenario.programs ? [1, 2, 3, 4, 5] : [1, 2, 3];
+    const seeds = isQuick ? [1] : [1, 2, 3];
     const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
     const runs = (setup: Setup) =>
       seeds.map((seed) => runCase({ scenario: { ...scenario, count }, setup }, seed, around, HOOKS));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { Agent, request } from 'undici';
+import type { Pass } from '../../plans/index.js';
 import { readInput } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
@@ -29,14 +30,15 @@ const HEAD_BYTES = 200;
 export async function runBatch(
   file: string,
   { target, out, parallel }: RunOptions,
+  passes: readonly Pass[],
   signal: AbortSignal,
 ): Promise<void> {
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   for (const path of Object.values(paths)) await checkSame(path, name);
-  const input = await readInput(file, URLS, LIMITS);
+  const input = await readInput(file, URLS, { ...LIMITS, passes });
   if (!('order' in input)) return fail(file, input);
-  const results = await Results.open(name, input.order.length, paths, {
+  const results = await Results.open(name, input.items, paths, {
     isOurs: () => true,
     failed: () => Promise.resolve(false),
   });

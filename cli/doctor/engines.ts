@@ -58,8 +58,6 @@ function healthFindings(subject: string, engine: EngineConfig, { adapter, models
       ? { level: 'warning', subject, found: 'its KV cache is of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' } // prettier-ignore
       : { level: 'ok', subject, found: `KV cache of ${capacityTokens.toLocaleString('en-US')} tokens` },
   );
-  if (adapter.sessions !== undefined && engine.sessions !== false)
-    findings.push({ level: 'ok', subject, found: 'it keeps sessions: contexts of ended programs are evicted first' });
   if (load.running === undefined && load.waiting === undefined)
     findings.push({ level: 'note', subject, found: 'it reports no load, so its window follows completions', advice: 'engines[].window fixes it' }); // prettier-ignore
   if (load.running === 0 && (load.waiting ?? 0) > 0)

@@ -55,7 +55,7 @@ export const tables = (runs: readonly PrintedRun[]): readonly (readonly Group[])
       columns: [
         { heading: 'busy', of: (run) => run.engine_busy, show: percent },
         { heading: 'KV used', of: (run) => run.kv_use, show: percent },
-        { heading: 'hits', of: (run) => run.prefix_hit_rate, show: percent },
+        { heading: 'cached', of: (run) => run.prefix_hit_rate, show: percent },
         { heading: 'preempted', of: (run) => run.preemptions, show: integer },
       ],
     },
@@ -77,7 +77,7 @@ export const overview = (runs: readonly PrintedRun[]): readonly Group[] => [
   {
     heading: '',
     columns: [
-      { heading: 'hits', of: (run) => run.prefix_hit_rate, show: percent },
+      { heading: 'cached', of: (run) => run.prefix_hit_rate, show: percent },
       { heading: 'lost', of: (run) => run.lost, show: integer },
       { heading: 'refused', of: (run) => total(run.refused), show: integer },
     ],

@@ -52,7 +52,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(new Option('--host-gbps <rate>', 'GB per second to and from host memory; absent: the preset’s').argParser(numberFrom(1e-6, 1e6)))
     .addOption(hostWritesOption())
     .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
-    .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest; of no open session, as by our scheduler for vLLM; or needed the most steps later, by the future', EVICTIONS).default('lru'))
+    .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest; of programs that are over; or needed the most steps later, by the future', EVICTIONS).default('lru'))
     .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')

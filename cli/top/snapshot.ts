@@ -40,8 +40,13 @@ const ANSWERS = {
     /** Of the demo fleet under way. */
     demo_programs: z.object({ ended: z.number(), total: z.number() }).nullish().catch(null),
     batches: z.array(batch).catch([]),
+    cluster: z.object({ live: figure }).nullish().catch(null),
   }),
-  '/engines': z.object({ engines: z.array(z.object({ state: name, in_flight: figure })) }),
+  '/engines': z.object({
+    engines: z.array(
+      z.object({ state: name, in_flight: figure, all_gateways: z.object({ in_flight: figure }).nullish().catch(null) }),
+    ),
+  }),
   '/queue': z.object({ waiting: figure, longest_wait_seconds: figure, waiting_for: z.record(name, figure).catch({}) }),
   /** `total`: programs that match, of which these are the first behind `offset`. */
   '/programs': z.object({ programs: z.array(program), total: z.number(), offset: figure }),

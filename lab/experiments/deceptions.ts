@@ -1,10 +1,11 @@
 import {
   type Conditions,
   conditionsSchema,
-  dated,
+  described,
   misidentified,
   noisyService,
   unjoined,
+  unlike,
   untimed,
   type WorldOptions,
 } from '../../sim/index.js';
@@ -22,7 +23,8 @@ export const DECEPTIONS = {
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
   'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
   'split-sub-agents': () => ({ lens: unjoined }),
-  'dated-families': () => ({ lens: dated }),
+  'described-families': () => ({ lens: described }),
+  'unlike-families': () => ({ lens: unlike }),
   'wrong-sizes': declaring({ spread: 4 }),
   'wrong-graphs': declaring({ mistakenShare: 1 }),
   'some-wrong-graphs': declaring({ mistakenShare: 0.25 }),

@@ -14,9 +14,7 @@ interface Parameter {
 const NEVER = 86_400_000;
 
 const PARAMETERS: readonly Parameter[] = [
-  { key: 'policy.levels', values: [2, 4, 8, 10, 12, 14, 16] },
   { key: 'policy.firstQuantumMs', values: [30, 60, 125, 250, 500, 2000] },
-  { key: 'policy.quantumRatio', values: [1.5, 2, 3, 4] },
   { key: 'starvation.beta', values: [2, 4, 8, 16, 32, 1e6] },
   { key: 'starvation.floorMs', values: [2000, 5000, 10_000, 20_000, 40_000, 80_000] },
   { key: 'starvation.waitMsMax', values: [60_000, 150_000, 300_000, 600_000, 1_200_000, NEVER] },

@@ -46,7 +46,7 @@ export function splitGrid(targets: Targets): Grid {
     { heading: 'queue', of: (target) => target.program_queue_seconds.mean },
     { heading: 'engine', of: (target) => target.program_engine_seconds.mean },
     { heading: 'tools', of: (target) => target.program_tool_seconds.mean },
-    { heading: 'critical path', of: (target) => target.critical_path_seconds.mean },
+    { heading: 'without queue', of: (target) => target.critical_path_seconds.mean },
   ];
   return gridOf('mean seconds of a program', [{ heading: '', columns }], named(targets));
 }

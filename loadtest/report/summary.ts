@@ -62,11 +62,10 @@ export function adviceOf({ targets, settings }: Pick<LoadDocument, 'targets' | '
   const { rate_per_second: rate, speed, arrivals, concurrency } = settings;
   const lines = targets.flatMap(({ name, queue_grew, programs_per_second }) => {
     if (queue_grew !== true) return [];
-    const slower =
-      typeof rate === 'number' && programs_per_second !== null
-        ? `--rate below ${number(programs_per_second / Number(speed ?? 1))}`
-        : 'a lower --speed';
-    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
+    const ended = typeof rate === 'number' && programs_per_second !== null ? number(programs_per_second / Number(speed ?? 1)) : undefined; // prettier-ignore
+    const evidence = ended === undefined ? '' : `${number(Number(rate))} programs a second came and ${ended} ended${speed === 1 ? '' : ', at --speed 1'}: `; // prettier-ignore
+    const slower = ended === undefined ? 'a lower --speed' : `--rate below ${ended}`;
+    return [`${targets.length > 1 ? `${name}: overloaded` : 'Overloaded'}: ${evidence}the queue kept growing, so times grow with the number of programs; try ${slower}.`]; // prettier-ignore
   });
   // At a pass-through, no call ever waits, whatever the load.
   const queues = targets.filter(({ policy }) => policy !== PASS_THROUGH).map(({ queue_seconds }) => queue_seconds);

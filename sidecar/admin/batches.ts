@@ -35,7 +35,8 @@ export function batchInWords(context: Parts, id: string): string | undefined {
   if (batch === undefined) return undefined;
   const { tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until } = batch;
   const { total, completed, failed } = lines;
-  const needing = total - completed - failed - inFlight - ready;
+  // Of a list that is not there yet, all places may be ready.
+  const needing = Math.max(0, total - completed - failed - inFlight - ready);
   return [
     `Batch ${id} of tenant ${tenant}: of ${total} lines, ${completed} are answered and ${failed} have failed; ${inFlight} are under way, ${ready} may start, and ${needing} need answers first or pause.`,
     restMs === undefined

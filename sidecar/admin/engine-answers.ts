@@ -21,6 +21,7 @@ export const engine = z
     window: say(z.number().nullable(), 'Most calls in flight; null: no limit, or not in service.'),
     in_flight: whole,
     working_set_tokens: say(z.number(), 'Tokens of running and resident contexts.'),
+    idle_tokens: say(z.number(), 'Those of them of idle contexts, kept for a return.'),
     gate_tokens: say(z.number().nullable(), 'Most tokens of running contexts; null: no gate.'),
     rest_tokens: say(
       z.number().nullable(),
@@ -34,6 +35,17 @@ export const engine = z
     engine_running: z.number().nullable(),
     engine_waiting: z.number().nullable(),
     kv_usage: z.number().nullable(),
+    all_gateways: say(
+      z
+        .strictObject({
+          window: z.number().nullable(),
+          in_flight: whole,
+          working_set_tokens: z.number(),
+          others_waiting: say(whole, 'Other gateways with calls that wait for it.'),
+        })
+        .nullable(),
+      'The same of all gateways together, as last heard; null: the gateway is in no cluster.',
+    ),
   })
   .meta({ id: 'Engine' });
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { WAIT_CAUSES } from '../../src/index.js';
-import type { CallView, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
+import { QUANTUM_RATIO, WAIT_CAUSES } from '../../src/index.js';
+import type { CallView, EngineView, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -212,9 +212,10 @@ export function engineRow(
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
     /** Null: the policy has no window, or the engine has not joined yet. */
-    window: view === undefined || view.window === Infinity ? null : view.window,
+    window: limitOf(view?.window),
     in_flight: view?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,
+    idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),
     rest_tokens: limitOf(view?.restTokens),
     capacity_tokens: view?.capacityTokens ?? null,
@@ -225,14 +226,22 @@ export function engineRow(
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
     kv_usage: engine.load.kvUsage ?? null,
+    all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
 }
 
+const wholeRow = ({ window, inFlight, workingSetTokens, othersWaiting }: EngineView['whole']) => ({
+  window: limitOf(window),
+  in_flight: inFlight,
+  working_set_tokens: workingSetTokens,
+  others_waiting: othersWaiting,
+});
+
 export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
-  const { name, firstQuantumMs, quantumRatio } = context.config.policy;
+  const { name, firstQuantumMs } = context.config.policy;
   const bounds =
-    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * quantumRatio ** level) / 1000);
+    name !== 'plas' ? [] : byLevel.slice(1).map((_, level) => (firstQuantumMs * QUANTUM_RATIO ** level) / 1000);
   return {
     waiting,
     limit: context.config.limits.queuedMax,

@@ -136,7 +136,7 @@ function obstacleInWords(
     case 'turn':
       return behind === undefined
         ? `It waits for its turn at ${at}.`
-        : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} comes first and is held.`;
+        : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} is ahead and is held.`;
     case 'knee':
       return `It is held: ${at} has a slot and room, but is past its knee, so the call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
     case 'background':
@@ -194,17 +194,21 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 }
 
 /** Effects of being overdue. */
-const OVERDUE = 'it stands at the front whatever its program has received, and idle contexts make way for it';
+const OVERDUE = 'goes first, and idle contexts are evicted for it';
 
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
   if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
-    found.push(mayLeave ? `It was bound to ${engine}, and may now leave it.` : `It waits for ${engine} alone.`);
-  if (overdue) found.push(`It is overdue: it has waited so long that ${OVERDUE}.`);
+    found.push(
+      mayLeave
+        ? `It waited for ${engine}, which has its cache, and may now run elsewhere.`
+        : `It waits for ${engine} alone.`,
+    );
+  if (overdue) found.push(`It is overdue: it has waited so long that it ${OVERDUE}.`);
   else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');
   if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)} at the latest.`);
-  if (overdueAtMs !== undefined) found.push(`In ${span(overdueAtMs - now)} it would be overdue: ${OVERDUE}.`);
+  if (overdueAtMs !== undefined) found.push(`After another ${span(overdueAtMs - now)} it ${OVERDUE}.`);
   if (refuseAtMs !== undefined) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
   return found;
 }

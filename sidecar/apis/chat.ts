@@ -1,5 +1,5 @@
 import { FURTHER_MAX } from './api.js';
-import type { AnswerFacts, Api, CanonicalMessage, JsonObject } from './api.js';
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject, Turn } from './api.js';
 import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
 import type { Call } from './canonical.js';
 import {
@@ -35,11 +35,7 @@ export const chat: Api = {
       ...(maxTokens === undefined ? {} : { maxTokens }),
       choices: readWhole(body, 'n', 1) ?? 1,
       wantsUsage: readStreamOptions(body)['include_usage'] === true,
-      conversation: () =>
-        messages.map((message) => {
-          const role = stringOf(message['role']);
-          return { role, read: () => canonicalChat(whole(message), role) };
-        }),
+      conversation: () => messages.map((message) => new ChatTurn(message)),
     };
   },
 
@@ -62,6 +58,19 @@ export const chat: Api = {
   errorBody: openaiErrorBody,
   errorEvent: openaiErrorEvent,
 };
+
+/** A class, as calls have hundreds of them: closures take three times the memory. */
+class ChatTurn implements Turn {
+  readonly role: string;
+
+  constructor(private readonly message: JsonObject) {
+    this.role = stringOf(message['role']);
+  }
+
+  read(): CanonicalMessage {
+    return canonicalChat(whole(this.message), this.role);
+  }
+}
 
 function canonicalChat(message: JsonObject, role: string): CanonicalMessage {
   const said = nothingSaid();

@@ -72,12 +72,13 @@ export function readOptionalString(body: JsonObject, name: string): string | und
 export function readMessages(body: JsonObject): readonly JsonObject[] {
   const messages = body['messages'];
   if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a non-empty array');
-  return messages.map((message: unknown, i) => {
+  messages.forEach((message: unknown, i) => {
     if (!isObject(message)) throw invalid(`messages[${i}]`, 'an object');
     if (typeof message['role'] !== 'string') throw invalid(`messages[${i}].role`, 'a string');
-    checkContent(message['content'], `messages[${i}].content`);
-    return message;
+    const { content } = message;
+    if (!isAbsent(content) && typeof content !== 'string') checkContent(content, `messages[${i}].content`);
   });
+  return messages as readonly JsonObject[];
 }
 
 /** Text, an array of parts, or nothing. */

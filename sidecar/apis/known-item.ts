@@ -17,18 +17,16 @@ export interface Outline {
  */
 export class KnownItem {
   readonly [field: string]: unknown;
+  readonly role: unknown;
+  readonly type: unknown;
 
   constructor(
     readonly outline: Outline,
     private readonly raw: Buffer,
-  ) {}
-
-  get role(): unknown {
-    return this.outline.role;
-  }
-
-  get type(): unknown {
-    return this.outline.type;
+  ) {
+    // Not getters: a loop over known and new messages alike would call each.
+    this.role = outline.role;
+    this.type = outline.type;
   }
 
   toJSON(): JsonObject {

@@ -9,17 +9,21 @@ const OWN_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer']);
 const TEXT_CHARS = 8192;
 const TEXT_TOKEN_IDS = 2048;
 
-/**
- * The fields that a prompt of this application always begins with: instructions, tool schemas, or the first part of a
- * plain text. Empty without any, or if a plain text is too short to tell.
- */
-export function openingOf(body: JsonObject): unknown[] {
+/** The beginning of every prompt of an application: tool schemas, and instructions or the first part of a plain text. */
+export interface OpeningParts {
+  readonly tools: readonly unknown[];
+  readonly words: readonly unknown[];
+}
+
+/** Without any parts if a plain text is too short to tell. */
+export function openingOf(body: JsonObject): OpeningParts {
   const { system, instructions, tools, functions, prompt } = body;
-  if (prompt !== undefined) return openingOfText(prompt);
+  if (prompt !== undefined) return { tools: [], words: openingOfText(prompt) };
   const turns = listOf(body['messages'] ?? body['input']);
   const first = turns.findIndex((turn) => !isObject(turn) || !OWN_ROLES.has(turn['role']));
   const own = turns.slice(0, first < 0 ? turns.length : first);
-  return [tools, functions, system, instructions, ...own].filter((part) => part !== undefined && part !== null);
+  const present = (parts: readonly unknown[]) => parts.filter((part) => part !== undefined && part !== null);
+  return { tools: present([tools, functions]), words: present([system, instructions, ...own]) };
 }
 
 function openingOfText(prompt: unknown): unknown[] {

@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { problem, type Problem } from '../../plans/index.js';
 import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
@@ -10,7 +11,7 @@ import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchReques
 import type { Disk } from './line-file.js';
 import { Pump, type Work } from './pump.js';
 import { Results } from './results.js';
-import { Run, type LineAnswer, type LineRequest, type Signs } from './run.js';
+import { Run, type Answers, type LineAnswer, type LineRequest, type Signs } from './run.js';
 import { Shelf } from './shelf.js';
 
 export interface BatchPorts {
@@ -65,11 +66,16 @@ export class Batches {
   readonly #onClose = new Set<() => void>();
   readonly #pump: Pump;
   readonly #disk: Disk;
+  /** Answers kept from lines, by tenant and request; undefined: none are. */
+  readonly #answers: LRUCache<string, Buffer> | undefined;
 
   private constructor(
     private readonly folder: string,
     private readonly ports: BatchPorts,
   ) {
+    const { answersMs, answersBytes } = ports.config();
+    if (answersMs > 0)
+      this.#answers = new LRUCache({ ttl: answersMs, maxSize: answersBytes, sizeCalculation: ({ length }) => length + 200 }); // prettier-ignore
     this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
     this.#pump = new Pump(
       () => ports.config().inFlightMax,
@@ -202,15 +208,16 @@ export class Batches {
     if (!('order' in input)) return this.#failed(shelf, id, input);
     const { output, errors } = outputOf(batch);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await Results.open(nameOf(id), input.order.length, paths, this.#disk);
+    const results = await Results.open(nameOf(id), input.items, paths, this.#disk);
     const work: Work = {
       shelf,
       id,
-      since: { atMs: this.ports.now(), pending: results.pending },
+      since: { atMs: this.ports.now(), ended: results.counts.completed + results.counts.failed },
       run: await Run.open(nameOf(id), path, input, results, this.ports.urls, {
         ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !this.#isLate(work)),
         changed: () => this.#changed(id),
         setTimer: this.ports.setTimer,
+        answers: this.#answersOf(shelf.tenant),
         secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
       }),
     };
@@ -218,6 +225,12 @@ export class Batches {
     const begun: Patch = { status: 'in_progress', in_progress_at: this.#seconds };
     await shelf.change(id, ({ status }) => (status === 'validating' ? begun : {}), true);
     this.#changed(id);
+  }
+
+  #answersOf(tenant: TenantId): Answers | undefined {
+    const answers = this.#answers;
+    const of = (key: string): string => `${tenant} ${key}`;
+    return answers && { get: (key) => answers.get(of(key)), set: (key, body) => answers.set(of(key), body) };
   }
 
   async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {
@@ -270,9 +283,9 @@ export class Batches {
 
   /** Milliseconds that the rest of the batch takes at its pace so far; undefined: none of its lines has ended yet. */
   #restMs({ run, since }: Work): number | undefined {
-    const { pending } = run.results;
-    const ended = since.pending - pending;
-    return ended === 0 ? undefined : (pending * (this.ports.now() - since.atMs)) / ended;
+    const { total, completed, failed } = run.results.counts;
+    const ended = completed + failed - since.ended;
+    return ended === 0 ? undefined : ((total - completed - failed) * (this.ports.now() - since.atMs)) / ended;
   }
 
   /** Whether the rest of the batch would take more than half of the time that is left to it. */

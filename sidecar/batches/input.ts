@@ -1,12 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
-  outlineOf,
+  outlinesOf,
   parseLine,
   planOf,
   problem,
   type BatchLine,
   type Outline,
+  type Pass,
   type Plan,
   type Problem,
 } from '../../plans/index.js';
@@ -20,12 +21,16 @@ const SLICE_MS = 10;
 export interface InputLimits {
   readonly linesMax: number;
   readonly lineBytes: number;
+  /** Passes of the plan; absent: all. */
+  readonly passes?: readonly Pass[];
 }
 
 /** The plan of a file, and the place of each line in it. */
 export interface Input extends Plan {
   readonly offsets: Float64Array;
   readonly lengths: Float64Array;
+  /** Which item each line is of its list; -1: it has none. */
+  readonly items: Int32Array;
   /** Tokens of each line's prompt and answer, by estimate. */
   readonly promptTokens: Float64Array;
   readonly outputTokens: Float64Array;
@@ -52,16 +57,17 @@ export async function readOutlines(
     for (const line of lines) {
       if (problems.length >= PROBLEMS_MAX) return problems;
       if (isBlank(line)) continue;
-      if (offsets.length === linesMax)
-        return [problem('too_many_lines', `A batch may have at most ${linesMax} lines.`, line.number)];
       const read = line.length > lineBytes ? tooLong(line, lineBytes) : parsed(line, urls);
       if ('code' in read) problems.push(read);
-      else outlines.push(outlineOf(read, line.number));
-      offsets.push(line.offset);
-      lengths.push(line.length);
+      for (const outline of 'code' in read ? [] : outlinesOf(read, line.number)) {
+        outlines.push(outline);
+        offsets.push(line.offset);
+        lengths.push(line.length);
+      }
+      if (outlines.length > linesMax) return [tooMany(line, linesMax)];
     }
   if (problems.length > 0) return problems;
-  if (offsets.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
+  if (outlines.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
   return { outlines, offsets, lengths };
 }
 
@@ -74,12 +80,13 @@ export async function readInput(
   const read = await readOutlines(path, urls, limits);
   if (!('outlines' in read)) return read;
   const { outlines, offsets, lengths } = read;
-  const plan = await inSlices(planOf(outlines));
+  const plan = await inSlices(planOf(outlines, limits.passes));
   if (!('order' in plan)) return plan;
   return {
     ...plan,
     offsets: new Float64Array(offsets),
     lengths: new Float64Array(lengths),
+    items: Int32Array.from(outlines, ({ item }) => item),
     promptTokens: Float64Array.from(outlines, ({ promptTokens }) => promptTokens),
     outputTokens: Float64Array.from(outlines, ({ outputTokens }) => outputTokens),
   };
@@ -87,6 +94,9 @@ export async function readInput(
 
 const isBlank = ({ length, head }: FileLine): boolean =>
   length === 0 || (length < 100 && head.toString().trim() === '');
+
+const tooMany = ({ number }: FileLine, max: number): Problem =>
+  problem('too_many_lines', `A batch may have at most ${max} lines; one with "each" counts its max.`, number);
 
 const tooLong = ({ number, length }: FileLine, max: number): Problem =>
   problem('line_too_long', `The line has ${length} bytes; at most ${max} are read.`, number);

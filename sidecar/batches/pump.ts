@@ -7,8 +7,8 @@ export interface Work {
   readonly shelf: Shelf;
   readonly id: string;
   readonly run: Run;
-  /** When it was taken up, in milliseconds since 1970, and its pending lines then. */
-  readonly since: { readonly atMs: number; readonly pending: number };
+  /** When it was taken up, in milliseconds since 1970, and the lines that had ended by then. */
+  readonly since: { readonly atMs: number; readonly ended: number };
   /** Undefined: under way. */
   ending?: Promise<void>;
 }

@@ -1,75 +1,67 @@
-const BITS = 32;
+import type { Input } from './input.js';
+import type { Results } from './results.js';
 
-/** Whole numbers below a bound, as bits; in each higher level a bit for each word below that has any. */
+const NONE: readonly number[] = [];
+
+/** The lines that may start: all that they need is there, and whatever answer they may copy has come or failed. */
 export class Ready {
-  readonly #levels: Uint32Array[] = [];
-  #size = 0;
+  /** Whether a line is ready, by its rank in the plan's order: the system searches a million bytes in some microseconds. */
+  readonly #isReady: Buffer;
+  readonly #ranks: Uint32Array;
+  /** Lines that each waits for. */
+  readonly #missing: Int32Array;
+  /** Lines that copy the answer of another. */
+  readonly #copies = new Map<number, number[]>();
+  size = 0;
 
-  constructor(bound: number) {
-    let words = Math.ceil(bound / BITS);
-    for (; words > 1; words = Math.ceil(words / BITS)) this.#levels.push(new Uint32Array(words));
-    this.#levels.push(new Uint32Array(1));
-  }
-
-  get size(): number {
-    return this.#size;
-  }
-
-  add(value: number): void {
-    const [lowest] = this.#levels;
-    if (((lowest?.[value >>> 5] ?? 0) & (1 << (value & 31))) !== 0) return;
-    this.#size += 1;
-    let at = value;
-    for (const words of this.#levels) {
-      words[at >>> 5] = (words[at >>> 5] ?? 0) | (1 << (at & 31));
-      at >>>= 5;
+  constructor(
+    private readonly input: Pick<Input, 'order' | 'needs' | 'dependents' | 'originals'>,
+    private readonly results: Pick<Results, 'stateOf'>,
+  ) {
+    const { order, needs, originals } = input;
+    this.#isReady = Buffer.alloc(order.length);
+    this.#ranks = new Uint32Array(order.length);
+    order.forEach((index, rank) => (this.#ranks[index] = rank));
+    this.#missing = Int32Array.from(needs, ({ length }) => length);
+    for (const [index, original] of originals.entries()) {
+      if (original === index) continue;
+      this.#missing[index] = (this.#missing[index] ?? 0) + 1;
+      const copies = this.#copies.get(original);
+      if (copies === undefined) this.#copies.set(original, [index]);
+      else copies.push(index);
     }
+    for (const [index, missing] of this.#missing.entries())
+      if (missing === 0 && results.stateOf(index) === 'pending') this.add(index);
   }
 
-  /** Removes the least number from `from` to below `to`, or without one the largest of all. */
+  add(index: number): void {
+    const rank = this.#ranks[index] ?? 0;
+    this.size += 1 - (this.#isReady[rank] ?? 1);
+    this.#isReady[rank] = 1;
+  }
+
+  /** Removes the first line of a part of the order, given by shares of it, or without one the last of all. */
   take(from: number, to: number): number | undefined {
-    if (this.#size === 0) return undefined;
-    const next = this.#next(from);
-    const taken = next !== undefined && next < to ? next : this.#largest();
-    this.#delete(taken);
-    return taken;
+    if (this.size === 0) return undefined;
+    const { order } = this.input;
+    const next = this.#isReady.indexOf(1, Math.floor(from * order.length));
+    const rank = next >= 0 && next < Math.floor(to * order.length) ? next : this.#isReady.lastIndexOf(1);
+    this.size -= 1;
+    this.#isReady[rank] = 0;
+    return order[rank];
   }
 
-  #delete(value: number): void {
-    this.#size -= 1;
-    let at = value;
-    for (const words of this.#levels) {
-      const left = (words[at >>> 5] ?? 0) & ~(1 << (at & 31));
-      words[at >>> 5] = left;
-      if (left !== 0) return;
-      at >>>= 5;
+  /** The line has an end, so those that waited for it may be ready. */
+  done(index: number): void {
+    for (const next of [...(this.input.dependents[index] ?? NONE), ...(this.#copies.get(index) ?? NONE)]) {
+      const missing = (this.#missing[next] = (this.#missing[next] ?? 0) - 1);
+      if (missing === 0 && this.results.stateOf(next) === 'pending' && this.isWhole(next)) this.add(next);
     }
   }
 
-  /** The least number from this one on. */
-  #next(from: number): number | undefined {
-    let at = from;
-    for (const [level, words] of this.#levels.entries()) {
-      const word = at >>> 5;
-      const bits = word < words.length ? (words[word] ?? 0) & (-1 << (at & 31)) : 0;
-      if (bits !== 0) return this.#down(level, (word << 5) + 31 - Math.clz32(bits & -bits));
-      at = word + 1;
-    }
-    return undefined;
-  }
-
-  #down(level: number, found: number): number {
-    let at = found;
-    for (let below = level - 1; below >= 0; below--) {
-      const bits = this.#levels[below]?.[at] ?? 0;
-      at = (at << 5) + 31 - Math.clz32(bits & -bits);
-    }
-    return at;
-  }
-
-  #largest(): number {
-    let at = 0;
-    for (const words of this.#levels.toReversed()) at = (at << 5) + 31 - Math.clz32(words[at] ?? 0);
-    return at;
+  /** Whether all that the line needs is there. */
+  isWhole(index: number): boolean {
+    const isThere = (need: number): boolean => /completed|absent/.test(this.results.stateOf(need));
+    return (this.input.needs[index] ?? NONE).every(isThere);
   }
 }

@@ -5,7 +5,9 @@ import { LineFile, readAt, readLines, type Disk } from './line-file.js';
 const HEAD_BYTES = 200;
 const INDEX = /^\{"id":"batch_req_\w+_(\d+)"/;
 
-export type LineState = 'pending' | 'completed' | 'failed';
+/** `absent`: the list of a line with `each` has no such item. */
+const STATES = ['pending', 'completed', 'failed', 'absent'] as const;
+export type LineState = (typeof STATES)[number];
 
 /** The result of a line, in OpenAI's form. */
 interface Result {
@@ -20,48 +22,61 @@ interface Result {
  */
 export class Results {
   readonly counts = { total: 0, completed: 0, failed: 0 };
-  /** Offsets and lengths of answers in the output; -1: none. */
+  /** Offsets and lengths of results in their files. */
   readonly #offsets: Float64Array;
   readonly #lengths: Float64Array;
-  readonly #failed: Uint8Array;
+  readonly #states: Uint8Array;
+  /** Whether each line counts: an item's does once it is known to be there. */
+  readonly #isCounted: Uint8Array;
+  /** Lines without a result. */
+  pending: number;
   /** Lines whose results are being written. */
   readonly #claimed = new Set<number>();
 
   private constructor(
     private readonly name: string,
-    total: number,
+    items: Int32Array,
     private readonly files: { output: LineFile; errors: LineFile },
   ) {
-    this.counts.total = total;
-    this.#offsets = new Float64Array(total).fill(-1);
+    const total = (this.pending = items.length);
+    this.#isCounted = new Uint8Array(total);
+    for (const [index, item] of items.entries()) if (item <= 0) this.expect(index);
+    this.#offsets = new Float64Array(total);
     this.#lengths = new Float64Array(total);
-    this.#failed = new Uint8Array(total);
+    this.#states = new Uint8Array(total);
   }
 
-  /** Opens the files, and takes over what they hold. */
+  /** Opens the files, and takes over what they hold. @param items which item each line is of its list, if any */
   static async open(
     name: string,
-    total: number,
+    items: Int32Array,
     paths: { readonly output: string; readonly errors: string },
     disk: Disk,
   ): Promise<Results> {
     const found = { output: await linesOf(paths.output), errors: await linesOf(paths.errors) };
     const output = await LineFile.open(paths.output, found.output.size, disk);
     const errors = await LineFile.open(paths.errors, found.errors.size, disk);
-    const results = new Results(name, total, { output, errors });
+    const results = new Results(name, items, { output, errors });
     for (const { index, offset, length } of found.output.lines) results.#note(index, 'completed', offset, length);
     for (const { index } of found.errors.lines) results.#note(index, 'failed', 0, 0);
     return results;
   }
 
   stateOf(index: number): LineState {
-    if (this.#failed[index] === 1) return 'failed';
-    return (this.#offsets[index] ?? -1) < 0 ? 'pending' : 'completed';
+    return STATES[this.#states[index] ?? 0] ?? 'pending';
   }
 
-  get pending(): number {
-    const { total, completed, failed } = this.counts;
-    return total - completed - failed;
+  /** The line counts, if it did not. */
+  expect(index: number): void {
+    if (this.#isCounted[index] === 1) return;
+    this.#isCounted[index] = 1;
+    this.counts.total += 1;
+  }
+
+  /** There is no such item. */
+  leaveOut(index: number): void {
+    this.#end(index, 'absent');
+    if (this.#isCounted[index] === 1) this.counts.total -= 1;
   }
 
   get bytes(): { readonly output: number; readonly errors: number } {
@@ -69,7 +84,7 @@ export class Results {
   }
 
   /** Keeps the result of a line. @returns false if it has one */
-  async keep(index: number, state: Exclude<LineState, 'pending'>, result: Result): Promise<boolean> {
+  async keep(index: number, state: 'completed' | 'failed', result: Result): Promise<boolean> {
     if (this.stateOf(index) !== 'pending' || this.#claimed.has(index)) return false;
     this.#claimed.add(index);
     const { customId, response, error } = result;
@@ -83,25 +98,29 @@ export class Results {
     return true;
   }
 
-  /** The body of a line's answer. */
+  /** The body of a line's answer; null: a condition left it out. */
   async answerOf(index: number): Promise<unknown> {
     const bytes = await readAt(this.files.output.handle, this.#offsets[index] ?? 0, this.#lengths[index] ?? 0);
     const { response } = JSON.parse(bytes.toString()) as Result;
-    return response?.body;
+    return response?.body ?? null;
   }
 
   async close(): Promise<void> {
     await Promise.all([this.files.output.close(), this.files.errors.close()]);
   }
 
-  #note(index: number, state: Exclude<LineState, 'pending'>, offset: number, length: number): void {
-    if (index >= this.counts.total || this.stateOf(index) !== 'pending') return;
+  #note(index: number, state: 'completed' | 'failed', offset: number, length: number): void {
+    if (index >= this.#states.length || this.stateOf(index) !== 'pending') return;
+    this.expect(index);
     this.counts[state] += 1;
-    if (state === 'failed') this.#failed[index] = 1;
-    else {
-      this.#offsets[index] = offset;
-      this.#lengths[index] = length;
-    }
+    this.#offsets[index] = offset;
+    this.#lengths[index] = length;
+    this.#end(index, state);
+  }
+
+  #end(index: number, state: LineState): void {
+    this.#states[index] = STATES.indexOf(state);
+    this.pending -= 1;
   }
 }
 

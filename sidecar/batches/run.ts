@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { open, type FileHandle } from 'node:fs/promises';
-import { fill, MissingAnswer, parseLine, type BatchLine } from '../../plans/index.js';
+import { BadItems, isDeterministic, MissingAnswer, requestOf } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
 import type { Input } from './input.js';
-import { readAt } from './line-file.js';
+import { Lines } from './lines.js';
 import { Ready } from './ready.js';
 import { Rests } from './rests.js';
 import type { Results } from './results.js';
@@ -50,6 +50,14 @@ export interface RunPorts {
   readonly setTimer: (fn: () => void, ms: number) => () => void;
   /** Seconds until the batch's window ends; absent: it has none. */
   readonly secondsLeft?: () => number;
+  /** Answers to deterministic requests that were kept; absent: none are. */
+  readonly answers?: Answers | undefined;
+}
+
+/** Answers of earlier lines, by hashes of their requests. */
+export interface Answers {
+  get: (key: string) => Buffer | undefined;
+  set: (key: string, body: Buffer) => unknown;
 }
 
 /** Attempts of a line that a server fails, and the pause before the second one; each further pause doubles. */
@@ -59,16 +67,27 @@ const BUSY_PAUSE_MS = 1000;
 /** Pause after a fault of the disk or of ours. */
 const FAULT_PAUSE_MS = 5000;
 
+/** The end of a line. Its error is one of ours. */
+interface End {
+  readonly state: 'completed' | 'failed';
+  readonly response: { readonly status_code: number; readonly request_id: string; readonly body: unknown } | null;
+  readonly error: { readonly code: string; readonly message: string } | null;
+}
+
+const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
+
+const LEFT_OUT: End = {
+  state: 'completed',
+  response: null,
+  error: { code: 'condition_not_met', message: "The line's condition did not hold, so it was not asked." },
+};
+
 /**
  * A batch under way: its lines start in the plan's order, each when all answers that it needs are there. A failed line
  * fails those that need it.
  */
 export class Run {
   readonly #ready: Ready;
-  /** Place of each line in the plan's order. */
-  readonly #ranks: Uint32Array;
-  /** Answers that each line still needs. */
-  readonly #missing: Int32Array;
   readonly #attempts: Uint8Array;
   readonly #rests: Rests;
   readonly #timers = new Set<() => void>();
@@ -78,18 +97,13 @@ export class Run {
 
   private constructor(
     readonly name: string,
-    private readonly handle: FileHandle,
+    private readonly lines: Lines,
     private readonly input: Input,
     readonly results: Results,
-    private readonly urls: ReadonlySet<string>,
     private readonly ports: RunPorts,
   ) {
-    const { order, needs } = input;
-    this.#ready = new Ready(order.length);
-    this.#ranks = new Uint32Array(order.length);
-    order.forEach((index, rank) => (this.#ranks[index] = rank));
-    this.#missing = Int32Array.from(needs, ({ length }) => length);
-    this.#attempts = new Uint8Array(order.length);
+    this.#ready = new Ready(input, results);
+    this.#attempts = new Uint8Array(input.order.length);
     this.#rests = new Rests(input);
     setMaxListeners(0, this.#stop.signal);
   }
@@ -103,13 +117,15 @@ export class Run {
     urls: ReadonlySet<string>,
     ports: RunPorts,
   ): Promise<Run> {
-    const run = new Run(name, await open(path, 'r'), input, results, urls, ports);
+    const absent = (index: number): void => run.#leaveOut(index);
+    const lines = await Lines.open(path, input, results, urls, absent);
+    const run = new Run(name, lines, input, results, ports);
     // Results of an earlier process count as if they had just come.
-    for (const [index, { length }] of input.needs.entries())
-      if (results.stateOf(index) !== 'pending') run.#done(index);
-      else if (length === 0) run.#ready.add(run.#ranks[index] ?? 0);
+    for (let index = 0; index < input.needs.length; index++) if (results.stateOf(index) !== 'pending') run.#done(index);
     for (let index = 0; index < input.needs.length; index++)
-      if (results.stateOf(index) === 'failed') await run.#failDependents(index);
+      if (results.stateOf(index) === 'failed')
+        for (const next of run.#failuresBy(index, (await lines.at(index)).customId))
+          await run.#end(next.index, next.end);
     return run;
   }
 
@@ -137,13 +153,12 @@ export class Run {
    * @returns when the line has ended, with its fault here if any
    */
   async startNext(entered: () => void, { at, of, engine } = WHOLE): Promise<unknown> {
-    const { length } = this.input.order;
-    const rank = this.#ready.take(Math.floor((at * length) / of), Math.floor(((at + 1) * length) / of));
-    const index = this.input.order[rank ?? -1];
+    const index = this.#ready.take(at / of, (at + 1) / of);
     if (index === undefined || this.results.stateOf(index) !== 'pending') return undefined;
     this.inFlight += 1;
     try {
-      await this.#run(index, { entered, engine, signal: this.#stop.signal });
+      const end = await this.#run(index, { entered, engine, signal: this.#stop.signal });
+      if (end !== undefined) await this.#end(index, end);
       return undefined;
     } catch (fault) {
       this.#later(index, FAULT_PAUSE_MS);
@@ -164,103 +179,106 @@ export class Run {
 
   /** Fails all lines that have no result. */
   async failRest(code: string, message: string): Promise<void> {
-    for (let index = 0; index < this.input.needs.length; index++) {
-      if (this.results.stateOf(index) !== 'pending') continue;
-      const { customId } = await this.#lineAt(index);
-      await this.results.keep(index, 'failed', { customId, response: null, error: { code, message } });
-    }
+    for (let index = 0; index < this.input.needs.length; index++)
+      if (this.results.stateOf(index) === 'pending') {
+        // A list whose source is answered names its items.
+        if (this.#ready.isWhole(index))
+          await this.lines.bodyOf(index, await this.lines.at(index)).catch(() => undefined);
+        await this.#end(index, failure(code, message), false);
+      }
   }
 
   async close(): Promise<void> {
     await this.stop();
-    await Promise.all([this.handle.close(), this.results.close()]);
+    await Promise.all([this.lines.close(), this.results.close()]);
   }
 
-  async #run(index: number, signs: Signs): Promise<void> {
-    const line = await this.#lineAt(index);
-    const body = await this.#bodyOf(index, line);
-    if (body instanceof MissingAnswer) return this.#fail(index, line.customId, 'missing_answer', body.message);
+  /** Undefined: the line has no end yet, or is absent. */
+  async #run(index: number, signs: Signs): Promise<End | undefined> {
+    const line = await this.lines.at(index);
+    const id = `batch_req_${this.name}_${index}`;
+    const ended = (status: number, answer: unknown): End => ({
+      state: status === 200 ? 'completed' : 'failed',
+      response: { status_code: status, request_id: id, body: answer },
+      error: null,
+    });
+    const original = this.input.originals[index] ?? index;
+    const isCopy = original !== index && this.results.stateOf(original) === 'completed';
+    if (isCopy && requestOf(await this.lines.at(original)) === requestOf(line))
+      return ended(200, await this.results.answerOf(original));
+    let body: Buffer | undefined;
+    try {
+      body = await this.lines.bodyOf(index, line);
+    } catch (error) {
+      if (error instanceof MissingAnswer) return failure('missing_answer', error.message);
+      if (error instanceof BadItems) return failure('bad_items', error.message);
+      throw error;
+    }
+    if (body === undefined) return this.results.stateOf(index) === 'absent' ? undefined : LEFT_OUT;
+    const kept = this.ports.answers !== undefined && isDeterministic(line) ? hashOf(line.url, body) : undefined;
+    const known = kept === undefined ? undefined : this.ports.answers?.get(kept);
+    if (known !== undefined) return ended(200, parsed(known));
     const headers = this.#rests.headersOf(index, this.name, this.ports.secondsLeft?.());
-    const request = { id: `batch_req_${this.name}_${index}`, url: line.url, body, headers };
-    const answer = await this.ports.ask(request, signs);
-    if (answer === undefined) return;
+    const answer = await this.ports.ask({ id, url: line.url, body, headers }, signs);
+    if (answer === undefined) return undefined;
     const { status, isBusy } = answer;
     if (isBusy) return this.#later(index, BUSY_PAUSE_MS);
     const isFaulty = status >= 500 || status === 404 || status === 408;
     const attempts = (this.#attempts[index] = (this.#attempts[index] ?? 0) + 1);
     if (isFaulty && attempts < ATTEMPTS_MAX) return this.#later(index, PAUSE_MS * 2 ** (attempts - 1));
-    const state = status === 200 ? 'completed' : 'failed';
-    const response = { status_code: status, request_id: request.id, body: parsed(answer.body) };
-    if (!(await this.results.keep(index, state, { customId: line.customId, response, error: null }))) return;
+    if (kept !== undefined && status === 200) this.ports.answers?.set(kept, answer.body);
+    return ended(status, parsed(answer.body));
+  }
+
+  #leaveOut(index: number): void {
+    if (this.results.stateOf(index) !== 'pending') return;
+    this.results.leaveOut(index);
     this.#done(index);
-    if (state === 'failed') await this.#failDependents(index);
   }
 
-  async #lineAt(index: number): Promise<BatchLine> {
-    const { offsets, lengths } = this.input;
-    const bytes = await readAt(this.handle, offsets[index] ?? 0, lengths[index] ?? 0);
-    const line = parseLine(bytes.toString(), index, this.urls);
-    if ('code' in line) throw new Error(`the input file has changed: ${line.message}`);
-    return line;
-  }
-
-  async #bodyOf(index: number, { after, body, needs }: BatchLine): Promise<Buffer | MissingAnswer> {
-    const answers = new Map<string, unknown>();
-    for (const [at, need] of (this.input.needs[index] ?? []).entries())
-      answers.set(needs[at] ?? '', await this.results.answerOf(need));
-    try {
-      return Buffer.from(JSON.stringify(needs.length === 0 ? body : fill(body, after, (id) => answers.get(id))));
-    } catch (error) {
-      if (error instanceof MissingAnswer) return error;
-      throw error;
-    }
-  }
-
-  #later(index: number, ms: number): void {
+  #later(index: number, ms: number): undefined {
     if (this.#isStopped) return;
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
-      this.#ready.add(this.#ranks[index] ?? 0);
+      this.#ready.add(index);
       this.ports.changed();
     }, ms);
     this.#timers.add(cancel);
   }
 
-  async #fail(index: number, customId: string, code: string, message: string): Promise<void> {
-    if (!(await this.results.keep(index, 'failed', { customId, response: null, error: { code, message } }))) return;
-    this.#done(index);
-    await this.#failDependents(index);
-  }
-
-  /** @param index a failed line */
-  async #failDependents(index: number): Promise<void> {
-    const failed = [index];
-    for (let at = failed.pop(); at !== undefined; at = failed.pop()) {
-      const pending = (this.input.dependents[at] ?? []).filter((next) => this.results.stateOf(next) === 'pending');
-      const { customId } = pending.length === 0 ? { customId: '' } : await this.#lineAt(at);
-      for (const next of pending) {
-        const line = await this.#lineAt(next);
-        const error = {
-          code: 'dependency_failed',
-          message: `The line "${customId}" failed, whose answer this one needs.`,
-        };
-        if (!(await this.results.keep(next, 'failed', { customId: line.customId, response: null, error }))) continue;
-        this.#done(next);
-        failed.push(next);
+  /**
+   * Keeps the end of a line. Where a list is not known yet, its first line stands for all.
+   * @param isPassedOn whether a failed line fails those that need it
+   */
+  async #end(index: number, end: End, isPassedOn = true): Promise<void> {
+    const ends = [{ index, end }];
+    for (const {
+      index: at,
+      end: { state, response, error },
+    } of ends) {
+      // prettier-ignore
+      const customId = await this.lines.nameOf(at);
+      if (customId === undefined) this.#leaveOut(at);
+      else if (await this.results.keep(at, state, { customId, response, error })) {
+        this.#done(at);
+        if (state === 'failed' && isPassedOn) for (const next of this.#failuresBy(at, customId)) ends.push(next);
       }
     }
   }
 
+  #failuresBy(index: number, customId: string): { index: number; end: End }[] {
+    const end = failure('dependency_failed', `The line "${customId}" failed, whose answer this one needs.`);
+    return (this.input.dependents[index] ?? []).map((next) => ({ index: next, end }));
+  }
+
   #done(index: number): void {
     this.#rests.done(index);
-    const { dependents, needs } = this.input;
-    for (const next of dependents[index] ?? []) {
-      const missing = (this.#missing[next] = (this.#missing[next] ?? 0) - 1);
-      const isReady = missing === 0 && (needs[next] ?? []).every((need) => this.results.stateOf(need) === 'completed');
-      if (isReady && this.results.stateOf(next) === 'pending') this.#ready.add(this.#ranks[next] ?? 0);
-    }
+    this.#ready.done(index);
   }
 }
+
+const hashOf = (url: string, body: Buffer): string =>
+  createHash('sha256').update(`${url}\n`).update(body).digest('base64');
 
 function parsed(body: Buffer): unknown {
   try {

@@ -129,7 +129,9 @@ export function beginningOf(
     if (!isObject(item) || span.end - span.start > itemBytesMax) return undefined;
     const [role, type] = [nameOf(item['role']), nameOf(item['type'])];
     if (role === null || type === null) return undefined;
-    items.push({ ...span, role, type, promptBytes: promptBytes(item) });
+    const { start, end, nodes, depth } = span;
+    // Not spread: V8 would make several layouts of them, of which one is migrated at each access.
+    items.push({ start, end, nodes, depth, role, type, promptBytes: promptBytes(item) });
   }
   if (items.length === known) return undefined;
   const size = ENTRY_BYTES + REFERENCE_BYTES * items.length + ITEM_BYTES * (items.length - known);

@@ -76,11 +76,6 @@ export class Attempt implements AnswerSink {
     this.#exchange = new Exchange(engine.pool, request, options, this);
   }
 
-  /** Whether an event has been forwarded; then no second attempt is possible. */
-  get hasBegun(): boolean {
-    return this.#events > 0;
-  }
-
   get reader(): StreamReader | undefined {
     return this.#reader;
   }

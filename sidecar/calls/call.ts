@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { millis, tokens } from '../../src/index.js';
+import { LEVELS, millis, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/fleet.js';
 import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
-import { spliceFields } from '../http/splice.js';
+import { splicedBody } from '../http/splice.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
@@ -228,14 +228,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   #try(engine: Engine, level: number): Attempt {
     const { path, search, raw, keys, fields, facts, api, identity, trace } = this.spec;
-    const { auth, policy, timeouts, limits } = this.ports.config();
+    const { auth, timeouts, limits } = this.ports.config();
     const { adapter } = engine;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
     const changes = {
       ...fields,
-      ...adapter.priorityFields(level, policy.levels, path),
+      ...adapter.priorityFields(level, LEVELS, path),
       ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
-      ...this.ports.sessions.fields(engine, identity.program, path),
     };
     const request = {
       method: 'POST',
@@ -246,7 +245,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
         plain: true,
         trace,
       }),
-      body: spliceFields(raw, keys, changes),
+      body: splicedBody(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = timeouts;
     const secrets = secretsOf(this.request.headers);

@@ -3,14 +3,12 @@ import type { Config } from '../config/index.js';
 import type { Driver } from '../driver.js';
 import type { Fleet } from '../engines/fleet.js';
 import type { Observers } from './observers.js';
-import type { Sessions } from './sessions.js';
 import type { CallSpec } from './spec.js';
 
 /** Services of the gateway that calls use. */
 export interface CallPorts {
   readonly driver: Driver;
   readonly fleet: Fleet;
-  readonly sessions: Sessions;
   readonly observers: Observers;
   /** The current configuration. */
   readonly config: () => Config;

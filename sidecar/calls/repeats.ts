@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
 import type { ProgramGone, ProgramId } from '../../src/index.js';
 import type { AnswerFacts } from '../apis/api.js';
+import { hashOf } from '../identity/growing.js';
 import type { Observer } from './observers.js';
 import type { CallSpec } from './spec.js';
 
 interface Run {
-  readonly asked: string;
+  readonly asked: number;
   readonly length: number;
 }
 
@@ -23,7 +23,7 @@ export class Repeats implements Observer {
     }
     let threads = this.#runs.get(program);
     if (threads === undefined) this.#runs.set(program, (threads = new Map<string, Run>()));
-    const asked = hash('sha256', message.content, 'base64');
+    const asked = hashOf(message.content);
     const before = threads.get(thread);
     threads.set(thread, { asked, length: before?.asked === asked ? before.length + 1 : 1 });
   }

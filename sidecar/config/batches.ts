@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PASSES } from '../../plans/index.js';
 import { DAY_MS, STARTING, count, fixed, ms, note } from './note.js';
 
 export const batches = z.strictObject({
@@ -19,6 +20,24 @@ export const batches = z.strictObject({
     .meta(note('Bytes of one tenant’s files. Above it, uploads and new batches are refused.', STARTING)),
   filesMax: count(1, 1e6).default(1000).meta(note('Files of one tenant.', STARTING)),
   openMax: count(1, 10_000).default(50).meta(note('Unfinished batches of one tenant.', STARTING)),
+  passes: z
+    .array(z.enum(PASSES))
+    .default([...PASSES])
+    .meta(
+      note(
+        'What a plan does: `merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
+        STARTING,
+      ),
+    ),
+  answersMs: ms(0, 30 * DAY_MS)
+    .default(0)
+    .meta(
+      fixed(
+        'For how long answers to deterministic lines are kept, for equal lines of the same tenant’s later batches. 0: not at all.',
+        'off by default',
+      ),
+    ),
+  answersBytes: count(1024, 1e12).default(67_108_864).meta(fixed('Most bytes of kept answers, in memory.', STARTING)),
   keepMs: ms(60_000, 3650 * DAY_MS)
     .default(30 * DAY_MS)
     .meta(note('Age at which files and ended batches are removed.', 'OpenAI’s for the output of a batch')),

@@ -56,14 +56,6 @@ export const engine = z.strictObject({
         { default: 'the engine’s report; unknown: such calls wait like others' },
       ),
     ),
-  sessions: z
-    .boolean()
-    .optional()
-    .meta(
-      note('Whether an engine that keeps sessions is told them, to evict contexts of ended programs first.', NONE, {
-        default: 'true',
-      }),
-    ),
   apiKey: bearer
     .optional()
     .meta(note('Bearer token for the engine, instead of the client’s own.', NONE, { secret: true })),

@@ -10,16 +10,9 @@ const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth�
 
 export const policy = z.strictObject({
   name: z.enum(POLICY_NAMES).default(defaults.policy.name).meta(note('Order of waiting calls.', 'Autellix')),
-  levels: count(1, 32).default(defaults.policy.levels).meta(note('Number of queues, K.', MEASURED)),
   firstQuantumMs: ms(1, DAY_MS)
     .default(defaults.policy.firstQuantumMs)
-    .meta(note('Upper bound of attained service in the first queue.', MEASURED)),
-  quantumRatio: z
-    .number()
-    .min(1.1)
-    .max(100)
-    .default(defaults.policy.quantumRatio)
-    .meta(note('Ratio of each queue’s upper bound to the one before it.', MEASURED)),
+    .meta(note('Upper bound of service in the first queue; each further one doubles it.', MEASURED)),
   charge: z
     .enum(CHARGE_NAMES)
     .default(defaults.policy.charge)
@@ -40,7 +33,7 @@ export const policy = z.strictObject({
     .default(defaults.policy.countPrompt)
     .meta(
       note(
-        'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false, 10 levels from 2000 ms.',
+        'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false.',
         PROMPT,
       ),
     ),

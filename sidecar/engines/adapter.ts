@@ -71,32 +71,8 @@ export interface EngineAdapter {
   readTimings(answer: JsonObject): Timings;
   /** Usage, if this engine's names differ from OpenAI's; `undefined` if the answer has none. */
   readUsage?(answer: JsonObject): Usage | undefined;
-  /** How it is told whose contexts it holds; absent: it evicts the longest unused, whosever they are. */
-  readonly sessions?: Sessions;
   /** Explicit abort, for an engine that is slow to notice a closed connection; absent: closing it is enough. */
   readonly abort?: Abort;
-}
-
-/** A call of a program, for an engine that keeps sessions. */
-export interface SessionCall {
-  /** The program's id on engines. */
-  readonly session: string;
-  readonly path: string;
-  /** Time after which the engine may end a session by itself. */
-  readonly leaseMs: number;
-  /** Sessions that are over. */
-  readonly closed: readonly string[];
-}
-
-/**
- * Sessions: the engine evicts contexts of no open session first. Only the order of eviction differs, so a session never
- * takes room from a call.
- */
-export interface Sessions {
-  /** Body fields of the call; `{}` where its path has none. */
-  fields(call: SessionCall): JsonObject;
-  /** The POST request that closes a session; absent: `closed` of a later call does. */
-  close?(session: string): { readonly path: string; readonly body: string };
 }
 
 /**

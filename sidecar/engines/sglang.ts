@@ -1,5 +1,5 @@
 import type { JsonObject } from '../apis/api.js';
-import { CACHE, type EngineAdapter, type Get, type LoadReport, type Sessions } from './adapter.js';
+import { CACHE, type EngineAdapter, type Get, type LoadReport } from './adapter.js';
 import { asCount, asObject, asObjects, mean, parseJson, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
@@ -15,21 +15,12 @@ const METRICS = [
 /** Both prefixes are in use. */
 const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
 
-/** Paths whose bodies have a `priority` and a `session_id`. */
+/** Paths whose bodies have a `priority`. */
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
 /** Paths whose bodies have a request id. */
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
 /** SGLang's default for the priority difference above which a waiting request preempts a running one. */
 const PREEMPTION_THRESHOLD = 10;
-
-/**
- * Of `--enable-session-radix-cache`. A session needs no opening, and has no lease.
- * Source: python/sglang/srt, managers/scheduler.py and mem_cache/unified_cache/session_ref_tracker.py of 0.5.23
- */
-const SESSIONS: Sessions = {
-  fields: ({ session, path }) => (PRIORITY_PATHS.has(path) ? { session_id: session } : {}),
-  close: (session) => ({ path: '/close_session', body: JSON.stringify({ session_id: session }) }),
-};
 
 /**
  * SGLang. The model list serves as its health check: `/health` may generate a token and takes a second, and a long
@@ -44,8 +35,7 @@ export const sglang: EngineAdapter = {
   /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
   async fit(get) {
     const info = await serverInfo(get);
-    const hasSessions = info?.['enable_session_radix_cache'] === true && info['disable_radix_cache'] !== true;
-    const fitted = withHost(hasSessions ? { ...sglang, sessions: SESSIONS } : sglang, info);
+    const fitted = withHost(info);
     if (info?.['enable_priority_scheduling'] === undefined) return fitted;
     if (info['enable_priority_scheduling'] !== true) return { ...fitted, priorityFields: () => ({}) };
     const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
@@ -86,15 +76,15 @@ export const sglang: EngineAdapter = {
 };
 
 /** HiCache's host pool is sized by the KV cache, unless its flag names gigabytes. */
-function withHost(adapter: EngineAdapter, info: JsonObject | undefined): EngineAdapter {
+function withHost(info: JsonObject | undefined): EngineAdapter {
   const ratio = asCount(info?.['hicache_ratio']);
   const isSized = info?.['enable_hierarchical_cache'] !== true || (asCount(info['hicache_size']) ?? 0) > 0;
-  if (isSized || ratio === undefined) return adapter;
+  if (isSized || ratio === undefined) return sglang;
   const readLoad = async (get: Get) => {
-    const load = await adapter.readLoad(get);
+    const load = await sglang.readLoad(get);
     return { ...load, ...loadReport({ hostTokens: load.capacityTokens && ratio * load.capacityTokens }) };
   };
-  return { ...adapter, readLoad };
+  return { ...sglang, readLoad };
 }
 
 /** Spaces levels further apart than the preemption threshold, so that each level may preempt the ones below it. */

@@ -1,4 +1,4 @@
-import { CACHE, type EngineAdapter, type Get, type LoadReport, type Sessions, type Timings } from './adapter.js';
+import { CACHE, type EngineAdapter, type Get, type LoadReport, type Timings } from './adapter.js';
 import { asCount, asObject, mean, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
@@ -23,21 +23,6 @@ const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, GE
 /** Paths whose bodies have a `priority`; `/v1/messages` drops it. */
 const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
 
-/** Shown by our scheduler for vLLM (engines/vllm-scheduler), if its server runs with it. */
-const SCHEDULER = 'maitred_scheduler_info';
-/** The version of its fields. */
-const PROTOCOL = '1';
-/** Paths whose bodies have `vllm_xargs`. */
-const XARGS_PATHS = new Set([...PRIORITY_PATHS, '/v1/messages']);
-
-/** The list is always sent, if only empty, so that no client can close sessions. */
-const SESSIONS: Sessions = {
-  fields: ({ session, path, leaseMs, closed }) =>
-    XARGS_PATHS.has(path)
-      ? { vllm_xargs: { maitred_session: session, maitred_lease_s: leaseMs / 1000, maitred_close: closed } }
-      : {},
-};
-
 /**
  * vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive. Priorities need `--scheduling-policy
  * priority`; V1 servers without it accept and ignore them.
@@ -47,11 +32,6 @@ export const vllm: EngineAdapter = {
   healthPath: '/health',
   async recognise(get) {
     return (await listsModelsOf(get, 'vllm')) || /^vllm:/m.test((await get('/metrics')) ?? '');
-  },
-  /** Without a prefix cache there is nothing to evict. */
-  async fit(get) {
-    const keepsSessions = (await prefixCaching(get)) !== false && (await hasSessions(get));
-    return keepsSessions ? { ...vllm, sessions: SESSIONS } : vllm;
   },
   async readLoad(get): Promise<LoadReport> {
     const [metrics, contextTokensMax] = await Promise.all([get('/metrics'), listedContextTokensMax(get)]);
@@ -106,11 +86,6 @@ async function prefixCaching(get: Get): Promise<boolean | undefined> {
   const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
   const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
   return caching === undefined ? undefined : caching === 'true';
-}
-
-async function hasSessions(get: Get): Promise<boolean> {
-  const infos = parsePrometheus(await get('/metrics'), new Set([SCHEDULER])).get(SCHEDULER) ?? [];
-  return infos.some(({ labels }) => labels.get('protocol') === PROTOCOL);
 }
 
 /**

@@ -25,7 +25,8 @@ export interface ExchangeRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: string[];
-  readonly body: Buffer | Readable | null;
+  /** Buffers are parts of one body. */
+  readonly body: Buffer | readonly Buffer[] | Readable | null;
 }
 
 export interface ExchangeOptions {
@@ -76,7 +77,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   ) {
     if (request.body instanceof Readable) this.#awaitUpload(request.body);
     this.#timer = setTimeout(this.#checkSilence, Math.min(options.firstByteMs, options.idleMs));
-    dispatcher.dispatch({ headersTimeout: 0, bodyTimeout: 0, idempotent: false, ...request }, this);
+    const { body, headers } = request;
+    const parts = Array.isArray(body) ? (body as readonly Buffer[]) : undefined;
+    if (parts) headers.push('content-length', String(parts.reduce((sum, { length }) => sum + length, 0)));
+    const times = { headersTimeout: 0, bodyTimeout: 0, idempotent: false } as const;
+    // undici's types lack the iterables that its documentation names.
+    dispatcher.dispatch({ ...times, ...request, body: body as Buffer | null }, this);
   }
 
   /** Aborts the exchange by closing its connection, which is the engine's signal. Reports nothing more. */

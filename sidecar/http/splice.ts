@@ -9,6 +9,17 @@ const CLOSE = 0x7d;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 
+/** Bodies from this size on are sent in parts, as copies of them make V8 collect all of its heap again and again. */
+const PARTS_BYTES = 131_072;
+
+/** `spliceFields` for sending: a long body comes in parts. */
+export function splicedBody(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer | Buffer[] {
+  const parts = splicedParts(raw, keys, fields);
+  return raw.length < PARTS_BYTES ? joined(parts) : parts;
+}
+
+const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+
 /**
  * Sets top-level fields of a JSON object in its bytes. All other bytes stay unchanged: large numbers, escapes, repeated
  * keys, order and white space survive, unlike with parsing and printing. If the old and the new value are both objects,
@@ -16,9 +27,11 @@ const COLON = 0x3a;
  * @param raw bytes of a JSON object, known to be valid
  * @param keys its top-level keys, as parsed
  */
-export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer {
+export const spliceFields = (raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer =>
+  joined(splicedParts(raw, keys, fields));
+
+function splicedParts(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer[] {
   const names = Object.keys(fields);
-  if (names.length === 0) return raw;
   let bytes = raw;
   let added = '';
   for (const name of names) {
@@ -26,15 +39,10 @@ export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: Js
     if (keys.has(name)) bytes = changeValue(bytes, name, value);
     else added += `${added === '' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
-  if (added === '') return bytes;
+  if (added === '') return [bytes];
   const inside = bytes.indexOf(OPEN) + 1;
   if (keys.size > 0) added += ',';
-  const length = Buffer.byteLength(added);
-  const out = Buffer.allocUnsafe(bytes.length + length);
-  bytes.copy(out, 0, 0, inside);
-  out.write(added, inside);
-  bytes.copy(out, inside + length, inside);
-  return out;
+  return [bytes.subarray(0, inside), Buffer.from(added), bytes.subarray(inside)];
 }
 
 /** Removes every top-level `name` from a JSON object's bytes; all other members stay as they are. */

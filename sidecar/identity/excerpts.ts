@@ -48,9 +48,11 @@ export class Excerpts<E extends Excerpt> {
   /** The texts to which lines of a message lead, with their beginnings there. */
   led(tenant: TenantId, lines: readonly Line[]): Led<E>[] {
     const led: Led<E>[] = [];
+    const own = this.#byLine.of(tenant);
+    if (own === undefined) return led;
     let chars = 0;
     for (const { at, hash } of lines)
-      for (const excerpt of this.#byLine.get(tenant, hash) ?? []) {
+      for (const excerpt of own.get(hash) ?? []) {
         if (!this.ends.isAlive(excerpt)) continue;
         if (led.length === COMPARED_MAX || (chars += excerpt.chars) > COMPARED_CHARS_MAX) return led;
         led.push({ excerpt, start: at - excerpt.at });

@@ -1,5 +1,5 @@
 import type { CanonicalMessage } from '../apis/api.js';
-import { hashOf } from './growing.js';
+import { hashOf, hashOfUnits, unitsOf } from './growing.js';
 
 /** Shortest and longest line that is read. Shorter ones are common, longer ones take long to hash. */
 const CHARS_MIN = 16;
@@ -35,16 +35,18 @@ export function linesIn(content: string): Line[] {
   if (content.length > TEXT_CHARS_MAX) return [];
   const spans = spansOf(content, CHARS_MIN);
   if (spans.length > FIRST_MAX + LAST_MAX) spans.splice(FIRST_MAX, spans.length - FIRST_MAX - LAST_MAX);
+  if (spans.length === 0) return [];
   const lines: Line[] = [];
+  const units = unitsOf(content);
   for (const { at, end } of spans) {
-    lines.push({ at, end, hash: lineHash(content, at, end) });
-    const label = mayBeLabelled(content, at) ? (LABEL.exec(content.slice(at, end))?.[0].length ?? 0) : 0;
-    const closing = content.charCodeAt(end - 1) === CLOSE ? CLOSING.exec(content.slice(at, end))?.index : undefined;
+    lines.push({ at, end, hash: lineHash(units, at, end) });
+    const label = mayBeLabelled(units, at, end) ? (LABEL.exec(content.slice(at, end))?.[0].length ?? 0) : 0;
+    const closing = units[end - 1] === CLOSE ? CLOSING.exec(content.slice(at, end))?.index : undefined;
     if (label === 0 && closing === undefined) continue;
     for (const from of label > 0 ? [at + label, at] : [at])
       for (const to of closing === undefined ? [end] : [at + closing, end])
         if (to - from >= CHARS_MIN && to - from < end - at)
-          lines.push({ at: from, end: to, hash: lineHash(content, from, to) });
+          lines.push({ at: from, end: to, hash: lineHash(units, from, to) });
   }
   return lines;
 }
@@ -58,13 +60,13 @@ const WORD = /[\w[\] -]/;
 const IS_WORD = Uint8Array.from({ length: 128 }, (_, code) => Number(WORD.test(String.fromCharCode(code))));
 
 /** Whether `LABEL` may match here. */
-function mayBeLabelled(content: string, at: number): boolean {
-  let until = at + LABEL_CHARS_MAX;
+function mayBeLabelled(units: Uint16Array, at: number, end: number): boolean {
+  let until = Math.min(end, at + LABEL_CHARS_MAX);
   let i = at;
-  while (i < until && content.charCodeAt(i) <= 32) i++;
-  until = i + LABEL_CHARS_MAX;
-  let code = content.charCodeAt(i);
-  while (i < until && code < 128 && IS_WORD[code] === 1) code = content.charCodeAt(++i);
+  while (i < until && (units[i] ?? 0) <= 32) i++;
+  until = Math.min(end, i + LABEL_CHARS_MAX);
+  while (i < until && IS_WORD[units[i] ?? 0] === 1) i++;
+  const code = i < end ? (units[i] ?? 0) : 0;
   return code === COLON || code === OPEN || code >= 128;
 }
 
@@ -74,11 +76,11 @@ export function leadOf(text: string): Line | undefined {
   let lead: Span | undefined;
   for (const span of spansOf(text, LEAD_CHARS_MIN))
     if (!lead || lead.at === 0 || span.end - span.at > lead.end - lead.at) lead = span;
-  return lead && { ...lead, hash: lineHash(text, lead.at, lead.end) };
+  return lead && { ...lead, hash: hashOf(text, lead.at, lead.end) | 0 };
 }
 
 /** 32 bits, which V8 stores unboxed. What a line leads to is compared as a whole. */
-const lineHash = (text: string, at: number, end: number): number => hashOf(text, at, end) | 0;
+const lineHash = (units: Uint16Array, at: number, end: number): number => hashOfUnits(units, at, end) | 0;
 
 interface Span {
   readonly at: number;

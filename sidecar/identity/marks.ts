@@ -18,6 +18,8 @@ const ID_CHARS_MIN = 9;
 const ID_CHARS_MAX = 128;
 /** Ids in tool calls that clients print as text: JSON, Python or XML. */
 const PRINTED_ID = /\bid["']?(?:: ?|=)["']([^"'\\]{9,128})["']/g;
+/** The same, without the copy of the pattern that `matchAll` makes. */
+const HAS_PRINTED_ID = new RegExp(PRINTED_ID.source);
 /** Counted ids (`functions.bash:0`), which every program has. */
 const COUNTED = /[:_]\d{1,4}$/;
 /** Most printed ids to check, and the longest text to search for them. */
@@ -47,7 +49,7 @@ export function idOf({ callIds }: CanonicalMessage): string | undefined {
 
 /** The last ids printed in a text. */
 export const printedIds = (content: string): string[] =>
-  content.length > PRINTED_CHARS_MAX
+  content.length > PRINTED_CHARS_MAX || !HAS_PRINTED_ID.test(content)
     ? []
     : [...content.matchAll(PRINTED_ID)]
         .map(([, id = '']) => id)

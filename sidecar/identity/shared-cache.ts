@@ -22,6 +22,11 @@ export class SharedCache<V extends object | boolean | number> {
     return this.#shares.get(tenant)?.get(key);
   }
 
+  /** The tenant's own entries, to look up many; undefined: it has none. */
+  of(tenant: TenantId): Pick<LRUCache<string | number, V>, 'get'> | undefined {
+    return this.#shares.get(tenant);
+  }
+
   /** A changed value must be a new object; otherwise its size is not updated. */
   set(tenant: TenantId, key: string | number, value: V): void {
     const share = this.#shareOf(tenant);

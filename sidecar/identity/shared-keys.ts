@@ -6,7 +6,7 @@ import { linesIn } from './lines.js';
 import { idOf, standsAlone, wholeOf } from './marks.js';
 import type { Answered } from './seats.js';
 import { labelOf } from './names.js';
-import { passedOn } from './tasks.js';
+import { passedOn, threadOf } from './tasks.js';
 import { digest, idsWith, isSystem, type Trail } from './trail.js';
 
 /*
@@ -66,9 +66,9 @@ export function taskNames(
   { program, opening, sender, thread }: Answered,
   answer: CanonicalMessage,
 ): [string, string][] {
-  return passedOn(answer, thread).map((task) => {
-    const key = taskKey(sender, hashOf(task.text));
-    return [key, [program, opening, task.thread, key].join('\n')];
+  return passedOn(answer).map((task) => {
+    const key = taskKey(sender, task.number);
+    return [key, [program, opening, threadOf(thread, task), key].join('\n')];
   });
 }
 
@@ -78,7 +78,7 @@ export const usedTask = (name: string): string | undefined => name.split('\n')[3
 /** Keys of the tasks of a conversation's last answer: its program waits for them no more. */
 export function doneTasks(trail: Trail): string[] {
   const last = trail.turns.findLastIndex(({ role }) => role === 'assistant');
-  return last < 0 ? [] : passedOn(trail.said(last), '').map(({ text }) => taskKey(trail.sender, hashOf(text)));
+  return last < 0 ? [] : passedOn(trail.said(last)).map(({ number }) => taskKey(trail.sender, number));
 }
 
 /** Keys of the tasks with which a conversation without answers may begin. */

@@ -27,8 +27,9 @@ const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 /** A text that an answer has passed to a tool. */
 interface Task extends Excerpt {
   readonly parent: Answered;
-  /** Thread of the sub-agent that works on it. */
-  readonly thread: string;
+  readonly tool: string;
+  /** Hash of the text. */
+  readonly number: number;
   /** Conversations that have begun with it. */
   begun: number;
 }
@@ -50,12 +51,12 @@ export class Tasks {
   }
 
   remember(tenant: TenantId, answer: CanonicalMessage, parent: Answered): void {
-    for (const { text, thread } of passedOn(answer, parent.thread)) {
+    for (const { text, tool, number } of passedOn(answer)) {
       const line = leadOf(text);
       if (!line) continue;
       const { program, stamp } = parent;
       const told = { hash: digest(text), chars: text.length, at: line.at };
-      this.#tasks.remember(tenant, line.hash, { program, stamp, ...told, parent, thread, begun: 0 });
+      this.#tasks.remember(tenant, line.hash, { program, stamp, ...told, parent, tool, number, begun: 0 });
     }
   }
 
@@ -71,18 +72,25 @@ export class Tasks {
     const [task] = tasks.filter((each) => each.program === program).toSorted((a, b) => b.chars - a.chars);
     if (!task || task.parent.opening === by.opening || (only ?? program) !== program) return undefined;
     task.begun += 1;
-    return { program: task.program, thread: task.thread };
+    return { program: task.program, thread: threadOf(task.parent.thread, task) };
   }
 }
 
-/** A text that an answer passes to a tool, and the thread of the sub-agent that works on it. */
-interface Passed {
+/** A text that an answer passes to a tool. */
+interface Passed extends Pick<Task, 'tool' | 'number'> {
   readonly text: string;
-  readonly thread: string;
 }
 
-/** @param parent thread of the answer: the threads of its sub-agents follow it after a slash */
-export function passedOn({ content }: CanonicalMessage, parent: string): Passed[] {
+/**
+ * The thread of the sub-agent that works on a text. Those of one tool are told apart by their tasks.
+ * @param parent thread of the answer: the threads of its sub-agents follow it after a slash
+ */
+export function threadOf(parent: string, { tool, number }: Pick<Passed, 'tool' | 'number'>): string {
+  const own = `${tool}-${(number % NAMES).toString(36)}`;
+  return cleanId(parent === '' ? own : `${parent}/${own}`) ?? own;
+}
+
+export function passedOn({ content }: CanonicalMessage): Passed[] {
   if (!content.includes('\u0000')) return [];
   const [, ...calls] = content.split('\u0000');
   const passed: Passed[] = [];
@@ -93,9 +101,7 @@ export function passedOn({ content }: CanonicalMessage, parent: string): Passed[
     for (const said of stringsIn(parseObject(given) ?? given)) {
       const text = said.trim();
       if (text.length < TASK_CHARS_MIN || !IS_SENTENCE.test(text)) continue;
-      // Sub-agents of one tool are told apart by their tasks.
-      const own = `${tool}-${(hashOf(text) % NAMES).toString(36)}`;
-      passed.push({ text, thread: cleanId(parent === '' ? own : `${parent}/${own}`) ?? own });
+      passed.push({ text, tool, number: hashOf(text) });
       if (passed.length === TASKS_MAX) return passed;
     }
   }

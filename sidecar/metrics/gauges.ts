@@ -21,7 +21,6 @@ type Parts = Pick<
   | 'discovery'
   | 'metrics'
   | 'held'
-  | 'sessions'
   | 'cluster'
   | 'batches'
   | 'shadow'
@@ -54,7 +53,6 @@ export function registerGauges(context: Parts): void {
     () => driver.scheduler.views.ghosts,
   );
   one('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
-  one('memory_sessions_closed_total', 'Sessions closed on engines that keep them.', () => context.sessions.closedTotal);
   one('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   one(
     'longest_wait_seconds',

@@ -17,6 +17,7 @@ import {
   type CallArrived,
   type Command,
   type Event,
+  type Family,
   type LogLine,
   type Millis,
   type ProgramGone,
@@ -175,8 +176,12 @@ class Aliases {
       tenant: this.#tenant(tenant),
       thread: this.#thread(thread),
       ...(request !== undefined && { request: this.#name('r', request) }),
-      ...(family !== undefined && { family: { ...family, id: this.#mix(family.id) } }),
+      ...(family !== undefined && { family: this.#family(family) }),
     };
+  }
+
+  #family({ id, harness, tokens }: Family): Family {
+    return { id: this.#mix(id), ...(harness !== undefined && { harness: this.#mix(harness) }), tokens };
   }
 
   inCommands(commands: readonly Command[]): readonly Command[] {

@@ -29,9 +29,6 @@ export interface Terms {
   readonly ignoreEos: boolean;
   readonly priority: number;
   readonly cacheSalt: string;
-  /** Its session, if it has one, and the sessions that it closes; leases are ignored. */
-  readonly session: string | undefined;
-  readonly closed: readonly string[];
   /** Most prompt tokens that the host tier keeps, and loads; absent: all. */
   readonly offloadTokensMax: number | undefined;
   readonly loadTokensMax: number | undefined;
@@ -110,9 +107,7 @@ export interface Api {
 export function readTerms(body: JsonObject, maxTokens: number | undefined): Terms {
   checkSampling(body);
   const stream = boolean(body, 'stream');
-  const xargs = isObject(body['vllm_xargs']) ? body['vllm_xargs'] : {};
   const transfer = isObject(body['kv_transfer_params']) ? body['kv_transfer_params'] : {};
-  const closed = Array.isArray(xargs['maitred_close']) ? (xargs['maitred_close'] as readonly unknown[]) : [];
   const streamOptions = isObject(body['stream_options']) ? body['stream_options'] : {};
   if (!stream && (body['stream_options'] ?? null) !== null) {
     throw new ApiError(400, 'Stream options can only be defined when `stream=True`.', 'stream_options');
@@ -127,8 +122,6 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     ignoreEos: boolean(body, 'ignore_eos'),
     priority: integer(body, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     cacheSalt: string(body, 'cache_salt') ?? '',
-    session: string(xargs, 'maitred_session'),
-    closed: closed.filter((session) => typeof session === 'string'),
     offloadTokensMax: countOf(transfer['max_offload_tokens']),
     loadTokensMax: countOf(transfer['max_load_tokens']),
     includeUsage: boolean(streamOptions, 'include_usage'),

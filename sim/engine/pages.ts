@@ -2,8 +2,8 @@ import type { KvCache } from './kv-cache.js';
 import type { Sequence, Work } from './sequence.js';
 
 /**
- * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `sessions` what no open session has used, as by
- * our scheduler for vLLM; `steps` what its program needs the most steps later, after KVFlow, where the driver foresees.
+ * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `sessions` what no open session has used;
+ * `steps` what its program needs the most steps later, after KVFlow, where the driver foresees.
  */
 export const EVICTIONS = ['lru', 'sessions', 'steps'] as const;
 export type Eviction = (typeof EVICTIONS)[number];

@@ -71,7 +71,6 @@ export class Call implements Reply {
     if (host.runner.engine.waiting >= host.settings.maxQueued) {
       throw new ApiError(503, `The server is overloaded: ${host.settings.maxQueued} requests are queued.`);
     }
-    for (const session of ask.terms.closed) host.runner.closeSession(session);
     const plans = ask.prompts.flatMap((prompt) => this.#plan(prompt));
     this.#formatter = api.format(this);
     this.#choicesLeft = plans.length;
@@ -214,7 +213,6 @@ export class Call implements Reply {
       outputTokens: answer.ids.length,
       blockHashes: hashes,
       priority: terms.priority,
-      session: terms.session,
       offloadTokensMax: terms.offloadTokensMax,
       loadTokensMax: terms.loadTokensMax,
       failsLoad: this.fault.has('load-fails'),

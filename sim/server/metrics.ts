@@ -38,7 +38,6 @@ export class EngineMetrics {
     this.#counter('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
     this.#cacheConfig(engine);
     if (engine.host !== undefined) this.#hostTier(engine.host);
-    if (settings.sessions) this.#sessions();
     this.#ended = new Counter({
       name: 'vllm:request_success_total',
       help: 'Requests ended, by reason.',
@@ -92,16 +91,6 @@ export class EngineMetrics {
 
   #histogram(name: string, help: string): Histogram {
     return new Histogram({ name: `vllm:${name}`, help, buckets: SECONDS, registers: [this.#registry] });
-  }
-
-  #sessions(): void {
-    const info = new Gauge({
-      name: 'maitred_scheduler_info',
-      help: 'Sessions in the prefix cache, by protocol',
-      labelNames: ['protocol'],
-      registers: [this.#registry],
-    });
-    info.set({ protocol: '1' }, 1);
   }
 
   /** As vLLM's own offloading reports it; bytes and seconds of the imitated machine. */

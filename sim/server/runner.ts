@@ -47,13 +47,6 @@ export class Runner {
     return this.engine.abort(sequence, now);
   }
 
-  closeSession(session: string): void {
-    const now = this.now();
-    this.#catchUp(now);
-    this.#arm(now);
-    this.engine.closeSession(session, now);
-  }
-
   /** The engine comes to rest after the step under way, or goes on. */
   setStuck(isStuck: boolean): void {
     const now = this.now();

@@ -68,7 +68,6 @@ export class EngineServer implements CallHost {
       preset,
       blockSize: settings.blockSize,
       scheduling: settings.scheduling,
-      eviction: settings.sessions ? 'sessions' : 'lru',
       host: settings.tier,
     });
     this.runner = new Runner(this.#engine, settings.speed);

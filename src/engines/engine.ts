@@ -238,6 +238,11 @@ export class Engine {
     return this.#others.waitingLevel;
   }
 
+  /** Number of other gateways with calls that wait for it. */
+  get gatewaysWaiting(): number {
+    return this.#others.waitingGateways;
+  }
+
   /** Share of the gate that contexts in use take. */
   activeShare(gate: number): number {
     return this.workingSet.runningAnywhereTokens / this.gateTokens(gate);

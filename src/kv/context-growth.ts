@@ -1,7 +1,8 @@
 /** Number of kinds: programs grouped by the size of their first prompt, two kinds to a doubling. */
 const KINDS = 64;
-/** Answered calls of a type's kind from which on it is believed. */
+/** Answered calls and programs of a type's kind from which on it is believed: some types have one program ever. */
 const ANSWERED_MIN = 8;
+const PROGRAMS_MIN = 2;
 /** Calls remembered of each kind. */
 const MEMORY_CALLS = 256;
 /**
@@ -45,6 +46,7 @@ class Kind {
   readonly first = new ContinuationRate(PRIOR_FIRST);
   readonly later = new ContinuationRate(PRIOR_LATER);
   answered = 0;
+  programs = 0;
   /** Mean growth of the context from call to call, in tokens. */
   #growthTokens = 0;
   #calls = 0;
@@ -90,13 +92,15 @@ export class ContextGrowth {
     const kind = this.#kind(firstTokens);
     kind.rate(isFirst).end();
     kind.answered += 1;
+    if (isFirst) kind.programs += 1;
     if (grownTokens !== undefined) kind.grow(grownTokens);
   }
 
   /** Predicted size of the context of a program with that first prompt, in tokens. @param wentOn it had a second call */
   expectedTokens(firstTokens: number, wentOn: boolean): number {
     const kind = this.#kind(firstTokens);
-    if (this.all !== undefined && kind.answered < ANSWERED_MIN) return this.all.expectedTokens(firstTokens, wentOn);
+    if (this.all !== undefined && (kind.answered < ANSWERED_MIN || kind.programs < PROGRAMS_MIN))
+      return this.all.expectedTokens(firstTokens, wentOn);
     const share = wentOn ? 1 : kind.first.share;
     return firstTokens + Math.round(share * kind.growthTokens);
   }

@@ -99,13 +99,3 @@ export const ROOT = '';
  * seldom run in parallel, and each has a thread of its own.
  */
 export const isCountedElsewhere = ({ program, thread }: Context): boolean => program.isElsewhere && thread === ROOT;
-
-/** State of an idle context before it was displaced: its bucket, and whether it had a claim. */
-export interface Displaced {
-  readonly bucket: IdleBucket;
-  readonly isRetained: boolean;
-}
-
-export function standingOf({ bucket, isRetained, isReturning }: Context): Displaced {
-  return { bucket: bucket as IdleBucket, isRetained: isRetained || isReturning };
-}

@@ -4,7 +4,9 @@ import type { Tokens } from '../protocol/units.js';
 import { stepOf } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
-import { isCountedElsewhere, ROOT, standingOf, type Context, type Displaced } from './context.js';
+import { isCountedElsewhere, ROOT, type Context } from './context.js';
+import { ContextsInUse, type Others } from './contexts-in-use.js';
+import { Displacements, standingOf, type DisplacedContexts } from './displacements.js';
 import type { Grown, Left } from './footprint.js';
 import { IdleClaims } from './idle-claims.js';
 import { SharedHoldings } from './shared-prefixes.js';
@@ -42,19 +44,14 @@ export class WorkingSet {
   /** Its capacities are set here. */
   readonly contents = new CacheContents();
   readonly #claims: IdleClaims;
-  /** Prefixes shared by active contexts, and by all contexts that count. */
-  readonly #activeShared = new SharedHoldings();
+  readonly #inUse = new ContextsInUse();
+  readonly #displacements: Displacements;
+  /** Prefixes shared by all contexts that count. */
   readonly #countedShared = new SharedHoldings();
-  /** Tokens of active contexts, without shared prefixes. */
-  #activeTokens = 0;
-  /** Of these, prompts and reserved output, without growth to come. */
-  #runningTokens = 0;
-  #others: Others = { activeTokens: 0, claimTokens: 0 };
-  /** For each call in flight: the idle contexts that it evicted or took claims from, as they were before. */
-  readonly #displaced = new Map<Call, Map<Context, Displaced>>();
 
   constructor(retention: RetentionPolicy) {
     this.#claims = new IdleClaims(retention, this.#countedShared);
+    this.#displacements = new Displacements(this.contents, this.#claims);
   }
 
   set retention(retention: RetentionPolicy) {
@@ -73,36 +70,31 @@ export class WorkingSet {
 
   /** Tokens counted by contexts with a call in flight, shared prefixes included. */
   get activeCountedTokens(): number {
-    return this.#activeTokens + this.#activeShared.tokens;
+    return this.#inUse.countedTokens;
   }
 
   /** R_e in tokens: active contexts and claims, as of the last `settle`. */
   get workingSetTokens(): number {
-    return this.#activeTokens + this.#claims.tokens + this.#countedShared.tokens;
-  }
-
-  /** Tokens of active contexts, those of other gateways included. */
-  get activeAnywhereTokens(): number {
-    return this.activeCountedTokens + this.#others.activeTokens;
+    return this.#inUse.tokens + this.#claims.tokens + this.#countedShared.tokens;
   }
 
   /**
-   * Those tokens as the bound on contexts in use counts them: with a host, without growth to come, as that pushes out
-   * nothing which must be computed again.
+   * Tokens of active contexts, those of other gateways included, as the bound on them counts: with a host, without growth
+   * to come, as that pushes out nothing which must be computed again.
    */
   get runningAnywhereTokens(): number {
-    if (this.hostTokens === 0) return this.activeAnywhereTokens;
-    return this.#runningTokens + this.#activeShared.tokens + this.#others.activeTokens;
+    return this.hostTokens === 0 ? this.#inUse.anywhereTokens : this.#inUse.runningAnywhereTokens;
   }
 
   /** The working set of all gateways. */
   get anywhereTokens(): number {
-    return this.workingSetTokens + this.#others.activeTokens + this.#others.claimTokens;
+    const { activeTokens, claimTokens } = this.#inUse.others;
+    return this.workingSetTokens + activeTokens + claimTokens;
   }
 
   /** Notes the others' counted and cached tokens here. Returns the contexts that theirs have evicted. */
   share({ activeTokens, claimTokens, cachedTokens }: Others & { readonly cachedTokens: number }): Context[] {
-    this.#others = { activeTokens, claimTokens };
+    this.#inUse.others = { activeTokens, claimTokens };
     this.contents.othersTokens = cachedTokens;
     return this.#pushOut();
   }
@@ -112,11 +104,6 @@ export class WorkingSet {
     const grown = Math.min(forecastTokens - sharedTokens, Math.floor(this.contents.capacityTokens * GROWTH_SHARE_MAX));
     // The engine may have found more tokens cached than our estimate of the whole prompt.
     return Math.max(0, tokens - sharedTokens, grown);
-  }
-
-  /** Tokens that a new context of this size adds to the working set, its family's prefix included. */
-  neededTokens(grown: Grown & Pick<Call, 'family'>, tokens: number): number {
-    return this.countedTokens(grown, tokens) + this.#countedShared.missingTokens(grown.family, grown.sharedTokens);
   }
 
   /** Tokens that the call would add to the contexts in flight here. Parallel calls of a thread share one prompt. */
@@ -148,7 +135,7 @@ export class WorkingSet {
     if (this.get(call.program, call.thread)?.state === 'active') return 0;
     // Beside a host, the bound on what runs holds for newcomers too: a beginning that only rests is not in the KV cache.
     const restCounts = call.admissionClass === 'new' && this.hostTokens === 0;
-    const counted = restCounts ? this.#countedShared : this.#activeShared;
+    const counted = restCounts ? this.#countedShared : this.#inUse.shared;
     return counted.missingTokens(call.family, call.sharedTokens);
   }
 
@@ -175,8 +162,7 @@ export class WorkingSet {
     context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
     context.reservedTokens += call.needTokens - call.promptTokens;
     this.#resize(context, context.countedTokens + extraTokens);
-    const displaced = new Map<Context, Displaced>();
-    this.#displaced.set(call, displaced);
+    const displaced = this.#displacements.begin(call);
     this.reclaim(gateTokens, displaced);
     return this.#pushOut(displaced);
   }
@@ -199,7 +185,7 @@ export class WorkingSet {
     context.leftTokens = context.cutOffTokens = 0;
     this.contents.activate(context);
     this.contents.resize(context, 0, family, sharedTokens);
-    this.#activeShared.add(family, sharedTokens);
+    this.#inUse.shared.add(family, sharedTokens);
     this.#claims.recount(context);
   }
 
@@ -219,8 +205,7 @@ export class WorkingSet {
   leave(call: Call, left: Left): Context[] {
     const context = this.get(call.program, call.thread);
     if (context === undefined) return [];
-    const displaced = this.#displaced.get(call);
-    this.#displaced.delete(call);
+    const displaced = this.#displacements.end(call);
     context.calls -= 1;
     context.reservedTokens -= call.needTokens - call.promptTokens;
     if (left === 'nothing') context.promptTokens = this.#longestPrompt(call);
@@ -233,7 +218,7 @@ export class WorkingSet {
     const { calls, promptTokens, reservedTokens } = context;
     if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens, reservedTokens));
     else this.#rest(context, grown);
-    const back = left === 'nothing' && displaced !== undefined ? this.#restore(displaced) : [];
+    const back = left === 'nothing' && displaced !== undefined ? this.#displacements.restore(displaced) : [];
     return [...back, ...this.#pushOut()];
   }
 
@@ -241,10 +226,7 @@ export class WorkingSet {
   #rest(context: Context, grown: Grown): void {
     const { before } = context;
     const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
-    this.#activeTokens -= context.countedTokens;
-    this.#runningTokens -= context.runningTokens;
-    context.runningTokens = 0;
-    this.#activeShared.delete(context.family, context.sharedTokens);
+    this.#inUse.leave(context);
     context.before = undefined;
     this.contents.rest(context);
     this.#claims.recount(context);
@@ -267,10 +249,10 @@ export class WorkingSet {
   }
 
   /**
-   * The thread's context is cached here, and idle: the engine has computed its prompt again, or another gateway's call left
-   * it. It is held as one that a call just left, but teaches retention nothing. Returns the contexts that were evicted.
+   * Another gateway's call has left the thread's context here, idle. It is held as one that a call just left, but teaches
+   * retention nothing. Returns the contexts that were evicted.
    */
-  warm(of: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
+  adopt(of: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
     const { program, thread, family, sharedTokens } = of;
     if (this.get(program, thread) !== undefined) return [];
     const context = this.contents.open(program, thread);
@@ -328,11 +310,11 @@ export class WorkingSet {
   /** The cache is lost: only active contexts still count. */
   clear(): void {
     for (const context of this.contents.idle()) this.#drop(context);
-    for (const call of this.#displaced.keys()) {
+    for (const call of this.#displacements.calls) {
       const context = this.get(call.program, call.thread);
       if (context !== undefined) context.before = undefined;
     }
-    this.#displaced.clear();
+    this.#displacements.clear();
   }
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
@@ -346,11 +328,7 @@ export class WorkingSet {
     const { ownTokens, promptTokens, sharedTokens, reservedTokens, family } = context;
     const tokens = Math.max(ownTokens, promptTokens - sharedTokens) + reservedTokens;
     this.contents.resize(context, tokens, family, sharedTokens);
-    const runningTokens = Math.max(0, promptTokens - sharedTokens) + reservedTokens;
-    this.#activeTokens += countedTokens - context.countedTokens;
-    this.#runningTokens += runningTokens - context.runningTokens;
-    context.countedTokens = countedTokens;
-    context.runningTokens = runningTokens;
+    this.#inUse.resize(context, countedTokens);
   }
 
   #longestPrompt({ program, thread }: Call): number {
@@ -359,9 +337,9 @@ export class WorkingSet {
   }
 
   /** Takes claims from idle contexts, longest idle first, until the working set is within the gate. */
-  reclaim(gateTokens: number, displaced = new Map<Context, Displaced>()): void {
+  reclaim(gateTokens: number, displaced: DisplacedContexts = new Map()): void {
     // Fixed before: as claims go, the others' part of the gate would grow, and each gateway give up the whole excess.
-    const mostTokens = this.#ownGate(gateTokens);
+    const mostTokens = this.#inUse.ownGate(gateTokens, this.workingSetTokens);
     const isWithin = (): boolean => this.workingSetTokens <= mostTokens;
     if (isWithin()) return;
     for (const context of this.#claims.claimed()) {
@@ -372,17 +350,8 @@ export class WorkingSet {
     }
   }
 
-  /** This gateway's part of the gate: contexts in use have theirs, and the claims of all gateways shrink alike. */
-  #ownGate(gateTokens: number): number {
-    const { activeTokens, claimTokens } = this.#others;
-    if (claimTokens === 0) return gateTokens - activeTokens;
-    const ownTokens = this.workingSetTokens - this.activeCountedTokens;
-    const roomTokens = gateTokens - this.activeAnywhereTokens;
-    return this.activeCountedTokens + Math.max(0, (roomTokens * ownTokens) / (ownTokens + claimTokens));
-  }
-
   /** Drops the longest-idle contexts while the contents exceed both capacities, as the engine's LRU does. */
-  #pushOut(displaced?: Map<Context, Displaced>): Context[] {
+  #pushOut(displaced?: DisplacedContexts): Context[] {
     const dropped: Context[] = [];
     for (let context = this.contents.surplus(); context !== undefined; context = this.contents.surplus()) {
       if (displaced?.has(context) === false) displaced.set(context, standingOf(context));
@@ -392,30 +361,8 @@ export class WorkingSet {
     return dropped;
   }
 
-  /** Restores the contexts that a call displaced, except where their threads have gone on or ended. */
-  #restore(displaced: ReadonlyMap<Context, Displaced>): Context[] {
-    const back = [...displaced].filter(([context, { bucket }]) => {
-      if (context.program.hasEnded) return false;
-      const there = this.get(context.program, context.thread);
-      return there === undefined || (there === context && context.bucket === bucket);
-    });
-    const dropped = back.filter(([context]) => context.bucket === undefined);
-    this.contents.readmit(dropped.map(([context]) => context));
-    for (const [context, { bucket, isRetained }] of back) {
-      if (context.bucket === undefined) this.#claims.resume(context, bucket, isRetained);
-      else if (isRetained) this.#claims.retain(context);
-    }
-    return back.map(([context]) => context);
-  }
-
   #drop(context: Context): void {
     this.#claims.leave(context);
     this.contents.drop(context);
   }
-}
-
-/** Tokens of other gateways' contexts in use, and of their claims. */
-interface Others {
-  readonly activeTokens: number;
-  readonly claimTokens: number;
 }

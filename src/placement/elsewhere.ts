@@ -12,7 +12,7 @@ export function adopt(
   const engine = home === undefined ? undefined : engineTable.engines.get(home);
   if (engine?.state !== 'up') return;
   call.program.bind(engine);
-  if (contextTokens !== undefined) engine.workingSet.warm(call, contextTokens);
+  if (contextTokens !== undefined) engine.workingSet.adopt(call, contextTokens);
 }
 
 /** Another gateway runs the program's next calls, and counts its contexts. */

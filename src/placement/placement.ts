@@ -101,6 +101,8 @@ export class Placement {
     this.#settling.unsettle(engine);
     const displaced = this.#serve(engine, event.models);
     this.retryOn(engine);
+    // On probation it takes no call that has failed: the others may take those that waited for it.
+    if (engine.probation) for (const { live } of engine.pools) for (const other of live) this.retryOn(other);
     return displaced;
   }
 

@@ -11,14 +11,14 @@ export class Settling {
   /**
    * Engines whose cache contents have changed since contexts last faded, then the step and the settings of that fade.
    */
-  readonly #unsettled = new Set<Engine>();
+  readonly #unsettled: Engine[] = [];
   #step = NaN;
   #config: SchedulerConfig | undefined;
   #fadeAtMs = Infinity;
 
   /** The engine's cache contents have changed. */
   unsettle(engine: Engine): void {
-    this.#unsettled.add(engine);
+    if (!this.#unsettled.includes(engine)) this.#unsettled.push(engine);
   }
 
   rest(engine: Engine): void {
@@ -32,10 +32,10 @@ export class Settling {
     const { admission, policy } = config;
     const step = stepOf(nowMs, admission.halfLifeMs);
     // All engines in a new step, so that idle time is counted from now: a context left here has not been idle yet.
-    if (step !== this.#step || config !== this.#config)
-      for (const engine of engines.values()) this.#unsettled.add(engine);
-    for (const engine of this.#unsettled) engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
-    if (this.#unsettled.size > 0) this.#unsettled.clear();
+    const isNew = step !== this.#step || config !== this.#config;
+    for (const engine of isNew ? engines.values() : this.#unsettled)
+      engine.settle(nowMs, admission.halfLifeMs, policy.msPerPromptToken);
+    this.#unsettled.length = 0;
     this.#step = step;
     this.#config = config;
     return nowMs >= this.#fadeAtMs ? [...engines.values()] : opened;

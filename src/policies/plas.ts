@@ -1,5 +1,5 @@
 import type { PolicySettings } from '../config.js';
-import { MlfqLevels } from './mlfq-levels.js';
+import { LEVELS, levelOf } from './mlfq-levels.js';
 import type { Policy } from './policy.js';
 
 /** Ranks are finite. */
@@ -13,14 +13,14 @@ const RANK_MAX = 1e12;
  * next call enters the queue of its service by then.
  *
  * A prompt's length is known before it runs, so with `countPrompt` a program's first prompt counts as served already.
- * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper.
+ * Without it, a first call of 100 tokens and one of 8,000 share a queue, as in the paper. Where the order is learnt,
+ * prompts count once it is: until then newcomers would go by them alone, and not by arrival.
  *
  * With `order: learnt`, the service to expect until the program ends takes the place of attained service, and calls of
  * one queue go by it too (`CompletionIndex`): learnt from ended programs of its agent type, at first from all, and
  * before any have ended in proportion to attained service. Declared rests compare with both.
  */
 export function plas(config: PolicySettings): Policy {
-  const levels = new MlfqLevels(config);
   const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
   const learns = config.order === 'learnt';
   // A program keeps its outlook when a reload switches foresight off.
@@ -31,13 +31,14 @@ export function plas(config: PolicySettings): Policy {
     weighs: true,
     foresees,
     learns,
-    levels: config.levels,
+    levels: LEVELS,
     stand: ({ serviceAtArrivalMs, newPromptTokens = 0 }, { outlook, type }) => {
-      const promptMs = newPromptTokens * msPerToken;
+      const counts = !learns || type?.index.isLearnt;
+      const promptMs = counts ? newPromptTokens * msPerToken : 0;
       const declaredMs = foresees ? outlook?.declaredMs(serviceAtArrivalMs) : undefined;
       const learntMs = learns ? type?.index.msToEnd(serviceAtArrivalMs) : undefined;
       const restMs = declaredMs ?? (learntMs === undefined ? undefined : learntMs + promptMs);
-      const level = levels.of(restMs ?? serviceAtArrivalMs + promptMs);
+      const level = levelOf(restMs ?? serviceAtArrivalMs + promptMs, config.firstQuantumMs);
       return { level, rank: level > 0 && learns ? Math.min(restMs ?? 0, RANK_MAX) : 0 };
     },
   };

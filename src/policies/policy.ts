@@ -25,7 +25,7 @@ export interface ProgramFacts {
   /** Its declared rest (`foresight/`); undefined without foresight. */
   readonly outlook?: { declaredMs(serviceMs: number): number | undefined } | undefined;
   /** How soon programs of its agent type end; undefined: unknown. */
-  readonly type?: { readonly index: { msToEnd(serviceMs: number): number } };
+  readonly type?: { readonly index: { readonly isLearnt: boolean; msToEnd(serviceMs: number): number } };
 }
 
 /**

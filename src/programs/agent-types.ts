@@ -12,20 +12,26 @@ export interface AgentType {
 
 /**
  * Agent types: a tenant's programs that begin with the same instructions and tools; those without any are one type.
- * The last used are remembered, and each program keeps its own.
+ * A type begins as all programs of its harness are, and a harness as all programs are. The last used are remembered, and
+ * each program keeps its own.
  */
 export class AgentTypes {
   /** All programs together. */
   readonly all: AgentType = { index: new CompletionIndex(), growth: new ContextGrowth() };
   /** Background programs, which tell nothing of others. */
   readonly background: AgentType = { index: new CompletionIndex(), growth: new ContextGrowth() };
-  readonly #types = new Recent<string, AgentType>(() => ({
-    index: new CompletionIndex(this.all.index),
-    growth: new ContextGrowth(this.all.growth),
-  }));
+  readonly #harnesses = new Recent<string, AgentType>(() => under(this.all));
+  readonly #types = new Recent<string, AgentType, AgentType>((_, harness) => under(harness));
 
   /** The type of a program, by the family of its first call. */
   of(family: Family | undefined, tenant: TenantId): AgentType {
-    return this.#types.get(`${family?.id ?? ''} ${tenant}`);
+    const harness = family?.harness === undefined ? this.all : this.#harnesses.get(`${family.harness} ${tenant}`);
+    return this.#types.get(`${family?.id ?? ''} ${tenant}`, harness);
   }
 }
+
+/** A type of which nothing is known yet but what holds for these programs, which learn with it. */
+const under = ({ index, growth }: AgentType): AgentType => ({
+  index: new CompletionIndex(index),
+  growth: new ContextGrowth(growth),
+});

@@ -8,6 +8,8 @@ const MEMORY_PROGRAMS = 512;
 const PRIOR_PROGRAMS = 4;
 /** Weight of the index of all programs in that of one agent type, in programs a class. */
 const PARENT_PROGRAMS = 2;
+/** Ended programs from which a type counts: with a text of its own in each prompt, each program is a type. */
+const PROGRAMS_MIN = 2;
 /** Ended programs needed before the index differs from its prior. */
 const ENDED_MIN = 32;
 /** Changes after which the index is recomputed: each one moves it by little. */
@@ -39,8 +41,8 @@ const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.
  * attained service does, which is also the prior. Then least attained service is the right order. When all programs are
  * alike, it falls: the program that has had most is the nearest to its end.
  *
- * An agent type begins with the hazards of all programs, and leaves them as its own programs reach a class. So types
- * that are seen once, as with a clock in the system prompt, rank about as all programs do.
+ * An agent type begins with the hazards of all programs, and leaves them as its own programs reach a class. Until two
+ * of them have ended, it ranks as all programs do: the service of a type's only program would say that it never ends.
  */
 export class CompletionIndex {
   readonly #servedMs: Float64Array;
@@ -49,19 +51,21 @@ export class CompletionIndex {
   readonly #index = new Float64Array(CLASSES);
   #changes = STALE_CHANGES;
   #endedCount = 0;
+  /** Ended programs, less those that came back. */
+  #programs = 0;
   /** Most programs that other gateways were heard to have seen end. */
   #othersEnded = 0;
 
-  /** @param all the index of all programs, which learns with it; undefined: this is it */
+  /** @param all the index of all programs, or of its harness, which learns with it; undefined: this is that of all */
   constructor(private readonly all?: CompletionIndex) {
     // Half of the programs that reach a class end in it.
     this.#ended = new Float64Array(CLASSES).fill(all === undefined ? PRIOR_PROGRAMS / 2 : 0);
     this.#servedMs = this.#ended.map((ended, kind) => (ended * Math.max(1, lowerMs(kind))) / Math.LN2);
   }
 
-  /** Whether enough programs have ended to tell them apart. */
+  /** Whether enough programs have ended, of any type, to tell them apart. */
   get isLearnt(): boolean {
-    return this.#endedCount + this.#othersEnded >= ENDED_MIN;
+    return this.all?.isLearnt ?? this.#endedCount + this.#othersEnded >= ENDED_MIN;
   }
 
   /** Programs that have ended here, up to those that make the index learnt: what other gateways hear. */
@@ -113,18 +117,21 @@ export class CompletionIndex {
 
   /** The same as last computed. Views use it, because looking must not bring the next computation forward. */
   lastMsToEnd(serviceMs: number): number {
+    if (this.all !== undefined && this.#programs < PROGRAMS_MIN) return this.all.lastMsToEnd(serviceMs);
     return 1 / (this.#index[serviceClassOf(serviceMs)] ?? 0);
   }
 
   /** Computes the index anew, if it is out of date. */
   refresh(): void {
-    if (this.#changes >= STALE_CHANGES) this.#compute();
+    if (this.all !== undefined && this.#programs < PROGRAMS_MIN) this.all.refresh();
+    else if (this.#changes >= STALE_CHANGES) this.#compute();
   }
 
   #count(serviceMs: number, change: 1 | -1): void {
     const kind = serviceClassOf(serviceMs);
     this.#ended[kind] = (this.#ended[kind] ?? 0) + change;
     this.#changes += 1;
+    this.#programs += change;
   }
 
   #compute(): void {

@@ -2,16 +2,17 @@
 const ENTRIES_MAX = 1024;
 
 /** A map that makes missing values, and forgets the longest unused. */
-export class Recent<Key, Value> {
+export class Recent<Key, Value, From = void> {
   readonly #values = new Map<Key, Value>();
 
   constructor(
-    private readonly make: (key: Key) => Value,
+    private readonly make: (key: Key, from: From) => Value,
     private readonly entriesMax = ENTRIES_MAX,
   ) {}
 
-  get(key: Key): Value {
-    const value = this.#values.get(key) ?? this.make(key);
+  /** @param from of what to make a missing value */
+  get(key: Key, from: From): Value {
+    const value = this.#values.get(key) ?? this.make(key, from);
     this.#values.delete(key);
     this.#values.set(key, value);
     if (this.#values.size > this.entriesMax)

@@ -41,8 +41,16 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   {
     behaviour: 6,
     change:
-      'Contexts are not computed again ahead of a return, next calls are not forecast, and tenants are weighed alike whatever their deadlines.',
-    differs: 'Warms, with `policy.prefetch`; the order of tenants, with `policy.tenants: afs`.',
+      'Contexts are not computed again ahead of a return, next calls are not forecast, and tenants are weighed alike whatever their deadlines. A call that waited for an engine runs elsewhere once that one is on probation.',
+    differs:
+      'Warms, with `policy.prefetch`; the order of tenants, with `policy.tenants: afs`; dispatches of failed calls when an engine joins again on probation.',
+  },
+  {
+    behaviour: 7,
+    change:
+      'Agent types of one program rank and grow as programs of their harness, or all, do; first prompts count once programs have ended; there are always fourteen levels.',
+    differs:
+      'The order of calls that wait and the calls that the gate holds, while few programs of a type have ended; commands under other levels.',
   },
 ];
 

@@ -57,7 +57,7 @@ const number: Rule = (holder, key, path) => {
 const WORK: ShapeOf<Work> = { promptTokens: count, outputTokens: count };
 const ROOT: ShapeOf<RootThread> = { calls: count, firstPromptTokens: count, contextTokens: count };
 const ELSEWHERE: ShapeOf<Elsewhere> = { serviceMs: number, calls: count, 'home?': text, 'contextTokens?': count, root: object(ROOT) }; // prettier-ignore
-const FAMILY: ShapeOf<Family> = { id: number, tokens: count };
+const FAMILY: ShapeOf<Family> = { id: number, 'harness?': number, tokens: count };
 const USAGE: ShapeOf<Usage> = {
   promptTokens: count,
   outputTokens: count,

@@ -90,8 +90,10 @@ export interface Work {
 
 /** Programs whose prompts begin with the same instructions and tool schemas, which an engine caches once. */
 export interface Family {
-  /** Hash of the common beginning. */
+  /** Hash of the common beginning, without what changes from run to run, such as dates. */
   readonly id: number;
+  /** Hash of what all programs of one harness have in common, such as its tools. Absent: unknown. */
+  readonly harness?: number;
   /** Length of the common beginning, estimated by the driver: the upper bound of the shared prefix. */
   readonly tokens: Tokens;
 }

@@ -89,7 +89,9 @@ export interface EngineView {
   readonly inFlight: number;
   /** Number of calls bound to this engine. */
   readonly pinned: number;
+  /** Contexts that count, and those of them that are idle, kept for a return. */
   readonly workingSetTokens: Tokens;
+  readonly idleTokens: Tokens;
   readonly capacityTokens: Tokens | undefined;
   /** Most tokens of contexts in use, and of these and the idle ones that count; Infinity: no gate. */
   readonly gateTokens: number;
@@ -98,6 +100,13 @@ export interface EngineView {
   readonly hostTokens: Tokens;
   readonly onHostTokens: Tokens;
   readonly reservedFor: CallId | undefined;
+  /** The same of all gateways that share it, as last heard, and how many of the others have calls that wait for it. */
+  readonly whole: {
+    readonly window: number;
+    readonly inFlight: number;
+    readonly workingSetTokens: Tokens;
+    readonly othersWaiting: number;
+  };
 }
 
 export interface QueueView {
@@ -347,11 +356,18 @@ function engineView({ policy, stepMs, placement }: State, found: Engine): Engine
     inFlight: found.inFlight,
     pinned: found.bound.size,
     workingSetTokens: found.workingSet.workingSetTokens as Tokens,
+    idleTokens: (found.workingSet.workingSetTokens - found.workingSet.activeCountedTokens) as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
     gateTokens: found.gateTokens(gate),
     restTokens: found.restTokens(gate),
     hostTokens: found.hostTokens as Tokens,
     onHostTokens: found.workingSet.contents.onHostTokens as Tokens,
     reservedFor: found.reservedFor?.id,
+    whole: {
+      window: policy.admits ? found.limit.size : Infinity,
+      inFlight: found.inFlightAnywhere,
+      workingSetTokens: found.workingSet.anywhereTokens as Tokens,
+      othersWaiting: found.gatewaysWaiting,
+    },
   };
 }

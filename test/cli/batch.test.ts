@@ -43,6 +43,16 @@ describe('maitred batch run', () => {
     expect(await batch()).toMatchObject({ code: 2 });
   });
 
+  it('asks equal lines once, unless that pass is left out', async () => {
+    const same = { body: { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'x' }] } };
+    const { engine, out, batch } = await stage([lineOf('a', '', same), lineOf('b', '', same)]);
+    expect((await batch()).code).toBe(0);
+    expect([idsIn(out), engine.seen.length]).toEqual([['a', 'b'], 1]); // prettier-ignore
+    const other = await stage([lineOf('a', '', same), lineOf('b', '', same)]);
+    expect((await other.batch('--without', 'merge')).code).toBe(0);
+    expect(other.engine.seen).toHaveLength(2);
+  });
+
   it('goes on with what is missing, a half-written line included; another batch’s answers stay', async () => {
     const { engine, file, out, batch } = await stage();
     await batch();
@@ -96,5 +106,17 @@ describe('maitred batch plan', () => {
     const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
     expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });
     expect(plan.order.map(({ custom_id }) => custom_id).slice(0, 2)).toEqual(['l1', 'l3']);
+  });
+
+  it('tells what the merge of equal lines saves, unless it is left out; a list counts once', async () => {
+    const same = { body: { model: 'm', seed: 1, messages: [{ role: 'user', content: 'x'.repeat(4000) }] } };
+    const lines = [lineOf('a', '', same), lineOf('b', '', same), lineOf('c', '${item}', { each: 'a' })];
+    const file = fileOf('in.jsonl', lines.join('\n'));
+    const figures = async (...more: string[]) =>
+      JSON.parse((await command('batch', 'plan', file, '--json', ...more)).out) as Record<string, unknown>;
+    expect(await figures()).toMatchObject({ lines: 3, dependencies: 1, merged: { lines: 1 }, order: expect.arrayContaining([expect.objectContaining({ custom_id: 'b', same_as: 'a' })]) as object }); // prettier-ignore
+    expect(await figures('--without', 'merge,order')).toMatchObject({ merged: { lines: 0, promptTokens: 0 } });
+    expect((await command('batch', 'plan', file)).out).toMatch(/equal to others +1, which are not asked; .*\d{4} \(/);
+    expect((await command('batch', 'plan', file, '--without', 'each')).code).toBe(2);
   });
 });

@@ -48,7 +48,6 @@ describe('maitred doctor', () => {
     const { code, about, levels } = await examine(['--engine', engine.url]);
     expect([code, levels.has('warning'), levels.has('broken')]).toEqual([0, false, false]);
     expect(about('vllm, detected')).toHaveLength(1);
-    expect(about('keeps sessions')).toEqual([]);
     expect(about('1,600 tokens')).toHaveLength(1);
     expect(about('--scheduling-policy priority')).toMatchObject([{ level: 'note' }]);
     expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
@@ -120,14 +119,13 @@ describe('maitred doctor', () => {
   });
 
   it('looks at sources of engines, and at the engines that they find', async () => {
-    const engine = await vllm({ '/metrics': `${CONFIG_INFO}maitred_scheduler_info{protocol="1"} 1.0\n` });
+    const engine = await vllm({ '/metrics': CONFIG_INFO });
     const found = fileOf('engines.yaml', `- {url: '${engine.url}', id: gpu-7}\n`);
     const config = fileOf('maitred.yaml', `discovery: [{file: {path: ${found}}}, {file: {path: /nowhere/at/all}}]\n`);
     const { code, about } = await examine(['--config', config, '--no-calls']);
     expect(code).toBe(1);
     expect(about(`${found}: engines: 1`)).toMatchObject([{ level: 'ok' }]);
     expect(about('gpu-7: vllm, detected')).toHaveLength(1);
-    expect(about('keeps sessions')).toMatchObject([{ level: 'ok' }]);
     expect(about('/nowhere/at/all:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENOENT') as string }]); // prettier-ignore
     expect(about('none is configured')).toEqual([]);
   });

@@ -36,7 +36,6 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --conditions no-such-file.yaml',
     '--workload mixed --rate 1 --retention fifo',
     '--workload mixed --rate 1 --retention saga',
-    '--workload mixed --rate 1 --prefetch on',
     '--workload mixed --rate 1 --retention belady --policy plas,srpt',
     '--workload mixed --rate 1 --policy plas,plas',
     '--workload mixed --rate 1 --policy ,',

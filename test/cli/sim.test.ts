@@ -220,7 +220,7 @@ describe('maitred sim', () => {
       'maitred.yaml',
       [
         'engines: [{ url: "http://a" }, { url: "http://b", apiKey: env:NOT_SET }]',
-        'policy: { name: fcfs-window, levels: 3 }',
+        'policy: { name: fcfs-window, firstQuantumMs: 3 }',
         'admission: { window: 5, gate: 0.5 }',
         'limits: { queuedMax: 7 }',
       ].join('\n'),
@@ -228,7 +228,7 @@ describe('maitred sim', () => {
     const { document } = await json(...CHAT, '--config', file, '--gate', '0');
     expect(document.runs.map(({ policy, engines }) => [policy, engines])).toEqual([['fcfs-window', 2]]);
     expect(document.settings.config).toMatchObject({
-      policy: { levels: 3 },
+      policy: { firstQuantumMs: 3 },
       admission: { window: 5, gate: 0 },
       limits: { queuedMax: 7 },
     });

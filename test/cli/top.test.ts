@@ -17,8 +17,8 @@ const QUEUE = { waiting: 26, longest_wait_seconds: 2, waiting_for: { no_engine: 
 const program = (id: string, more: object = {}) => ({ id, tenant: 'default', ...more });
 
 /** As `top` reads it from a gateway that answers this. */
-async function snapshotOf(programs: readonly object[], total = programs.length): Promise<Snapshot> {
-  const answers: Record<string, unknown> = { '/gateway': GATEWAY, '/engines': ENGINES, '/queue': QUEUE };
+async function snapshotOf(programs: readonly object[], total = programs.length, more = {}): Promise<Snapshot> {
+  const answers: Record<string, unknown> = { '/gateway': GATEWAY, '/engines': ENGINES, '/queue': QUEUE, ...more };
   const url = await serve((request, response) => {
     response.setHeader('x-maitred-reason', 'admin');
     response.end(JSON.stringify(answers[request.url ?? ''] ?? { programs, total, offset: 10 }));
@@ -67,6 +67,13 @@ describe('a frame', () => {
             expect(line).toMatch(/^[^\p{Cc}\u202E]*$/u);
             expect(widthOf(line), `${width} ${line}`).toBe(width);
           }
+  });
+
+  it('tells what runs at all gateways of a cluster', async () => {
+    const engines = [3, 5].map((calls) => ({ state: 'up', in_flight: 1, all_gateways: { in_flight: calls } }));
+    const more = { '/gateway': { ...GATEWAY, cluster: { live: 3 } }, '/engines': { engines } };
+    const [line = ''] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, more) }, 200);
+    expect(line).toContain('1 of 3 gateways  2 running (8 at all)');
   });
 
   it('tells the gateway in one line, as far as there is room', async () => {

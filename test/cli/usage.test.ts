@@ -113,14 +113,12 @@ describe('maitred config', () => {
 
   it('names every bad key on a line of its own', async () => {
     const { code, errors } = await run(['config', '--port', 'x'], {
-      MAITRED_POLICY_LEVELS: '0',
+      MAITRED_POLICY_FIRST_QUANTUM_MS: '0',
       MAITRED_LOG_LEVL: 'info',
     });
     expect(code).toBe(2);
-    expect(errors.map((line) => /MAITRED_LOG_LEVL|listen\.port|policy\.levels/.exec(line)?.[0]).toSorted()).toEqual([
-      'MAITRED_LOG_LEVL',
-      'listen.port',
-      'policy.levels',
-    ]);
+    expect(
+      errors.map((line) => /MAITRED_LOG_LEVL|listen\.port|policy\.firstQuantumMs/.exec(line)?.[0]).toSorted(),
+    ).toEqual(['MAITRED_LOG_LEVL', 'listen.port', 'policy.firstQuantumMs']);
   });
 });

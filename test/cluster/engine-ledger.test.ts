@@ -2,25 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { EngineLedger, gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
 import { engineId, NO_STEPS, tokens } from '../../src/index.js';
+import { claimOf as claim } from '../support/shared-desk.js';
 
 const ENGINE = engineId('e');
 const WINDOW = 8;
 
-const claimOf = (facts: Partial<EngineClaim>): EngineClaim => ({
-  engine: ENGINE,
-  window: WINDOW,
-  inFlight: 0,
-  keeps: 0,
-  loadTokens: tokens(0),
-  weight: 0,
-  steps: NO_STEPS,
-  ended: 0,
-  activeTokens: tokens(0),
-  claimTokens: tokens(0),
-  cachedTokens: tokens(0),
-  waiting: [],
-  ...facts,
-});
+const claimOf = (facts: Partial<EngineClaim>): EngineClaim => claim(ENGINE, { window: WINDOW, ...facts });
 
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
 const slotsOf = (ledger: EngineLedger) => [...ledger.parts().values()].map(({ slots = 0 }) => slots);
@@ -73,6 +60,24 @@ describe('an engine’s ledger', () => {
     ledger.claim(a, claimOf({ inFlight: 7, keeps: 4, waiting: [0, 0, 1] }));
     expect(ledger.parts().get(a)).toMatchObject({ slots: 4, waitingLevel: 1, inFlight: 0 });
     expect(ledger.parts().get(b)).toMatchObject({ slots: 1, inFlight: 7 });
+  });
+
+  it('takes a slot above a share that is no whole number from as many gateways as wait for one, once they have used it', () => {
+    const ledger = new EngineLedger(ENGINE);
+    const claim = (id: string, inFlight: number, waiting = [WINDOW]) =>
+      ledger.claim(gatewayId(id), claimOf({ inFlight, keeps: inFlight, waiting }));
+    const slots = (...ids: string[]) => ids.map((id) => ledger.partOf(gatewayId(id))?.slots);
+    // Of eight slots each of three gateways should have two and two thirds.
+    for (let round = 0; round < 2; round += 1)
+      for (const [id, calls] of [
+        ['a', 3],
+        ['b', 3],
+        ['c', 2],
+      ] as const)
+        claim(id, calls);
+    expect(slots('a', 'b', 'c')).toEqual([2, 3, 2]);
+    claim('a', 2, []);
+    expect(slots('a', 'b', 'c')).toEqual([2, 3, 3]);
   });
 
   it('counts calls in flight at once that it has not given slots for, as after it lost its memory', () => {

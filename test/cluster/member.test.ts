@@ -1,22 +1,11 @@
 import { expect, it } from 'vitest';
 import { Member } from '../../cluster/index.js';
-import { engineId, NO_STEPS, tokens, type EngineDemand } from '../../src/index.js';
+import { engineId, type EngineDemand } from '../../src/index.js';
 import type { EnginePart } from '../../cluster/index.js';
+import { claimOf } from '../support/shared-desk.js';
 
 const ENGINE = engineId('e');
-const demandOf = (waiting: readonly number[]): EngineDemand => ({
-  engine: ENGINE,
-  window: 8,
-  inFlight: 0,
-  loadTokens: tokens(0),
-  weight: 0,
-  steps: NO_STEPS,
-  ended: 0,
-  activeTokens: tokens(0),
-  claimTokens: tokens(0),
-  cachedTokens: tokens(0),
-  waiting,
-});
+const demandOf = (waiting: readonly number[]): EngineDemand => claimOf(ENGINE, { window: 8, waiting });
 
 it('a gateway claims an engine again when its waiting calls change, and only then', () => {
   let demand = demandOf([0, 1]);

@@ -112,7 +112,7 @@ engines:
     window: 8
 policy:
   name: plas   # the default
-  levels: 4
+  firstQuantumMs: 4
 timeouts: &times
   queueMs: 600000
 limits: { programsMax: 100 }

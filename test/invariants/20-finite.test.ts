@@ -38,7 +38,6 @@ it('whatever clients, engines and other gateways claim, service is finite, and e
     const dice = new Dice(seed);
     const desk = new Desk({
       policy: {
-        levels: LEVELS,
         firstQuantumMs: 125,
         countPrompt: true,
         foresight: 'declared',

@@ -1,47 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  outlineOf,
-  parseLine,
-  planOf,
-  sharedTokens,
-  type BatchLine,
-  type Outline,
-  type Plan,
-  type Problem,
-} from '../../plans/index.js';
-
-const URLS = new Set(['/v1/chat/completions', '/v1/embeddings']);
-
-interface Given {
-  readonly after?: readonly string[];
-  readonly content?: unknown;
-  readonly body?: object;
-}
-
-const line = (id: string, { after, content = 'hello', body = {} }: Given = {}): string =>
-  JSON.stringify({
-    custom_id: id,
-    method: 'POST',
-    url: '/v1/chat/completions',
-    body: { model: 'm', messages: [{ role: 'user', content }], ...body },
-    ...(after && { after }),
-  });
-
-const read = (text: string, number = 1) => parseLine(text, number, URLS);
-const outlines = (...texts: string[]): Outline[] =>
-  texts.map((text, index) => outlineOf(read(text, index + 1) as BatchLine, index + 1));
-
-function plan(lines: readonly Outline[]): Plan | readonly Problem[] {
-  const steps = planOf(lines);
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-  }
-}
-
-const planned = (...texts: string[]) => plan(outlines(...texts)) as Plan;
-const problems = (...texts: string[]) => plan(outlines(...texts)) as readonly Problem[];
+import { sharedTokens, type Outline, type Plan } from '../../plans/index.js';
+import { line, outlines, plan, planned, problems, read } from './lines.js';
 
 describe('a line', () => {
   it.each([
@@ -170,6 +130,8 @@ describe('the order', () => {
         customId: `${index}`,
         line: index,
         needs: [],
+        item: -1,
+        request: undefined,
         blocks: Float64Array.from(keys),
         promptTokens: 0,
         outputTokens: outputs[index] ?? 1,

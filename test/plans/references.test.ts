@@ -41,8 +41,10 @@ describe('references', () => {
     [{ output: [{ type: 'reasoning' }, null, { content: [{ text: 'x' }, null, { text: 'y' }] }] }, 'xy'],
     [{ data: [] }, '{"data":[]}'],
     [{ choices: [{ message: { content: null } }] }, '{"choices":[{"message":{"content":null}}]}'],
-    ['plain', '"plain"'],
-    [null, 'null'],
+    ['plain', 'plain'],
+    [null, ''],
+    [undefined, ''],
+    [[{ choices: [{ text: 'x' }] }, { choices: [{ text: 'y' }] }], 'x\n\ny'],
   ])('find the text of an answer: %j', (answer, text) => {
     expect(textOf(answer)).toBe(text);
   });

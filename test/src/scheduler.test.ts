@@ -23,7 +23,10 @@ describe('order', () => {
     desk.arrive('blocker');
     desk.arrive('old-call', { program: 'old' });
     desk.arrive('young-call', { program: 'young' });
-    expect(desk.scheduler.views.queue()).toMatchObject({ waiting: 2, byLevel: [1, 0, 1, 0] });
+    expect(desk.scheduler.views.queue()).toMatchObject({
+      waiting: 2,
+      byLevel: [1, 0, 1, ...Array<number>(11).fill(0)],
+    });
     expect(sentOut(desk.finish('blocker'))).toEqual(['young-call@A']);
     expect(sentOut(desk.finish('young-call'))).toEqual(['old-call@A']);
     expect(desk.dispatchOf('old-call')?.level).toBe(2);
@@ -209,9 +212,6 @@ describe('what drivers may get wrong', () => {
   });
 
   it.each([
-    { policy: { levels: 0 } },
-    { policy: { levels: 2.5 } },
-    { policy: { levels: 1_025 } },
     { admission: { window: 2.5 } },
     { admission: { windowMin: 1.5 } },
     { admission: { windowInitial: 2.5 } },
@@ -224,7 +224,7 @@ describe('what drivers may get wrong', () => {
     { limits: { enginesFailedMax: NaN } },
     { limits: { clientRetries: -1 } },
     { policy: { firstQuantumMs: 0 } },
-    { policy: { quantumRatio: NaN } },
+    { policy: { firstQuantumMs: NaN } },
     { starvation: { beta: -1 } },
     { starvation: { waitMsMax: Infinity } },
     { admission: { window: 0 } },

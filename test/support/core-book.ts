@@ -204,7 +204,9 @@ export class Book {
       call.engine = command.engine;
       call.sinceMs = nowMs;
     } else if (command.type === 'programGone') {
-      for (const { refused } of this.engines.values()) refused.delete(command.program);
+      // Its id may name a newer program, with calls of its own.
+      const isNamed = [...this.active.values()].some(({ program }) => program === command.program);
+      if (!isNamed) for (const { refused } of this.engines.values()) refused.delete(command.program);
     }
   }
 

@@ -6,9 +6,7 @@ type Partly<T> = { readonly [K in keyof T]?: Partial<T[K]> };
 const QUIET: SchedulerConfig = {
   policy: {
     name: 'plas',
-    levels: 4,
     firstQuantumMs: 1_000,
-    quantumRatio: 2,
     charge: 'chain',
     order: 'attained',
     countPrompt: false,

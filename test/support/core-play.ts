@@ -92,9 +92,7 @@ class Player {
     const config = coreConfig({
       policy: {
         name: typeof this.options.policy === 'string' ? this.options.policy : dice.pick(POLICIES),
-        levels: dice.int(1, 5),
         firstQuantumMs: dice.int(20, 400),
-        quantumRatio: dice.pick([1, 2, 3]),
         countPrompt: dice.chance(0.5),
         foresight: FORESIGHT_NAMES[this.options.seed % FORESIGHT_NAMES.length]!,
         tenants: TENANTS_NAMES[Math.floor(this.options.seed / 3) % TENANTS_NAMES.length]!,

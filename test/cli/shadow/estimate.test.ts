@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { poolsOf, servedOf } from '../../../cli/shadow/pool.js';
+import { SeenCalls } from '../../../cli/shadow/seen-calls.js';
+import { ShadowWindow } from '../../../cli/shadow/window.js';
 import { DEFAULT_PRESET, PRESETS, fitTraffic } from '../../../sim/index.js';
 import { engineId, millis, modelId, tokens, type LogStep } from '../../../src/index.js';
 import { estimateOf, live, seenOf, settingsOf, twoKinds } from './live.js';
@@ -127,5 +129,18 @@ describe('the window', () => {
     expect(ended.every(({ endedMs }) => endedMs >= sinceMs)).toBe(true);
     expect(open.length).toBeGreaterThan(0);
     expect(seenOf(steps, { callsMax: 10 }).ended).toEqual(ended.slice(-10));
+  });
+
+  it('begins after the calls that were dropped before they were sent', () => {
+    const calls = new SeenCalls(0, 1e5);
+    for (const { event, now, commands } of own.steps) calls.step(event, now, commands);
+    const [first, second, ...others] = [...calls.ended];
+    calls.drop(2);
+    expect(calls.ended).toEqual(others);
+    expect(calls.sinceMs).toBe(second!.endedMs);
+    const window = new ShadowWindow({ windowMs: 1e9, callsMax: 1e6 });
+    window.take([first!], 0, first!.endedMs);
+    window.take(calls.ended, calls.sinceMs, own.steps.at(-1)!.now);
+    expect(window.calls).toEqual(others);
   });
 });

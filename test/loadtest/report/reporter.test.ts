@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { makeReporter, parseSlo } from '../../../loadtest/report/index.js';
+import { makeReporter, parseSlo, type LoadDocument } from '../../../loadtest/report/index.js';
+import { adviceOf as advice } from '../../../loadtest/report/summary.js';
 import { ERROR_CLASSES } from '../../../loadtest/records.js';
 import { folderOf } from '../../support/folder.js';
 import { readText } from '../../support/tree.js';
@@ -161,5 +162,22 @@ describe('while it runs', () => {
     makeReporter(options({ err: none, quiet: true })).progress(progress({ elapsedMs: 6000 }));
     expect(err.text).toContain('4 of 40 programs');
     expect(none.text).toBe('');
+  });
+});
+
+describe('advice on overload', () => {
+  const adviceFor = (speed: number) =>
+    advice({
+      settings: { rate_per_second: 0.8, speed, arrivals: 'open', concurrency: null },
+      targets: [{ name: 'A', queue_grew: true, programs_per_second: 0.17 * speed, policy: 'pass-through' }],
+    } as unknown as LoadDocument);
+
+  it.each([
+    [1, '0.8 programs a second came and 0.17 ended: the queue'],
+    [4, '0.8 programs a second came and 0.17 ended, at --speed 1: the queue'],
+  ])('says what came and what ended, at --speed %d', (speed, evidence) => {
+    expect(adviceFor(speed)).toEqual([
+      `Overloaded: ${evidence} kept growing, so times grow with the number of programs; try --rate below 0.17.`,
+    ]);
   });
 });

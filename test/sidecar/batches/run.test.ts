@@ -1,10 +1,9 @@
 import { truncateSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { Pass } from '../../../plans/index.js';
 import { readInput, type Input } from '../../../sidecar/batches/input.js';
-import { LineFile, readLines } from '../../../sidecar/batches/line-file.js';
-import { Ready } from '../../../sidecar/batches/ready.js';
 import { Results } from '../../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../../sidecar/batches/run.js';
 import { folderOf } from '../../support/folder.js';
@@ -18,15 +17,21 @@ interface Given {
   readonly lines: readonly string[];
   readonly answer?: (request: LineRequest) => LineAnswer | undefined;
   readonly folder?: string;
+  readonly passes?: readonly Pass[];
+  readonly answers?: Map<string, Buffer>;
 }
 
 /** A run whose timers fire at once, up to a number of steps. */
-async function runOf({ lines, answer = () => OK, folder = folderOf({}) }: Given) {
+async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes, answers }: Given) {
   const path = join(folder, 'in');
   writeFileSync(path, lines.join('\n'));
-  const input = (await readInput(path, URLS, { linesMax: 1000, lineBytes: 100_000 })) as Input;
+  const input = (await readInput(path, URLS, {
+    linesMax: 1000,
+    lineBytes: 100_000,
+    ...(passes && { passes }),
+  })) as Input;
   const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
-  const results = await Results.open('b', input.order.length, paths, disk);
+  const results = await Results.open('b', input.items, paths, disk);
   const asked: string[] = [];
   const timers: { fn: () => void; ms: number }[] = [];
   const run = await Run.open('b', path, input, results, URLS, {
@@ -40,6 +45,7 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}) }: Given)
       return () => undefined;
     },
     secondsLeft: () => 100,
+    answers,
   });
   const all = async (max = 1000) => {
     for (let i = 0; i < max && (run.isReady || timers.length > 0); i++) {
@@ -136,81 +142,150 @@ describe('a run', () => {
     expect(headers[2]).not.toHaveProperty('x-maitred-remaining');
   });
 
+  const NUMBERS = { ...OK, body: Buffer.from('{"choices":[{"message":{"content":"[1, {\\"n\\": 2}, 3]"}}]}') };
+  const textsOf = (bodies: readonly string[]) =>
+    bodies.map((body) => (JSON.parse(body) as { messages: { content: string }[] }).messages[0]!.content);
+
+  it('asks a line with `each` once for every item, and then what needs all of them', async () => {
+    const asked: string[] = [];
+    const { all, run, results, paths } = await runOf({
+      lines: [
+        lineOf('list'),
+        lineOf('sum', '${part}', { after: ['part'] }),
+        lineOf('part', 'of ${item}', { each: { $ref: 'list', max: 5 } }),
+        lineOf('again', '<${item}>', { each: 'part' }),
+      ],
+      answer: ({ body }) => {
+        asked.push(body.toString());
+        return asked.length === 1 ? NUMBERS : OK;
+      },
+    });
+    expect(results.counts.total).toBe(4);
+    await all();
+    expect(run.isDone).toBe(true);
+    expect(results.counts).toEqual({ total: 8, completed: 8, failed: 0 });
+    await run.close();
+    const parts = ['part[0]', 'part[1]', 'part[2]'];
+    expect(idsOf(paths.output).toSorted()).toEqual(['again[0]', 'again[1]', 'again[2]', 'list', ...parts, 'sum']);
+    expect(textsOf(asked).toSorted()).toEqual(
+      ['hello', 'of 1', 'of {"n":2}', 'of 3', 'x\n\nx\n\nx', '<x>', '<x>', '<x>'].toSorted(),
+    );
+  });
+
+  it.each([
+    ['[1', 'bad_items'],
+    ['{"a": 1}', 'bad_items'],
+    ['[1,2,3,4,5,6]', 'bad_items'],
+  ])('fails a line with `each` of the answer %s as one, and what needs it', async (content, code) => {
+    const body = Buffer.from(JSON.stringify({ choices: [{ message: { content } }] }));
+    const { all, run, results, paths } = await runOf({
+      lines: [lineOf('list'), lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }), lineOf('sum', '${part}', { after: ['part'] })], // prettier-ignore
+      answer: () => ({ ...OK, body }),
+    });
+    await all();
+    await run.close();
+    expect(results.counts).toEqual({ total: 3, completed: 1, failed: 2 });
+    const errors = readFileSync(paths.errors, 'utf8').trim().split('\n').map((line) => JSON.parse(line) as { custom_id: string; error: { code: string } }); // prettier-ignore
+    expect(errors.map(({ custom_id: id, error }) => [id, error.code])).toEqual([['part', code], ['sum', 'dependency_failed']]); // prettier-ignore
+  });
+
+  it('survives a cut at any byte with lists, conditions and equal lines: every call is answered once', async () => {
+    const seeded = { body: { model: 'm', seed: 1, messages: [{ role: 'user', content: 'same' }] } };
+    const lines = [
+      lineOf('list'),
+      lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }),
+      lineOf('sum', '${part}', { after: ['part'] }),
+      lineOf('no', 'never', { if: { $ref: 'list', contains: 'zzz' } }),
+      lineOf('after no', '<${no}>', { after: ['no'] }),
+      lineOf('bad list', '${item}', { each: 'no' }),
+      lineOf('same1', '', seeded),
+      lineOf('same2', '', seeded),
+    ];
+    const answer: Given['answer'] = ({ id }) => (id.endsWith('_0') ? NUMBERS : OK);
+    const whole = await runOf({ lines, answer });
+    await whole.all();
+    await whole.run.close();
+    const ids = ['after no', 'list', 'no', 'part[0]', 'part[1]', 'part[2]', 'same1', 'same2', 'sum'];
+    expect(idsOf(whole.paths.output).toSorted()).toEqual(ids);
+    expect(whole.asked).toHaveLength(7);
+    const size = statSync(whole.paths.output).size;
+    await fc.assert(
+      fc.asyncProperty(fc.nat(size), fc.nat(9), async (kept, stopsAfter) => {
+        const folder = folderOf({ out: readFileSync(whole.paths.output) });
+        truncateSync(join(folder, 'out'), kept);
+        const first = await runOf({ lines, answer, folder });
+        await first.all(stopsAfter);
+        await first.run.close();
+        const { run, all, results, paths } = await runOf({ lines, answer, folder });
+        await all();
+        expect(run.isDone).toBe(true);
+        expect(results.counts).toEqual({ total: 9, completed: 9, failed: 0 });
+        await run.close();
+        expect(idsOf(paths.output).toSorted()).toEqual(ids);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('names the items that were left when a batch ends early', async () => {
+    const lines = [lineOf('list'), lineOf('part', '${item}', { each: { $ref: 'list', max: 5 } }), lineOf('late', '${item}', { each: 'part' })]; // prettier-ignore
+    const { all, run, results, paths, folder } = await runOf({ lines, answer: () => NUMBERS });
+    await all(2);
+    await run.close();
+    const again = await runOf({ lines, folder });
+    await again.run.stop();
+    await again.run.failRest('batch_expired', 'late');
+    await again.run.close();
+    expect([results.counts.completed, again.results.pending]).toEqual([2, 0]);
+    expect(again.results.counts).toEqual({ total: 5, completed: 2, failed: 3 });
+    const named = [...idsOf(paths.output), ...idsOf(paths.errors)].toSorted();
+    expect(named).toEqual(['late', 'list', 'part[0]', 'part[1]', 'part[2]']);
+  });
+
+  it('asks equal lines once, and each for itself where the first has failed or the pass is off', async () => {
+    const seeded = (content: string) => ({
+      body: { model: 'm', temperature: 0, messages: [{ role: 'user', content }] },
+    });
+    const lines = [
+      lineOf('a', '', seeded('x')),
+      lineOf('b', '', seeded('x')),
+      lineOf('c', '', seeded('y')),
+      lineOf('d', '', { ...seeded('${a}'), after: ['a'] }),
+      lineOf('e', '', { ...seeded('${b}'), after: ['b'] }),
+    ];
+    const good = await runOf({ lines });
+    await good.all();
+    await good.run.close();
+    expect([good.results.counts.completed, good.asked.length]).toEqual([5, 3]);
+    const plain = await runOf({ lines, passes: ['order'] });
+    await plain.all();
+    await plain.run.close();
+    expect(plain.asked).toHaveLength(5);
+    const bad = await runOf({ lines: lines.slice(0, 2), answer: () => ({ ...OK, status: 400 }) });
+    await bad.all();
+    await bad.run.close();
+    expect([bad.results.counts.failed, bad.asked.length]).toEqual([2, 2]);
+  });
+
+  it('takes the kept answer of an equal request, if the request is deterministic', async () => {
+    const kept = new Map<string, Buffer>();
+    const same = { body: { model: 'm', seed: 7, messages: [{ role: 'user', content: '${a}' }] }, after: ['a'] };
+    const asked: number[] = [];
+    for (let round = 0; round < 2; round++) {
+      const run = await runOf({ lines: [lineOf('a'), lineOf('b', '', same)], answers: kept });
+      await run.all();
+      await run.run.close();
+      asked.push(run.asked.length);
+      expect(run.results.counts.completed).toBe(2);
+    }
+    expect([asked, kept.size]).toEqual([[2, 1], 1]); // prettier-ignore
+  });
+
   it('notices an input that has changed, and asks nothing', async () => {
     const { run, folder, timers } = await runOf({ lines: [lineOf('a')] });
     writeFileSync(join(folder, 'in'), 'x'.repeat(1000));
     expect(String(await run.startNext(() => undefined))).toContain('has changed');
     expect(timers).toHaveLength(1);
     await run.close();
-  });
-});
-
-describe('a file of lines', () => {
-  it('writes a line again in its place after a full disk', async () => {
-    const path = join(folderOf({}), 'f');
-    const errors: string[] = [];
-    const file = await LineFile.open(path, 0, {
-      isOurs: () => true,
-      failed: (error) => Promise.resolve(errors.push(error.message) < 3),
-    });
-    await file.append('first');
-    const write = vi.spyOn(file.handle, 'write');
-    write.mockImplementationOnce((async (bytes: Buffer, from: number, _length: number, at: number) => {
-      write.mockRejectedValueOnce(new Error('ENOSPC'));
-      return file.handle.write(bytes, from, 3, at);
-    }) as unknown as typeof file.handle.write);
-    write.mockRejectedValueOnce(new Error('ENOSPC'));
-    expect(await Promise.all([file.append('second'), file.append('third')])).toEqual([6, 13]);
-    expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\n');
-    write.mockRejectedValue(new Error('ENOSPC'));
-    await expect(file.append('lost')).rejects.toThrow('ENOSPC');
-    write.mockRestore();
-    await file.append('last');
-    await file.close();
-    expect(errors.length).toBeGreaterThan(1);
-    expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\nlast\n');
-  });
-
-  it('is read line by line, whatever the lengths', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.stringMatching(/^[a-z]{0,9}$/), { maxLength: 20 }),
-        fc.nat(5),
-        async (lines, keep) => {
-          const path = join(folderOf({ f: lines.join('\n') }), 'f');
-          const found = [];
-          for await (const some of readLines(path, keep)) found.push(...some);
-          const expected = lines.at(-1) === '' ? lines.slice(0, -1) : lines;
-          expect(found.map(({ head }) => head.toString())).toEqual(expected.map((line) => line.slice(0, keep)));
-          expect(found.map(({ length }) => length)).toEqual(expected.map(({ length }) => length));
-          expect(found.map(({ number }) => number)).toEqual(expected.map((_, index) => index + 1));
-        },
-      ),
-    );
-  });
-});
-
-describe('ready lines', () => {
-  it('come out of a part the least first, and of the others the largest first', () => {
-    const step = fc.oneof(fc.nat(5000), fc.tuple(fc.nat(5000), fc.nat(3000)));
-    fc.assert(
-      fc.property(fc.integer({ min: 5001, max: 40_000 }), fc.array(step, { maxLength: 200 }), (bound, steps) => {
-        const ready = new Ready(bound);
-        const model = new Set<number>();
-        for (const each of steps) {
-          if (typeof each === 'number') {
-            ready.add(each);
-            model.add(each);
-          } else {
-            const [from, length] = each;
-            const own = [...model].filter((rank) => rank >= from && rank < from + length);
-            const taken = own.length > 0 ? Math.min(...own) : model.size > 0 ? Math.max(...model) : undefined;
-            expect(ready.take(from, from + length)).toBe(taken);
-            if (taken !== undefined) model.delete(taken);
-          }
-          expect(ready.size).toBe(model.size);
-        }
-      }),
-    );
   });
 });

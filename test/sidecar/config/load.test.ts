@@ -36,12 +36,12 @@ describe('layers', () => {
   });
 
   it('takes the file over defaults, the environment over the file, flags over both', () => {
-    const file = write('listen: {host: 0.0.0.0, port: 1}\npolicy: {levels: 4}\nbalancer: {name: sticky}\n');
+    const file = write('listen: {host: 0.0.0.0, port: 1}\npolicy: {firstQuantumMs: 4}\nbalancer: {name: sticky}\n');
     const env = { MAITRED_LISTEN_PORT: '2', MAITRED_BALANCER_NAME: 'least-loaded' };
     const config = loadConfig({ file, env, flags: [{ path: 'listen.port', text: '3', origin: '--port' }] });
     expect(config.listen).toEqual({ host: '0.0.0.0', port: 3 });
     expect(config.balancer.name).toBe('least-loaded');
-    expect(config.policy.levels).toBe(4);
+    expect(config.policy.firstQuantumMs).toBe(4);
   });
 
   it('finds the file by MAITRED_CONFIG, unless a flag names one', () => {

@@ -27,8 +27,6 @@ export class FakeEngine {
   readonly seen: Seen[] = [];
   /** Ids that it was asked to abort. */
   readonly aborts: string[] = [];
-  /** Sessions that it was asked to close. */
-  readonly closes: string[] = [];
   /** Answers to probes by path; any other path but `/health` is 404. */
   readonly probes = new Map<string, string>();
   answer: Answer;
@@ -76,12 +74,6 @@ export class FakeEngine {
     }
     if (url === '/abort_request') {
       for await (const chunk of request) this.aborts.push((JSON.parse(String(chunk)) as { rid: string }).rid);
-      response.end();
-      return;
-    }
-    if (url === '/close_session') {
-      for await (const chunk of request)
-        this.closes.push((JSON.parse(String(chunk)) as { session_id: string }).session_id);
       response.end();
       return;
     }

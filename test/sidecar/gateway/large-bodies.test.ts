@@ -13,6 +13,7 @@ import {
   chat,
   chatBody,
   cleanUp,
+  completion,
   configOf,
   errorCode,
   fakeEngine,
@@ -53,6 +54,21 @@ describe('a large body', () => {
       // Compares without a diff, because one of half a megabyte helps nobody.
       expect(engine.last.body.toString().replace(/"priority":\d+/, '"priority":7') === withPriority).toBe(true);
     }
+  });
+
+  it('is sent whole again after its engine was busy', async () => {
+    let asked = 0;
+    const engine = await fakeEngine(async (response, seen, request) => {
+      asked += 1;
+      if (asked === 1) response.writeHead(503, { 'retry-after': '0' }).end();
+      else await completion()(response, seen, request);
+    });
+    const url = await built([engine], { engines: [{ url: engine.url, kind: 'vllm' }] });
+    const body = chatBody({ messages: [user(LONG)] });
+    expect((await post(`${url}${CHAT}`, body)).status).toBe(200);
+    expect(asked).toBe(2);
+    expect(engine.last.headers['content-length']).toBe(String(engine.last.body.length));
+    expect(engine.last.body.toString().replace(/"priority":\d+,/, '') === body).toBe(true);
   });
 
   it('is known by its fields and by its history, as a small one is', async () => {

@@ -68,7 +68,7 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
       engines,
       limits: { bodyBytes: 33_554_432, programsMax: 10_000_000, queuedBytes: 8_589_934_592 },
       timeouts: { drainMs: 1_800_000.5 },
-      policy: { quantumRatio: 1.5 },
+      policy: { msPerOutputToken: 1.5 },
     },
   },
   'nothing optional': {
@@ -115,7 +115,7 @@ export const REFUSED: readonly (readonly [what: string, key: string, values: obj
   ['no engine', 'config.engines', {}],
   ['an unknown value', 'replicaCount', { ...IN_FRONT, replicaCount: 2 }],
   ['an unknown key of the configuration', 'polcy', fronting({ polcy: {} })],
-  ['a number out of range', 'levels', fronting({ policy: { levels: 0 } })],
+  ['a number out of range', 'firstQuantumMs', fronting({ policy: { firstQuantumMs: 0 } })],
   ['a second replica by accident', 'independentReplicas', { ...IN_FRONT, replicas: 2 }],
   [
     'replicas that would share an engine that each has',

@@ -21,6 +21,8 @@ const SETS = {
   microsoft: { source: 'test/slow/clients/teams/microsoft', manifest: ['requirements.txt'], install: pip },
   llama: { source: 'test/slow/clients/teams/llama', manifest: ['requirements.txt'], install: pip },
   others: { source: 'test/slow/clients/teams/others', manifest: ['requirements.txt'], install: pip },
+  /** Needs Python 3.12. */
+  atomic: { source: 'test/slow/clients/teams/atomic', manifest: ['requirements.txt'], install: pip },
   adk: { source: 'test/slow/clients/teams/adk', manifest: ['requirements.txt'], install: pip },
   crewai: { source: 'test/slow/clients/teams/crewai', manifest: ['requirements.txt'], install: pip },
   helpers: { source: 'test/slow/clients/helpers', manifest: ['requirements.txt'], install: pip },

@@ -113,8 +113,8 @@ describe(`${RUNS} runs at once are ${RUNS} programs, by their conversations alon
     ['agno, a team', 'others', 'others/agno_run.py', '', work],
     ['AutoGen, an agent as a tool', 'others', 'others/autogen_run.py', '', work],
     ['AutoGen, a team in turn', 'others', 'others/autogen_run.py', 'team', work],
-    ['atomic-agents, tools', 'others', 'others/atomic_run.py', '', json],
-    ['atomic-agents, JSON', 'others', 'others/atomic_run.py', 'json', json],
+    ['atomic-agents, tools', 'atomic', 'atomic/atomic_run.py', '', json],
+    ['atomic-agents, JSON', 'atomic', 'atomic/atomic_run.py', 'json', json],
     ['ADK, an agent as a tool', 'adk', 'adk/adk_run.py', '', work],
     ['CrewAI, delegation', 'crewai', 'crewai/crew_run.py', '', work],
   ] as const)('%s', async ([, set, file, kind, script], { skip }) => {

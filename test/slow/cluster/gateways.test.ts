@@ -8,6 +8,7 @@ import {
   bearer,
   chat,
   cleanUp,
+  gate,
   keysOf,
   metrics,
   MODEL,
@@ -168,6 +169,23 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     const engines = await startEngines(5);
     const gateways = await startGateways(await startStore(), engines);
     await fill(engines, gateways.map(({ url }) => url)); // prettier-ignore
+  });
+
+  it('each tell what all of them have in flight', async () => {
+    const engines = await startEngines();
+    const gateways = await startGateways(await startStore(), engines);
+    const { opened, open } = gate();
+    for (const counted of engines) counted.held = opened;
+    const calls = gateways.map(({ url }, i) => chat(url, question(`${i}`)));
+    const inFlight = async ({ adminUrl }: World) => {
+      const rows = (await ask(`${adminUrl}/engines`)).json()['engines'] as { in_flight: number; all_gateways: { in_flight: number; window: number } }[]; // prettier-ignore
+      expect(rows.map(({ all_gateways: all }) => all.window)).toEqual([WINDOW, WINDOW]);
+      const sum = (numbers: readonly number[]) => numbers.reduce((a, b) => a + b, 0);
+      return `${sum(rows.map((row) => row.in_flight))} of ${sum(rows.map((row) => row.all_gateways.in_flight))}`;
+    };
+    for (const gateway of gateways) await until(async () => (await inFlight(gateway)) === '1 of 3', PATIENCE_MS);
+    open();
+    await Promise.all(calls);
   });
 
   it('tell that they go on alone while the store stands still, and when they share again', async () => {

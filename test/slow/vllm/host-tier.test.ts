@@ -113,7 +113,7 @@ describe.skipIf(NEEDS_VENV !== '')(`vLLM with leases in its host tier${NEEDS_VEN
     // Host memory holds three and a half prompts of 28 blocks.
     const policy = { eviction_policy: 'LeasePolicy', cache_policy_module_path: 'maitred_vllm.leases' };
     const connector = offloading({ ...policy, cpu_bytes_to_use: 98 * 262_144 });
-    engine = await serve({ blocks: 65, connector, path: join(HERE, '../../../engines/vllm-scheduler') });
+    engine = await serve({ blocks: 65, connector, path: join(HERE, '../../../engines/vllm-leases') });
   }, 300_000);
   afterAll(() => engine.end());
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADAPTERS } from '../../../sidecar/engines/adapters.js';
-import { freePort, NEEDS_VENV, promptOf, serve, started, type Served } from './served.js';
+import { freePort } from '../../../processes/process.js';
+import { NEEDS_VENV, promptOf, serve, started, type Served } from './served.js';
 
 /** LMCache's server and coordinator behind vLLM, on a CPU. LMCACHE_PATH: where `pip --target` put LMCache; absent: in the venv. */
 

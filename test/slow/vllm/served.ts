@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '../../../processes/process.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
 
 /** Servers of vLLM that a test starts for itself, with flags of its own. */
@@ -46,15 +46,6 @@ export const offloading = (extra: object) => ({
 /** A prompt of so many tokens, the same for the same name. */
 export const promptOf = (name: string, tokens: number): number[] =>
   Array.from({ length: tokens }, (_, index) => 300 + ((name.charCodeAt(0) * 131 + index * 7) % 3000));
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 /** Runs `command` until `isUp`; its group gets SIGTERM at the end. */
 export async function started(

@@ -100,6 +100,15 @@ describe('the calibration of declared sizes', () => {
     expect(expected).toBeGreaterThan(30);
   });
 
+  it.each([
+    [1, 250],
+    [1e12, 400_000],
+  ])('expects of %d declared, of programs of 1 to 100 s that took what they declared, %d', (declared, expected) => {
+    const calibration = new Calibration();
+    for (const sizeMs of [1, 2, 4, 8, 16, 32, 64, 100]) calibration.learn(1_000 * sizeMs, 1_000 * sizeMs);
+    expect(calibration.expectedMs(declared)).toBeCloseTo(expected, 3);
+  });
+
   it('learns nothing from declarations that hardly differ: their slope would be chance', () => {
     const calibration = new Calibration();
     for (let program = 1; program <= 10; program += 1) calibration.learn(10_000 + program, 1_000 * program);

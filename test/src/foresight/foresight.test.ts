@@ -11,7 +11,7 @@ const STARVATION = { beta: 4, floorMs: 100, waitMsMax: 5_000 };
 const SHORT = { id: 1, tokens: 50 };
 const LONG = { id: 2, tokens: 50 };
 
-const POLICY = { levels: 12, firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN };
+const POLICY = { firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN };
 
 function deskWith(foresight: ForesightName, order: OrderName = 'attained'): Desk {
   const desk = new Desk({

@@ -66,7 +66,7 @@ it('a context that was warmed tells nothing of how long its program stays away',
   expect(ages).toEqual([3]);
   const warmed = new Program(programId('warmed'), tenantId('t'), 0);
   const grown = { sharedTokens: 0, forecastTokens: 0, family: undefined };
-  set.warm({ program: warmed, thread: '', ...grown }, 100);
+  set.adopt({ program: warmed, thread: '', ...grown }, 100);
   set.settle(5 * STEP_MS, 16 * STEP_MS, 100);
   set.expectReturn(warmed, '');
   expect(ages).toEqual([3]);

@@ -7,7 +7,7 @@ import { Dice } from '../../support/dice.js';
 
 const LONG = 500;
 const GATE = 0.8;
-const QUANTA = [100, 200, 400];
+const QUANTA = Array.from({ length: 13 }, (_, level) => 100 * 2 ** level);
 
 /** Long calls go home; otherwise the first open engine in order of joining. */
 const simplest: Balancer = {
@@ -107,7 +107,7 @@ it('places as the plain statement of it does, in random worlds', () => {
     const desk = new Desk(
       {
         // Idle contexts claim nothing here, and each call is a thread of its own: room is what is not in flight.
-        policy: { name: 'plas', levels: 4, firstQuantumMs: 100, quantumRatio: 2, msPerPromptToken: 0 },
+        policy: { name: 'plas', firstQuantumMs: 100, msPerPromptToken: 0 },
         admission: { gate: GATE, outputReserveTokens: 0 },
       },
       simplest,

@@ -68,6 +68,24 @@ describe('failures of engines', () => {
     expect(desk.fail('a', 'unreached', 100)).toEqual([{ type: 'reject', call: 'a', refusal: 'no_engine' }]);
   });
 
+  it('a call that waits for the only engine that has not failed it runs elsewhere once that one is on probation', () => {
+    const desk = new Desk();
+    for (const engine of ['A', 'B']) desk.join(engine);
+    desk.arrive('a');
+    expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@B']);
+    expect(desk.fail('a', 'busy', 1_000)).toEqual([]);
+    expect(sentOut(desk.join('B', { probation: true }))).toEqual(['a@A']);
+  });
+
+  it.each([0, -5])('an engine that cannot be reached rests a millisecond at least: %d', (restMs) => {
+    const desk = new Desk({ timeouts: { noEngineMs: 10 } });
+    desk.join('A');
+    desk.arrive('a');
+    expect(desk.fail('a', 'unreached', restMs)).toEqual([]);
+    expect(sentOut(desk.pass(0.9))).toEqual([]);
+    expect(sentOut(desk.pass(0.1))).toEqual(['a@A']);
+  });
+
   it('a call that an engine broke was reached: the time for which none could be begins anew', () => {
     const desk = new Desk({ timeouts: { noEngineMs: 250 }, limits: { attemptsMax: 9, enginesFailedMax: 9 } });
     desk.join('A');

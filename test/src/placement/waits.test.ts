@@ -40,7 +40,10 @@ function isTrue(nearest: WaitView, id: string, { book, scheduler, nowMs, config 
     case 'resting':
       return mayHold(call, engine!, nowMs) && nowMs < nearest.untilMs!;
     case 'probation':
-      return engine === undefined ? up.every((each) => !mayRetry(call, each, Infinity)) : engine.probation;
+      // An engine that has refused newcomers tries one of them at a time.
+      return engine === undefined
+        ? up.every((each) => !mayRetry(call, each, Infinity) || mayHold(call, each, nowMs))
+        : engine.probation;
     case 'window':
       return view !== undefined && limit === view.window && view.inFlight >= view.window && free < needs;
     case 'kv':
@@ -123,7 +126,7 @@ describe('why a call waits', () => {
 
   it('is another, or none, once the named obstacle is removed', () => {
     const removed = new Map<WaitCause, number>();
-    for (let seed = 0; seed < 600; seed += 1)
+    for (let seed = 0; seed < 900; seed += 1)
       playUntil(seed, (moment) => {
         const timesOf = (cause: WaitCause) => removed.get(cause) ?? 0;
         const waiting = [...moment.scheduler.views.waits()].sort(([, a], [, b]) => timesOf(a.cause) - timesOf(b.cause));

@@ -41,7 +41,7 @@ describe('plas with the learnt order', () => {
 
   /** One slot; 200 programs of each family have ended, after 9 to 11 s and after 100 ms. */
   function taught(order: 'learnt' | 'attained', countPrompt = false): Desk {
-    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order, countPrompt } });
+    const desk = new Desk({ policy: { firstQuantumMs: 125, order, countPrompt } });
     desk.join('A', { window: 1 });
     for (let program = 0; program < 200; program += 1)
       for (const [family, serviceMs] of [
@@ -93,7 +93,7 @@ describe('plas with the learnt order', () => {
     expect(orderFrom(desk, 'run')).toEqual(expected);
   });
 
-  it('tells the rest that it ranks by, once the agent type is known', () => {
+  it('tells the rest that it ranks by, once programs have ended, of strangers as of all', () => {
     for (const [order, used] of [
       ['learnt', true],
       ['attained', undefined],
@@ -105,13 +105,13 @@ describe('plas with the learnt order', () => {
       const [young, old, stranger] = ['young', 'old', 'stranger'].map((id) =>
         desk.scheduler.views.forecast(programId(id)),
       );
-      expect([young?.used, old?.used, stranger]).toEqual([used, used, undefined]);
+      expect([young?.used, old?.used, stranger?.used]).toEqual([used, used, used]);
       if (used) expect(young!.remainingMs).toBeGreaterThan(old!.remainingMs);
     }
   });
 
   it('goes by attained service before any program has ended', () => {
-    const desk = new Desk({ policy: { levels: 14, firstQuantumMs: 125, order: 'learnt' } });
+    const desk = new Desk({ policy: { firstQuantumMs: 125, order: 'learnt' } });
     desk.join('A', { window: 1 });
     for (const [program, serviceMs] of [
       ['heavy', 5_000],
@@ -125,8 +125,8 @@ describe('plas with the learnt order', () => {
 });
 
 describe('plas with countPrompt', () => {
-  /** Queues up to 100, 200 and 400 ms; a prompt token counts 0.1 ms. */
-  const COUNTED = { levels: 4, firstQuantumMs: 100, msPerPromptToken: 0.1 };
+  /** Queues up to 100, 200, 400, 800 ms and so on; a prompt token counts 0.1 ms. */
+  const COUNTED = { firstQuantumMs: 100, msPerPromptToken: 0.1 };
   const countingDesk = (countPrompt: boolean): Desk => {
     const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt } });
     desk.join('A', { window: 1 });
@@ -143,7 +143,16 @@ describe('plas with countPrompt', () => {
     desk.arrive('middle', { prompt: 1_500 });
     desk.arrive('short', { prompt: 999 });
     expect(orderFrom(desk, 'run')).toEqual(expected);
-    expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 3 : 0);
+    expect(desk.dispatchOf('long')?.level).toBe(countPrompt ? 4 : 0);
+  });
+
+  it('leaves newcomers in order of arrival until the learnt order has seen programs end', () => {
+    const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt: true, order: 'learnt' } });
+    desk.join('A', { window: 1 });
+    desk.arrive('run');
+    desk.arrive('long', { prompt: 8_000 });
+    desk.arrive('short', { prompt: 999 });
+    expect(orderFrom(desk, 'run')).toEqual(['long', 'short']);
   });
 
   it('counts no prompt of a later call, which builds on a context', () => {

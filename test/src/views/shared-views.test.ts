@@ -5,7 +5,7 @@ import { joined, shared } from '../../support/core-events.js';
 
 /** A full engine: `p` runs there, and a call of a new program and one with attained service wait. */
 function fullDesk(tenants: 'none' | 'weighted'): Desk {
-  const desk = new Desk({ policy: { tenants, levels: 4, firstQuantumMs: 100, countPrompt: false } });
+  const desk = new Desk({ policy: { tenants, firstQuantumMs: 100, countPrompt: false } });
   desk.tell(joined('A', { window: 1 }));
   desk.arrive('old', { program: 'q' });
   desk.pass(150);
@@ -41,7 +41,7 @@ it.each([
   [600, [0, 2]],
   [100, [1, 1]],
 ])('a new call of %i tokens counts at the level of the first that has room: %j', (prompt, waiting) => {
-  const desk = new Desk({ policy: { levels: 4, firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
+  const desk = new Desk({ policy: { firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
   desk.tell(joined('A', { window: 1, capacity: 1_000 }));
   desk.arrive('old', { program: 'q', prompt: 50 });
   desk.pass(150);
@@ -53,7 +53,7 @@ it.each([
 });
 
 it('calls of which none has room count at the last level', () => {
-  const desk = new Desk({ policy: { levels: 4, firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
+  const desk = new Desk({ policy: { firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
   desk.tell(joined('A', { window: 2, capacity: 1_000 }));
   desk.arrive('old', { program: 'q', prompt: 50 });
   desk.pass(150);

@@ -1,0 +1,1 @@
+"""The order of eviction from vLLM's host memory, by leases: `leases.py`."""

@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { BadItems, holds, itemsOf, MissingAnswer, planOf, type Plan } from '../../plans/index.js';
+import { line, outlines, plan, planned, problems, read } from './lines.js';
+
+describe('a line with `each`', () => {
+  const each = (id: string, of: unknown, more: object = {}) =>
+    line(id, { content: '${item}' }).replace(/}$/, `,${JSON.stringify({ each: of, ...more }).slice(1)}`);
+
+  it.each([7, null, { $ref: 1 }, { $ref: 'a', max: 0 }, { $ref: 'a', max: 10_001 }, { $ref: 'a', x: 1 }])(
+    'of %j is refused by its number',
+    (of) => {
+      expect(read(each('b', of), 3)).toMatchObject({ code: 'invalid_request', param: 'each', line: 3 });
+    },
+  );
+
+  it('has a place for every item it may have, which all that needs it waits for', () => {
+    const lines = outlines(line('a'), each('b', { $ref: 'a', max: 3 }), line('c', { after: ['b'] }));
+    expect(lines.map(({ item }) => item)).toEqual([-1, 0, 1, 2, -1]);
+    const { needs, programs } = plan(lines) as Plan;
+    expect(needs).toEqual([[], [0], [0], [0], [1, 2, 3]]);
+    expect(new Set(programs).size).toBe(1);
+  });
+
+  it('counts its prompt once, and knows it up to the item', () => {
+    const [first, second] = outlines(line('a').replace('"a"', '"item"'), each('b', 'item'));
+    expect(second).toMatchObject({ needs: ['item'], item: 0 });
+    expect(second!.promptTokens).toBeGreaterThan(0);
+    expect(outlines(each('b', 'a'))[1]!.promptTokens).toBe(0);
+    expect(first!.item).toBe(-1);
+  });
+
+  it('in a circle, of an unknown line, twice, or with too many needs is a problem', () => {
+    expect(problems(each('a', 'b'), each('b', 'a'))).toMatchObject([{ code: 'circular_dependency', line: 1 }]);
+    expect(problems(each('a', 'z'))[0]).toMatchObject({ code: 'unknown_custom_id', line: 1 });
+    expect(problems(line('x'), each('a', 'x'), each('a', 'x'))).toMatchObject([
+      { code: 'duplicate_custom_id', line: 3 },
+    ]);
+    const big = (id: string, of: string) => each(id, { $ref: of, max: 3000 });
+    expect(problems(line('x'), big('a', 'x'), big('b', 'a'))).toMatchObject([{ code: 'too_many_needs', line: 3 }]);
+  });
+});
+
+describe('a condition', () => {
+  const when = (condition: unknown) => line('b').replace(/}$/, `,"if":${JSON.stringify(condition)}}`);
+
+  it.each([
+    [7],
+    [[]],
+    [{}],
+    [{ $ref: 'a' }],
+    [{ equals: 1 }],
+    [{ $ref: 'a', equals: 1, contains: 'x' }],
+    [{ $ref: 'a', equals: {} }],
+    [{ $ref: 'a', contains: 1 }],
+    [{ $ref: 'a', equals: 1, not: 'x' }],
+    [{ $ref: 'a', equals: 1, constructor: 1 }],
+  ])('%j is refused by its number', (condition) => {
+    expect(read(when(condition), 3)).toMatchObject({ code: 'invalid_request', param: 'if', line: 3 });
+  });
+
+  it('needs its line, which must be there', () => {
+    expect(problems(when({ $ref: 'a', equals: 1 }))).toMatchObject([{ code: 'unknown_custom_id', line: 1 }]);
+    expect(planned(line('a'), when({ $ref: 'a', equals: null })).needs).toEqual([[], [0]]);
+  });
+
+  const answer = { n: 3, choices: [{ message: { content: ' Yes, sure\n' } }] };
+  it.each([
+    [{ equals: 'Yes, sure' }, true],
+    [{ equals: 'Yes' }, false],
+    [{ contains: 'sure' }, true],
+    [{ contains: 'sure', not: true }, false],
+    [{ path: 'n', equals: 3 }, true],
+    [{ path: 'n', equals: '3' }, true],
+    [{ path: 'n', equals: 4, not: true }, true],
+  ])('%j is %s', (condition, is) => {
+    expect(holds({ $ref: 'a', ...condition }, answer)).toBe(is);
+  });
+});
+
+describe('items', () => {
+  const of = (value: unknown, path?: string) =>
+    itemsOf(value, { $ref: 'a', max: 4, ...(path !== undefined && { path }) });
+  const text = (content: string) => ({ choices: [{ message: { content } }] });
+
+  it.each([
+    [text('[1, "b", {"c": 2}]'), [1, 'b', { c: 2 }]],
+    [text('```json\n["a"]\n```'), ['a']],
+    [text(' one\n\n two \n'), ['one', 'two']],
+    [text(''), []],
+    [null, []],
+    [
+      [text('x'), text('y')],
+      [text('x'), text('y')],
+    ],
+  ])('of %j', (value, items) => {
+    expect(of(value)).toEqual(items);
+  });
+
+  it('are found at a path, and have a bound', () => {
+    expect(of({ data: [[1], [2]] }, 'data')).toEqual([[1], [2]]);
+    expect(() => of({ data: [] }, 'x')).toThrow(MissingAnswer);
+    for (const bad of [text('[1'), text('{"a": 1}'), text('[1,2,3,4,5]'), text('a\nb\nc\nd\ne')])
+      expect(() => of(bad)).toThrow(BadItems);
+    expect(() => of({ data: 7 }, 'data')).toThrow(BadItems);
+  });
+});
+
+describe('the merge of equal lines', () => {
+  const fixed = { temperature: 0 };
+  const originals = (...texts: string[]) => [...planned(...texts).originals];
+
+  it('is of deterministic lines alone', () => {
+    const pairs = [
+      [fixed, [0, 0]],
+      [{ seed: 3 }, [0, 0]],
+      [{}, [0, 1]],
+      [{ temperature: 0.5 }, [0, 1]],
+      [{ ...fixed, tools: [{}] }, [0, 1]],
+    ] as const;
+    for (const [body, expected] of pairs) expect(originals(line('a', { body }), line('b', { body }))).toEqual(expected);
+    expect(originals(line('a', { body: fixed }), line('b', { body: { seed: 0 } }))).toEqual([0, 1]);
+  });
+
+  it('takes lines as equal whose needs are, and not by the names of these', () => {
+    const next = (id: string, of: string, more = '') =>
+      line(id, { body: fixed, after: [of], content: `${more}\${${of}}` });
+    const [x, y, z] = [line('x', { body: fixed }), line('y', { body: fixed }), line('z', { body: { seed: 1 } })];
+    expect(originals(next('a', 'x'), x, y, next('b', 'y'), z, next('c', 'z'))).toEqual([0, 1, 1, 0, 4, 5]);
+    expect(originals(x, next('a', 'x'), next('b', 'x', ' '))).toEqual([0, 1, 2]);
+  });
+
+  it('never takes lines together that would ask other things, whatever they are', () => {
+    const shape = fc.record({ content: fc.constantFrom('p', 'q'), of: fc.option(fc.nat(9)), seed: fc.nat(1) });
+    fc.assert(
+      fc.property(fc.array(shape, { minLength: 1, maxLength: 10 }), (shapes) => {
+        const texts = shapes.map(({ content, of, seed }, index) => {
+          const need = of !== null && of < index ? [`l${of}`] : [];
+          return line(`l${index}`, {
+            content: content + need.map((id) => `\${${id}}`).join(''),
+            body: { seed },
+            after: need,
+          });
+        });
+        // What a line asks with all that it needs written out.
+        const whole: string[] = shapes.map(() => '');
+        for (const [index, { content, of, seed }] of shapes.entries())
+          whole[index] = `${content}${seed}(${of !== null && of < index ? whole[of] : ''})`;
+        const found = originals(...texts);
+        expect(found.map((index) => whole[index])).toEqual(whole);
+        expect(new Set(found).size).toBe(new Set(whole).size);
+      }),
+    );
+  });
+
+  it('and the order can be left out', () => {
+    const lines = outlines(line('b', { body: fixed }), line('a'), line('c', { body: fixed }));
+    const steps = planOf(lines, []);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    expect(step.value).toMatchObject({ originals: new Uint32Array([0, 1, 2]), order: new Uint32Array([0, 1, 2]) });
+  });
+});
