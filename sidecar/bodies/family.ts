@@ -34,7 +34,7 @@ export function readOpening(model: string, body: JsonObject): Opening | undefine
   const schemas = textOf(tools);
   const text = textOf(words);
   if (schemas === undefined || text === undefined) return undefined;
-  const exact = hash('sha1', JSON.stringify([model, schemas, text]), 'base64');
+  const exact = hash('sha1', `${model}\0${schemas}\0${text}`, 'base64');
   let known = hashes.get(exact);
   if (known === undefined) {
     // Token ids are words themselves.

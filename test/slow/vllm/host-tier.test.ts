@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { until, world, type World } from '../../sidecar/gateway/world.js';
 import { ADAPTERS } from '../../../sidecar/engines/adapters.js';
-import { HERE, NEEDS_VENV, offloading, serve, type Served } from './served.js';
+import { NEEDS_VENV, offloading, serve, type Served } from './served.js';
 
 /**
  * vLLM's own offloading to host memory, on a CPU, where `host_tier.py` is the link: what leaves the KV cache comes back, and the gateway knows of it.
@@ -104,25 +104,5 @@ describe.skipIf(NEEDS_VENV !== '')(`vLLM with a slow link to its host tier${NEED
     // Others are served meanwhile.
     expect((await engine.complete('z', 20)).cached).toBe(0);
     expect((await back).cached).toBeGreaterThanOrEqual(800);
-  });
-});
-
-describe.skipIf(NEEDS_VENV !== '')(`vLLM with leases in its host tier${NEEDS_VENV}`, () => {
-  let engine: Served;
-  beforeAll(async () => {
-    // Host memory holds three and a half prompts of 28 blocks.
-    const policy = { eviction_policy: 'LeasePolicy', cache_policy_module_path: 'maitred_vllm.leases' };
-    const connector = offloading({ ...policy, cpu_bytes_to_use: 98 * 262_144 });
-    engine = await serve({ blocks: 65, connector, path: join(HERE, '../../../engines/vllm-leases') });
-  }, 300_000);
-  afterAll(() => engine.end());
-
-  it('keeps the context of a lease while others come and go, and no other', async () => {
-    const action = { action_id: 'a', action_type: 'kv.retain', action_version: '1.0' };
-    const payload = { session: 's', priority: 1, ttl: 600 };
-    await engine.complete('a', 900, { kv_transfer_params: { kv_hint: { actions: [{ ...action, payload }] } } });
-    for (const name of ['b', 'c', 'd', 'e', 'f', 'g']) await engine.complete(name, 900);
-    expect((await engine.complete('a', 900)).cached).toBe(896);
-    expect((await engine.complete('b', 900)).cached).toBe(0);
   });
 });

@@ -6,7 +6,7 @@ import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
 
 /** Servers of vLLM that a test starts for itself, with flags of its own. */
 
-export const HERE = new URL('.', import.meta.url).pathname;
+const HERE = new URL('.', import.meta.url).pathname;
 const { VLLM_VENV = '', VLLM_MODEL = '' } = process.env;
 /** Suffix for names of skipped tests, with the reason. */
 export const NEEDS_VENV = VLLM_VENV === '' || VLLM_MODEL === '' ? ' (skipped: VLLM_VENV and VLLM_MODEL name no installed vLLM, see the README)' : ''; // prettier-ignore

@@ -1,1 +1,0 @@
-"""The order of eviction from vLLM's host memory, by leases: `leases.py`."""
