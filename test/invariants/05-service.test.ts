@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { programId } from '../../src/index.js';
+import { programId, type Command } from '../../src/index.js';
 import { playMany } from '../support/core-many.js';
 
 interface Row {
@@ -23,8 +23,9 @@ it('the service charged is the service used, along the longest chain; promotions
         if (event?.type === 'callArrived') {
           // A call that is refused for lack of an engine creates no row.
           const row = rows.get(event.program) ?? { serviceMs: 0 };
-          if (!commands.some((command) => command.type === 'reject' && command.refusal === 'no_engine'))
-            rows.set(event.program, row);
+          const isRefused = (command: Command) =>
+            command.type === 'reject' && command.call === event.call && command.refusal === 'no_engine';
+          if (!commands.some(isRefused)) rows.set(event.program, row);
           chains.set(event.call, { row, service0Ms: row.serviceMs, dispatchedAtMs: NaN });
         }
         if (event?.type === 'programEnded') rows.delete(event.program);
