@@ -75,10 +75,13 @@ export const isPossible = (variant: Variant | undefined): boolean =>
   POLICY_NAMES.some((name) => name === variant.policy) &&
   BALANCER_NAMES.some((name) => name === variant.balancer);
 
-/** The setting that is better at the most of these, and from which of them on it always is, if they are loads of one kind. */
+/** The setting that is better at the most of these, of several the one most often the fastest, and from which of them on it always is, if they are loads of one kind. */
 export function breakEvenOf(plan: Plan, verdicts: readonly PlaceVerdict[]): { choice: number; sentence: string } {
   const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
-  const choices = [...new Set(verdicts.flatMap(({ better }) => better))].sort((a, b) => count(b) - count(a) || a - b);
+  const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
+  const choices = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
+    (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
+  );
   const [choice] = choices;
   if (choice === undefined)
     return { choice: 0, sentence: `Keep ${settingOf(plan, 0)}: no setting is significantly better.` };
