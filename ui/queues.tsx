@@ -45,7 +45,8 @@ function Levels({ levels }: Pick<Queue, 'levels'>) {
       </table>
       {first !== null && (
         <p class="quiet">
-          Level by engine time so far: 0 below {duration(first)}, {levels.length - 1} from {duration(last)} on.
+          Level by the engine time that a program is likely to need: 0 below {duration(first)}, {levels.length - 1} from{' '}
+          {duration(last)} on.
         </p>
       )}
     </>
