@@ -67,7 +67,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
     facts: {
       url: target.url,
       model,
-      server: await serverOf(target, owner, timeoutMs, signal),
+      server: await serverOf(target, policy === undefined ? owner : 'maitred', timeoutMs, signal),
       policy,
       maxModelLen,
       tokenizer: calibration.tokenizer,

@@ -25,7 +25,7 @@ const HEAD_BYTES = 200;
 
 /**
  * Runs a batch against a server, from what the output has on.
- * @throws Interrupted once the calls under way have ended; ConfigError for a faulty file
+ * @throws Interrupted once the calls under way have ended; ConfigError for a faulty file or a server out of reach; Error when lines have failed
  */
 export async function runBatch(
   file: string,
@@ -33,6 +33,8 @@ export async function runBatch(
   passes: readonly Pass[],
   signal: AbortSignal,
 ): Promise<void> {
+  const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
+  await checkReachable(agent, target);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   for (const path of Object.values(paths)) await checkSame(path, name);
@@ -42,7 +44,6 @@ export async function runBatch(
     isOurs: () => true,
     failed: () => Promise.resolve(false),
   });
-  const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
   const run = await Run.open(name, file, input, results, URLS, ports);
   let fault: unknown;
@@ -67,7 +68,19 @@ export async function runBatch(
   show(results, '\n');
   if (fault !== undefined) throw fault as Error;
   if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
+  if (results.counts.failed > 0) throw new Error(`lines have failed; ${paths.errors} tells why`);
 }
+
+/** @throws ConfigError when nothing listens there: each line would fail, after retries */
+async function checkReachable(agent: Agent, target: string): Promise<void> {
+  try {
+    await (await request(pathAt(target, '/v1/models'), { dispatcher: agent })).body.dump();
+  } catch (error) {
+    throw new ConfigError([{ path: '', message: `cannot be reached: ${(error as Error).message}`, origin: target }]);
+  }
+}
+
+const pathAt = (target: string, path: string): string => target.replace(/(\/v1)?\/*$/, '') + path;
 
 function show({ counts: { total, completed, failed } }: Results, end: string): void {
   process.stderr.write(`${completed} of ${total} lines answered, ${failed} failed${end}`);
@@ -77,7 +90,7 @@ function show({ counts: { total, completed, failed } }: Results, end: string): v
 async function ask(agent: Agent, target: string, { url, headers, body, id }: LineRequest): Promise<LineAnswer> {
   const key = process.env['OPENAI_API_KEY'];
   try {
-    const { statusCode: status, body: answer } = await request(target.replace(/(\/v1)?\/*$/, '') + url, {
+    const { statusCode: status, body: answer } = await request(pathAt(target, url), {
       method: 'POST',
       dispatcher: agent,
       headers: {

@@ -29,16 +29,21 @@ export function batchRows(context: Parts): Answers.Batch[] {
     }));
 }
 
-/** How far a batch is, and how long it will take; undefined: no such batch is under way here. */
-export function batchInWords(context: Parts, id: string): string | undefined {
+/** How far a batch is, and how long it will take; undefined: this gateway has no such batch. */
+export async function batchInWords(context: Parts, id: string): Promise<string | undefined> {
   const batch = underWay(context).find((each) => each.id === id);
-  if (batch === undefined) return undefined;
+  if (batch === undefined) {
+    const other = await context.batches?.batches?.find(id);
+    if (other === undefined) return undefined;
+    const { total, completed, failed } = other.request_counts;
+    return `Batch ${id} is ${other.status}: of ${total} lines, ${completed} are answered and ${failed} have failed.`;
+  }
   const { tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until } = batch;
   const { total, completed, failed } = lines;
   // Of a list that is not there yet, all places may be ready.
   const needing = Math.max(0, total - completed - failed - inFlight - ready);
   return [
-    `Batch ${id} of tenant ${tenant}: of ${total} lines, ${completed} are answered and ${failed} have failed; ${inFlight} are under way, ${ready} may start, and ${needing} need answers first or pause.`,
+    `Batch ${id} of tenant ${tenant}: of ${total} lines, ${completed} are answered and ${failed} have failed; ${inFlight} under way, ${ready} may start, and ${needing} need answers first or pause.`,
     restMs === undefined
       ? 'No line has ended yet, so nothing tells how long it will take.'
       : `At the pace so far it ends in about ${span(restMs)}.`,

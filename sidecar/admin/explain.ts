@@ -15,9 +15,9 @@ type Parts = Pick<Context, 'batches' | 'driver' | 'identifier' | 'known'>;
  * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
-export function explain(context: Parts, id: string, tenant: TenantId | undefined, now: number) {
+export async function explain(context: Parts, id: string, tenant: TenantId | undefined, now: number) {
   const { views } = context.driver;
-  const batch = batchInWords(context, id);
+  const batch = await batchInWords(context, id);
   if (batch !== undefined) return explainBatch(context, id, batch, now);
   const active = views.call(callId(id));
   if (active !== undefined) {

@@ -17,7 +17,7 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
 
 /** Why a balancer that knows homes sends a call elsewhere. */
 const SPREAD: Readonly<Record<string, string>> = {
-  'program-affinity': 'because its prompt is short and so costs little to compute elsewhere',
+  'program-affinity': 'because its prompt is short, and so costs little to compute on any',
 };
 
 /** Facts that the words about a call need besides its view. */

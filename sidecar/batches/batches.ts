@@ -140,6 +140,15 @@ export class Batches {
     return work === undefined ? batch : { ...batch, request_counts: { ...work.run.results.counts } };
   }
 
+  /** A batch of any tenant. */
+  async find(id: string): Promise<BatchObject | undefined> {
+    for (const shelf of this.#shelves.values()) {
+      const found = (await shelf).batches.get(id);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   /** Batches that are planned and not ended, as operators see them. */
   underWay(): BatchView[] {
     return [...this.#pump.works.values()].map((work) => {

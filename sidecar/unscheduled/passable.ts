@@ -63,13 +63,17 @@ export function passableTarget(url: string, isOwn: Matcher, permitted: readonly 
   for (const reading of readingsOf(path)) {
     if (isOwn(reading)) throw invalidPath();
     if (!isPermitted(reading)) {
-      const hint = path.startsWith('/v1/v1/')
-        ? 'Is the /v1 of the base URL there twice?'
-        : 'The gateway’s operator can permit it: passthrough.paths.';
-      throw new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hint}`);
+      throw new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hintOf(path)}`);
     }
   }
   return withoutExtraSlashes(path) + search;
+}
+
+function hintOf(path: string): string {
+  if (path.startsWith('/v1/v1/')) return 'Is the /v1 of the base URL there twice?';
+  if (/^\/v1\/(?:files|batches)(?:\/|$)/.test(path))
+    return 'The gateway answers it itself once its operator sets batches.folder.';
+  return 'The gateway’s operator can permit it: passthrough.paths.';
 }
 
 /**

@@ -36,11 +36,19 @@ describe('maitred batch run', () => {
   it('asks any server, and keeps answers and errors apart', async () => {
     const { engine, out, batch } = await stage();
     const { code, err } = await batch();
-    expect([code, err]).toEqual([0, '2 of 4 lines answered, 2 failed\n']);
+    expect(code).toBe(1);
+    expect(err).toBe(`2 of 4 lines answered, 2 failed\nmaitred: lines have failed; ${out}.errors tells why\n`);
     expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
     expect(engine.seen).toHaveLength(3);
     expect(engine.seen[0]!.headers).not.toHaveProperty('x-maitred-deadline');
     expect(await batch()).toMatchObject({ code: 2 });
+  });
+
+  it('stops at once where nothing listens', async () => {
+    const { file, out } = await stage();
+    const { code, err } = await command('batch', 'run', file, '--target', 'http://127.0.0.1:9', '-o', out);
+    expect([code, err]).toEqual([2, expect.stringContaining('http://127.0.0.1:9: cannot be reached')]);
+    expect(existsSync(out)).toBe(false);
   });
 
   it('asks equal lines once, unless that pass is left out', async () => {
@@ -58,11 +66,11 @@ describe('maitred batch run', () => {
     await batch();
     const [first] = readFileSync(out, 'utf8').split('\n');
     writeFileSync(out, `${first}\n{"id":"batch_r`);
-    expect((await batch('--resume')).code).toBe(0);
+    expect((await batch('--resume')).code).toBe(1);
     expect(idsIn(out)).toEqual(['a', 'b']);
     expect(engine.seen).toHaveLength(4);
     writeFileSync(out, `${first}`.slice(0, 9));
-    expect((await batch('--resume')).code).toBe(0);
+    expect((await batch('--resume')).code).toBe(1);
     appendFileSync(file, `\n${lineOf('e')}`);
     const other = await batch('--resume');
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('holds no answers of this batch')]);

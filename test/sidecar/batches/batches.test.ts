@@ -149,6 +149,8 @@ describe('a batch', () => {
     await Promise.all([first, ...others]);
     await reached(url, id, 'completed');
     expect(order).toEqual(['call', 'call', 'call', 'line', 'line']);
+    const after = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
+    expect(after['text']).toBe(`Batch ${id} is completed: of 2 lines, 2 are answered and 0 have failed.`);
   });
 
   it('that is cancelled keeps the answers it has', async () => {
@@ -257,7 +259,9 @@ describe('kept answers', () => {
 describe('settings', () => {
   it('leave the paths closed without a folder, and need an address in a cluster', async () => {
     const { url } = await world([await fakeEngine()]);
-    expect(refusal(await upload(url, 'x'))).toEqual([403, 'path_not_allowed']);
+    const refused = await upload(url, 'x');
+    expect(refusal(refused)).toEqual([403, 'path_not_allowed']);
+    expect(refused.text).toContain('batches.folder');
     const both = { batches: { folder: '/x' }, cluster: { url: 'redis://h:1' } };
     expect(() => configOf([{ url: 'http://e' }], both)).toThrow('batches.folder');
   });
