@@ -19,6 +19,8 @@ export interface RunOptions {
 
 /** Longest silence of a server. */
 const SILENCE_MS = 600_000;
+/** Longest silence of one that is only asked whether it is there. */
+const REACH_MS = 30_000;
 const PROGRESS_MS = 500;
 /** Longest beginning of an output that tells its input. */
 const HEAD_BYTES = 200;
@@ -34,7 +36,7 @@ export async function runBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
-  await checkReachable(agent, target);
+  await checkReachable(agent, target, signal);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   for (const path of Object.values(paths)) await checkSame(path, name);
@@ -72,10 +74,12 @@ export async function runBatch(
 }
 
 /** @throws ConfigError when nothing listens there: each line would fail, after retries */
-async function checkReachable(agent: Agent, target: string): Promise<void> {
+async function checkReachable(agent: Agent, target: string, signal: AbortSignal): Promise<void> {
   try {
-    await (await request(pathAt(target, '/v1/models'), { dispatcher: agent })).body.dump();
+    const options = { dispatcher: agent, headersTimeout: REACH_MS, signal };
+    await (await request(pathAt(target, '/v1/models'), options)).body.dump();
   } catch (error) {
+    if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
     throw new ConfigError([{ path: '', message: `cannot be reached: ${(error as Error).message}`, origin: target }]);
   }
 }
