@@ -90,7 +90,7 @@ function textOf(findings: readonly Finding[]): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** What is found of several subjects, such as all engines, once. */
+/** Equal findings on several subjects, such as all engines, as one. */
 function folded(findings: readonly Finding[]): Finding[] {
   const unlike = new Map<string, Finding>();
   for (const finding of findings) {

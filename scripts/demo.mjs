@@ -52,7 +52,9 @@ function told({ settings, runs, ratios }) {
   ]);
   const last = policies.at(-1);
   const others = presets.slice(1).map((preset) => `${times(last, preset)} with ${preset}`);
-  const outcome = ratios.find(({ policy, settings: own }) => policy === last && (own?.preset ?? presets[0]) === presets[0]);
+  const outcome = ratios.find(
+    ({ policy, settings: own }) => policy === last && (own?.preset ?? presets[0]) === presets[0],
+  );
   return [
     ...table([['', 'an agent takes', '', 'of its prompts found in the cache'], ...rows]),
     '',

@@ -102,6 +102,7 @@ export function breakEvenOf(plan: Plan, verdicts: readonly PlaceVerdict[]): { ch
   if (!isRising || from >= verdicts.length)
     return { choice, sentence: `${name} is better in ${count(choice)} of these ${verdicts.length}.` }; // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
-  const all = verdicts.length === loads.length ? 'at all of these loads' : 'at all of these loads that the engines sustain';
+  const all =
+    verdicts.length === loads.length ? 'at all of these loads' : 'at all of these loads that the engines sustain';
   return { choice, sentence: `${name} pays ${from === 0 ? all : `from ${place} on`}.` };
 }

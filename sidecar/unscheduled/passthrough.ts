@@ -123,7 +123,9 @@ function enginesFor(context: Parts, model?: string): Engine[] {
     const load = new Map(fit.map((engine) => [engine, inFlight(context, engine)]));
     return fit.sort((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0));
   }
-  throw model === undefined || context.fleet.serving(model).length > 0 ? noEngine(context.fleet) : unserved(context, model);
+  throw model === undefined || context.fleet.serving(model).length > 0
+    ? noEngine(context.fleet)
+    : unserved(context, model);
 }
 
 function inFlight(context: Parts, engine: Engine): number {

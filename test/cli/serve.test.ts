@@ -119,7 +119,9 @@ describe('maitred serve', () => {
   it('listens without engines, and says so', async () => {
     const maitred = new Maitred(['serve', '--port', '0']);
     const url = await maitred.url();
-    expect((await maitred.logged('no engine is configured: name one with --engine, or run npx maitred init'))['level']).toBe(40);
+    expect(
+      (await maitred.logged('no engine is configured: name one with --engine, or run npx maitred init'))['level'],
+    ).toBe(40);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(503);
   });

@@ -77,9 +77,15 @@ describe('the verdict over several loads', () => {
   });
 
   it('leaves out loads that overload every setting, and settings that are overloaded', () => {
-    const grown = (...variants: number[]) => (_: unknown, at: number) => ({ queue_grew: variants.includes(at) });
+    const grown =
+      (...variants: number[]) =>
+      (_: unknown, at: number) => ({ queue_grew: variants.includes(at) });
     const table = [[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]; // prettier-ignore
-    expect(outcome(table, grown(8, 9, 10, 11)).sentence.split('\n').slice(0, 3)).toEqual([
+    expect(
+      outcome(table, grown(8, 9, 10, 11))
+        .sentence.split('\n')
+        .slice(0, 3),
+    ).toEqual([
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster/),
       'plas pays from 0.2 a second on.',
