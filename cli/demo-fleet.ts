@@ -2,9 +2,9 @@ import { runLoad, type LoadOptions } from '../loadtest/index.js';
 import type { Demo } from '../sidecar/index.js';
 import { WORKLOADS, programs } from '../workloads/index.js';
 
-/** A minute of work for two embedded engines, whose KV caches hold a fifth of the contexts of as many agents at once. */
-const PROGRAMS = 250;
-const CONCURRENCY = 150;
+/** A minute of work for two embedded engines, whose KV caches hold a third of the contexts of as many agents at once. */
+const PROGRAMS = 200;
+const CONCURRENCY = 100;
 /** Nobody wants to watch an agent's tools run. */
 const GAP_MS_MAX = 4000;
 const TIMEOUT_MS = 300_000;

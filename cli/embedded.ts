@@ -4,7 +4,7 @@ import type { EngineConfig } from '../sidecar/config/index.js';
 import type { Ready } from './embedded-worker.js';
 
 /** Tokens that the KV cache of each holds: few, so that a fleet on one's own machine shows what the gate does. */
-export const KV_TOKENS = 48_000;
+export const KV_TOKENS = 40_000;
 
 /** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {

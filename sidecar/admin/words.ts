@@ -130,7 +130,7 @@ function obstacleInWords(
         ? 'It waits for an engine that has proved itself: those that are up are on probation, and get no call that failed before.'
         : `It waits for ${at}, which is on probation after a failure and runs one call at a time until one is answered.`;
     case 'window':
-      return `It waits for room in the window of ${at}: ${limit - free} of ${count(limit)} are in flight.`;
+      return `It waits for the window of ${at}: ${count(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
       return `It waits for KV cache: the window of ${at} has room, but the call needs ${tokens(needs)}, and the gate of ${tokens(limit)} ${free < 0 ? `is exceeded by ${tokens(-free)}` : `has ${tokens(free)} free`}. The rest is held for calls in flight and for programs that are expected to return.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
