@@ -26,7 +26,7 @@ export class DemoFleet implements Demo {
   }
 
   start(): void {
-    if (this.#progress !== undefined || this.#stop.signal.aborted) return;
+    if (this.target === '' || this.#progress !== undefined || this.#stop.signal.aborted) return;
     this.#fleets += 1;
     this.#progress = { ended: 0, total: PROGRAMS };
     const onProgress: LoadOptions['onProgress'] = ({ programsEnded }) => {
