@@ -1,60 +1,20 @@
-import { chmodSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeLoad, QUICK } from '../../bench/peers/loads.js';
+import { QUICK } from '../../bench/peers/loads.js';
 import { readOptions } from '../../bench/peers/options.js';
 import { loadsOf, main, plan } from '../../bench/peers/program.js';
 import { HEADINGS, rowsOf } from '../../bench/peers/report.js';
-import { findRouter, schedulingConfig } from '../../bench/peers/router.js';
+import { schedulingConfig } from '../../bench/peers/router.js';
 import { PEERS, resultOf, type Run } from '../../bench/peers/run.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
 import { run } from '../support/command-line.js';
-import { fileOf, folderOf } from '../support/folder.js';
+import { folderOf } from '../support/folder.js';
 
 const peers = (args: readonly string[], env: Record<string, string> = {}) =>
   run(args, env, (argv) => main(argv.slice(2)));
 
 const QUIET = { seconds: 10, others_cpu_seconds: 0.5, others_cores: 0.05, disturbed: false };
 
-function routerFile(): string {
-  const file = fileOf('vllm-router', '#!/bin/sh\n');
-  chmodSync(file, 0o755);
-  return file;
-}
-
 describe('the options of bench:peers', () => {
-  it.each([
-    [
-      '',
-      {
-        loads: ['agents', 'fleet', 'team', 'mixed'],
-        targets: PEERS,
-        engine: [],
-        seeds: [1],
-        timeLimit: 600_000,
-        quick: false,
-        json: false,
-      },
-    ],
-    [
-      '--router r --traces t --loads mixed,fleet --seeds 1,2,3 --speed 2 --time-limit 5m --json',
-      {
-        router: 'r',
-        traces: 't',
-        loads: ['mixed', 'fleet'],
-        targets: PEERS,
-        engine: [],
-        seeds: [1, 2, 3],
-        speed: 2,
-        timeLimit: 300_000,
-        quick: false,
-        json: true,
-      },
-    ],
-  ])('are read: %s', (line, options) => {
-    expect(readOptions(line.split(' ').filter(Boolean))).toEqual(options);
-  });
-
   it.each([
     '--no-such-option',
     '--loads chat',
@@ -69,16 +29,6 @@ describe('the options of bench:peers', () => {
     '--router no/such/file',
   ])('are refused: %s', async (line) => {
     expect(await peers(line.split(' '))).toMatchObject({ code: 2, err: expect.stringMatching(/./) as string });
-  });
-
-  it('are refused where they name no one recording', async () => {
-    const several = folderOf({ 'a.jsonl': '', 'b.jsonl.gz': '' });
-    for (const traces of [several, folderOf({ 'notes.txt': '' }), `${several}/missing`]) {
-      expect(await peers(['--traces', traces])).toMatchObject({
-        code: 2,
-        err: expect.stringContaining(traces) as string,
-      });
-    }
   });
 });
 
@@ -95,13 +45,6 @@ describe('the peer', () => {
     expect(rest).toEqual({ version: 1, runs: [] });
   });
 
-  it('is found on the PATH, unless it is named', () => {
-    const [one, other] = [routerFile(), routerFile()];
-    expect(findRouter(undefined, `/no/such/folder:${dirname(one)}:${dirname(other)}`)).toBe(one);
-    expect(findRouter(other, dirname(one))).toBe(other);
-    expect(findRouter(undefined, '')).toBeUndefined();
-  });
-
   it('has every time divided by the speed, and nothing else', () => {
     const numbersOf = (speed: number) =>
       [...JSON.stringify(schedulingConfig(110_500, speed)).matchAll(/"(\w+)":([\d.e-]+)/g)].map(
@@ -115,15 +58,6 @@ describe('the peer', () => {
 });
 
 describe('the loads', () => {
-  it('replay the one recording of a folder, or a file', () => {
-    const folder = folderOf({ 'runs.jsonl.gz': '', 'LICENSE.md': '' });
-    for (const path of [folder, `${folder}/runs.jsonl.gz`]) {
-      const { title, args } = makeLoad('agents', path);
-      expect(title).toContain('recorded');
-      expect(args.slice(0, 2)).toEqual(['--trace', `${folder}/runs.jsonl.gz`]);
-    }
-  });
-
   it('run at a pace of their own, unless it is given', () => {
     const speeds = (line: string) => loadsOf(readOptions(line.split(' '))).map(({ speed }) => speed);
     expect(speeds('--loads fleet,mixed')).toEqual([20, 6]);
@@ -166,9 +100,6 @@ const runOf = (more: Partial<Run>): Run => ({
 });
 const peer = (more: Partial<Run> = {}) => runOf({ target: 'vllm-router', meanSeconds: 100, msPerToken: 25, ...more });
 
-/** Columns of the ratios: of the mean, and of the time per token. */
-const [MEAN_RATIO, TOKEN_RATIO] = [3, 5];
-
 describe('the table', () => {
   it('sets each run against the peer of its seed', () => {
     const rows = rowsOf([runOf({}), peer(), runOf({ target: 'pass-through', meanSeconds: 150 })], PEERS);
@@ -178,49 +109,6 @@ describe('the table', () => {
       ['pass-through', '1', '150 (200)', '1.50', '30', '1.20', '88 %', '10/10', '0', '0', '2', '0.05'],
     ]);
     expect(rows[0]).toHaveLength(HEADINGS.length);
-  });
-
-  it('ends with the means of several seeds', () => {
-    const rows = rowsOf(
-      [runOf({}), peer(), peer({ seed: 2, meanSeconds: 200 }), runOf({ seed: 2, meanSeconds: 120 })],
-      PEERS,
-    );
-    expect(rows.slice(4).map((row) => row.slice(0, 4))).toEqual([
-      ['vllm-router', 'mean', '150 (200)', '1.00'],
-      ['maitred', 'mean', '105 (200)', '0.70'],
-    ]);
-    expect(rows[5]).toHaveLength(HEADINGS.length);
-  });
-
-  it('makes no mean for a target that misses a seed, and no ratio without the peer', () => {
-    const rows = rowsOf([runOf({}), runOf({ seed: 2 }), peer()], PEERS);
-    expect(rows.map((row) => row.slice(0, 2).join(' '))).toEqual([
-      'vllm-router 1',
-      'maitred 1',
-      'maitred 2',
-      'maitred mean',
-    ]);
-    for (const row of rows.slice(2)) expect([row[MEAN_RATIO], row[TOKEN_RATIO]]).toEqual(['-', '-']);
-  });
-
-  it('shows runs without a completed program, and programs that the time limit cut off', () => {
-    const [, row] = rowsOf(
-      [
-        peer(),
-        runOf({
-          meanSeconds: null,
-          p99Seconds: null,
-          msPerToken: null,
-          cachedShare: null,
-          completed: 0,
-          refused: 4,
-          failed: 3,
-          unfinished: 2,
-        }),
-      ],
-      PEERS,
-    );
-    expect(row!.slice(2, 10)).toEqual(['- (-)', '-', '-', '-', '-', '0/10 (2 unfinished)', '4', '3']);
   });
 });
 

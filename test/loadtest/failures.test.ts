@@ -267,11 +267,6 @@ describe('a target that is not fit for a run', () => {
       code,
     );
   });
-
-  it('never says a word', async () => {
-    const url = await serve(() => undefined);
-    expect(await refusal({ targets: [url], timeoutMs: 200 })).toBe('timeout');
-  });
 });
 
 describe('private addresses', () => {

@@ -58,15 +58,6 @@ describe('a program', () => {
     expect(programs[0]?.aloneMs).toBeGreaterThan(200 + 2 * 8 * (alone?.outputTokenMs ?? NaN));
     expect(programs[0]?.aloneMs).toBeLessThan(5000);
   });
-
-  it('has one baseline for two targets, that of the faster', async () => {
-    const urls = [(await engine({ speed: 1 })).url, (await engine({ speed: 50 })).url];
-    const options = { programs: () => [chain('c', 2)], baseline: 'estimate' } as const;
-    const { summary, programs } = await load({ targets: urls, ...options });
-    const [one, other] = summary.targets;
-    expect(one?.alone).toEqual(other?.alone);
-    expect(new Set(programs.map(({ aloneMs }) => aloneMs)).size).toBe(1);
-  });
 });
 
 describe('arrivals', () => {
@@ -199,15 +190,6 @@ describe('a run', () => {
     const { summary } = await load({ targets: [target], programs: () => singles(3), identity: 'maitred' }, stop.signal);
     expect(summary).toMatchObject({ complete: false, programsUnfinished: 3 });
     expect(ended.sort()).toEqual([...begun].map((name) => `/programs/${String(name)}/end`).sort());
-  });
-
-  it('draws the same for the same seed', async () => {
-    const run = async () => {
-      const handle = await engine();
-      const { calls } = await load({ targets: [handle.url], programs: () => singles(20, { outputTokens: 60 }), hangUp: 0.5, seed: 4 }); // prettier-ignore
-      return calls.map((each) => `${each.program} ${each.outcome}`).sort();
-    };
-    expect(await run()).toEqual(await run());
   });
 
   it('holds 500 streams at once', async () => {

@@ -37,26 +37,6 @@ describe('a client that leaves', () => {
     leave();
     await settled(sim, { running: 0, aborted: 2, kvBlocksUsed: 0 });
   });
-
-  it('frees all answers of n', async () => {
-    const sim = await engine({ speed: 1 });
-    const leave = open(sim, { ...LONG, n: 4 });
-    await settled(sim, { running: 4 });
-    leave();
-    await settled(sim, { running: 0, aborted: 4 });
-  });
-
-  it('leaves the others alone, and its blocks to be found', async () => {
-    const sim = await engine({ speed: 200 });
-    const messages = [{ role: 'user', content: 'x'.repeat(3200) }];
-    const other = rawPost(sim, PATH, { ...LONG, max_tokens: 400 });
-    await rawPost(sim, PATH, { ...LONG, messages, stream: true }, {}, (_, leave) => leave());
-    const again = await rawPost(sim, PATH, { ...LONG, messages, max_tokens: 1 });
-    expect(JSON.parse(again.body.toString())).toMatchObject({
-      usage: { prompt_tokens_details: { cached_tokens: 800 } },
-    });
-    expect(JSON.parse((await other).body.toString())).toMatchObject({ usage: { completion_tokens: 400 } });
-  });
 });
 
 describe('a client that reads slowly', () => {

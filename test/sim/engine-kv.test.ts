@@ -236,30 +236,3 @@ it('refuses to hand out more than is free', () => {
   const cache = new KvCache(2);
   expect(() => cache.take(3)).toThrow(RangeError);
 });
-
-it('hands out of open sessions’ blocks those first that are needed the most steps later', () => {
-  const cache = new KvCache(12);
-  const give = (session: string, ...hashes: number[]) => {
-    const hold = new KvHold();
-    cache.grow(hold, new HashList(hashes), hashes.length, hashes.length);
-    cache.release(hold, new HashList(hashes), hashes.length, session);
-  };
-  const left = (...hashes: number[]) => cache.match(new HashList(hashes));
-  give('older', 1, 2, 3, 4);
-  give('newer', 1, 2, 5, 6, 7, 8);
-  give('last', 11, 12, 13, 14);
-  cache.foresee('newer', 2);
-  cache.foresee('last', 1);
-  cache.take(5);
-  // What the other session shares is as near as that one; of the next one the end goes first.
-  expect([left(1, 2, 3, 4), left(1, 2, 5, 6, 7, 8), left(11, 12, 13, 14)]).toEqual([4, 2, 3]);
-  cache.foresee('last', 0);
-  cache.take(1);
-  expect([left(1, 2, 3, 4), left(11, 12, 13, 14)]).toEqual([3, 3]);
-  cache.foresee('last', 3);
-  cache.close('last');
-  give('last', 11, 12, 13);
-  cache.foresee('older', 1);
-  cache.take(1);
-  expect([left(1, 2, 3), left(11, 12, 13)]).toEqual([2, 3]);
-});

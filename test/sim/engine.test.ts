@@ -112,23 +112,6 @@ describe('batching', () => {
     // 630 tokens in chunks of 63: one token of each step's 64 is the decode.
     expect(short.generated).toBe(11);
   });
-
-  it('never runs more sequences than slots', () => {
-    const engine = engineOf({ slots: 3 });
-    for (const name of 'abcdefg') added(engine, work(name, 20, 10));
-    const most: number[] = [];
-    run(engine, 0, () => (most.push(engine.running), false));
-    expect(Math.max(...most)).toBe(3);
-    expect(engine.totals.finished).toBe(7);
-  });
-
-  it('generates exactly as many tokens as asked for', () => {
-    const engine = engineOf();
-    const sequences = [1, 2, 7, 33].map((tokens, index) => added(engine, work('abcd'.charAt(index), 40, tokens)));
-    run(engine);
-    expect(sequences.map((sequence) => sequence.generated)).toEqual([1, 2, 7, 33]);
-    expect(engine.totals.generatedTokens).toBe(43);
-  });
 });
 
 describe('waiting queue', () => {

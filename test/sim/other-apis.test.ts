@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { call, dataOf, engine, post, stream, type Json } from './client.js';
 
 const MESSAGES = [{ role: 'user', content: 'Say something, please.' }];
@@ -75,26 +75,6 @@ describe('/v1/responses', () => {
     expect((await post(sim, `${path}/cancel`, {})).status).toBe(400);
     expect((await call(sim, 'DELETE', path)).json).toMatchObject({ deleted: true });
     expect((await call(sim, 'GET', path)).status).toBe(404);
-  });
-
-  it('continues from a background response that nobody has asked for', async () => {
-    const sim = await engine();
-    const first = await post(sim, '/v1/responses', { input: 'Hello', background: true, max_output_tokens: 500 });
-    await vi.waitFor(() => expect(sim.stats().finished).toBe(1));
-    const next = await post(sim, '/v1/responses', { input: 'And?', previous_response_id: first.json['id'] });
-    const done = await call(sim, 'GET', `/v1/responses/${String(first.json['id'])}`);
-    const [before, after] = [done, next].map(({ json }) => json['usage'] as Record<string, number>);
-    // The next prompt holds the whole first call and a new message between two marks, before the answer's own mark.
-    expect(after?.['input_tokens']).toBe((before?.['total_tokens'] ?? 0) + 4);
-  });
-
-  it('says when it was cut short', async () => {
-    const sim = await engine();
-    const { json } = await post(sim, '/v1/responses', { input: 'Hello', max_output_tokens: 3 });
-    expect(json).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } });
-    const events = await stream(sim, '/v1/responses', { input: 'Hello', max_output_tokens: 3 });
-    // OpenAI's own event for this is `response.incomplete`; vLLM has but one for the end.
-    expect(dataOf(events).at(-1)).toMatchObject({ type: 'response.completed', response: { status: 'incomplete' } });
   });
 });
 

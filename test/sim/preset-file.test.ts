@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { PRESET_NAMES, PRESETS, readPreset } from '../../sim/index.js';
-import { call, engine } from './client.js';
+import { engine } from './client.js';
 
 const text = (preset: object, more: object = {}) => JSON.stringify({ version: 1, preset, ...more });
 
@@ -29,12 +29,6 @@ describe('a preset file', () => {
     const wrong = text({ ...tiny, model: undefined, wieghtBytes: 1, slots: 0.5 });
     for (const field of ['preset.model', 'preset.wieghtBytes', 'preset.slots'])
       expect(() => readPreset(wrong)).toThrow(field);
-  });
-
-  it('serves an engine', async () => {
-    const handle = await engine({ preset: { ...tiny, model: 'mine', maxModelLen: 4096 } });
-    const { json } = await call(handle, 'GET', '/v1/models');
-    expect(json['data']).toMatchObject([{ id: 'mine', max_model_len: 4096 }]);
   });
 
   it('whose cache cannot hold two blocks is refused by an engine', async () => {

@@ -5,15 +5,6 @@ import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
 import { arrived, cancelled, ended, joined, lost, progressed, woke } from '../support/core-events.js';
 
 describe('order', () => {
-  it('is first come, first served inside a queue', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    for (const call of ['a', 'b', 'c']) desk.arrive(call);
-    expect(sentOut(desk.log)).toEqual(['a@A']);
-    expect(sentOut(desk.finish('a'))).toEqual(['b@A']);
-    expect(sentOut(desk.finish('b'))).toEqual(['c@A']);
-  });
-
   it("is by the program's attained service between queues: the younger program first", () => {
     const desk = new Desk();
     desk.join('A', { window: 1 });
@@ -56,17 +47,6 @@ describe('failures', () => {
     return desk;
   }
 
-  it('an engine that was not reached rests for as long as it asked, and the call keeps its place', () => {
-    const desk = twoWaiting();
-    desk.pass(10);
-    expect(desk.fail('first', 'unreached', 500)).toEqual([]);
-    expect(desk.engine('A').resting).toBe(true);
-    desk.arrive('latest');
-    expect(desk.pass(499)).toEqual([]);
-    expect(sentOut(desk.pass(1))).toEqual(['first@A']);
-    expect(desk.engine('A').resting).toBe(false);
-  });
-
   it("a busy engine's call goes elsewhere meanwhile, also when it was bound", () => {
     const desk = new Desk();
     desk.join('A', { window: 1 });
@@ -103,12 +83,6 @@ describe('failures', () => {
       desk.fail('a', 'busy', 10);
       expect(sentOut(desk.pass(8_000))).toEqual(['a@A']);
     }
-  });
-
-  it('a lost call ends here and frees its slot', () => {
-    const desk = twoWaiting();
-    expect(sentOut(desk.fail('first', 'lost'))).toEqual(['later@A']);
-    expect(desk.fail('first', 'broken')).toEqual([]);
   });
 });
 

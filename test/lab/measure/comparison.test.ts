@@ -28,17 +28,6 @@ describe('the ratio of paired means', () => {
     );
   });
 
-  it('is turned about when the two are', () => {
-    fc.assert(
-      fc.property(pairs, (given) => {
-        const one = pairedRatio(given);
-        const other = pairedRatio(given.map(([a, b]) => [b, a] as const));
-        expect(other.ratio! * one.ratio!).toBeCloseTo(1, 6);
-        expect(other.low! * one.high!).toBeCloseTo(1, 6);
-      }),
-    );
-  });
-
   it('knows no doubt where every pair has the same ratio, and none where they are alike', () => {
     const { ratio, low, high, pairs: count } = pairedRatio([[10, 5], [20, 10], [30, 15]]); // prettier-ignore
     expect([ratio, low, high, count]).toEqual([0.5, 0.5, 0.5, 3]);
@@ -87,11 +76,5 @@ describe('the verdict on a ratio', () => {
       if (spread <= 0.01) expect(verdicts(0.5).every((each) => each === 'sooner')).toBe(true);
       if (spread < 0.01) expect(verdicts(1).every((each) => each === 'same')).toBe(true);
     }
-  });
-
-  it('is the other way about for the ratio the other way about', () => {
-    expect([0.97, 1 / 0.97].map((ratio) => verdict([[1, ratio], [2, 2 * ratio]]))).toEqual(['sooner', 'later']); // prettier-ignore
-    expect([0.985, 1 / 0.985].map((ratio) => verdict([[1, ratio], [2, 2 * ratio]]))).toEqual(['same', 'same']); // prettier-ignore
-    expect(verdict([])).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nearestRank, Reservoir, Sample } from '../../../lab/measure/sample.js';
+import { Reservoir, Sample } from '../../../lab/measure/sample.js';
 
 const values = fc.array(fc.double({ min: -1e6, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 200 });
 
@@ -32,25 +32,6 @@ describe('a sample', () => {
     );
   });
 
-  it('knows the percentiles of 1 to 100', () => {
-    const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
-    expect(sampleOf(numbers.toReversed()).distribution()).toEqual({
-      count: 100,
-      mean: 50.5,
-      p50: 50,
-      p95: 95,
-      p99: 99,
-      max: 100,
-    });
-  });
-
-  it('can be asked between values', () => {
-    const sample = sampleOf([3, 1]);
-    expect(sample.percentile(1)).toBe(3);
-    sample.add(9);
-    expect(sample.percentile(1)).toBe(9);
-  });
-
   it('of nothing tells nothing', () => {
     expect(new Sample(0).distribution()).toEqual({ count: 0, mean: null, p50: null, p95: null, p99: null, max: null });
   });
@@ -69,16 +50,6 @@ describe('a sample', () => {
       }),
     );
   });
-
-  it('estimates percentiles of many values from those that it keeps', () => {
-    const sample = sampleOf(
-      Array.from({ length: 200_000 }, (_, index) => index),
-      10_000,
-    );
-    // Three standard deviations of a median of 10,000 draws are 1.5 % of the range.
-    expect(sample.percentile(0.5) / 200_000).toBeCloseTo(0.5, 1.5);
-    expect(sample.percentile(0.95) / 200_000).toBeCloseTo(0.95, 1.5);
-  });
 });
 
 describe("Jain's index", () => {
@@ -92,12 +63,6 @@ describe("Jain's index", () => {
 });
 
 describe('a reservoir', () => {
-  it('keeps all while they are few', () => {
-    const reservoir = new Reservoir<string>(1, 3);
-    for (const item of ['a', 'b', 'c']) reservoir.add(item);
-    expect(reservoir.kept).toEqual(['a', 'b', 'c']);
-  });
-
   it('keeps each item of a long stream as often as any other', () => {
     const kept = new Array<number>(50).fill(0);
     const rounds = 4000;
@@ -119,16 +84,5 @@ describe('a reservoir', () => {
     };
     expect(kept(3)).toEqual(kept(3));
     expect(kept(3)).not.toEqual(kept(4));
-  });
-});
-
-describe('the nearest rank', () => {
-  it.each([
-    [[10, 20, 30], 0, 10],
-    [[10, 20, 30], 1 / 3, 10],
-    [[10, 20, 30], 0.34, 20],
-    [[10, 20, 30], 1, 30],
-  ])('of %j at %d is %d', (sorted, share, value) => {
-    expect(nearestRank(sorted, share)).toBe(value);
   });
 });

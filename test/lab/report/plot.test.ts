@@ -34,11 +34,6 @@ describe.each(CHARTS)('a chart of %s', (_, make) => {
 });
 
 describe('lines', () => {
-  it('leave gaps where nothing is known', async () => {
-    const svg = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: points(1, 2, null, 4, 5) }] });
-    expect(lines(svg)[0]!.match(/M/g)).toHaveLength(2);
-  });
-
   it('leave out what a logarithmic axis cannot show', async () => {
     const series = [{ name: 'a', points: [{ x: 0, y: 1 }, { x: 1, y: 0 }, { x: 2, y: 3 }, { x: 4, y: 5 }] }]; // prettier-ignore
     const svg = await lineChart({ ...TEXT, x: { ...x, log: true }, y: { ...y, log: true }, series });
@@ -57,11 +52,6 @@ describe('lines', () => {
     const svg = await lineChart({ ...TEXT, x, y, series });
     const looks = [...svg.matchAll(/<path d="M0,8H20" stroke="([^"]*)" stroke-width="2" stroke-dasharray="([^"]*)"/g)].map(([, stroke, dash]) => `${stroke} ${dash}`); // prettier-ignore
     expect(new Set(looks).size).toBe(18);
-  });
-
-  it('come with a legend of several, and without for one', async () => {
-    const one = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: points(1, 2) }] });
-    expect(one).not.toContain('aria-label="legend"');
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeReporter } from '../../../loadtest/report/index.js';
-import { call, options, playRun, program, summary } from './made-up.js';
+import { call, options, program, summary } from './made-up.js';
 
 /** The only target's report of what `play` does to it. */
 async function reportOf(play: (reporter: ReturnType<typeof makeReporter>) => void) {
@@ -95,24 +95,5 @@ describe('a report', () => {
       [2, 6.5],
     ]);
     expect(report.by_size[0]).toMatchObject({ tokens_min: 100, tokens_max: 200, engine_seconds_mean: null });
-  });
-
-  it('tells kinds of programs apart', async () => {
-    const report = await reportOf((reporter) => {
-      reporter.programEnded(program({ index: 0, workload: 'chat', endedMs: 2000 }));
-      reporter.programEnded(program({ index: 1, workload: 'mcts', endedMs: 8000 }));
-    });
-    expect(
-      Object.entries(report.by_workload).map(([name, { program_seconds }]) => [name, program_seconds.mean]),
-    ).toEqual([
-      ['chat', 2],
-      ['mcts', 8],
-    ]);
-  });
-
-  it('is the same of the same records', async () => {
-    const one = await reportOf((reporter) => playRun(reporter, { programs: 50, targets: 1 }));
-    const other = await reportOf((reporter) => playRun(reporter, { programs: 50, targets: 1 }));
-    expect(one).toEqual(other);
   });
 });

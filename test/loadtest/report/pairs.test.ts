@@ -50,12 +50,6 @@ describe('the comparison of two targets', () => {
     expect(compared(1, 0.5).report([], 0)).toMatchObject({ runs: 1, program_seconds: { mean: { pairs: 1 } } });
   });
 
-  it('has no ratio of nothing', () => {
-    const report = new Pairs(1, MARGIN).report([], 0);
-    expect([report.program_seconds.mean.ratio, report.pairs, report.difference]).toEqual([null, 0, 'none shown']);
-    expect(report.outcome).toContain('no comparison');
-  });
-
   it('pairs twins whichever ends first, and leaves out those that failed or have no twin', () => {
     const pairs = new Pairs(1, MARGIN);
     pairs.programEnded(program({ index: 1, target: 1, endedMs: 1000 }));

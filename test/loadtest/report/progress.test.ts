@@ -71,20 +71,6 @@ describe('the view of a terminal', () => {
     view.progress(progress({ elapsedMs: 10_000 }));
     expect(shown(screen.text, 1000)[1]).toMatch(/2 programs\/s .*1 error .*p50 5 p99 10 s .*TTFT p50 1 p99 2 s/);
   });
-
-  it('forgets what was long ago', () => {
-    const screen = new Written(true, 200);
-    const view = new ProgressView(screen, ['A']);
-    for (let index = 0; index < 100; index += 1) view.programEnded(program({ index, endedMs: 1000 }));
-    view.progress(progress({ elapsedMs: 60_000 }));
-    expect(screen.text).toMatch(/^0 programs/m);
-  });
-
-  it('knows no end where a run has none', () => {
-    const screen = new Written(true, 200);
-    new ProgressView(screen, ['A']).progress(progress({ programsTotal: undefined }));
-    expect(screen.text).not.toMatch(/%|of/);
-  });
 });
 
 describe('lines in a pipe', () => {

@@ -6,7 +6,7 @@ import { adviceOf as advice } from '../../../loadtest/report/summary.js';
 import { ERROR_CLASSES } from '../../../loadtest/records.js';
 import { folderOf } from '../../support/folder.js';
 import { fieldsTold, readText } from '../../support/tree.js';
-import { call, options, playRun, progress, summary, Written } from './made-up.js';
+import { call, options, playRun, summary, Written } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
 let folder: string;
@@ -51,15 +51,6 @@ describe('the document', () => {
     const told = fieldsTold(chapter);
     const fields = [...new Set(fieldsOf(document, ''))];
     expect(told.toSorted()).toEqual([...fields, 'ab', ...ERROR_CLASSES].toSorted());
-  });
-
-  it('is one JSON text on standard output, with the tables beside it', async () => {
-    const [out, err] = [new Written(), new Written()];
-    const reporter = makeReporter(options({ json: '-', out, err, quiet: true }));
-    playRun(reporter, { programs: 5, targets: 1 });
-    const document = await reporter.finish(summary());
-    expect(JSON.parse(out.text)).toEqual(document);
-    expect(err.text).toContain('program, s');
   });
 
   it('goes into a file, and the tables to standard output', async () => {
@@ -152,16 +143,6 @@ describe('the advice', () => {
     expect(await adviceOf([...few, 900], ['pass-through', 'plas'])).toBeUndefined();
     expect(await adviceOf([0, 0], ['pass-through'], 1)).toBeUndefined();
     expect(await adviceOf([NaN], [undefined, undefined])).toBeUndefined();
-  });
-});
-
-describe('while it runs', () => {
-  it('shows how far it is, and nothing when it is to be quiet', () => {
-    const [err, none] = [new Written(), new Written(true)];
-    makeReporter(options({ err })).progress(progress({ elapsedMs: 6000 }));
-    makeReporter(options({ err: none, quiet: true })).progress(progress({ elapsedMs: 6000 }));
-    expect(err.text).toContain('4 of 40 programs');
-    expect(none.text).toBe('');
   });
 });
 

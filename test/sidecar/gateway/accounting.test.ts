@@ -15,15 +15,6 @@ describe('calls', () => {
   });
 });
 
-describe('the log', () => {
-  it('has a line a call, whose level is that of the line, and which says where the call was queued', async () => {
-    const { url, logs } = await world([await fakeEngine()]);
-    await chat(url);
-    await until(() => logs.some((line) => line['msg'] === 'call'));
-    expect(logs.find((line) => line['msg'] === 'call')).toMatchObject({ level: 30, queue_level: 0 });
-  });
-});
-
 describe('metrics', () => {
   it('tell of programs, levels, tokens and engines, under bounded labels', async () => {
     const engine = await fakeEngine(

@@ -18,7 +18,6 @@ import {
   errorCode,
   fakeEngine,
   gate,
-  metrics,
   openChat,
   stream,
   until,
@@ -141,30 +140,6 @@ describe('an engine whose id has moved to another address', () => {
   });
 });
 
-describe('prompts that only look over-long', () => {
-  it('pass the window two at a time; further ones wait until one of these is answered', async () => {
-    const { opened, open } = gate();
-    let running = 0;
-    let most = 0;
-    const engine = await fakeEngine(async (response, seen, request) => {
-      most = Math.max(most, (running += 1));
-      await opened;
-      running -= 1;
-      await completion()(response, seen, request);
-    });
-    const engines = [{ url: engine.url, kind: 'openai', contextTokensMax: 100 }];
-    const { url, adminUrl } = await world([], { engines, admission: { window: 2 } });
-    const padded = Array.from({ length: 6 }, (_, i) =>
-      chat(url, { messages: [{ role: 'user', content: 'hello', pad: 'x'.repeat(5000) }] }, asProgram(`p${i}`)),
-    );
-    await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 6);
-    await until(() => running === 2);
-    open();
-    for (const got of await Promise.all(padded)) expect(got.status).toBe(200);
-    expect(most).toBe(2);
-  });
-});
-
 describe('an engine that has come back', () => {
   async function backOnProbation(engines: FakeEngine[], health: object): Promise<World> {
     const all = await world(engines, { health: { failuresMax: 1, backoffMs: 20, ...health } });
@@ -196,12 +171,6 @@ describe('an engine that has come back', () => {
     expect(await states(all)).toEqual(['up', 'up']);
     open();
     await body.dump();
-  });
-
-  it('is proved by its next good probe', async () => {
-    const engines = [await fakeEngine(), await fakeEngine()];
-    const all = await backOnProbation(engines, { intervalMs: 100 });
-    await until(async () => (await states(all)).at(-1) === 'up');
   });
 });
 

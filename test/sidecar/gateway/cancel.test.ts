@@ -126,18 +126,6 @@ describe('a client that leaves', () => {
     await until(() => engine.aborts.length === 1);
     expect(engine.aborts).toEqual([rid]);
   });
-
-  it('lets the next in the queue go at once', async () => {
-    const engine = await fakeEngine(hang);
-    const { url } = await world([engine], ONE_AT_A_TIME);
-    const { call: first, leave } = leavingChat(url);
-    await until(() => engine.seen.length === 1);
-    const second = chat(url);
-    engine.answer = completion();
-    leave();
-    expect((await second).status).toBe(200);
-    expect(await first).toBe('left');
-  });
 });
 
 describe('a client that does not read', () => {

@@ -1,14 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { BROKEN, ejections, hang, says } from './misbehaving.js';
 import {
   DONE_EVENT,
   STREAM,
   TEXT_EVENT,
-  ask,
   chat,
   completion,
   completionBody,
@@ -16,7 +12,6 @@ import {
   fakeEngine,
   metrics,
   stream,
-  until,
   world,
   type Answer,
   type FakeEngine,
@@ -66,18 +61,6 @@ describe('an engine that fails before the first byte', () => {
       expect(engine.seen).toHaveLength(3);
       expect(got.text).not.toContain(engine.id);
     }
-  });
-
-  it('refuses connections: another engine answers, and it is left alone', async () => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const dead = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-    server.close();
-    const good = await fakeEngine();
-    const { url } = await world([dead, good], { health: { timeoutMs: 500 } });
-    await until(async () => (await ask(`${url}/readyz`)).status === 200);
-    expect((await chat(url)).headers['x-maitred-engine']).toBe(good.id);
   });
 
   it('dies after it has joined: another engine answers', async () => {
@@ -186,31 +169,6 @@ describe('an engine that fails after the first byte', () => {
     });
     const { url } = await world([engine], { timeouts: { idleMs: 150 } });
     expect((await chat(url, { stream: true })).text).toContain('[DONE]');
-  });
-});
-
-describe('an engine that fails again and again', () => {
-  it('is ejected, and taken back when it is well', async () => {
-    const [a, b, good] = await goodAndBad(says(500, { message: 'no' }), completion());
-    const { url } = await world([a, b], { health: { failuresMax: 2, backoffMs: 50, intervalMs: 50 } });
-    for (let i = 0; i < 4; i++) expect((await chat(url)).status).toBe(200);
-    const bad = good() === a ? b : a;
-    expect(bad.seen.length).toBeLessThan(4);
-    bad.answer = completion();
-    const served = bad.seen.length;
-    await until(async () => {
-      await Promise.all([chat(url), chat(url)]);
-      return bad.seen.length > served;
-    });
-  });
-
-  it('and is the only one: its calls wait for it to come back', async () => {
-    const engine = await fakeEngine((response) => void response.destroy());
-    const { url } = await world([engine], { health: { failuresMax: 1, backoffMs: 100 }, limits: { attemptsMax: 5 } });
-    const waiting = chat(url);
-    await until(() => engine.seen.length >= 1);
-    engine.answer = completion();
-    expect((await waiting).status).toBe(200);
   });
 });
 

@@ -244,25 +244,6 @@ describe('a streamed answer', () => {
 });
 
 describe('other APIs', () => {
-  it('are served: completions, embeddings, messages, responses', async () => {
-    const engine = await fakeEngine((response, seen) => {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ path: seen.url, id: 'x', usage: { input_tokens: 1, output_tokens: 1 } }));
-    });
-    const { url } = await world([engine]);
-    const bodies = {
-      '/v1/completions': { model: MODEL, prompt: 'hi' },
-      '/v1/embeddings': { model: MODEL, input: ['hi'] },
-      '/v1/messages': { model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
-      '/v1/responses': { model: MODEL, input: 'hi' },
-    };
-    for (const [path, body] of Object.entries(bodies)) {
-      const got = await ask(`${url}${path}`, { headers: JSON_TYPE, body: JSON.stringify(body) });
-      expect([got.status, got.json()['path']]).toEqual([200, path]);
-      expect(got.headers['x-maitred-call']).toBeTruthy();
-    }
-  });
-
   it('break in their own shape', async () => {
     const engine = await fakeEngine((response, seen) => {
       const first =

@@ -2,15 +2,12 @@ import { describe, expect, it } from 'vitest';
 import {
   ONE_AT_A_TIME,
   STREAM,
-  ask,
-  bearer,
   chat,
   completion,
   errorCode,
   fakeEngine,
   gate,
   heldEngine,
-  keysOf,
   metrics,
   named,
   openChat,
@@ -130,37 +127,6 @@ describe('a call that waits', () => {
     expect(text).toContain('too long for me');
     await expect.poll(() => logs.some((line) => line['outcome'] === 'client_error')).toBe(true);
   });
-
-  it('goes before later ones after its pause when its only engine fails it', async () => {
-    const order: string[] = [];
-    const { opened, open } = gate();
-    let failed = false;
-    const engine = await fakeEngine(async (response, seen, request) => {
-      const name = String(seen.headers['x-name']);
-      if (name === 'blocker') await opened;
-      else if (name === 'a' && !failed) {
-        failed = true;
-        response.destroy();
-        return;
-      }
-      order.push(name);
-      // B runs while A pauses, and longer than the pause.
-      if (name === 'b') await new Promise((resolve) => setTimeout(resolve, 500));
-      await completion()(response, seen, request);
-    });
-    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, health: { failuresMax: 100 } });
-    const calls = [chat(url, {}, { 'x-name': 'blocker' })];
-    for (const [i, name] of ['a', 'b', 'c'].entries()) {
-      await until(async () => {
-        return engine.seen.length === 1 && (await waiting(adminUrl)) === i;
-      });
-      calls.push(chat(url, {}, { 'x-name': name }));
-    }
-    await until(async () => (await waiting(adminUrl)) === 3);
-    open();
-    await Promise.all(calls);
-    expect(order).toEqual(['blocker', 'b', 'a', 'c']);
-  });
 });
 
 describe('a queue that is full', () => {
@@ -183,69 +149,5 @@ describe('a queue that is full', () => {
     const counted = await metrics(adminUrl);
     expect(counted.get('maitred_calls_rejected_total{code="queue_full"}')).toBe(3);
     expect(counted.get('maitred_calls_accepted_total')).toBe(5);
-  });
-
-  it('of one tenant with 2,000 programs does not shut out another', async () => {
-    const { engine, open } = await heldEngine();
-    const { url } = await world([engine], {
-      ...ONE_AT_A_TIME,
-      auth: { keys: keysOf('greedy', 'modest') },
-      limits: { queuedMax: 1000, queuedPerTenantMax: 50, programsMax: 4000 },
-    });
-    const statuses: number[] = [];
-    let sent = 0;
-    const sender = async (): Promise<void> => {
-      while (sent < 2000) {
-        const headers = { ...named(`p${++sent}`), ...bearer('greedy') };
-        statuses.push((await chat(url, {}, headers)).status);
-      }
-    };
-    // 51 of them wait behind the gate, one of them already dispatched.
-    const senders = Promise.all(Array.from({ length: 51 + 64 }, sender));
-    await until(() => statuses.length === 2000 - 51, 50_000);
-    expect(new Set(statuses)).toEqual(new Set([429]));
-    const modest = chat(url, {}, bearer('modest'));
-    open();
-    expect((await modest).status).toBe(200);
-    await senders;
-    expect(statuses.slice(2000 - 51)).toEqual(Array.from({ length: 51 }, () => 200));
-  });
-});
-
-describe('programs', () => {
-  it('that have had little go before those that have had much', async () => {
-    const order: string[] = [];
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response, seen, request) => {
-      const name = String(seen.headers['x-maitred-program']);
-      if (name === 'blocker') await opened;
-      else if (seen.body.includes('long')) await new Promise((resolve) => setTimeout(resolve, 50));
-      order.push(name);
-      await completion()(response, seen, request);
-    });
-    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, policy: { firstQuantumMs: 10 } });
-    await chat(url, { user: 'long' }, named('old'));
-    const blocker = chat(url, {}, named('blocker'));
-    await until(() => engine.seen.length === 2);
-    const old = chat(url, {}, named('old'));
-    await until(async () => (await waiting(adminUrl)) === 1);
-    const young = chat(url, {}, named('young'));
-    await until(async () => (await waiting(adminUrl)) === 2);
-    open();
-    const levels = [
-      (await old).headers['x-maitred-level'],
-      (await young).headers['x-maitred-level'],
-      (await blocker).status,
-    ];
-    expect(order).toEqual(['old', 'blocker', 'young', 'old']);
-    expect(Number(levels[0])).toBeGreaterThan(0);
-    expect(levels[1]).toBe('0');
-  });
-
-  it('end when their last call says so', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()]);
-    await chat(url, {}, { 'x-maitred-program': 'p', 'x-maitred-final': 'true' });
-    await expect.poll(async () => (await ask(`${adminUrl}/programs/p`)).status).toBe(404);
-    expect((await metrics(adminUrl)).get('maitred_programs_ended_total{cause="ended"}')).toBe(1);
   });
 });

@@ -266,15 +266,6 @@ describe('a path', () => {
     }
   });
 
-  it('may be written in absolute form', async () => {
-    const { url } = await world([await fakeEngine()]);
-    const text = await raw(
-      url,
-      `GET http://any.where/healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`,
-    );
-    expect(text).toMatch(/^HTTP\/1\.1 200 /);
-  });
-
   it.each([
     ['GET', '/v1/chat/completions', 'POST, OPTIONS'],
     ['PUT', '/v1/messages', 'POST, OPTIONS'],

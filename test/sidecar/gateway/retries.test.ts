@@ -10,12 +10,10 @@ import {
   fakeEngine,
   gate,
   metrics,
-  queueOf,
   until,
   waiting,
   world,
   type Answer,
-  type Got,
 } from './world.js';
 
 const ONE_AT_A_TIME = { admission: { window: 1 } };
@@ -75,92 +73,7 @@ describe('a client that hangs up while its call waits, and asks again', () => {
     const counted = await metrics(adminUrl);
     expect([counted.get('maitred_retries_joined_total'), counted.get('maitred_kept_places')]).toEqual([1, 0]);
   });
-
-  it('has a place of its own where it asks something else', async () => {
-    const { answer, seen, release } = oneByOne();
-    const { url, adminUrl } = await world([await fakeEngine(answer)], ONE_AT_A_TIME);
-    const all = [say(url, 'a')];
-    await until(() => seen.length === 1);
-    const leaving = new AbortController();
-    const gone = say(url, 'b', leaving.signal).catch(() => 'gone');
-    await until(async () => (await waiting(adminUrl)) === 1);
-    leaving.abort();
-    await gone;
-    await until(async () => (await waiting(adminUrl)) === 0);
-    for (const content of ['c', 'd']) {
-      all.push(say(url, content));
-      await until(async () => (await waiting(adminUrl)) === all.length - 1);
-    }
-    for (let answered = 0; answered < 3; answered += 1) {
-      await until(() => seen.length === answered + 1);
-      release();
-    }
-    await Promise.all(all);
-    expect(seen).toEqual(['a', 'c', 'd']);
-    expect((await metrics(adminUrl)).get('maitred_retries_joined_total')).toBe(0);
-  });
 });
-
-/**
- * Thirty agents with three calls each. Their clients hang up after this many answers to other calls, and retry at most
- * twice.
- */
-const AGENTS = 30;
-const CALLS = 3;
-const PATIENCE = 12;
-const RETRIES = 2;
-
-it('loses none of 30 agents whose clients time out long before they are served, and retry twice', async () => {
-  const { answer, seen, release } = oneByOne();
-  // A single queue, so that the time of an answer does not decide the order.
-  const policy = { firstQuantumMs: 3_600_000 };
-  const { url, adminUrl } = await world([await fakeEngine(answer)], { ...ONE_AT_A_TIME, policy });
-  let released = 0;
-  let aborted = 0;
-  const clients = new Map<string, { readonly leaving: AbortController; readonly since: number }>();
-  const joined: Got[] = [];
-  /** Opens once the gateway has noticed who hung up. Official clients wait half a second or more before a retry. */
-  let noticed = gate();
-
-  const play = async (name: string): Promise<boolean> => {
-    for (let call = 0; call < CALLS; call += 1) {
-      const content = `${name}, step ${call}`;
-      let got: Got | undefined;
-      for (let attempt = 0; got === undefined && attempt <= RETRIES; attempt += 1) {
-        const leaving = new AbortController();
-        clients.set(content, { leaving, since: released });
-        got = await say(url, content, leaving.signal, { 'x-maitred-program': name }).catch(() => undefined);
-        if (got === undefined) await noticed.opened;
-      }
-      clients.delete(content);
-      if (got?.status !== 200) return false;
-      if (got.headers['x-maitred-inherited-ms'] !== undefined) joined.push(got);
-    }
-    return true;
-  };
-  let active = AGENTS;
-  const agents = Array.from({ length: AGENTS }, (_, index) => play(`agent ${index}`).finally(() => (active -= 1)));
-  while (released < AGENTS * CALLS) {
-    await until(() => seen.length === released + 1);
-    const running = seen[released] ?? '';
-    await until(async () => (await waiting(adminUrl)) === active - 1);
-    const leave = [...clients].filter(([content, { since }]) => content !== running && released - since >= PATIENCE);
-    for (const [, { leaving }] of leave) leaving.abort();
-    aborted += leave.length;
-    await until(async () => (await metrics(adminUrl)).get('maitred_kept_places') === leave.length);
-    noticed.open();
-    noticed = gate();
-    await until(async () => (await metrics(adminUrl)).get('maitred_retries_joined_total') === aborted);
-    release();
-    released += 1;
-    await until(() => !clients.has(running));
-  }
-  expect(await Promise.all(agents)).toEqual(Array.from(agents, () => true));
-  expect(seen).toHaveLength(AGENTS * CALLS);
-  expect(aborted).toBeGreaterThan(2 * AGENTS);
-  // All but the first dozen calls of each round were retried once or twice, and each retry took over its place.
-  expect(joined.length).toBeGreaterThan(AGENTS);
-}, 60_000);
 
 describe('a prompt longer than any engine takes', () => {
   it('hears of it at once, however busy they are', async () => {
@@ -190,20 +103,4 @@ describe('a prompt longer than any engine takes', () => {
     leaving.abort();
     await Promise.all(busy);
   }, 20_000);
-});
-
-it('a queue timeout leaves its place to a retry as well', async () => {
-  const { answer, seen, release } = oneByOne();
-  const { url, adminUrl } = await world([await fakeEngine(answer)], queueOf(300, ONE_AT_A_TIME));
-  const first = say(url, 'a');
-  await until(() => seen.length === 1);
-  const late = await say(url, 'b');
-  expect([late.status, late.headers['retry-after']]).toEqual([408, '1']);
-  const back = say(url, 'b');
-  await until(async () => (await waiting(adminUrl)) === 1);
-  release();
-  await until(() => seen.length === 2);
-  release();
-  expect(Number((await back).headers['x-maitred-inherited-ms'])).toBeGreaterThanOrEqual(290);
-  await first;
 });

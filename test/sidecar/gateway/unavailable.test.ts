@@ -7,7 +7,6 @@ import {
   completion,
   errorCode,
   fakeEngine,
-  gate,
   metrics,
   queueOf,
   until,
@@ -27,18 +26,6 @@ describe('an engine without room', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(240);
     expect(full.seen).toHaveLength(1);
     expect((await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="timed_out"}')).toBe(1);
-  });
-
-  it('gets the call again when its rest is over', async () => {
-    let busy = 2;
-    const engine = await fakeEngine((response, seen, request) => {
-      if (busy-- > 0) void says(503, { message: 'full' }, { 'retry-after': '0.05' })(response, seen, request);
-      else void completion()(response, seen, request);
-    });
-    const { url } = await world([engine]);
-    const got = await chat(url);
-    expect([got.status, got.headers['x-maitred-reason']]).toEqual([200, 'retried']);
-    expect(engine.seen).toHaveLength(3);
   });
 
   it('leaves the call to another at once, and is not counted as broken', async () => {
@@ -99,25 +86,6 @@ describe('when all engines are gone', () => {
     expect((await chat(all.url, { model: 'never-seen' })).status).toBe(404);
   });
 
-  it('calls that wait already hear it too', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (response) => {
-      await opened;
-      response.destroy();
-    });
-    const all = await world([engine], {
-      health: { ...QUICK.health, failuresMax: 1 },
-      admission: { window: 1 },
-      timeouts: { noEngineMs: 100 },
-    });
-    const calls = [chat(all.url), chat(all.url)];
-    await until(async () => (await waiting(all.adminUrl)) === 1);
-    const closed = engine.close();
-    open();
-    await closed;
-    for (const call of calls) expect((await call).status).toBe(503);
-  });
-
   it('and one cannot be reached, a call is sent when it can be again', async () => {
     const engine = await fakeEngine();
     const port = Number(new URL(engine.url).port);
@@ -131,12 +99,5 @@ describe('when all engines are gone', () => {
     expect((await call).status).toBe(200);
     server.closeAllConnections();
     server.close();
-  });
-
-  it('and there was none, calls are refused for now, in the shape of their API', async () => {
-    const { url } = await world([]);
-    const got = await chat(url);
-    expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
-    expect(Number(got.headers['retry-after'])).toBeGreaterThan(0);
   });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { prefixAware } from '../../../sim/policies/prefix-aware.js';
 import { roundRobin } from '../../../sim/policies/round-robin.js';
 import { callId, engineId, programId, type CallId, type Candidate, type Placeable } from '../../../src/index.js';
-import { Desk, sentOut } from '../../support/core-desk.js';
 
 function engine(index: number, loadTokens = 0, inFlight = 0): Candidate {
   return { id: engineId(`E${index}`), index, inFlight, loadTokens, capacityTokens: undefined };
@@ -24,14 +23,6 @@ describe('round-robin', () => {
       (open) => balancer.choose(call([]), open).index,
     );
     expect(taken).toEqual([0, 1, 5, 0, 5, 0, 1, 1, 5]);
-  });
-
-  it('spreads over engines whatever their load', () => {
-    const desk = new Desk({}, roundRobin());
-    desk.join('A', { window: 4 });
-    desk.join('B', { window: 4 });
-    for (let n = 0; n < 4; n += 1) desk.arrive(`c${n}`, { prompt: n % 2 === 0 ? 9_000 : 1 });
-    expect(sentOut(desk.log)).toEqual(['c0@A', 'c1@B', 'c2@A', 'c3@B']);
   });
 });
 
@@ -84,17 +75,5 @@ describe('prefix-aware', () => {
     balancer.dispatched?.(call(blocks(65_536, 1_000)), a);
     expect(balancer.place(call(blocks(5)), undefined, [a, b])).toBeUndefined();
     expect(balancer.place(call(blocks(5, 1_000)), undefined, [a, b])).toBe(a);
-  });
-
-  it('works through the scheduler: programs with one prefix meet on one engine', () => {
-    const prefixes: Record<string, number[]> = { a1: [1, 2, 3], b1: [7, 8, 9], a2: [1, 2, 3, 4], a3: [1, 2, 3] };
-    const desk = new Desk(
-      {},
-      prefixAware((id) => prefixes[id]!),
-    );
-    desk.join('A', { window: 8 });
-    desk.join('B', { window: 8 });
-    for (const id of Object.keys(prefixes)) desk.arrive(id, { prompt: 900 });
-    expect(sentOut(desk.log)).toEqual(['a1@A', 'b1@B', 'a2@A', 'a3@A']);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LasDecayed } from '../../../sim/policies/las-decayed.js';
 import type { CoreChanges } from '../../support/core-config.js';
 import { Desk, orderFrom, use } from '../../support/core-desk.js';
-import { cancelled, ended } from '../../support/core-events.js';
+import { cancelled } from '../../support/core-events.js';
 
 /** One slot, so that everything after the first call waits. */
 function narrowDesk(changes: CoreChanges = {}): Desk {
@@ -47,16 +47,6 @@ describe('las-decayed', () => {
     expect(orderFrom(desk, 'run')).toEqual(['n20', 'p1', 'n40']);
   });
 
-  it('charges calls that were cancelled as well', () => {
-    const desk = narrowDesk();
-    desk.arrive('gone', { program: 'p', prompt: 30_000 });
-    desk.tell(cancelled('gone'));
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.arrive('n1');
-    expect(orderFrom(desk, 'run')).toEqual(['n1', 'p1']);
-  });
-
   it.each(['refused', 'lost', 'busy', 'waiting'] as const)(
     'charges a call without an answer only if an engine worked on it: %s',
     (how) => {
@@ -73,16 +63,6 @@ describe('las-decayed', () => {
       expect(orderFrom(desk, 'first')).toEqual(how === 'lost' ? ['n1', 'p1'] : ['p1', 'n1']);
     },
   );
-
-  it('forgets a program that has ended', () => {
-    const desk = narrowDesk();
-    use(desk, 'p', 0, 30_000, 0);
-    desk.tell(ended('p'));
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.arrive('n1');
-    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
-  });
 
   it('keeps its first queue for promotions', () => {
     const desk = narrowDesk({ starvation: { beta: 1, floorMs: 1_000 } });

@@ -13,17 +13,6 @@ const arrivals = ({ programRecords }: Played): number[] =>
   programRecords.map((record) => record.arrivedMs).sort((a, b) => a - b);
 
 describe('arrivals', () => {
-  it('come at the rate, and are another stream for another seed', () => {
-    const open = (seed: number) =>
-      play(endless(), { seed, maxPrograms: 400, arrivals: { type: 'open', ratePerSecond: 20, cv: 1 }, alone: false });
-    const times = arrivals(open(7));
-    expect(times).toEqual(arrivals(open(7)));
-    expect(times).not.toEqual(arrivals(open(8)));
-    expect(times).toHaveLength(400);
-    expect(times.at(-1)! / 400).toBeGreaterThan(45);
-    expect(times.at(-1)! / 400).toBeLessThan(55);
-  });
-
   it('keep as many programs in a closed loop as there is room for', () => {
     const played = play(endless(), { maxPrograms: 21, arrivals: { type: 'closed', concurrency: 3 } });
     const { programRecords } = played;

@@ -165,12 +165,6 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     expect(Math.abs(three - one)).toBeLessThan(0.04);
   });
 
-  it('fill an engine’s window together, and never exceed it', async () => {
-    const engines = await startEngines(5);
-    const gateways = await startGateways(await startStore(), engines);
-    await fill(engines, gateways.map(({ url }) => url)); // prettier-ignore
-  });
-
   it('each tell what all of them have in flight', async () => {
     const engines = await startEngines();
     const gateways = await startGateways(await startStore(), engines);

@@ -52,21 +52,6 @@ describe('a lost engine', () => {
   });
 });
 
-describe('a lost engine that had idle contexts', () => {
-  it('holds none of them when it comes back', () => {
-    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { capacity: 1_000 });
-    for (const call of ['p1', 'p2', 'p3']) {
-      desk.arrive(call, { program: 'p', prompt: 700 });
-      desk.finish(call, { prompt: 700, output: 0 });
-    }
-    desk.arrive('run', { prompt: 100 });
-    expect(desk.arrive('new', { prompt: 800 })).toEqual([]);
-    desk.tell(lost('A'));
-    expect(sentOut(desk.join('A', { capacity: 1_000 }))).toEqual(['new@A']);
-  });
-});
-
 describe('a drained engine', () => {
   it('finishes what it runs, gets nothing more, and is forgotten with its last call', () => {
     const desk = new Desk();

@@ -138,10 +138,4 @@ describe('the calibration of declared sizes', () => {
     for (let program = 0; program < 100; program += 1) calibration.presumedEnded();
     expect(calibration.trustsPresumedEnds).toBe(true);
   });
-
-  it('stays finite with sizes of nothing', () => {
-    const calibration = learnt(20, () => [0, 0]);
-    expect(calibration.explained).toBe(0);
-    expect(calibration.expectedMs(0)).toBeUndefined();
-  });
 });

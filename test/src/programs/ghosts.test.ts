@@ -281,44 +281,6 @@ it('whatever hangs up and comes back, the order is as if it had never left', () 
   expect(returns).toBeGreaterThan(1_000);
 });
 
-describe('thirty agents of five calls of 60 s, one at a time, whose clients wait 10 minutes and retry twice', () => {
-  /** Virtual seconds; each try is a call of its own. @returns programs that were lost */
-  function lost(ghostMs: number): number {
-    const desk = new Desk({ timeouts: { queueMs: 1_800_000, ghostMs }, starvation: { beta: 8, waitMsMax: 300_000 } });
-    desk.join('A', { window: 1 });
-    const AGENTS = 30;
-    const givenUp = new Set<number>();
-    const open = new Map<string, { agent: number; call: number; tries: number; sinceMs: number }>();
-    const ask = (agent: number, call: number, tries: number) => {
-      const id = `${agent}/${call}/${tries}`;
-      open.set(id, { agent, call, tries, sinceMs: desk.nowMs });
-      desk.arrive(id, { program: `p${agent}`, request: `${agent}/${call}` });
-    };
-    for (let agent = 0; agent < AGENTS; agent += 1) ask(agent, 0, 0);
-    while (open.size > 0) {
-      desk.pass(60_000);
-      for (const [id, { agent, call }] of open) {
-        if (desk.dispatchOf(id) === undefined) continue;
-        open.delete(id);
-        if (call < 4) ask(agent, call + 1, 0);
-        desk.finish(id);
-        break;
-      }
-      for (const [id, { agent, call, tries, sinceMs }] of open) {
-        if (desk.nowMs - sinceMs < 600_000 || desk.dispatchOf(id) !== undefined) continue;
-        open.delete(id);
-        desk.tell(hungUp(id));
-        if (tries < 2) ask(agent, call, tries + 1);
-        else givenUp.add(agent);
-      }
-    }
-    return givenUp.size;
-  }
-
-  it('all end where places are kept', () => expect(lost(120_000)).toBe(0));
-  it('do not all end where they are not', () => expect(lost(0)).toBeGreaterThan(0));
-});
-
 it('a program whose lease is over keeps no place', () => {
   const desk = busyDesk({ timeouts: { ghostMs: 1_000, leaseMs: 100 } });
   asked(desk, 'first try');

@@ -27,18 +27,6 @@ describe('open arrivals', () => {
     expect(times(4, 0, 5)).toEqual([250, 500, 750, 1000, 1250]);
   });
 
-  it('with a variation of 1 are a Poisson process: so many gaps are longer than the mean, and twice that', () => {
-    const between = gaps(times(1, 1, 40_000));
-    const beyond = (ms: number) => between.filter((gap) => gap > ms).length / between.length;
-    expect(beyond(1000)).toBeCloseTo(Math.exp(-1), 1);
-    expect(beyond(2000)).toBeCloseTo(Math.exp(-2), 2);
-  });
-
-  it('are the same for the same dice, and others for others', () => {
-    expect(times(2, 1, 50, 4)).toEqual(times(2, 1, 50, 4));
-    expect(times(2, 1, 50, 4)).not.toEqual(times(2, 1, 50, 5));
-  });
-
   it.each([
     [0, 1],
     [-1, 1],

@@ -47,18 +47,6 @@ describe('a distribution', () => {
       expect(spread[figure as keyof typeof spread] / value, figure).toBeCloseTo(1, 1);
   });
 
-  it('of gamma has its coefficient of variation', () => {
-    for (const cv of [0.3, 1, 2.5]) {
-      const values = draws(gamma(10, cv), 50_000);
-      const dice = new Dice(9);
-      const raw = Array.from({ length: 50_000 }, () => dice.gammaOf(10, cv));
-      const { mean } = spreadOf(raw);
-      const deviation = Math.sqrt(raw.reduce((sum, value) => sum + (value - mean) ** 2, 0) / raw.length);
-      expect(Math.abs(deviation / mean / cv - 1)).toBeLessThan(0.05);
-      expect(Math.min(...values)).toBeGreaterThanOrEqual(1);
-    }
-  });
-
   it('draws each whole number of a uniform range alike', () => {
     const values = draws(uniform(1, 4), 8000, drawWhole);
     for (const each of [1, 2, 3, 4])

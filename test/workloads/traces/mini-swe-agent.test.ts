@@ -64,11 +64,6 @@ describe('a recorded program', () => {
       { promptTokens: 1400, outputTokens: 0, prefix: { call: 1, tokens: 1200 } },
     ]);
   });
-
-  it('never has a gap below zero', async () => {
-    const { programs } = await readText(jsonLines([trajectory('quick', ['a', 'b'], 0)]));
-    expect(programs[0]?.calls.map(({ gapMs }) => gapMs)).toEqual([0, 0]);
-  });
 });
 
 const TOKENS = 'messages.2.extra.response.usage.completion_tokens';

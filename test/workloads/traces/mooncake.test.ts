@@ -12,19 +12,6 @@ describe('a request', () => {
     ]);
   });
 
-  it('may come out of order, without a block, and of any length', async () => {
-    const { programs } = await readText(
-      jsonLines([
-        good,
-        { ...good, timestamp: 0, hash_ids: [] },
-        { timestamp: 1, input_length: 0, output_length: 0, hash_ids: [] },
-      ]),
-    );
-    expect(programs.map(({ arrivalMs }) => arrivalMs)).toEqual([27_000, 0, 1]);
-    expect(programs[1]?.calls[0]).not.toHaveProperty('prefix');
-    expect(programs[2]?.calls[0]).toMatchObject({ promptTokens: 0, outputTokens: 0 });
-  });
-
   it.each([
     ['timestamp', -1],
     ['timestamp', '0'],

@@ -83,15 +83,6 @@ describe('a file', () => {
     expect(problems).toEqual(['2 duplicate', '3 duplicate']);
   });
 
-  it('can be left before its end', async () => {
-    const { programs } = await openTrace(fileOf('a.gz', gzipSync(sampleTrace('maitred', 1).repeat(50_000))));
-    for await (const { id } of programs) {
-      expect(id).toBe('p0');
-      break;
-    }
-    expect((await programs.next()).done).toBe(true);
-  });
-
   it('that breaks the terminal’s line in its errors does not', async () => {
     const error: unknown = await openTrace(fileOf('a', '[{"a": 1,\n\u001b[31m}]')).catch((reason: unknown) => reason);
     expect((error as Error).message).not.toMatch(/\p{Cc}/u);
