@@ -73,13 +73,14 @@ function asText(lines: readonly Outline[], plan: Plan): string {
   const { programs, dependencies, promptTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
   const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, promptTokens))} %)`;
   return [
-    `lines                   ${lines.filter(({ item }) => item <= 0).length}, which need ${dependencies} answers of others`,
-    `programs                ${programs}`,
+    `lines                   ${lines.filter(({ item }) => item <= 0).length}`,
+    `answers in prompts      ${dependencies}: so many times a line waits for another's answer`,
+    `programs                ${programs}: lines that wait for each other are one`,
     `prompt tokens           ${promptTokens}, estimated at 4 characters each`,
     `output tokens           ${outputTokens} at most; 256 for a line without a limit`,
-    `longest chain           ${criticalTokens} tokens`,
-    `lines equal to others   ${merged.lines}, which are not asked; prompt tokens ${share(merged.promptTokens)}`,
-    `shared with the call before, prompt tokens`,
+    `longest chain           ${criticalTokens} tokens, one line after the other`,
+    `equal lines             ${merged.lines}, answered by copies; prompt tokens saved ${share(merged.promptTokens)}`,
+    `prompt tokens that a line has in common with the one before, so that the cache has them`,
     `  in the file's order   ${share(shared.asGiven)}`,
     `  as planned            ${share(shared.planned)}`,
   ].join('\n');

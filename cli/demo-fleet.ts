@@ -1,12 +1,10 @@
 import { runLoad, type LoadOptions } from '../loadtest/index.js';
 import type { Demo } from '../sidecar/index.js';
-import { type AgentProgram, WORKLOADS, programs } from '../workloads/index.js';
+import { WORKLOADS, programs } from '../workloads/index.js';
 
-/** A minute or two of work for two embedded engines, with more calls at once than they have slots. */
-const PROGRAMS = 80;
-const CONCURRENCY = 60;
-/** A single tree search may have a thousand calls, and would go on alone for minutes. */
-const OUTPUT_TOKENS_MAX = 6000;
+/** A minute of work for two embedded engines, whose KV caches hold a third of the contexts of as many agents at once. */
+const PROGRAMS = 200;
+const CONCURRENCY = 100;
 /** Nobody wants to watch an agent's tools run. */
 const GAP_MS_MAX = 4000;
 const TIMEOUT_MS = 300_000;
@@ -28,7 +26,7 @@ export class DemoFleet implements Demo {
   }
 
   start(): void {
-    if (this.#progress !== undefined || this.#stop.signal.aborted) return;
+    if (this.target === '' || this.#progress !== undefined || this.#stop.signal.aborted) return;
     this.#fleets += 1;
     this.#progress = { ended: 0, total: PROGRAMS };
     const onProgress: LoadOptions['onProgress'] = ({ programsEnded }) => {
@@ -48,17 +46,12 @@ export class DemoFleet implements Demo {
   }
 }
 
-function* smallOnes(all: Iterable<AgentProgram>): Iterable<AgentProgram> {
-  const tokensOf = ({ calls }: AgentProgram) => calls.reduce((sum, { outputTokens }) => sum + outputTokens, 0);
-  for (const program of all) if (tokensOf(program) <= OUTPUT_TOKENS_MAX) yield program;
-}
-
 const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };
 
 /** The programs of a fleet, and when they come. */
 export function fleetOf(seed: number) {
   return {
-    programs: () => smallOnes(programs(WORKLOADS.mixed, seed)),
+    programs: () => programs(WORKLOADS.react, seed),
     maxPrograms: PROGRAMS,
     arrivals: { type: 'closed', concurrency: CONCURRENCY } as const,
     gapMsMax: GAP_MS_MAX,

@@ -82,10 +82,21 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
 /** Two lines a finding: what was found, and what to do. */
 function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
-  const lines = findings.map(({ level, subject, found, advice }) => {
+  const lines = folded(findings).map(({ level, subject, found, advice }) => {
     const texts = [`${subject}: ${found}`, ...(advice === undefined ? [] : [`-> ${advice}`])];
     const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS));
     return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
   });
   return `${lines.join('\n')}\n`;
+}
+
+/** Equal findings on several subjects, such as all engines, as one. */
+function folded(findings: readonly Finding[]): Finding[] {
+  const unlike = new Map<string, Finding>();
+  for (const finding of findings) {
+    const key = JSON.stringify([finding.level, finding.found, finding.advice]);
+    const same = unlike.get(key);
+    unlike.set(key, same === undefined ? finding : { ...same, subject: `${same.subject}, ${finding.subject}` });
+  }
+  return [...unlike.values()];
 }

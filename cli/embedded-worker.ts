@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads';
+import { KV_TOKENS } from './embedded.js';
 import { DEFAULT_PRESET, PRESETS, startEngine } from '../sim/index.js';
 
 /** Report of an embedded engine once it listens. */
@@ -8,5 +9,5 @@ export interface Ready {
 }
 
 /** The thread of one embedded engine serves until it is terminated. */
-const { url } = await startEngine({});
+const { url } = await startEngine({ kvTokens: KV_TOKENS });
 parentPort?.postMessage({ url, model: PRESETS[DEFAULT_PRESET].model } satisfies Ready);

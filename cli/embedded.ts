@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import type { EngineConfig } from '../sidecar/config/index.js';
 import type { Ready } from './embedded-worker.js';
 
-/** Calls in flight of each: few, so that a fleet on one's own machine has something to wait for. */
-export const WINDOW = 16;
+/** Tokens that the KV cache of each holds: few, so that a fleet on one's own machine shows what the gate does. */
+export const KV_TOKENS = 40_000;
 
 /** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {
@@ -28,12 +28,7 @@ export async function startEmbedded(
   };
   try {
     const ready = await Promise.all(workers.map(async (worker) => ((await once(worker, 'message')) as [Ready])[0]));
-    const configs = ready.map(({ url }, index): EngineConfig => ({
-      id: `embedded-${index + 1}`,
-      url,
-      kind: 'vllm',
-      window: WINDOW,
-    }));
+    const configs = ready.map(({ url }, index): EngineConfig => ({ id: `embedded-${index + 1}`, url, kind: 'vllm' }));
     workers.forEach((worker, index) => worker.on('error', (error) => onError(`embedded-${index + 1}`, error)));
     return { configs, model: ready[0]?.model, close };
   } catch (error) {

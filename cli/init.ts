@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { plain } from '../text/index.js';
 import { ENGINE_KINDS, type EngineConfig } from '../sidecar/config/index.js';
@@ -39,7 +39,7 @@ export function addInitCommand(program: Command, version: string): void {
     .command('init')
     .description('write a commented configuration; without --engine and --embedded, asks for the engines');
   init
-    .requiredOption('-o, --out <file>', 'file to write, - is stdout')
+    .option('-o, --out <file>', 'file to write, - is stdout', 'maitred.yaml')
     .option('--force', 'replace the file if it exists', false)
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
     .option('--embedded <count>', 'stand-in engines, to try it out', numberFrom(1, 64, 'a whole number'))
@@ -127,24 +127,19 @@ function headOf(out: string, version: string): string[] {
   ];
 }
 
-/** Only for its owner, as it may hold the admin token. Whole or not at all. */
+/** Only for its owner, as it may hold the admin token. Whole or not at all, also on a full disk. */
 function write(command: Command, file: string, text: string, force: boolean): void {
-  if (!force || !existsSync(file)) {
-    try {
-      writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
-    } catch (error) {
-      command.error(`${file} cannot be written: ${(error as Error).message}`);
-    }
-    return;
-  }
-  const target = realpathSync(file);
+  const target = existsSync(file) ? realpathSync(file) : file;
   const next = `${target}.${randomBytes(4).toString('hex')}.tmp`;
   try {
     writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
+    // A file that has come meanwhile stays.
+    if (!force) closeSync(openSync(target, 'wx'));
     renameSync(next, target);
   } catch (error) {
-    rmSync(next, { force: true });
     command.error(`${file} cannot be written: ${(error as Error).message}`);
+  } finally {
+    rmSync(next, { force: true });
   }
 }
 

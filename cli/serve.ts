@@ -12,6 +12,7 @@ import {
 import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
+import { OWN_NAME } from './advice.js';
 import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
@@ -47,7 +48,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   try {
     const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });
     if (demo !== undefined) demo.target = gateway.url;
-    if (hasNoEngine(config)) log.warn('no engine is configured; add one by POST /engines');
+    if (hasNoEngine(config)) log.warn(`no engine is configured: name one with --engine, or run ${OWN_NAME} init`);
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config, embedded.model);
     const reload = () => {
       try {

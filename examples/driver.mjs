@@ -1,4 +1,4 @@
-/** Four programs of three calls each on one engine, in virtual time: the scheduler without a gateway (docs/LIBRARY.md). */
+/** Four programs of three calls each on one engine, in virtual time: the scheduler without a gateway (src/README.md). */
 import { Scheduler, callId, defaults, engineId, millis, modelId, programId, tenantId, tokens } from 'maitred';
 import { makeBalancer } from 'maitred/loadbalancer';
 

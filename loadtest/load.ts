@@ -100,6 +100,8 @@ export interface TargetFacts {
   readonly ignoresEos: boolean;
   /** Speed of a call alone, from which `aloneMs` is computed: the same for all targets of a run. Undefined: not measured. */
   readonly alone: AloneSpeed | undefined;
+  /** Longest time that a call before the run waited in a gateway's queue; absent: unknown. */
+  readonly waitedMs?: number;
   /** Prompt tokens intended for calls with made text, and those that the target counted. */
   readonly promptTokensWanted: number;
   readonly promptTokensCounted: number;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Ask } from './apis/api.js';
 import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
 import { measureAlone } from './alone.js';
@@ -13,7 +14,7 @@ const EXCHANGE_MS_MAX = 60_000;
 const FIRST_WORDS = 'are you there';
 const FIRST_TOKENS = 4;
 
-type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline' | 'identity'>;
+type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline'>;
 
 /** The properties of a target, and how to write for it. */
 export interface Readiness extends Calibration {
@@ -31,10 +32,15 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   const { model, maxModelLen, owner, policy } = await readModels(target, options.model, timeoutMs, signal);
   const { api } = target;
   const base = { model, tools: [], stream: options.stream, fields: {} };
-  // Each is a program of one call, which would stay in a gateway's table as idle.
-  const headers: Record<string, string> = options.identity === 'maitred' ? { 'x-maitred-final': 'true' } : {};
-  const ask = (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) =>
-    target.ask(api.body({ ...base, ...part }), { headers, timeoutMs }, signal);
+  // To a gateway all of them are one program, which ends before the run: else each would be a program of its own.
+  const program = policy === undefined ? undefined : `load-${randomUUID().slice(0, 8)}`;
+  const headers: Record<string, string> = program === undefined ? {} : { 'x-maitred-program': program };
+  let waitedMs = 0;
+  const ask = async (part: Pick<Ask, 'items' | 'outputTokens' | 'isExact'> & Partial<Ask>) => {
+    const outcome = await target.ask(api.body({ ...base, ...part }), { headers, timeoutMs }, signal);
+    waitedMs = Math.max(waitedMs, outcome.gateway.queueMs || 0);
+    return outcome;
+  };
 
   const first = { items: [api.item({ role: 'user', text: FIRST_WORDS })], outputTokens: FIRST_TOKENS };
   let isExact = options.ignoreEos;
@@ -61,6 +67,8 @@ export async function preflight(target: Target, options: PreflightOptions, signa
   };
   const calibration = await calibrate(prober, maxModelLen);
   const alone = options.baseline === 'none' ? undefined : await measureAlone(prober, calibration, maxModelLen);
+  if (program !== undefined)
+    await target.json('POST', `/programs/${program}/end`, {}, limit(signal, timeoutMs)).catch(() => undefined);
   return {
     ...calibration,
     offersTools: withTools?.outcome === 'completed',
@@ -74,6 +82,7 @@ export async function preflight(target: Target, options: PreflightOptions, signa
       isExact: calibration.isExact,
       ignoresEos: isExact,
       alone,
+      waitedMs,
     },
   };
 }

@@ -8,6 +8,8 @@ const IDLE_SHARE = 0.25;
 /** Deviation in length above which prompts count as wrong. */
 const LENGTH_SHARE = 0.01;
 
+const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
+
 interface Ran {
   readonly options: Pick<LoadOptions, 'connections' | 'ignoreEos'>;
   readonly targets: readonly TargetFacts[];
@@ -19,7 +21,6 @@ interface Ran {
 /** Limitations of a run's figures, in sentences. */
 export function warningsOf({ options, targets, generator, programsTooLong, isTooMany }: Ran): string[] {
   const { loopLagMs, lateSendMs, cpuShare, callsInFlightMax } = generator;
-  const ms = (value: number) => `${value.toFixed(value < 10 ? 1 : 0)} ms`;
   const warnings: string[] = [];
   if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE) {
     const [who, remedy] =
@@ -41,8 +42,10 @@ export function warningsOf({ options, targets, generator, programsTooLong, isToo
 }
 
 function ofTarget(target: TargetFacts, wantsExact: boolean): string[] {
-  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted } = target;
+  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted, waitedMs = 0 } = target;
   const warnings: string[] = [];
+  if (waitedMs > LATE_MS)
+    warnings.push(`${url} was busy before the run: a call waited ${ms(waitedMs)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore
   if (!isExact) {
     const how = { tokenize: 'by its tokenizer', usage: 'by the usage of a few calls', guess: 'at one token per word' }; // prettier-ignore
     warnings.push(`Prompt lengths for ${url} are approximate, ${how[tokenizer]}.`);

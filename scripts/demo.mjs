@@ -8,6 +8,7 @@ import { join } from 'node:path';
 
 const TRACES = '../shared/traces/mini-swe-agent';
 const PRESET = 'llama-3.1-8b-a100';
+const BYTES_MAX = 2 ** 28;
 
 const given = process.argv.slice(2);
 const isGiven = (...names) => names.some((name) => given.includes(name));
@@ -16,7 +17,6 @@ const isGiven = (...names) => names.some((name) => given.includes(name));
 function programs() {
   if (isGiven('--trace', '--workload')) return [];
   const file = existsSync(TRACES) && readdirSync(TRACES).find((name) => /\.jsonl(\.gz)?$/.test(name));
-  if (!file) process.stderr.write(`no recorded programs in ${TRACES}: synthetic ones instead\n`);
   return file ? ['--trace', join(TRACES, file), '--gap-max', '60s'] : ['--workload', 'coding'];
 }
 
@@ -33,5 +33,60 @@ const args = [
   ...option('--seed', '1,2,3'),
   ...given,
 ];
-process.stderr.write(`maitred ${args.join(' ')}\n\n`);
-process.exitCode = spawnSync(process.execPath, ['dist/cli/main.js', ...args], { stdio: 'inherit' }).status ?? 1;
+
+/** The outcome in words. @param document of `maitred sim --json` */
+function told({ settings, runs, ratios }) {
+  const presets = settings.varied?.preset ?? [settings.preset];
+  const policies = [...new Set(runs.map(({ policy }) => policy))];
+  const mean = (preset, policy, of) => {
+    const own = runs.filter((run) => run.policy === policy && (run.settings?.preset ?? preset) === preset).map(of);
+    return own.reduce((sum, value) => sum + value, 0) / own.length;
+  };
+  const seconds = (policy, preset = presets[0]) => mean(preset, policy, (run) => run.program_seconds.mean);
+  const times = (policy, preset) => `${(seconds(policies[0], preset) / seconds(policy, preset)).toFixed(1)}x`;
+  const rows = policies.map((policy) => [
+    NAMES[policy] ?? policy,
+    `${Math.round(seconds(policy))} s`,
+    policy === policies[0] ? '' : `${times(policy)} faster`,
+    `${Math.round(100 * mean(presets[0], policy, (run) => run.prefix_hit_rate))} %`,
+  ]);
+  const last = policies.at(-1);
+  const others = presets.slice(1).map((preset) => `${times(last, preset)} with ${preset}`);
+  const outcome = ratios.find(
+    ({ policy, settings: own }) => policy === last && (own?.preset ?? presets[0]) === presets[0],
+  );
+  return [
+    ...table([['', 'an agent takes', '', 'of its prompts found in the cache'], ...rows]),
+    '',
+    ...(others.length > 0 ? [`On slower and faster engines: ${others.join(', ')}.`] : []),
+    ...(outcome === undefined ? [] : [`In detail: ${outcome.outcome.replace(/^On [^,]+, /, '')}`]),
+  ];
+}
+
+const NAMES = {
+  'pass-through': 'no scheduling',
+  'fcfs-window': 'no more agents than the caches hold',
+  plas: 'and the shortest rest first (maitred)',
+};
+
+function table(rows) {
+  const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
+  return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('   ').trimEnd()); // prettier-ignore
+}
+
+const isPlain = isGiven('--json', '--help', '-h');
+const show = (lines) => process.stdout.write(`${lines.join('\n')}\n`);
+if (!isPlain && given.length === 0)
+  show(['30 coding agents at once, on two model engines whose KV caches hold a third of their contexts.', '']);
+const { status, stdout } = spawnSync(process.execPath, ['dist/cli/main.js', ...args, ...(isPlain ? [] : ['--json'])], {
+  stdio: ['inherit', isPlain ? 'inherit' : 'pipe', 'inherit'],
+  maxBuffer: BYTES_MAX,
+});
+process.exitCode = status ?? 1;
+if (!isPlain && status === 0)
+  show([
+    ...told(JSON.parse(stdout)),
+    `All figures: npx maitred ${args.join(' ')}`,
+    '',
+    'Next: npm start, then "Send a demo fleet" on the page that it names. Your own engines: npx maitred init',
+  ]);

@@ -1,5 +1,5 @@
 /**
- * Makes `dist/core`, the package `maitred-core`: the scheduler and its balancers (docs/LIBRARY.md) as they lie in `dist`,
+ * Makes `dist/core`, the package `maitred-core`: the scheduler and its balancers (src/README.md) as they lie in `dist`,
  * without the gateway and its dependencies. `npm pack ./dist/core` or `npm publish ./dist/core` does the rest.
  */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

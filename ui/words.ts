@@ -89,14 +89,14 @@ export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = 
   refused: 'another attempt, after others',
   resting: 'an engine that reported no room',
   probation: 'an engine on probation',
-  window: 'a slot',
+  window: 'the window',
   kv: 'KV cache',
   turn: 'calls ahead',
-  knee: 'an engine past its knee',
+  knee: 'the batch to shrink (knee)',
   background: 'room that no other call needs',
 };
 
-/** ` for a slot`, or `: 5 for a slot, 3 for KV cache`; the most frequent first. */
+/** ` for the window`, or `: 5 for the window, 3 for KV cache`; the most frequent first. */
 export function causesWords(causes: Queue['waiting_for']): string {
   const there = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[]).filter((cause) => causes[cause] > 0);
   const [first, ...others] = there.sort((a, b) => causes[b] - causes[a]);

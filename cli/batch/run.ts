@@ -68,6 +68,8 @@ export async function runBatch(
   await run.close();
   await agent.close();
   show(results, '\n');
+  const { code, message } = (fault ?? {}) as NodeJS.ErrnoException;
+  if (code !== undefined) throw new Error(`${out} cannot be written: ${message}; --resume goes on`);
   if (fault !== undefined) throw fault as Error;
   if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
   if (results.counts.failed > 0) throw new Error(`lines have failed; ${paths.errors} tells why`);

@@ -3,6 +3,7 @@ import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
 import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import type { RunReport } from './run.js';
+import { isOverloaded } from './verdicts.js';
 
 /** Share of calls that may wait in an engine, and be few. */
 const ENGINE_WAITS = 0.05;
@@ -29,8 +30,8 @@ const NAMES_MAX = 6;
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
   const drained = plan.variants
     .map((variant, at) => ({ variant, at, own: runs.filter((run) => run.variant === at) }))
-    .filter(({ own }) => own.length > 0 && own.every(({ queue_grew }) => queue_grew === true));
-  if (!isSweep(plan)) return drained.length === 0 ? [] : [drainText(drained.map(({ variant }) => nameOf(plan, variant)).join(', '), drained)]; // prettier-ignore
+    .filter(({ at }) => isOverloaded(runs, at));
+  if (!isSweep(plan)) return drained.length === 0 ? [] : [drainText(drained.map(({ variant }) => nameOf(plan, variant)).join(', '), drained, false)]; // prettier-ignore
   // Where a setting keeps up, the load is not too high for the others to tell something.
   const choices = choicesOf(plan);
   const own = ({ at }: { readonly at: number }) => drained.filter((each) => Math.floor(each.at / choices) === Math.floor(at / choices)); // prettier-ignore
@@ -39,7 +40,7 @@ function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
   const places = [...new Set(whole.map(({ variant }) => valuesText(variant.values, axes)))];
   const some = drained.filter((each) => !whole.includes(each));
   return [
-    ...(whole.length > 0 ? [drainText(listed(places) || 'every setting', whole)] : []),
+    ...(whole.length > 0 ? [drainText(listed(places) || 'every setting', whole, true)] : []),
     ...(some.length > 0 ? [`${listed(some.map(({ variant }) => nameOf(plan, variant)))}: overloaded, though other settings kept up.`] : []), // prettier-ignore
   ];
 }
@@ -48,6 +49,7 @@ function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
 function drainText(
   names: string,
   drained: readonly { readonly variant: Variant; readonly own: readonly RunReport[] }[],
+  isLeftOut: boolean,
 ): string {
   const engines = Math.min(...drained.map(({ variant }) => variant.engines));
   const least = drained.filter(({ variant }) => variant.engines === engines);
@@ -55,10 +57,14 @@ function drainText(
     ...least.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)),
   );
   const arrivals = drained[0]?.variant.arrivals;
-  const slower =
-    arrivals?.type === 'open' ? loadText({ ...arrivals, ratePerSecond: served }, 'below') : '--trace-speed';
-  return `${names}: overloaded, the queue kept growing, so times grow with the number of programs. Lower ${slower}.`; // prettier-ignore
+  const found = `${names}: overloaded${isLeftOut ? ', so left out of the verdict' : ''}: the queue kept growing, so times grow with the number of programs.`; // prettier-ignore
+  if (arrivals?.type !== 'open') return `${found} Lower --trace-speed.`;
+  const [from, to] = RANGE.map((share) => Number((share * served).toPrecision(2)));
+  return `${found} Lower ${loadText({ ...arrivals, ratePerSecond: served }, 'below')}${isLeftOut ? `, such as --rate ${from}..${to}` : ''}.`;
 }
+
+/** Shares of what the engines serve, between which scheduling begins to pay. */
+const RANGE = [0.3, 0.9];
 
 function listed(names: readonly string[]): string {
   const more = names.length - NAMES_MAX;

@@ -16,8 +16,8 @@ export interface Recommendation {
 
 /**
  * The setting under which programs are fastest, if any is certainly better than the first; in several circumstances,
- * what is best in each. Undefined where settings do not differ, where runs are missing, and where the first knows the
- * future.
+ * what is best in each. Undefined where settings do not differ, where runs are missing, where all loads overload all
+ * settings, and where the first knows the future.
  */
 export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendation | undefined {
   const whole = runs.filter(({ complete }) => complete);
@@ -30,7 +30,8 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
   const take = (choice: number, sentence: string) => ({ sentence, values: own(choice), choice });
   if (!plan.isExact && plan.seeds.length < 2) return take(0, `Keep ${against} for now: one seed cannot tell chance from a difference; take several, such as --seed 1,2,3.`); // prettier-ignore
   const verdicts = verdictsOf(plan, whole);
-  if (verdicts.length > 1) {
+  if (verdicts.length === 0) return undefined;
+  if (plan.variants.length > settings) {
     const { choice, sentence } = breakEvenOf(plan, verdicts);
     const lines = [...verdicts.map((each) => each.sentence), sentence, ...notesOn(plan, own(choice), choice, settings)];
     return take(choice, lines.join('\n'));

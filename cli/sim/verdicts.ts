@@ -17,12 +17,21 @@ export interface PlaceVerdict {
   readonly sentence: string;
 }
 
-/** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
+/** Whether the queue of a variant grew in each of its runs: its times then say only how many programs there were. */
+export function isOverloaded(runs: readonly RunReport[], variant: number): boolean {
+  const own = runs.filter((run) => run.variant === variant);
+  return own.length > 0 && own.every(({ queue_grew }) => queue_grew === true);
+}
+
+/**
+ * The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. None of
+ * those that overload every setting.
+ */
 export function verdictsOf(plan: Plan, runs: readonly RunReport[]): PlaceVerdict[] {
   const choices = choicesOf(plan);
-  return Array.from({ length: plan.variants.length / choices }, (_, at) =>
-    verdictAt(plan, runs, at * choices, choices),
-  );
+  const firsts = Array.from({ length: plan.variants.length / choices }, (_, at) => at * choices);
+  const isServed = (first: number) => plan.variants.slice(first, first + choices).some((_, at) => !isOverloaded(runs, first + at)); // prettier-ignore
+  return firsts.filter(isServed).map((first) => verdictAt(plan, runs, first, choices));
 }
 
 function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): PlaceVerdict {
@@ -31,7 +40,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   const place = around.charAt(0).toUpperCase() + around.slice(1);
   const failed = (variant: number) => runs.reduce((sum, run) => sum + (run.variant === variant ? run.failed : 0), 0);
   const tried = Array.from({ length: choices - 1 }, (_, at) => at + 1)
-    .filter((choice) => isPossible(plan.variants[first + choice]) && failed(first + choice) <= failed(first))
+    .filter((choice) => isPossible(plan.variants[first + choice]) && !isOverloaded(runs, first + choice) && failed(first + choice) <= failed(first)) // prettier-ignore
     .map((choice) => ({ choice, ratio: ratiosOf(runs, { first, other: first + choice }).program_seconds.mean })); // prettier-ignore
   const verdicts = tried.map(({ ratio }) => verdictOf(ratio, plan.margin));
   const better = tried
@@ -93,5 +102,7 @@ export function breakEvenOf(plan: Plan, verdicts: readonly PlaceVerdict[]): { ch
   if (!isRising || from >= verdicts.length)
     return { choice, sentence: `${name} is better in ${count(choice)} of these ${verdicts.length}.` }; // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
-  return { choice, sentence: `${name} pays ${from === 0 ? 'at all of these loads' : `from ${place} on`}.` };
+  const all =
+    verdicts.length === loads.length ? 'at all of these loads' : 'at all of these loads that the engines sustain';
+  return { choice, sentence: `${name} pays ${from === 0 ? all : `from ${place} on`}.` };
 }

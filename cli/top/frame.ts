@@ -20,6 +20,9 @@ export function frame({ url, sort, snapshot, fault }: Scene, width: number): str
   return [head, ...tableLines(snapshot.programs, sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
+/** Columns of the reason why an engine is down. */
+const DOWN_WIDTH = 40;
+
 /** The most telling first: on narrow terminals the last ones have no room. */
 function headOf(url: string, { gateway, engines, queue, programs, offset, total }: Snapshot): string[] {
   const running = engines.reduce((sum, { in_flight: calls }) => sum + calls, 0);
@@ -34,6 +37,7 @@ function headOf(url: string, { gateway, engines, queue, programs, offset, total 
   return [
     url.replace(/^http:\/\//, ''),
     ...(draining ? ['DRAINING'] : []),
+    ...engines.flatMap(({ id, state, down_reason: reason }) => (reason === null || state === 'draining' ? [] : [`DOWN ${id}: ${fitted(reason, Math.min(DOWN_WIDTH, widthOf(reason)))}`])), // prettier-ignore
     counted(total, 'program'),
     ...(programs.length < total ? [`shown ${offset + 1} to ${offset + programs.length}`] : []),
     ...(gateways > 1 ? [`1 of ${counted(gateways, 'gateway')}`] : []),

@@ -44,7 +44,13 @@ const ANSWERS = {
   }),
   '/engines': z.object({
     engines: z.array(
-      z.object({ state: name, in_flight: figure, all_gateways: z.object({ in_flight: figure }).nullish().catch(null) }),
+      z.object({
+        id: name.catch(''),
+        state: name,
+        down_reason: name.nullable().catch(null),
+        in_flight: figure,
+        all_gateways: z.object({ in_flight: figure }).nullish().catch(null),
+      }),
     ),
   }),
   '/queue': z.object({ waiting: figure, longest_wait_seconds: figure, waiting_for: z.record(name, figure).catch({}) }),

@@ -128,17 +128,17 @@ function obstacleInWords(
     case 'probation':
       return engine === undefined
         ? 'It waits for an engine that has proved itself: those that are up are on probation, and get no call that failed before.'
-        : `It waits for a slot: ${at} is on probation after a failure, and runs one call at a time until one is answered.`;
+        : `It waits for ${at}, which is on probation after a failure and runs one call at a time until one is answered.`;
     case 'window':
-      return `It waits for a slot: ${at} has ${count(limit - free)} in flight, and its window is ${limit}.`;
+      return `It waits for the window of ${at}: ${count(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
-      return `It waits for KV cache: ${at} has a free slot, but the call needs ${tokens(needs)}, and the gate of ${tokens(limit)} ${free < 0 ? `is exceeded by ${tokens(-free)}` : `has ${tokens(free)} free`}. The rest is held for calls in flight and for programs that are expected to return.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return `It waits for KV cache: the window of ${at} has room, but the call needs ${tokens(needs)}, and the gate of ${tokens(limit)} ${free < 0 ? `is exceeded by ${tokens(-free)}` : `has ${tokens(free)} free`}. The rest is held for calls in flight and for programs that are expected to return.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
         ? `It waits for its turn at ${at}.`
         : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} is ahead and is held.`;
     case 'knee':
-      return `It is held: ${at} has a slot and room, but is past its knee, so the call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
+      return `It is held: ${at} has room, but its batch is past the knee, so one more call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
     case 'background':
       return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
@@ -166,13 +166,13 @@ function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView
     case 'probation':
       return `${engine} is on probation${too}`;
     case 'window':
-      return `${engine} is full${too} (${limit - free} of ${count(limit)})`;
+      return `the window of ${engine} is full${too} (${limit - free} of ${count(limit)})`;
     case 'kv':
       return `${engine} has too little KV cache${too} (needs ${tokens(needs)}, ${free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`})`;
     case 'turn':
       return `at ${engine} other calls come first${too}`;
     case 'knee':
-      return `${engine} is past its knee${too}`;
+      return `the batch of ${engine} is past its knee${too}`;
     case 'background':
       return `${engine} keeps its room for others${too}`;
   }

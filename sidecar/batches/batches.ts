@@ -13,6 +13,7 @@ import { Pump, type Work } from './pump.js';
 import { Results } from './results.js';
 import { Run, type Answers, type LineAnswer, type LineRequest, type Signs } from './run.js';
 import { Shelf } from './shelf.js';
+import { isFull } from './upload.js';
 
 export interface BatchPorts {
   readonly config: () => Config['batches'];
@@ -205,6 +206,7 @@ export class Batches {
     this.#planning = this.#planning
       .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
       .catch(async (err: unknown) => {
+        if (this.#isClosing) return;
         this.ports.log.error({ err, batch: id }, 'batch failed');
         await this.#failed(shelf, id, [problem('internal', 'The gateway could not read the file.', null)]).catch(() => undefined); // prettier-ignore
       });
@@ -217,7 +219,7 @@ export class Batches {
     if (!('order' in input)) return this.#failed(shelf, id, input);
     const { output, errors } = outputOf(batch);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await Results.open(nameOf(id), input.items, paths, this.#disk);
+    const results = await this.#surely(() => Results.open(nameOf(id), input.items, paths, this.#disk));
     const work: Work = {
       shelf,
       id,
@@ -273,7 +275,8 @@ export class Batches {
       if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
       const at = this.#seconds;
       if (!isCancelled && !isLate) await shelf.change(id, { status: 'finalizing', finalizing_at: at }, true);
-      const files = await shelf.addResults(id, run.results.bytes, at, Math.floor(this.ports.config().keepMs / 1000));
+      const keepSeconds = Math.floor(this.ports.config().keepMs / 1000);
+      const files = await this.#surely(() => shelf.addResults(id, run.results.bytes, at, keepSeconds));
       const ended: Patch = isCancelled
         ? { status: 'cancelled', cancelled_at: at }
         : isLate
@@ -322,6 +325,16 @@ export class Batches {
       for (const file of shelf.files.values())
         if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.removeFile(file.id);
     }
+  }
+
+  /** Repeats what a full disk prevents. */
+  async #surely<T>(write: () => Promise<T>): Promise<T> {
+    for (;;)
+      try {
+        return await write();
+      } catch (error) {
+        if (!isFull(error) || !(await this.#failedWrite(error))) throw error;
+      }
   }
 
   /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */

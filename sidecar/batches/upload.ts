@@ -113,13 +113,13 @@ function checkRoom(shelf: Shelf, limits: UploadLimits, bytes: number): void {
   if (shelf.files.size + shelf.uploads.size >= limits.filesMax) throw full(`more than ${limits.filesMax} files`);
 }
 
+/** Whether the disk has no room, or none for this user. */
+export const isFull = (error: unknown): error is Error =>
+  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+
 /** An error of the disk as one for the client. */
-export function ofDisk(error: unknown): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code === 'ENOSPC' || code === 'EDQUOT')
-    return new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.');
-  return error;
-}
+export const ofDisk = (error: unknown): unknown =>
+  isFull(error) ? new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.') : error;
 
 const gone = () => new GatewayError('client_gone', 'The client left while sending its file.');
 const wrong = (param: string, message: string) => new GatewayError('invalid_body', `'${param}' ${message}.`, { param });

@@ -113,7 +113,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   rejected(reject: Reject): void {
     if (KEEPS_PLACE.has(reject.refusal)) this.ports.mayReturn(this.spec);
-    const error = refusalError(reject, this.#failure);
+    const error = refusalError(reject, this.#failure, this.ports.fleet);
     if (this.#accepted) return this.#end({ outcome: outcomeOf(error), error });
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));

@@ -1,4 +1,5 @@
 import type { Reject } from '../../src/index.js';
+import type { Fleet } from '../engines/index.js';
 import { GatewayError, type ErrorCode, type ErrorNames } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
 import type { Outcome } from './spec.js';
@@ -10,7 +11,11 @@ export const RETRY_AFTER = { retryAfterSeconds: 1 };
 export const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
 
 /** The client's error when the scheduler refuses its call. @param failure failure of its last attempt */
-export function refusalError({ refusal, retryAfterMs }: Reject, failure: GatewayError | undefined): GatewayError {
+export function refusalError(
+  { refusal, retryAfterMs }: Reject,
+  failure: GatewayError | undefined,
+  fleet: Pick<Fleet, 'list'>,
+): GatewayError {
   const retry = retryAfterMs === undefined ? RETRY_AFTER : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
   switch (refusal) {
     case 'queue_full':
@@ -21,7 +26,7 @@ export function refusalError({ refusal, retryAfterMs }: Reject, failure: Gateway
       // The call's place is kept, so a prompt retry is best.
       return new GatewayError('queue_timeout', 'The call has waited too long; a retry keeps its place.', retry);
     case 'no_engine':
-      return noEngine();
+      return noEngine(fleet);
     case 'attempts_exhausted':
       return failure ?? new GatewayError('engine_failed', 'The engines failed.');
     default:

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NONE, bearer, count, name, note } from './note.js';
-import { PLAIN_URL, isPlainUrl } from './url.js';
+import { plainUrlError, isPlainUrl } from './url.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 
@@ -8,7 +8,7 @@ export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ol
 export const engine = z.strictObject({
   url: z
     .string()
-    .refine(isPlainUrl, { error: PLAIN_URL, abort: true })
+    .refine(isPlainUrl, { error: plainUrlError, abort: true })
     .overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, ''))
     .meta(note('Base URL of the engine. A trailing `/v1` is dropped.', 'required')),
   id: name

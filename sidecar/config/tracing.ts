@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { STARTING, count, fixed } from './note.js';
-import { PLAIN_URL, isPlainUrl } from './url.js';
+import { plainUrlError, isPlainUrl } from './url.js';
 
 /** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
 export const TRACES_PATH = '/v1/traces';
@@ -8,7 +8,7 @@ export const TRACES_PATH = '/v1/traces';
 const otlp = z.strictObject({
   url: z
     .string()
-    .refine(isPlainUrl, { error: PLAIN_URL, abort: true })
+    .refine(isPlainUrl, { error: plainUrlError, abort: true })
     .overwrite((url) => (new URL(url).pathname === '/' ? url.replace(/\/*$/, TRACES_PATH) : url))
     .nullable()
     .default(null)

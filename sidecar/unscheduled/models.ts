@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/index.js';
 import type { Context } from '../context.js';
-import { configuredModels } from '../engines/index.js';
+import { configuredModels, type Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 
@@ -11,14 +11,15 @@ type Parts = Pick<Context, 'driver' | 'fleet'>;
 /** Retry time for clients while no engine is ready, or none is left. */
 const RETRY_AFTER = { retryAfterSeconds: 2 };
 
-/** Models that an error names. */
+/** Models, and engines with their troubles, that an error names. */
 const NAMED_MAX = 8;
+const TROUBLES_MAX = 3;
 
 /** The error of a call that no engine serves and that cannot wait. */
 export function unserved(context: Parts, model: string): GatewayError {
   const { fleet } = context;
   const isKnown = fleet.awaited.has(model) || fleet.list().every((engine) => engine.models.size === 0);
-  return isKnown ? noEngine() : unknownModel(context, model);
+  return isKnown ? noEngine(fleet) : unknownModel(context, model);
 }
 
 export function unknownModel(context: Parts, model: string): GatewayError {
@@ -29,8 +30,12 @@ export function unknownModel(context: Parts, model: string): GatewayError {
   return new GatewayError('unknown_model', text, { param: 'model' });
 }
 
-export function noEngine(): GatewayError {
-  return new GatewayError('no_engine', 'No engine is ready.', RETRY_AFTER);
+/** Names the cause, as the client's operator is often the gateway's. Ids of engines are in answers' headers too. */
+export function noEngine(fleet: Pick<Fleet, 'list'>): GatewayError {
+  const engines = fleet.list();
+  const troubles = engines.flatMap(({ id, trouble }) => (trouble === undefined ? [] : [`${id}: ${trouble.reason}`]));
+  const why = engines.length === 0 ? 'there is none' : troubles.slice(0, TROUBLES_MAX).join('; ');
+  return new GatewayError('no_engine', `No engine is ready${why === '' ? '' : ` (${why})`}.`, RETRY_AFTER);
 }
 
 /** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */

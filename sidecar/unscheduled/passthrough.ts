@@ -123,7 +123,9 @@ function enginesFor(context: Parts, model?: string): Engine[] {
     const load = new Map(fit.map((engine) => [engine, inFlight(context, engine)]));
     return fit.sort((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0));
   }
-  throw model === undefined || context.fleet.serving(model).length > 0 ? noEngine() : unserved(context, model);
+  throw model === undefined || context.fleet.serving(model).length > 0
+    ? noEngine(context.fleet)
+    : unserved(context, model);
 }
 
 function inFlight(context: Parts, engine: Engine): number {
@@ -144,7 +146,7 @@ async function pass(
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
   // A streamed body is consumed by the first attempt.
   const tries = body === request ? engines.slice(0, 1) : engines.slice(0, context.config.limits.attemptsMax);
-  let failure: GatewayError = noEngine();
+  let failure: GatewayError = noEngine(context.fleet);
   for (const engine of tries) {
     const result = await new Relay(context, engine, request, response, api).run((ownPath ?? path) + search, body);
     if (!(result instanceof GatewayError)) return;

@@ -110,7 +110,7 @@ describe('maitred batch plan', () => {
     const file = fileOf('in.jsonl', [...lines, lineOf('x', '${l1}', { after: ['l1'] })].join('\n'));
     const { code, out } = await command('batch', 'plan', file);
     expect(code).toBe(0);
-    expect(out).toMatch(/lines +5, which need 1 answers[^]*in the file's order +0 [^]*as planned +\d{3} /);
+    expect(out).toMatch(/lines +5\nanswers in prompts +1: [^]*in the file's order +0 [^]*as planned +\d{3} /);
     const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
     expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });
     expect(plan.order.map(({ custom_id }) => custom_id).slice(0, 2)).toEqual(['l1', 'l3']);
@@ -124,7 +124,7 @@ describe('maitred batch plan', () => {
       JSON.parse((await command('batch', 'plan', file, '--json', ...more)).out) as Record<string, unknown>;
     expect(await figures()).toMatchObject({ lines: 3, dependencies: 1, merged: { lines: 1 }, order: expect.arrayContaining([expect.objectContaining({ custom_id: 'b', same_as: 'a' })]) as object }); // prettier-ignore
     expect(await figures('--without', 'merge,order')).toMatchObject({ merged: { lines: 0, promptTokens: 0 } });
-    expect((await command('batch', 'plan', file)).out).toMatch(/equal to others +1, which are not asked; .*\d{4} \(/);
+    expect((await command('batch', 'plan', file)).out).toMatch(/equal lines +1, answered by copies; .*\d{4} \(/);
     expect((await command('batch', 'plan', file, '--without', 'each')).code).toBe(2);
   });
 });

@@ -75,4 +75,22 @@ describe('the verdict over several loads', () => {
       at % 4 === 2 ? { program_seconds: { mean: 4 * seed } as RunReport['program_seconds'] } : {};
     expect(outcome([[10, 10, 10, 5], [10, 10, 10, 9], [10, 10, 10, 9]], wide).sentence).toMatch(/^At 0\.1 a second: too few seeds to tell \(program times plas 0\.80 \(/); // prettier-ignore
   });
+
+  it('leaves out loads that overload every setting, and settings that are overloaded', () => {
+    const grown =
+      (...variants: number[]) =>
+      (_: unknown, at: number) => ({ queue_grew: variants.includes(at) });
+    const table = [[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]; // prettier-ignore
+    expect(
+      outcome(table, grown(8, 9, 10, 11))
+        .sentence.split('\n')
+        .slice(0, 3),
+    ).toEqual([
+      'At 0.1 a second: no difference.',
+      expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster/),
+      'plas pays from 0.2 a second on.',
+    ]);
+    expect(outcome(table, grown(8, 10)).sentence).toContain('At 0.4 a second: fcfs-window, programs 2.0x faster');
+    expect(outcome(table, grown(...Array(12).keys()))).toBeUndefined();
+  });
 });

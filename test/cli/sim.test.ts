@@ -4,7 +4,7 @@ import type { SimDocument } from '../../cli/sim/document.js';
 import { fileOf } from '../support/folder.js';
 import { BINARY } from '../support/maitred.js';
 import { call, CHAT, json, recorded, sim } from '../support/sim-command.js';
-import { readText } from '../support/tree.js';
+import { fieldsTold, readText } from '../support/tree.js';
 
 /** Of one command, run by whichever test comes first. */
 let swept: ReturnType<typeof json> | undefined;
@@ -87,13 +87,10 @@ describe('maitred sim --json', () => {
     );
   });
 
-  it('has the fields that docs/SIMULATOR.md lists, and no others', async () => {
+  it('has the fields that docs/JSON.md lists, and no others', async () => {
     const document = await documentOfAll();
-    const told = [
-      ...readText('docs/SIMULATOR.md')
-        .split('## The report')[0]!
-        .matchAll(/^\| `([\w.[\]]+)` +\|/gm),
-    ].map(([, path]) => path!);
+    const [, , chapter = ''] = readText('docs/JSON.md').split(/^## /m);
+    const told = fieldsTold(chapter);
     const { document: swept } = await sweep();
     const found = new Set([...fieldsOf(document), ...fieldsOf(swept)]);
     // Of a trace instead of a workload.

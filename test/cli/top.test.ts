@@ -76,6 +76,14 @@ describe('a frame', () => {
     expect(line).toContain('1 of 3 gateways  2 running (8 at all)');
   });
 
+  it('tells first which engine is down, and why', async () => {
+    const engines = [{ id: 'gpu-2', state: 'ejected', down_reason: 'connection refused' }, { id: 'gpu-3', state: 'draining', down_reason: 'told to' }]; // prettier-ignore
+    const snapshot = await snapshotOf([], 0, { '/engines': { engines } });
+    expect(frame({ ...SCENE, snapshot }, 60)[0]).toMatch(
+      /^gateway:8080 {2}DOWN gpu-2: connection refused {2}0 programs/,
+    );
+  });
+
   it('tells the gateway in one line, as far as there is room', async () => {
     const snapshot = await snapshotOf([program('a'), program('b')], 345);
     const [wide = ''] = frame({ ...SCENE, snapshot }, 200);

@@ -19,6 +19,12 @@ export function listFiles(folder = ROOT): string[] {
 
 export const readText = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 
+/** The fields that the tables of a document list: the first column, where a row may have several. */
+export const fieldsTold = (text: string): string[] =>
+  [...text.matchAll(/^\| (`[^|]*`) +\|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, field = '']) => field),
+  );
+
 /** A TypeScript file's syntax tree. */
 export function parseSource(file: string, text = readText(file)): ts.SourceFile {
   return ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);

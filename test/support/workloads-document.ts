@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { BUILT_IN } from '../../workloads/synthetic/built-in.js';
 import { fileSchema, specSchema } from '../../workloads/synthetic/spec.js';
 import { WORKLOAD_NAMES, WORKLOADS } from '../../workloads/synthetic/workloads.js';
 import { figuresOf, take } from './workload-figures.js';
@@ -86,7 +85,7 @@ export function renderWorkloadsDocument(): string {
     OWN,
     `\n### The file\n\n${keysTable(fileSchema, '', ['workloads'])}\n`,
     ...kinds,
-    `## Sources of the built-in workloads\n\nThe values are in \`workloads/synthetic/built-in.ts\`. *Measured*: from public recordings that \`maitred trace\` reads; \`npx vitest run test/workloads/synthetic/recorded.test.ts\` repeats these measurements if the recordings are present. *Assumed*: without a source.\n\n${sourcesTable()}\n`,
+    `Each value of a built-in workload has its source beside it, in \`workloads/synthetic/built-in.ts\`: a publication, or a public recording that \`npx vitest run test/workloads/synthetic/recorded.test.ts\` measures again.\n`,
   ].join('\n');
 }
 
@@ -150,22 +149,6 @@ function rangeOf(schema: JsonSchema): string {
 
 const bounds = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
   `${minimum ?? `above ${exclusiveMinimum!}`} to ${maximum!.toLocaleString('en-US')}`;
-
-function sourcesTable(): string {
-  const rows = Object.entries(BUILT_IN).flatMap(([name, spec]) => sourcesOf(spec, name));
-  const unlike = new Map(rows.map((row) => [row.join(), row]));
-  return table([['Key', 'Source'], ...unlike.values()]);
-}
-
-/** Everything with a source; the items of a list under one key. */
-function sourcesOf(value: unknown, path: string): string[][] {
-  if (typeof value !== 'object' || value === null) return [];
-  const { source, ...rest } = value as { readonly source?: string };
-  const below = Object.entries(rest).flatMap(([key, each]) =>
-    sourcesOf(each, Array.isArray(value) ? `${path}[]` : `${path}.${key}`),
-  );
-  return source === undefined ? below : [[code(path), source], ...below];
-}
 
 function table([head, ...rows]: readonly (readonly string[])[]): string {
   return [head!, head!.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');

@@ -5,7 +5,7 @@ import { makeReporter, parseSlo, type LoadDocument } from '../../../loadtest/rep
 import { adviceOf as advice } from '../../../loadtest/report/summary.js';
 import { ERROR_CLASSES } from '../../../loadtest/records.js';
 import { folderOf } from '../../support/folder.js';
-import { readText } from '../../support/tree.js';
+import { fieldsTold, readText } from '../../support/tree.js';
 import { call, options, playRun, summary, Written } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
@@ -48,7 +48,7 @@ describe('the document', () => {
     playRun(reporter, { programs: 60, targets: 2 });
     const document = await reporter.finish(summary({ targets: FACTS, warnings: ['One.'] }));
     const [, chapter = ''] = readText('docs/JSON.md').split(/^## /m);
-    const told = [...chapter.matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]!);
+    const told = fieldsTold(chapter);
     const fields = [...new Set(fieldsOf(document, ''))];
     expect(told.toSorted()).toEqual([...fields, 'ab', ...ERROR_CLASSES].toSorted());
   });

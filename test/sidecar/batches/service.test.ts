@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
 import { LineFile } from '../../../sidecar/batches/line-file.js';
 import { ofDisk } from '../../../sidecar/batches/upload.js';
+import { Results } from '../../../sidecar/batches/results.js';
 import type { LineAnswer, Signs } from '../../../sidecar/batches/run.js';
 import { engineId, tenantId, type TenantId } from '../../../src/index.js';
 import { cleanUp, configOf, until } from '../gateway/world.js';
@@ -186,6 +187,20 @@ describe('batches', () => {
     expect(ofDisk(full)).toMatchObject({ code: 'storage_full', status: 507 });
     append.mockRestore();
     expect(shelf.batches.size).toBe(0);
+  });
+
+  it('wait while a full disk takes neither their new files nor their ends, and then go on', async () => {
+    const { make, asked, pass } = await stage();
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
+    vi.spyOn(Results, 'open').mockRejectedValueOnce(full);
+    const { shelf, shown } = await make(A, lines(1));
+    await until(() => (pass(5000), asked.length === 1));
+    const addFile = vi.spyOn(shelf, 'addFile').mockRejectedValueOnce(full);
+    asked[0]!.answer(OK);
+    await until(() => addFile.mock.calls.length === 1);
+    expect(shown().status).toBe('finalizing');
+    await until(() => (pass(5000), shown().status === 'completed'));
+    expect(addFile.mock.calls.length).toBe(2);
   });
 
   it('whose input is lost fail, and the others go on', async () => {

@@ -67,7 +67,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(told.calls[0]!.call);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /has waited .* s at level 0 .*its window is 1\. No call is ahead of it\. After another .* it goes first, and idle contexts are evicted for it/,
+      /has waited .* s at level 0 .*1 call in flight, of 1 at most\. No call is ahead of it\. After another .* it goes first, and idle contexts are evicted for it/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();

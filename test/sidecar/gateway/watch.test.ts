@@ -96,7 +96,7 @@ describe('the admin API', () => {
       programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
     });
     expect(await check(answers.programDetail, '/programs/q')).toMatchObject({
-      threads: [{ active: [{ text: expect.stringContaining('It waits for a slot') as string }] }],
+      threads: [{ active: [{ text: expect.stringContaining('It waits for the window') as string }] }],
     });
     expect(await check(answers.pastCalls, '/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
     await check(answers.engineList, '/engines');

@@ -119,16 +119,16 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText(/^1 engine up\. 1 call waits for a slot, the longest for /).waitFor();
+    await page.getByText(/^1 engine up\. 1 call waits for the window, the longest for /).waitFor();
     await expect.poll(() => page.title()).toBe('1 waiting – maitred');
-    await page.locator('tr.waiting', { hasText: 'a slot' }).waitFor();
+    await page.locator('tr.waiting', { hasText: 'the window' }).waitFor();
     await page.getByText('Its window is full.').waitFor();
     expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
     await page.getByRole('link', { name: 'waits' }).click();
     await page.getByText('Active calls').waitFor();
     await page
       .locator('.calls')
-      .getByText(/has waited .* at level 0 .* It waits for a slot/)
+      .getByText(/has waited .* at level 0 .* It waits for the window/)
       .waitFor();
     held.open();
     await page.getByText(/Its turn came, and it ran on/).waitFor();

@@ -42,7 +42,7 @@ describe.each(WORKLOAD_NAMES)('%s', (name) => {
   });
 });
 
-// The stated figures: docs/WORKLOADS.md has the sources.
+// The stated figures: workloads/synthetic/built-in.ts has the sources.
 const COUNTS = { chat: 4000, react: 3000, mcts: 2000, 'map-reduce': 1000, coding: 2000 };
 const figures = new Map<string, ReturnType<typeof figuresOf>>();
 it.each<[keyof typeof COUNTS, keyof ReturnType<typeof figuresOf>, 'mean' | 'median' | 'p95', number, number]>([
