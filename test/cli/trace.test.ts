@@ -82,17 +82,6 @@ describe('maitred trace convert', () => {
     expect(statSync(join(folder, 'out.jsonl')).size).toBe('precious'.length);
   });
 
-  it('is wrong usage where it cannot write', async () => {
-    const { code, errors } = await trace(
-      'convert',
-      fileOf('a.jsonl', GOOD),
-      '--out',
-      join(folderOf({}), 'no', 'folder'),
-    );
-    expect(code).toBe(2);
-    expect(errors).toHaveLength(1);
-  });
-
   it('refuses to write over what it reads', async () => {
     const file = fileOf('a.jsonl', GOOD);
     expect((await trace('convert', file, '--out', file)).code).toBe(2);

@@ -72,10 +72,6 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
 });
 
 describe('learnt', () => {
-  const CONTEXT = { program: { id: programId('p'), callsFinished: 2 }, thread: '' };
-  const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
-    retention.learn(kind, age, CONTEXT);
-
   /** A policy after `ENOUGH` contexts that each returned after `age` steps; undefined: none returned. */
   function taught(age: number | undefined): RetentionPolicy {
     const retention = makeRetention('learnt');

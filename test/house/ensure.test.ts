@@ -109,16 +109,10 @@ describe('scripts/ensure.mjs', () => {
     }
   });
 
-  it('installs anew when the lock file names another version, and forgets no build', () => {
-    ensure();
-    lock({ typescript: TYPESCRIPT, yaml: { version: '1.0.1' } });
-    expect(ensure().ran).toEqual(['npm ci', 'tsc']);
-    expect(ensure()).toEqual(READY);
-  });
-
   it('installs when a package was added, removed or changed under its version', () => {
     ensure();
     for (const packages of [
+      { typescript: TYPESCRIPT, yaml: { version: '1.0.1' } },
       { typescript: TYPESCRIPT, yaml: { version: '1.0.0' }, zod: { version: '4.0.0' } },
       { typescript: TYPESCRIPT, zod: { version: '4.0.0' } },
       { typescript: TYPESCRIPT, zod: { version: '4.0.0', integrity: 'sha512-y' } },
@@ -128,11 +122,12 @@ describe('scripts/ensure.mjs', () => {
     }
   });
 
-  it.each(ROOMS)('builds when a source of %s changed', (room) => {
-    put(`${room}/c.ts`, 'c');
+  it('builds when a source of any room changed', () => {
     ensure();
-    put(`${room}/c.ts`, 'changed');
-    expect(ensure().ran).toEqual(['tsc']);
+    for (const room of ROOMS) {
+      put(`${room}/c.ts`, 'changed');
+      expect(ensure().ran, room).toEqual(['tsc']);
+    }
   });
 
   it('builds without installing when a source changed', () => {

@@ -51,6 +51,13 @@ describe('engine time goes to tenants by weight', () => {
     expect(shares({ tenants: 'none' }, programs, 2_000, 30_000)).toMatchObject({ early: 1 });
   });
 
+  it('and changes no command of a single tenant', () => {
+    const programs = backlog('only', 200, 0, 150).map((each, index) => ({ ...each, steps: Array.from({ length: 1 + (index % 3) }, () => [{ serviceMs: 100 * (1 + (index % 7)) }]) })); // prettier-ignore
+    const logOf = (division: TenantsName) =>
+      new World({ changes: { policy: { tenants: division }, limits: LARGE }, engines: { A: { window: 2 } }, programs }).run().log; // prettier-ignore
+    expect(logOf('weighted')).toEqual(logOf('none'));
+  });
+
   it('so that a light tenant’s calls hardly wait behind a heavy one’s backlog', () => {
     const waitOf = (division: TenantsName) => {
       const programs = [...backlog('heavy', 500), ...backlog('light', 20, 5_000, 2_000)];

@@ -145,11 +145,6 @@ describe('least-loaded', () => {
     expect(choose(engine(0, 8, 2), engine(1, 8, 1))).toBe(1);
     expect(choose(engine(2, 8, 1), engine(1, 8, 1))).toBe(1);
   });
-
-  it('knows no programs', () => {
-    expect(balancer.place(call(LONG), engine(0), [engine(0)])).toBeUndefined();
-    expect(balancer.binds(call(LONG), engine(0))).toBe(false);
-  });
 });
 
 describe('sticky', () => {

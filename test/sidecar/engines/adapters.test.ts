@@ -3,7 +3,7 @@ import type { Get } from '../../../sidecar/engines/adapter.js';
 import { ADAPTERS } from '../../../sidecar/engines/adapters.js';
 import { cannedGet } from './fake-engine.js';
 
-const { vllm, sglang, trtllm, llamacpp, ollama, openai } = ADAPTERS;
+const { vllm, sglang, trtllm, llamacpp, ollama } = ADAPTERS;
 const CHAT = '/v1/chat/completions';
 
 const nothing = cannedGet({});
@@ -14,6 +14,7 @@ vllm:num_requests_running{engine="0",model_name="m"} 8.0
 vllm:num_requests_waiting{engine="0",model_name="m"} 3.0
 vllm:num_requests_waiting_by_reason{engine="0",model_name="m",reason="capacity"} 3.0
 vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.625
+vllm:gpu_cache_usage_perc{engine="0",model_name="m"} 0.9
 vllm:num_preemptions_total{engine="0",model_name="m"} 12.0
 vllm:num_preemptions_created{engine="0",model_name="m"} 1.7e+09
 vllm:cache_config_info{block_size="32",cache_dtype="auto",engine="0",kv_cache_size_tokens="12800",num_gpu_blocks="401",num_gpu_blocks_override="None"} 1.0
@@ -21,7 +22,7 @@ vllm:cache_config_info{block_size="32",cache_dtype="auto",engine="0",kv_cache_si
 const VLLM_OLD = `vllm:cache_config_info{block_size="16",cache_dtype="auto",num_gpu_blocks="2001"} 1.0
 vllm:num_requests_running{model_name="m"} 1.0
 vllm:num_requests_waiting{model_name="m"} 0.0
-vllm:gpu_cache_usage_perc{model_name="m"} 0.25
+vllm:gpu_cache_usage_perc{model_name="m"} 1.01
 `;
 const VLLM_TWO_RANKS = `vllm:num_requests_running{engine="0",model_name="m"} 2.0
 vllm:num_requests_running{engine="1",model_name="m"} 3.0
@@ -36,7 +37,7 @@ const rank = (engine: number, tokens: string) =>
   `vllm:cache_config_info{block_size="16",engine="${engine}",kv_cache_size_tokens="${tokens}",num_gpu_blocks="2002"} 1.0\n`;
 
 describe('vLLM', () => {
-  it('reads load and capacity of new versions', async () => {
+  it('reads load and capacity of new versions, by the new of two names', async () => {
     expect(await vllm.readLoad(cannedGet({ '/metrics': VLLM_NEW }))).toEqual({
       running: 8,
       waiting: 3,
@@ -46,18 +47,13 @@ describe('vLLM', () => {
     });
   });
 
-  it('reads the metric names of old versions, and leaves the null block out of the capacity', async () => {
+  it('reads the metric names of old versions, leaves the null block out of the capacity, and holds a share to 1', async () => {
     expect(await vllm.readLoad(cannedGet({ '/metrics': VLLM_OLD }))).toEqual({
       running: 1,
       waiting: 0,
-      kvUsage: 0.25,
+      kvUsage: 1,
       capacityTokens: 2000 * 16,
     });
-  });
-
-  it('prefers the new name where a version writes both', async () => {
-    const both = 'vllm:gpu_cache_usage_perc 0.9\nvllm:kv_cache_usage_perc 0.5\n';
-    expect(await vllm.readLoad(cannedGet({ '/metrics': both }))).toEqual({ kvUsage: 0.5 });
   });
 
   it('reads the longest context of its models, where each says one', async () => {
@@ -70,10 +66,6 @@ describe('vLLM', () => {
     expect(await sglang.readLoad(cannedGet({ '/v1/models': list(4096) }))).toEqual({ contextTokensMax: 4096 });
   });
 
-  it('holds a share to 1', async () => {
-    expect(await vllm.readLoad(cannedGet({ '/metrics': 'vllm:kv_cache_usage_perc 1.01\n' }))).toEqual({ kvUsage: 1 });
-  });
-
   it('adds up data-parallel ranks, and averages their shares', async () => {
     const load = await vllm.readLoad(cannedGet({ '/metrics': VLLM_TWO_RANKS + rank(0, '16000') + rank(1, '16000') }));
     expect(load).toEqual({ running: 5, waiting: 4, kvUsage: 0.4, preemptions: 3, capacityTokens: 32_000 });
@@ -83,13 +75,6 @@ describe('vLLM', () => {
     const load = await vllm.readLoad(cannedGet({ '/metrics': rank(0, 'None') + rank(1, 'None') }));
     expect(load).toEqual({ capacityTokens: 2000 * 16 });
   });
-
-  it.each(['', 'vllm:cache_config_info{block_size="16",num_gpu_blocks="None"} 1', 'vllm:num_requests_waiting NaN'])(
-    'says nothing for metrics that say nothing: %s',
-    async (text) => {
-      expect(await vllm.readLoad(cannedGet({ '/metrics': text }))).toEqual({});
-    },
-  );
 
   it('sends the level as priority, low first, where the path has one', () => {
     expect(vllm.priorityFields(0, 8, CHAT)).toEqual({ priority: 0 });
@@ -307,10 +292,5 @@ describe.each(Object.values(ADAPTERS))('$kind', (adapter) => {
       expect(adapter.readTimings(answer)).toEqual({});
       expect(adapter.readUsage?.(answer)).toBeUndefined();
     }
-  });
-
-  it('is named in the table as it names itself', () => {
-    expect(ADAPTERS[adapter.kind]).toBe(adapter);
-    expect(openai.priorityFields(0, 8, CHAT)).toEqual({});
   });
 });

@@ -92,13 +92,6 @@ describe('ejection', () => {
     expect(types(harness.take())).toEqual(['engineLost']);
   });
 
-  it('follows on refused connections', async () => {
-    const { fake, harness } = await up();
-    await fake.close();
-    for (let i = 0; i < FAILURES_MAX; i += 1) await harness.probe();
-    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
-  });
-
   it('follows on probes that hang', async () => {
     const { fake, harness } = await up();
     fake.all = hang;

@@ -77,13 +77,6 @@ describe('joining', () => {
     expect(harness.engine('e').adapter.kind).toBe('vllm');
   });
 
-  it('has the kind that is configured before it answers', async () => {
-    const fake = await fakeEngine({});
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'sglang' }));
-    expect(harness.engine('e').adapter.kind).toBe('sglang');
-    await harness.idle();
-  });
-
   it('warns once that a capacity is unknown', async () => {
     const fake = await fakeEngine({ '/v1/models': modelList(['m'], 'x') });
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
@@ -115,12 +108,6 @@ describe('joining', () => {
     expect(harness.engine('e')).toMatchObject({ state: 'up', basePath: '/a/b' });
     expect(fake.requests).toContain('GET /a/b/v1/models Bearer secret');
     expect(JSON.stringify(harness.logs)).not.toContain('secret');
-  });
-
-  it('names an engine without an id by host and port', async () => {
-    const fake = await fakeEngine();
-    const harness = new FleetHarness(engineConfig({ url: fake.url }), engineConfig({ url: 'http://127.0.0.1' }));
-    expect(harness.fleet.list().map(({ id }) => id)).toEqual([new URL(fake.url).host, '127.0.0.1:80']);
   });
 
   it('waits for a slow start with growing backoff, for ever', async () => {

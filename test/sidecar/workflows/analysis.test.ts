@@ -17,19 +17,6 @@ const way = (from: string, to: string, probability?: number) => ({
 });
 
 describe('the rest of a workflow', () => {
-  it('of a chain is the sum of what is left', () => {
-    expect(
-      rest({
-        nodes: [node('plan'), { id: 'tool' }, node('answer', 40, 4)],
-        edges: [way('plan', 'tool'), { ...way('tool', 'answer'), tool: 'search', ms: 500 }],
-      }),
-    ).toEqual({
-      plan: { calls: 2, promptTokens: 140, outputTokens: 14, toolMs: 500, depth: 2 },
-      tool: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 500, depth: 1 },
-      answer: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 0, depth: 1 },
-    });
-  });
-
   it('of a loop is what its rounds take on average, however rarely it is left', () => {
     for (const again of [0.5, 0.9, 0.9999]) {
       const { agent } = rest({ nodes: [node('agent')], edges: [way('agent', 'agent', again)] });

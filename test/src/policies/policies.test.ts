@@ -22,15 +22,6 @@ describe('plas', () => {
     desk.arrive('n2');
     expect(orderFrom(desk, 'run')).toEqual(['n1', 'n2', 'm', 'h']);
   });
-
-  it('does not tell programs of one queue apart', () => {
-    const desk = narrowDesk('plas');
-    use(desk, 'p', 900, 100, 10);
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.arrive('n1');
-    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
-  });
 });
 
 describe('plas with the learnt order', () => {

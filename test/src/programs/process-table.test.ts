@@ -14,14 +14,6 @@ function tableOf(programsMax: number, ...ids: readonly string[]): ProcessTable {
 const idsOf = (table: ProcessTable) => [...table.rows()].map((row) => row.id as string);
 
 describe('ProcessTable', () => {
-  it('makes a row at the first call and gives the same one after', () => {
-    const table = new ProcessTable(2);
-    const { row, evicted } = table.admit(programId('a'), T, 5);
-    expect([row.id, row.tenant, row.createdAtMs, evicted]).toEqual(['a', 't', 5, undefined]);
-    expect(table.admit(programId('a'), T, 6).row).toBe(row);
-    expect(table.size).toBe(1);
-  });
-
   it('full: the row that has been idle longest makes room', () => {
     const table = tableOf(3, 'a', 'b', 'c');
     table.wake(table.get(programId('a'))!);

@@ -25,19 +25,6 @@ describe('FitTree', () => {
     expect(before(sorted[0]!, sorted[0]!)).toBe(false);
   });
 
-  it('has nothing to give when empty', () => {
-    const tree = treeOf();
-    expect([tree.first(), tree.firstFit(Infinity), tree.size, [...tree]]).toEqual([undefined, undefined, 0, []]);
-    expect(tree.delete(entry(1, 1))).toBe(false);
-  });
-
-  it('passes over what needs more than there is', () => {
-    const [big, mid, small] = [entry(1, 9), entry(2, 5), entry(3, 2)];
-    const tree = treeOf(big, mid, small);
-    expect([9, 8, 5, 4, 2, 1].map((room) => tree.firstFit(room))).toEqual([big, mid, mid, small, small, undefined]);
-    expect(tree.first()).toBe(big);
-  });
-
   it('takes needs of zero and below, and room without bound', () => {
     const tree = treeOf(entry(1, Infinity), entry(2, -5), entry(3, 0));
     expect(tree.firstFit(-5)?.seq).toBe(2);

@@ -6,19 +6,6 @@ import { Dice } from '../../support/dice.js';
 const timed = (seq: number): Timed => ({ heapIndex: -1, timerAtMs: 0, seq });
 
 describe('TimerHeap', () => {
-  it('gives the earliest first, and of equals the one with the lower seq', () => {
-    const heap = new TimerHeap<Timed>();
-    const [a, b, c] = [timed(1), timed(2), timed(3)];
-    heap.set(c, 5);
-    heap.set(b, 5);
-    heap.set(a, 9);
-    expect(heap.peek()).toBe(b);
-    heap.delete(b);
-    expect(heap.peek()).toBe(c);
-    heap.set(a, 1);
-    expect(heap.peek()).toBe(a);
-  });
-
   it('removes an entry that is set to Infinity, and lets an absent one be removed', () => {
     const heap = new TimerHeap<Timed>();
     const entry = timed(1);
