@@ -9,10 +9,21 @@ import { readable } from './readable-log.js';
 const WRITE_BYTES = 65_536;
 const WRITE_MS = 100;
 
+/** Bytes of lines held while a full disk takes none; further ones are lost. */
+const HELD_BYTES_MAX = 2 ** 24;
+
 /** Lines on standard output, written without blocking calls: JSON, or for people if it is a terminal. */
 export function makeLog(config: Config): Logger {
-  const batches = { minLength: WRITE_BYTES, maxWrite: 2 * WRITE_BYTES, periodicFlush: WRITE_MS };
+  const batches = { minLength: WRITE_BYTES, maxWrite: 2 * WRITE_BYTES, periodicFlush: WRITE_MS, maxLength: HELD_BYTES_MAX }; // prettier-ignore
   const destination = pino.destination({ dest: 1, sync: false, contentMode: 'buffer', ...batches });
+  let isTold = false;
+  // Without a listener the process would end, and all of its calls. The lines are written again with the next ones.
+  destination.on('error', ({ message }: Error) => {
+    if (!isTold) process.stderr.write(`maitred: the log cannot be written, calls go on: ${message}\n`);
+    isTold = true;
+    // At the exit it would be repeated until the disk has room.
+    destination.flushSync = () => undefined;
+  });
   return pino(
     { level: config.log.level, hooks: { streamWrite: process.stdout.isTTY ? forPeople : asBytes } },
     destination,

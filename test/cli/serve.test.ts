@@ -1,9 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, openSync, writeFileSync } from 'node:fs';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ShadowAnswer, TotalsAnswer } from '../../sidecar/admin/answers.js';
 import { engine } from '../sim/client.js';
 import { fileOf } from '../support/folder.js';
-import { Maitred } from '../support/maitred.js';
+import { BINARY, Maitred } from '../support/maitred.js';
 
 const configFile = (text: string) => fileOf('maitred.yaml', text);
 const engineUrl = async () => (await engine()).url;
@@ -39,6 +41,21 @@ describe('maitred serve', () => {
     expect(maitred.stdout.split('\n').every((line) => line === '' || line.startsWith('{'))).toBe(true);
     const { engines } = (await (await fetch(`${url}/engines`)).json()) as { engines: { state: string }[] };
     expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
+  });
+
+  it.runIf(existsSync('/dev/full'))('goes on when the disk of its log is full, and says so', async () => {
+    const args = [BINARY, 'serve', '--embedded', '1', '--port', '0'];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    let told = '';
+    for await (const chunk of child.stderr!) {
+      told += String(chunk);
+      if (/^Page: /m.test(told) && told.includes('ENOSPC')) break;
+    }
+    const [url = ''] = /http:\/\/[\d.:]+/.exec(told) ?? [];
+    expect((await chat(url, { max_tokens: 3 })).status).toBe(200);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([1, null]);
   });
 
   it('estimates what pass-through would have made of the programs that it serves', async () => {
