@@ -17,12 +17,12 @@ import { createFleet } from './engines/index.js';
 import { Identified } from './identity/identified.js';
 import { createIdentifier, type Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
+import { SharedCache } from './identity/shared-cache.js';
 import { CallLog, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { endProgram } from './admin/programs.js';
 import { Repeats } from './calls/repeats.js';
-import { Responses } from './calls/responses.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { Threads } from './watch/threads.js';
 import { setTimer } from './timer.js';
@@ -88,7 +88,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tokens: new TokenEstimator(),
     metrics,
     log,
-    responses: new Responses(config.limits.responsesMax),
+    responses: new SharedCache(config.limits.responsesMax),
     held: new HeldBytes(() => context.config),
     reader: new BodyReader(() => context.config, config.limits.beginningBytes),
     active: new ActiveSet(),
@@ -135,7 +135,7 @@ function observersOf(context: () => Context): Observer[] {
     {
       madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
         const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
-        responses.hold(tenant, id, { engine, contextTokens });
+        responses.set(tenant, id, { engine, contextTokens });
       },
     },
     {

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
+import type { EngineId } from '../src/index.js';
 import type { Participant } from '../cluster/index.js';
 import type { BatchSeat } from './batches/seat.js';
 import type { ActiveSet } from './calls/active.js';
@@ -16,9 +17,9 @@ import { GatewayError } from './errors.js';
 import type { Identified } from './identity/identified.js';
 import type { Identifier } from './identity/index.js';
 import type { Returning } from './identity/returning.js';
+import type { SharedCache } from './identity/shared-cache.js';
 import type { Metrics } from './metrics/metrics.js';
 import type { Repeats } from './calls/repeats.js';
-import type { Responses } from './calls/responses.js';
 import type { KnownPrograms } from './watch/known-programs.js';
 import type { Threads } from './watch/threads.js';
 import type { Tracing } from './tracing/tracing.js';
@@ -44,6 +45,13 @@ export interface Shadow extends Recorder {
   latest(): ShadowAnswer | undefined;
 }
 
+/** A response that later calls can continue. */
+export interface HeldResponse {
+  readonly engine: EngineId;
+  /** Tokens of its prompt and its answer together; the estimate of its prompt until usage is known. */
+  readonly contextTokens: number;
+}
+
 /** State that the routes share. Only start, `reload` and `drain` write to it. */
 export interface Context {
   config: Config;
@@ -60,7 +68,8 @@ export interface Context {
   readonly tokens: TokenEstimator;
   readonly metrics: Metrics;
   readonly log: Logger;
-  readonly responses: Responses;
+  /** By their ids, which some engines let clients choose: two tenants may have the same. */
+  readonly responses: SharedCache<HeldResponse>;
   readonly held: HeldBytes;
   readonly reader: BodyReader;
   readonly active: ActiveSet;

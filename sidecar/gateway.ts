@@ -5,6 +5,7 @@ import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
+import { familyOf } from './apis/index.js';
 import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
@@ -19,7 +20,7 @@ import {
   type ListenerPorts,
   type Routes,
 } from './http/listener.js';
-import { clientRoutes, familyOf, scheduledApis } from './routes.js';
+import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
 import { readWorkflows } from './workflows/files.js';
 
@@ -51,7 +52,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   try {
     context.tracing = await startTracing(context);
     context.cluster = await joinCluster(context);
-    context.batches = await openBatches(context, scheduledApis());
+    context.batches = await openBatches(context);
     const { listen: main, admin } = config;
     context.totals.start();
     findEngines(context, config);

@@ -1,4 +1,4 @@
-import type { BatchView } from '../batches/batches.js';
+import type { BatchView } from '../batches/work.js';
 import type { Context } from '../context.js';
 import { labelOf } from '../identity/names.js';
 import type { ProgramView } from '../../src/index.js';

@@ -17,14 +17,19 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** JSON text of an object; `undefined` for anything else. */
-export function parseObject(text: string): JsonObject | undefined {
+/** The value of a JSON text; `undefined` for anything else. */
+export function parseJson(text: string | undefined): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    return JSON.parse(text ?? '') as unknown;
   } catch {
     return undefined;
   }
+}
+
+/** JSON text of an object; `undefined` for anything else. */
+export function parseObject(text: string | undefined): JsonObject | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
 }
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;

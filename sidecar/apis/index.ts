@@ -7,24 +7,30 @@ import { countTokens, messages } from './messages.js';
 import { responses } from './responses.js';
 
 export type * from './api.js';
+export { countTokens, responses };
 export { openingOf } from './opening.js';
 export { KnownItem, type Outline } from './known-item.js';
 export { promptBytes } from './size.js';
 
-const APIS: ReadonlyMap<string, Api> = new Map([
+/** The APIs of scheduled calls, by their paths: a `POST` there is a call of a program. */
+export const SCHEDULED: ReadonlyMap<string, Api> = new Map([
   ['/v1/chat/completions', chat],
   ['/v1/completions', completions],
   ['/v1/responses', responses],
   ['/v1/messages', messages],
-  ['/v1/messages/count_tokens', countTokens],
   ['/v1/embeddings', embeddings],
 ]);
 
+export const COUNT_TOKENS = '/v1/messages/count_tokens';
+
 /** The API of a `POST` to this path; `undefined` for paths that are only passed through. */
 export function apiFor(path: string): Api | undefined {
-  const query = path.indexOf('?');
-  return APIS.get(query < 0 ? path : path.slice(0, query));
+  const [own = ''] = path.split('?', 1);
+  return own === COUNT_TOKENS ? countTokens : SCHEDULED.get(own);
 }
+
+/** The API of a path. A passed-through path gets the API of its family, whose errors its clients can read. */
+export const familyOf = (path: string): Api => apiFor(path) ?? (path.startsWith('/v1/messages') ? messages : chat);
 
 /** Any JSON object that is only passed through. Only its model is read; '' for none. */
 export const passed: Api = {

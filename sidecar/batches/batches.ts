@@ -7,13 +7,14 @@ import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
-import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest, type Patch } from './objects.js';
+import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest } from './objects.js';
 import type { Disk } from './line-file.js';
-import { Pump, type Work } from './pump.js';
+import { Pump } from './pump.js';
 import { Results } from './results.js';
 import { Run, type Answers, type LineAnswer, type LineRequest, type Signs } from './run.js';
 import { Shelf } from './shelf.js';
 import { isFull } from './upload.js';
+import { Work, type BatchView } from './work.js';
 
 export interface BatchPorts {
   readonly config: () => Config['batches'];
@@ -36,22 +37,10 @@ export interface BatchPorts {
   readonly log: Logger;
 }
 
-/** A batch under way, with lines that engines or queues have, and those that may start. */
-export interface BatchView extends BatchObject {
-  readonly tenant: TenantId;
-  readonly inFlight: number;
-  readonly ready: number;
-  /** Time that the rest takes at the pace so far; undefined: unknown. */
-  readonly restMs: number | undefined;
-  /** Whether it goes on beside others, because its window would end too early. */
-  readonly isLate: boolean;
-}
-
 const TICK_MS = 1000;
 const SWEEP_TICKS = 3600;
 const DISK_PAUSE_MS = 5000;
 const PREFIX = 't-';
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
 /**
  * All batches. Those of one tenant are on its shelf; here they are planned, run and ended. Their lines are background
@@ -126,7 +115,7 @@ export class Batches {
         'files_full',
         `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`,
       );
-    const batch = newBatch(request, this.#seconds, secondsOf(request.completion_window));
+    const batch = newBatch(request, this.#seconds);
     await shelf.change(batch.id, batch);
     this.#plan(shelf, batch.id);
     return batch;
@@ -134,11 +123,9 @@ export class Batches {
 
   /** The batch with its counts as of now. @throws GatewayError `unknown_batch` */
   shown(shelf: Shelf, id: string): BatchObject {
-    const batch = shelf.batches.get(id);
-    if (batch === undefined)
-      throw new GatewayError('unknown_batch', `There is no batch ${JSON.stringify(id.slice(0, 100))}.`);
-    const work = this.#pump.works.get(id);
-    return work === undefined ? batch : { ...batch, request_counts: { ...work.run.results.counts } };
+    const batch = this.#pump.works.get(id)?.batch ?? shelf.batches.get(id);
+    if (batch !== undefined) return batch;
+    throw new GatewayError('unknown_batch', `There is no batch ${JSON.stringify(id.slice(0, 100))}.`);
   }
 
   /** A batch of any tenant. */
@@ -152,18 +139,7 @@ export class Batches {
 
   /** Batches that are planned and not ended, as operators see them. */
   underWay(): BatchView[] {
-    return [...this.#pump.works.values()].map((work) => {
-      const { run, shelf, id } = work;
-      const { inFlight, ready } = run;
-      return {
-        ...this.shown(shelf, id),
-        tenant: shelf.tenant,
-        inFlight,
-        ready,
-        restMs: this.#restMs(work),
-        isLate: this.#isLate(work),
-      };
-    });
+    return [...this.#pump.works.values()].map(({ view }) => view);
   }
 
   /** @throws GatewayError `unknown_batch`, `batch_ended` */
@@ -220,21 +196,17 @@ export class Batches {
     const { output, errors } = outputOf(batch);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await this.#surely(() => Results.open(nameOf(id), input.items, paths, this.#disk));
-    const work: Work = {
-      shelf,
-      id,
-      since: { atMs: this.ports.now(), ended: results.counts.completed + results.counts.failed },
-      run: await Run.open(nameOf(id), path, input, results, this.ports.urls, {
-        ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !this.#isLate(work)),
-        changed: () => this.#changed(id),
-        setTimer: this.ports.setTimer,
-        answers: this.#answersOf(shelf.tenant),
-        secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
-      }),
-    };
+    const run = await Run.open(nameOf(id), path, input, results, this.ports.urls, {
+      ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !work.isLate),
+      changed: () => this.#changed(id),
+      setTimer: this.ports.setTimer,
+      answers: this.#answersOf(shelf.tenant),
+      secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
+    });
+    const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
-    const begun: Patch = { status: 'in_progress', in_progress_at: this.#seconds };
-    await shelf.change(id, ({ status }) => (status === 'validating' ? begun : {}), true);
+    const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
+    await this.#surely(() => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
   }
 
@@ -246,18 +218,13 @@ export class Batches {
 
   async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {
     const errors = { object: 'list', data: problems } as const;
-    await shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }, true);
+    await this.#surely(() => shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }));
   }
 
   #changed(id: string): void {
     const work = this.#pump.works.get(id);
-    if (work !== undefined && (work.run.isDone || this.#isOver(work))) this.#end(work);
+    if (work?.isOver === true) this.#end(work);
     this.#pump.wake();
-  }
-
-  #isOver({ shelf, id }: Work): boolean {
-    const { status, expires_at: until } = this.shown(shelf, id);
-    return status === 'cancelling' || this.ports.now() >= 1000 * until;
   }
 
   /** Ends a batch that is done, cancelled or out of time. */
@@ -268,22 +235,8 @@ export class Batches {
   async #conclude(work: Work): Promise<void> {
     const { shelf, id, run } = work;
     try {
-      await run.stop();
-      const isCancelled = this.shown(shelf, id).status === 'cancelling';
-      const isLate = run.results.pending > 0 && !isCancelled;
-      if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
-      if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
-      const at = this.#seconds;
-      if (!isCancelled && !isLate) await shelf.change(id, { status: 'finalizing', finalizing_at: at }, true);
-      const keepSeconds = Math.floor(this.ports.config().keepMs / 1000);
-      const files = await this.#surely(() => shelf.addResults(id, run.results.bytes, at, keepSeconds));
-      const ended: Patch = isCancelled
-        ? { status: 'cancelled', cancelled_at: at }
-        : isLate
-          ? { status: 'expired', expired_at: at }
-          : { status: 'completed', completed_at: at };
-      await shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }, true);
-      this.ports.log.info({ batch: id, tenant: shelf.tenant, ...run.results.counts }, `batch ${ended.status}`);
+      const { status, request_counts: counts } = await work.conclude(this.ports.config().keepMs, (write) => this.#surely(write)); // prettier-ignore
+      this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
       // It stays as it is on the disk, and goes on after the next start.
       this.ports.log.error({ err, batch: id }, 'batch cannot be ended');
@@ -291,21 +244,6 @@ export class Batches {
       this.#pump.works.delete(id);
       await run.close();
     }
-  }
-
-  /** Milliseconds that the rest of the batch takes at its pace so far; undefined: none of its lines has ended yet. */
-  #restMs({ run, since }: Work): number | undefined {
-    const { total, completed, failed } = run.results.counts;
-    const ended = completed + failed - since.ended;
-    return ended === 0 ? undefined : ((total - completed - failed) * (this.ports.now() - since.atMs)) / ended;
-  }
-
-  /** Whether the rest of the batch would take more than half of the time that is left to it. */
-  #isLate(work: Work): boolean {
-    const { created_at: from, expires_at: until } = this.shown(work.shelf, work.id);
-    const leftMs = 1000 * until - this.ports.now();
-    const restMs = this.#restMs(work);
-    return restMs === undefined ? leftMs < 500 * (until - from) : 2 * restMs > leftMs;
   }
 
   #tick(): void {
@@ -352,9 +290,4 @@ export class Batches {
     });
     return !this.#isClosing;
   }
-}
-
-/** @param window as `24h` */
-export function secondsOf(window: string): number {
-  return Number(window.slice(0, -1)) * UNITS[window.slice(-1) as keyof typeof UNITS];
 }

@@ -2,7 +2,6 @@ import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
-import type { TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
@@ -11,10 +10,10 @@ import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
 import { checked } from '../workflows/checked.js';
 import type { TenantHandler } from '../workflows/handlers.js';
-import { secondsOf, type Batches } from './batches.js';
-import { moving, relayTo } from './relay.js';
+import type { Batches } from './batches.js';
+import { relayTo } from './relay.js';
 import type { BatchSeat } from './seat.js';
-import type { FileObject } from './objects.js';
+import { secondsOf, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 import { ofDisk, upload } from './upload.js';
 
@@ -41,60 +40,49 @@ const schemaOf = (urls: ReadonlySet<string>) =>
       .nullish(),
   });
 
+/** A request for a tenant's files and batches. */
+interface Asked {
+  readonly batches: Batches;
+  readonly shelf: Shelf;
+  readonly id: string;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
 /** `/v1/files` and `/v1/batches`, in OpenAI's forms. Another gateway that has the batches is asked in our place. */
 export function batchHandlers(
-  { config }: { readonly config: () => Context['config'] },
+  config: () => Context['config'],
   seat: BatchSeat,
   urls: ReadonlySet<string>,
 ): Readonly<Record<string, Methods>> {
-  const here =
-    (handler: TenantHandler): TenantHandler =>
-    (tenant, request, response, params) =>
-      seat.batches === undefined ? relayTo(seat.holder, request, response) : handler(tenant, request, response, params);
-  const batches = (): Batches => {
-    if (seat.batches === undefined) throw moving();
-    return seat.batches;
-  };
-  const table = handlersOf(config, batches, urls);
-  return Object.fromEntries(
-    Object.entries(table).map(([path, methods]) => [
-      path,
-      Object.fromEntries(Object.entries(methods).map(([method, handler]) => [method, here(handler)])),
-    ]),
-  );
-}
-
-function handlersOf(
-  config: () => Context['config'],
-  batches: () => Batches,
-  urls: ReadonlySet<string>,
-): Readonly<Record<string, Methods>> {
   const schema = schemaOf(urls);
-  const answer =
-    (read: (tenant: TenantId, id: string, request: IncomingMessage) => Promise<unknown>): TenantHandler =>
-    async (tenant, request, response, { id = '' }) =>
-      sendJson(request, response, 200, 'batch', await orFull(read(tenant, id, request)));
+  const here =
+    (handler: (asked: Asked) => Promise<void>): TenantHandler =>
+    async (tenant, request, response, { id = '' }) => {
+      const { batches } = seat;
+      if (batches === undefined) return relayTo(seat.holder, request, response);
+      await handler({ batches, shelf: await batches.shelf(tenant), id, request, response });
+    };
+  const answer = (read: (asked: Asked) => object | Promise<object>): TenantHandler =>
+    here(async (asked) => {
+      try {
+        sendJson(asked.request, asked.response, 200, 'batch', await read(asked));
+      } catch (error) {
+        throw ofDisk(error);
+      }
+    });
   return {
     '/v1/files': {
-      GET: answer(async (tenant, _, request) => {
+      GET: answer(({ shelf, request }) => {
         const purpose = queryOf(request).get('purpose');
-        const files = [...(await batches().shelf(tenant)).files.values()];
-        return page(
-          files.filter((file) => purpose === null || file.purpose === purpose),
-          request,
-          'file',
-        );
+        const files = [...shelf.files.values()].filter((file) => purpose === null || file.purpose === purpose);
+        return page(files, request, 'file');
       }),
-      POST: async (tenant, request, response) => {
-        const seconds = Math.floor(Date.now() / 1000);
-        const shelf = await batches().shelf(tenant);
-        sendJson(request, response, 200, 'batch', await upload(shelf, config().batches, request, response, seconds));
-      },
+      POST: answer(({ shelf, request, response }) => upload(shelf, config().batches, request, response)),
     },
     '/v1/files/:id': {
-      GET: answer(async (tenant, id) => fileOf(await batches().shelf(tenant), id)),
-      DELETE: answer(async (tenant, id) => {
-        const shelf = await batches().shelf(tenant);
+      GET: answer(({ shelf, id }) => fileOf(shelf, id)),
+      DELETE: answer(async ({ shelf, id }) => {
         fileOf(shelf, id);
         const reader = shelf.readerOf(id);
         if (reader !== undefined)
@@ -104,36 +92,22 @@ function handlersOf(
       }),
     },
     '/v1/files/:id/content': {
-      GET: async (tenant, request, response, { id = '' }) => {
-        const shelf = await batches().shelf(tenant);
-        await sendContent(shelf, fileOf(shelf, id), request, response);
-      },
+      GET: here(({ shelf, id, request, response }) => sendContent(shelf, fileOf(shelf, id), request, response)),
     },
     '/v1/batches': {
-      GET: answer(async (tenant, _, request) => {
-        const shelf = await batches().shelf(tenant);
-        return page(
-          [...shelf.batches.keys()].map((id) => batches().shown(shelf, id)),
-          request,
-          'batch',
-        );
-      }),
-      POST: async (tenant, request, response) => {
+      GET: answer(
+        ({ batches, shelf, request }) =>
+        page([...shelf.batches.keys()].map((id) => batches.shown(shelf, id)), request, 'batch'), // prettier-ignore
+      ),
+      POST: answer(async ({ batches, shelf, request, response }) => {
         const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
-        const created = batches().create(tenant, checked(schema, body));
-        sendJson(request, response, 200, 'batch', await orFull(created));
-      },
+        return batches.create(shelf.tenant, checked(schema, body));
+      }),
     },
-    '/v1/batches/:id': { GET: answer(async (tenant, id) => batches().shown(await batches().shelf(tenant), id)) },
-    '/v1/batches/:id/cancel': { POST: answer((tenant, id) => batches().cancel(tenant, id)) },
+    '/v1/batches/:id': { GET: answer(({ batches, shelf, id }) => batches.shown(shelf, id)) },
+    '/v1/batches/:id/cancel': { POST: answer(({ batches, shelf, id }) => batches.cancel(shelf.tenant, id)) },
   };
 }
-
-/** @throws GatewayError `storage_full` for an error of a full disk */
-const orFull = <T>(work: Promise<T>): Promise<T> =>
-  work.catch((error: unknown) => {
-    throw ofDisk(error);
-  });
 
 /** @throws GatewayError `unknown_file` */
 function fileOf(shelf: Shelf, id: string): FileObject {

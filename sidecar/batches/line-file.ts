@@ -73,6 +73,11 @@ export interface Disk {
   readonly failed: (error: Error) => Promise<boolean>;
 }
 
+/** @throws Error if another gateway may write there */
+export function checkOurs({ isOurs }: Disk): void {
+  if (!isOurs()) throw new Error('another gateway has the batches now');
+}
+
 /** A file to which lines are appended, each whole: a failed write is repeated in its place. */
 export class LineFile {
   #writing: Promise<unknown> = Promise.resolve();
@@ -110,7 +115,7 @@ export class LineFile {
 
   async #write(bytes: Buffer): Promise<number> {
     const offset = this.size;
-    if (!this.disk.isOurs()) throw new Error('another gateway has the batches now');
+    checkOurs(this.disk);
     for (let done = 0; done < bytes.length;)
       try {
         done += (await this.handle.write(bytes, done, bytes.length - done, offset + done)).bytesWritten;

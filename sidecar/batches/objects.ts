@@ -17,28 +17,7 @@ export type Status =
   'validating' | 'failed' | 'in_progress' | 'finalizing' | 'completed' | 'expired' | 'cancelling' | 'cancelled';
 
 /** A batch, as `/v1/batches` shows it. */
-export interface BatchObject {
-  readonly id: string;
-  readonly object: 'batch';
-  readonly endpoint: string;
-  readonly errors: { readonly object: 'list'; readonly data: readonly Problem[] } | null;
-  readonly input_file_id: string;
-  readonly completion_window: string;
-  readonly status: Status;
-  readonly output_file_id: string | null;
-  readonly error_file_id: string | null;
-  readonly created_at: number;
-  readonly in_progress_at: number | null;
-  readonly expires_at: number;
-  readonly finalizing_at: number | null;
-  readonly completed_at: number | null;
-  readonly failed_at: number | null;
-  readonly expired_at: number | null;
-  readonly cancelling_at: number | null;
-  readonly cancelled_at: number | null;
-  readonly request_counts: { readonly total: number; readonly completed: number; readonly failed: number };
-  readonly metadata: Readonly<Record<string, string>> | null;
-}
+export type BatchObject = Readonly<ReturnType<typeof newBatch>>;
 
 /** A request for a batch, checked. */
 export interface BatchRequest {
@@ -48,7 +27,7 @@ export interface BatchRequest {
   readonly metadata?: Readonly<Record<string, string>> | null | undefined;
 }
 
-/** A change of a batch: a line of its journal. The first one has all fields. */
+/** A change of a batch. */
 export type Patch = Partial<BatchObject>;
 
 const ENDED: ReadonlySet<Status> = new Set(['failed', 'completed', 'expired', 'cancelled']);
@@ -66,28 +45,33 @@ export const outputOf = ({ id }: Pick<BatchObject, 'id'>): { readonly output: st
   errors: `file-${nameOf(id)}e`,
 });
 
-export function newBatch(request: BatchRequest, at: number, windowSeconds: number): BatchObject {
-  const { input_file_id, endpoint, completion_window, metadata = null } = request;
-  return {
-    id: `batch_${newName()}`,
-    object: 'batch',
-    endpoint,
-    errors: null,
-    input_file_id,
-    completion_window,
-    status: 'validating',
-    output_file_id: null,
-    error_file_id: null,
-    created_at: at,
-    in_progress_at: null,
-    expires_at: at + windowSeconds,
-    finalizing_at: null,
-    completed_at: null,
-    failed_at: null,
-    expired_at: null,
-    cancelling_at: null,
-    cancelled_at: null,
-    request_counts: { total: 0, completed: 0, failed: 0 },
-    metadata,
-  };
-}
+const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+
+/** @param window as `24h` */
+export const secondsOf = (window: string): number =>
+  Number(window.slice(0, -1)) * UNITS[window.slice(-1) as keyof typeof UNITS];
+
+const UNSET = null as number | null;
+
+export const newBatch = (request: BatchRequest, at: number) => ({
+  id: `batch_${newName()}`,
+  object: 'batch' as const,
+  endpoint: request.endpoint,
+  errors: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
+  input_file_id: request.input_file_id,
+  completion_window: request.completion_window,
+  status: 'validating' as Status,
+  output_file_id: null as string | null,
+  error_file_id: null as string | null,
+  created_at: at,
+  in_progress_at: UNSET,
+  expires_at: at + secondsOf(request.completion_window),
+  finalizing_at: UNSET,
+  completed_at: UNSET,
+  failed_at: UNSET,
+  expired_at: UNSET,
+  cancelling_at: UNSET,
+  cancelled_at: UNSET,
+  request_counts: { total: 0, completed: 0, failed: 0 },
+  metadata: request.metadata ?? null,
+});

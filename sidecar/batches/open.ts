@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import inject from 'light-my-request';
 import { tenantId, type TenantId } from '../../src/index.js';
-import type { Api } from '../apis/index.js';
+import { SCHEDULED } from '../apis/index.js';
 import { acceptCall, type Incoming } from '../calls/accept.js';
 import type { Context } from '../context.js';
 import { isServing } from '../engines/index.js';
@@ -24,11 +24,8 @@ const accountOf = (tenant: TenantId): TenantId => tenantId(`${tenant}${ACCOUNT}`
 /** Name of the batches at the store of a cluster. */
 const NAME = 'batches';
 
-/**
- * The batches of the configured folder, whose lines are calls like those of clients. They start with `start`.
- * @param apis APIs that lines may ask, by their paths
- */
-export async function openBatches(context: Context, apis: ReadonlyMap<string, Api>): Promise<BatchSeat | undefined> {
+/** The batches of the configured folder, whose lines are calls like those of clients. They start with `start`. */
+export async function openBatches(context: Context): Promise<BatchSeat | undefined> {
   const { batches, cluster: settings } = context.config;
   if (batches.folder === null) return undefined;
   const { cluster } = context;
@@ -45,8 +42,8 @@ export async function openBatches(context: Context, apis: ReadonlyMap<string, Ap
     }),
     batches: {
       config: () => context.config.batches,
-      urls: new Set(apis.keys()),
-      ask: sender(context, apis),
+      urls: new Set(SCHEDULED.keys()),
+      ask: sender(context),
       engines: () =>
         context.fleet
           .list()
@@ -63,7 +60,7 @@ export async function openBatches(context: Context, apis: ReadonlyMap<string, Ap
 }
 
 /** Sends lines, and tells when an engine has them. */
-function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['ask'] {
+function sender(context: Context): BatchPorts['ask'] {
   /** Lines that wait for an engine, by their ids. */
   const waiting = new Map<string, () => void>();
   const left = (id: string): void => {
@@ -80,7 +77,7 @@ function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['a
       };
     });
     signal.addEventListener('abort', giveUp);
-    return ask(context, apis, tenant, line, { isBackground, engine }, isGone).finally(() => {
+    return ask(context, tenant, line, { isBackground, engine }, isGone).finally(() => {
       signal.removeEventListener('abort', giveUp);
       left(line.id);
     });
@@ -90,13 +87,12 @@ function sender(context: Context, apis: ReadonlyMap<string, Api>): BatchPorts['a
 /** Sends a line through the gateway as if it had come over a connection. @param isGone resolves when to give it up */
 async function ask(
   context: Context,
-  apis: ReadonlyMap<string, Api>,
   tenant: TenantId,
   { id, url: path, body, headers }: LineRequest,
   manner: NonNullable<Incoming['line']>,
   isGone: Promise<undefined>,
 ): Promise<LineAnswer | undefined> {
-  const api = apis.get(path);
+  const api = SCHEDULED.get(path);
   if (api === undefined) throw new Error(`no API speaks ${path}`);
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The simulated socket has nothing to send.

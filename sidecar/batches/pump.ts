@@ -1,17 +1,6 @@
 import type { EngineId, TenantId } from '../../src/index.js';
-import { WHOLE, type Part, type Run } from './run.js';
-import type { Shelf } from './shelf.js';
-
-/** A batch that is planned and not ended. */
-export interface Work {
-  readonly shelf: Shelf;
-  readonly id: string;
-  readonly run: Run;
-  /** When it was taken up, in milliseconds since 1970, and the lines that had ended by then. */
-  readonly since: { readonly atMs: number; readonly ended: number };
-  /** Undefined: under way. */
-  ending?: Promise<void>;
-}
+import { WHOLE, type Part } from './run.js';
+import type { Work } from './work.js';
 
 /** Lines that wait in the gateway's queue at once: for each engine, and in all where engines are few. */
 const WAITING_MIN = 2;

@@ -9,7 +9,7 @@ import { toClient, toEngine } from '../http/headers.js';
 const RELAYED = 'x-maitred-relayed';
 const RETRY_SECONDS = 5;
 
-export const moving = () =>
+const moving = () =>
   new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.', {
     retryAfterSeconds: RETRY_SECONDS,
   });

@@ -9,9 +9,9 @@ const INDEX = /^\{"id":"batch_req_\w+_(\d+)"/;
 const STATES = ['pending', 'completed', 'failed', 'absent'] as const;
 export type LineState = (typeof STATES)[number];
 
-/** The result of a line, in OpenAI's form. */
-interface Result {
-  readonly customId: string;
+/** The end of a line, in OpenAI's form. Its error is one of ours. */
+export interface End {
+  readonly state: 'completed' | 'failed';
   readonly response: { readonly status_code: number; readonly request_id: string; readonly body: unknown } | null;
   readonly error: { readonly code: string; readonly message: string } | null;
 }
@@ -84,10 +84,9 @@ export class Results {
   }
 
   /** Keeps the result of a line. @returns false if it has one */
-  async keep(index: number, state: 'completed' | 'failed', result: Result): Promise<boolean> {
+  async keep(index: number, customId: string, { state, response, error }: End): Promise<boolean> {
     if (this.stateOf(index) !== 'pending' || this.#claimed.has(index)) return false;
     this.#claimed.add(index);
-    const { customId, response, error } = result;
     const line = JSON.stringify({ id: `batch_req_${this.name}_${index}`, custom_id: customId, response, error });
     const file = state === 'completed' ? this.files.output : this.files.errors;
     try {
@@ -101,7 +100,7 @@ export class Results {
   /** The body of a line's answer; null: a condition left it out. */
   async answerOf(index: number): Promise<unknown> {
     const bytes = await readAt(this.files.output.handle, this.#offsets[index] ?? 0, this.#lengths[index] ?? 0);
-    const { response } = JSON.parse(bytes.toString()) as Result;
+    const { response } = JSON.parse(bytes.toString()) as Pick<End, 'response'>;
     return response?.body ?? null;
   }
 

@@ -6,7 +6,7 @@ import type { Input } from './input.js';
 import { Lines } from './lines.js';
 import { Ready } from './ready.js';
 import { Rests } from './rests.js';
-import type { Results } from './results.js';
+import type { End, Results } from './results.js';
 
 /** A line of a batch as a request. */
 export interface LineRequest {
@@ -66,13 +66,6 @@ const PAUSE_MS = 1000;
 const BUSY_PAUSE_MS = 1000;
 /** Pause after a fault of the disk or of ours. */
 const FAULT_PAUSE_MS = 5000;
-
-/** The end of a line. Its error is one of ours. */
-interface End {
-  readonly state: 'completed' | 'failed';
-  readonly response: { readonly status_code: number; readonly request_id: string; readonly body: unknown } | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-}
 
 const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
 
@@ -252,16 +245,12 @@ export class Run {
    */
   async #end(index: number, end: End, isPassedOn = true): Promise<void> {
     const ends = [{ index, end }];
-    for (const {
-      index: at,
-      end: { state, response, error },
-    } of ends) {
-      // prettier-ignore
+    for (const { index: at, end: each } of ends) {
       const customId = await this.lines.nameOf(at);
       if (customId === undefined) this.#leaveOut(at);
-      else if (await this.results.keep(at, state, { customId, response, error })) {
+      else if (await this.results.keep(at, customId, each)) {
         this.#done(at);
-        if (state === 'failed' && isPassedOn) for (const next of this.#failuresBy(at, customId)) ends.push(next);
+        if (each.state === 'failed' && isPassedOn) for (const next of this.#failuresBy(at, customId)) ends.push(next);
       }
     }
   }

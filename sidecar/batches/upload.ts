@@ -25,7 +25,6 @@ export async function upload(
   limits: UploadLimits,
   request: IncomingMessage,
   response: ServerResponse,
-  nowSeconds: number,
 ): Promise<FileObject> {
   const boundary = boundaryOf(request.headers['content-type']);
   checkRoom(shelf, limits, Number(request.headers['content-length'] ?? 0));
@@ -46,6 +45,7 @@ export async function upload(
       throw wrong('expires_after[seconds]', 'must be a whole number');
     if (seconds < 60 || seconds > keep) throw wrong('expires_after[seconds]', `must be 60 to ${keep}`);
     await rename(part, shelf.pathOf(id));
+    const nowSeconds = Math.floor(Date.now() / 1000);
     const file: FileObject = {
       id,
       object: 'file',

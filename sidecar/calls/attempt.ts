@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerFacts, Api, JsonObject, RequestFacts, StreamReader } from '../apis/api.js';
+import type { AnswerFacts, Api, RequestFacts, StreamReader } from '../apis/api.js';
+import { parseObject } from '../apis/fields.js';
 import type { Engine } from '../engines/fleet.js';
 import { GatewayError, type ErrorNames } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
@@ -212,7 +213,7 @@ export class Attempt implements AnswerSink {
 
   /** A successful answer is a JSON object; anything else was cut short or does not come from an engine. */
   #settleSuccess(body: Buffer): void {
-    const answer = parseObject(body);
+    const answer = parseObject(body.toString('utf8'));
     if (answer === undefined) {
       this.sink.failed(
         new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.'),
@@ -234,14 +235,5 @@ export class Attempt implements AnswerSink {
       new GatewayError('engine_answer_too_large', `The engine’s answer is over ${this.answerBytesMax} bytes.`),
       'answer',
     );
-  }
-}
-
-function parseObject(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../apis/api.js';
 import type { ErrorNames } from '../errors.js';
-import { asObject, parseJson } from '../engines/json.js';
+import { isObject, parseObject } from '../apis/fields.js';
 
 /** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
@@ -60,7 +61,7 @@ export function secretsOf({ authorization, 'x-api-key': key }: IncomingHttpHeade
 }
 
 /** OpenAI and Anthropic nest the error; others have its fields at the top. */
-function errorIn(body: Buffer): Readonly<Record<string, unknown>> | undefined {
-  const answer = asObject(parseJson(body.toString('utf8')));
-  return asObject(answer?.['error']) ?? answer;
+function errorIn(body: Buffer): JsonObject | undefined {
+  const answer = parseObject(body.toString('utf8'));
+  return isObject(answer?.['error']) ? answer['error'] : answer;
 }

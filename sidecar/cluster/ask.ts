@@ -35,7 +35,7 @@ export async function askOthers(
   const isMade = own.source === 'none' && identity.source === 'none' && !isRepeated;
   const elsewhere = await cluster.take(identity.program, identity.thread, isMade);
   if (!isHeld && holder !== undefined)
-    context.responses.hold(tenant, id, { engine: engineId(holder), contextTokens: elsewhere?.contextTokens ?? 0 });
+    context.responses.set(tenant, id, { engine: engineId(holder), contextTokens: elsewhere?.contextTokens ?? 0 });
   checkNotDraining(context);
   return { identity, elsewhere };
 }

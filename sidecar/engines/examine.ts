@@ -1,10 +1,10 @@
 import type { EngineConfig } from '../config/index.js';
 import type { JsonObject } from '../apis/api.js';
+import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
 import { addressOf, tlsOf } from './address.js';
 import type { Flag, Get } from './adapter.js';
 import { inspect, type Inspection } from './inspect.js';
-import { asObject, parseJson } from './json.js';
 import { MODELS_PATH } from './models.js';
 import { isOk, Prober } from './prober.js';
 
@@ -72,5 +72,5 @@ async function secondAnswer(prober: Prober, model: string): Promise<JsonObject |
   const call = { model, prompt: PROMPT, max_tokens: 1, temperature: 0 };
   const ask = () => prober.post('/v1/completions', call).catch(() => undefined);
   if ((await ask())?.status !== 200) return undefined;
-  return asObject(parseJson((await ask())?.text));
+  return parseObject((await ask())?.text);
 }

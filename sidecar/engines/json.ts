@@ -1,23 +1,3 @@
-import type { JsonObject } from '../apis/api.js';
-
-/** Parses JSON from another server. Unexpected input gives `undefined`; nothing throws. */
-export function parseJson(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-}
-
-export function asObjects(value: unknown): readonly JsonObject[] {
-  return Array.isArray(value) ? value.map(asObject).filter((item) => item !== undefined) : [];
-}
-
 /** A finite number, zero or more: engines report tokens, requests and milliseconds, which are never negative. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;

@@ -1,6 +1,7 @@
+import { isObject, listOf, objectOf, parseJson, parseObject } from '../apis/fields.js';
 import { usageOf } from '../apis/usage.js';
 import type { EngineAdapter } from './adapter.js';
-import { asCount, asObject, asObjects, parseJson, sum } from './json.js';
+import { asCount, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listsModelsOf } from './models.js';
 import { parsePrometheus } from './prometheus.js';
@@ -21,11 +22,11 @@ export const llamacpp: EngineAdapter = {
   healthPath: '/health',
   async recognise(get) {
     if (await listsModelsOf(get, 'llamacpp')) return true;
-    return asCount(asObject(parseJson(await get('/props')))?.['total_slots']) !== undefined;
+    return asCount(parseObject(await get('/props'))?.['total_slots']) !== undefined;
   },
   async readLoad(get) {
     const [slotsText, metricsText] = await Promise.all([get('/slots'), get('/metrics')]);
-    const slots = asObjects(parseJson(slotsText));
+    const slots = listOf(parseJson(slotsText)).filter(isObject);
     const samples = parsePrometheus(metricsText, NAMES);
     const value = (name: string) => sum(samples.get(name)?.map((sample) => sample.value) ?? []);
     const load = { running: value(PROCESSING), waiting: value(DEFERRED), kvUsage: value(KV_USAGE) };
@@ -39,9 +40,9 @@ export const llamacpp: EngineAdapter = {
         windowMax: slots.length,
       });
     }
-    const props = asObject(parseJson(await get('/props')));
+    const props = parseObject(await get('/props'));
     const count = asCount(props?.['total_slots']);
-    const context = asCount(asObject(props?.['default_generation_settings'])?.['n_ctx']);
+    const context = asCount(objectOf(props?.['default_generation_settings'])['n_ctx']);
     const capacityTokens = count !== undefined && context !== undefined ? count * context : undefined;
     return loadReport({ ...load, capacityTokens, contextTokensMax: context, windowMax: count });
   },
@@ -54,17 +55,17 @@ export const llamacpp: EngineAdapter = {
   },
   priorityFields: () => ({}),
   readTimings(answer) {
-    const timings = asObject(answer['timings']);
-    const serviceMs = sum([asCount(timings?.['prompt_ms']), asCount(timings?.['predicted_ms'])]);
+    const timings = objectOf(answer['timings']);
+    const serviceMs = sum([asCount(timings['prompt_ms']), asCount(timings['predicted_ms'])]);
     return serviceMs === undefined ? {} : { serviceMs };
   },
   readUsage(answer) {
-    const timings = asObject(answer['timings']);
-    const prompt = asCount(timings?.['prompt_n']);
-    const output = asCount(timings?.['predicted_n']);
+    const timings = objectOf(answer['timings']);
+    const prompt = asCount(timings['prompt_n']);
+    const output = asCount(timings['predicted_n']);
     if (prompt === undefined || output === undefined) return undefined;
     // `prompt_n` counts only computed tokens; those from the slot's cache are added.
-    const cached = asCount(timings?.['cache_n']);
+    const cached = asCount(timings['cache_n']);
     return usageOf(prompt + (cached ?? 0), output, cached);
   },
 };

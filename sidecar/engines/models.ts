@@ -1,16 +1,17 @@
 import type { JsonObject } from '../apis/api.js';
+import { isObject, parseObject } from '../apis/fields.js';
 import type { Get } from './adapter.js';
-import { asCount, asObject, asObjects, parseJson } from './json.js';
+import { asCount } from './json.js';
 
 /** Path of the model list on every OpenAI-compatible server. */
 export const MODELS_PATH = '/v1/models';
 
 /** Each model's entry by its id; `undefined` when the text is not a model list. */
 export function readModels(text: string | undefined): ReadonlyMap<string, JsonObject> | undefined {
-  const data = asObject(parseJson(text))?.['data'];
+  const data = parseObject(text)?.['data'];
   if (!Array.isArray(data)) return undefined;
   const models = new Map<string, JsonObject>();
-  for (const entry of asObjects(data)) {
+  for (const entry of data.filter(isObject)) {
     if (typeof entry['id'] === 'string' && entry['id'] !== '') models.set(entry['id'], entry);
   }
   return models;

@@ -1,6 +1,7 @@
 import { tokens } from '../../src/index.js';
+import { parseObject } from '../apis/fields.js';
 import type { EngineAdapter } from './adapter.js';
-import { asCount, asObject, parseJson, sum } from './json.js';
+import { asCount, sum } from './json.js';
 
 const NANOS_PER_MILLI = 1e6;
 const LATEST = ':latest';
@@ -14,7 +15,7 @@ export const ollama: EngineAdapter = {
   healthPath: '/api/version',
   async recognise(get) {
     if (((await get('/')) ?? '').startsWith('Ollama is running')) return true;
-    return typeof asObject(parseJson(await get('/api/version')))?.['version'] === 'string';
+    return typeof parseObject(await get('/api/version'))?.['version'] === 'string';
   },
   readLoad: () => Promise.resolve({}),
   aliases: (model) => (model.endsWith(LATEST) ? [model.slice(0, -LATEST.length)] : []),

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../apis/api.js';
+import { isObject, listOf, objectOf, parseObject } from '../apis/fields.js';
 import { CACHE, type EngineAdapter, type Get, type LoadReport } from './adapter.js';
-import { asCount, asObject, asObjects, mean, parseJson, sum } from './json.js';
+import { asCount, mean, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
 import { parsePrometheus } from './prometheus.js';
@@ -94,7 +95,7 @@ function priorityFields(step: number, lowFirst: boolean): EngineAdapter['priorit
 }
 
 async function readLoads(get: Get): Promise<LoadReport> {
-  const ranks = asObjects(asObject(parseJson(await get('/v1/loads')))?.['loads']);
+  const ranks = listOf(parseObject(await get('/v1/loads'))?.['loads']).filter(isObject);
   const values = (field: string) => ranks.map((rank) => asCount(rank[field]));
   return loadReport({
     running: sum(values('num_running_reqs')),
@@ -122,14 +123,14 @@ async function readMetrics(get: Get): Promise<LoadReport> {
 }
 
 async function readServerInfo(get: Get): Promise<LoadReport> {
-  const states = asObjects((await serverInfo(get))?.['internal_states']);
+  const states = listOf((await serverInfo(get))?.['internal_states']).filter(isObject);
   return loadReport({
-    capacityTokens: sum(states.map((state) => asCount(asObject(state['memory_usage'])?.['token_capacity']))),
+    capacityTokens: sum(states.map((state) => asCount(objectOf(state['memory_usage'])['token_capacity']))),
     windowMax: sum(states.map((state) => asCount(state['effective_max_running_requests_per_dp']))),
   });
 }
 
 /** Before v0.5.6 the path was `/get_server_info`. */
 async function serverInfo(get: Get): Promise<JsonObject | undefined> {
-  return asObject(parseJson((await get('/server_info')) ?? (await get('/get_server_info'))));
+  return parseObject((await get('/server_info')) ?? (await get('/get_server_info')));
 }

@@ -1,5 +1,5 @@
+import { objectOf, parseObject } from '../apis/fields.js';
 import type { EngineAdapter } from './adapter.js';
-import { asObject, parseJson } from './json.js';
 import { loadReport } from './load.js';
 import { listsModelsOf } from './models.js';
 import { parsePrometheus } from './prometheus.js';
@@ -28,10 +28,11 @@ export const trtllm: EngineAdapter = {
     return (await listsModelsOf(get, 'tensorrt_llm')) || /^trtllm_/m.test((await get(METRICS_PATH)) ?? '');
   },
   async fit(get) {
-    const document = asObject(parseJson(await get('/openapi.json')));
-    const schemas = asObject(asObject(document?.['components'])?.['schemas']);
-    const fields = asObject(asObject(schemas?.['ChatCompletionRequest'])?.['properties']);
-    return fields?.['priority'] !== undefined ? trtllm : { ...trtllm, priorityFields: () => ({}) };
+    const { components } = parseObject(await get('/openapi.json')) ?? {};
+    const { ChatCompletionRequest: request } = objectOf(objectOf(components)['schemas']);
+    return objectOf(objectOf(request)['properties'])['priority'] !== undefined
+      ? trtllm
+      : { ...trtllm, priorityFields: () => ({}) };
   },
   async readLoad(get) {
     const samples = parsePrometheus(await get(METRICS_PATH), NAMES);

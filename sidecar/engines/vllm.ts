@@ -1,5 +1,6 @@
+import { isObject, objectOf } from '../apis/fields.js';
 import { CACHE, type EngineAdapter, type Get, type LoadReport, type Timings } from './adapter.js';
-import { asCount, asObject, mean, sum } from './json.js';
+import { asCount, mean, sum } from './json.js';
 import { loadReport } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
 import { parsePrometheus, type Sample, type Samples } from './prometheus.js';
@@ -57,19 +58,18 @@ export const vllm: EngineAdapter = {
   },
   async flags(get, answer) {
     const isCaching = await prefixCaching(get);
-    const details = asObject(asObject(answer?.['usage'])?.['prompt_tokens_details']);
-    const seen = (found: unknown) => (answer === undefined ? undefined : found !== undefined);
+    const details = objectOf(answer?.['usage'])['prompt_tokens_details'];
+    const seen = (found: unknown) => (answer === undefined ? undefined : isObject(found));
     return [
       { flag: '--enable-prefix-caching', isOn: isCaching, gives: CACHE },
-      { flag: '--enable-per-request-metrics', isOn: seen(asObject(answer?.['metrics'])), gives: 'exact service times' },
+      { flag: '--enable-per-request-metrics', isOn: seen(answer?.['metrics']), gives: 'exact service times' },
       { flag: '--enable-prompt-tokens-details', isOn: seen(details), gives: 'measured cache hits' },
       { flag: '--scheduling-policy priority', isOn: undefined, gives: 'our order as a hint in its own queue' },
     ];
   },
   priorityFields: (level, _levels, path) => (PRIORITY_PATHS.has(path) ? { priority: level } : {}),
   readTimings(answer): Timings {
-    const metrics = asObject(answer['metrics']) ?? asObject(asObject(answer['response'])?.['metrics']);
-    if (metrics === undefined) return {};
+    const metrics = objectOf(answer['metrics'] ?? objectOf(answer['response'])['metrics']);
     // `time_to_first_token_ms` counts from the first scheduling, `generation_time_ms` from the first token.
     const prefillMs = asCount(metrics['time_to_first_token_ms']);
     const decodeMs = asCount(metrics['generation_time_ms']) ?? 0;

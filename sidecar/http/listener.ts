@@ -1,12 +1,8 @@
-import fastify, { type FastifyInstance, type HTTPMethods } from 'fastify';
-import {
-  METHODS as NODE_METHODS,
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
+import findMyWay from 'find-my-way';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Api } from '../apis/index.js';
 import type { Config } from '../config/index.js';
@@ -46,51 +42,47 @@ const BACKLOG = 4096;
 /** As long as the longest path within the header limit, so that no request fails for the length of an id. */
 const PARAM_LENGTH_MAX = 1_048_576;
 
+/** Finds the handlers of a request target, and the parameters in its path. @throws GatewayError `unknown_path` */
+type Find = (target: string) => { readonly handlers: Handlers; readonly params: Params };
+
 /**
- * Listens, and routes each request to its handler. Paths without parameters are looked up directly, others by Fastify,
- * whose request and reply objects cost as much as the rest of the path. Handlers use raw streams for bodies and
- * answers. An answer may begin long before its end is known, and bytes must pass unchanged. Errors of handlers become
- * answers here, and every answer has its request id.
+ * Listens, and routes each request to its handler. Handlers use raw streams for bodies and answers: an answer may begin
+ * long before its end is known, and bytes must pass unchanged. Errors of handlers become answers here, and every answer
+ * has its request id.
+ * @throws Error if the address cannot be listened on
  */
 export async function listen(
   config: Config,
-  address: { readonly host: string; readonly port: number },
+  { host, port }: { readonly host: string; readonly port: number },
   routes: Routes,
   ports: ListenerPorts,
 ): Promise<Listener> {
-  const app = fastify({
-    logger: false,
-    serverFactory: (handler) =>
-      makeServer(config, (request, response) => enter(request, response, { routes, handler, ports }), ports),
-    clientErrorHandler: (error, socket) => {
-      const code = answerBrokenRequest(error, socket);
-      if (code !== undefined) ports.refused(code, undefined);
-    },
-    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: PARAM_LENGTH_MAX },
-    exposeHeadRoutes: false,
+  const router = findMyWay({
+    ignoreTrailingSlash: true,
+    ignoreDuplicateSlashes: true,
+    maxParamLength: PARAM_LENGTH_MAX,
   });
-  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  for (const [path, handlers] of Object.entries(routes)) addRoute(app, path, handlers, ports);
-  const nowhere: Handler = (request) => {
-    const { path } = splitTarget(request.url ?? '');
+  // One entry for all methods: a path's own handlers tell those that it lacks.
+  for (const [path, handlers] of Object.entries(routes)) router.on('GET', path, () => undefined, handlers);
+  const find: Find = (target) => {
+    const found = router.find('GET', target);
+    if (found !== null) return { handlers: found.store as Handlers, params: found.params };
+    const { path } = splitTarget(target);
     throw unknownPath(`/v1${path}` in routes ? ` A base URL ends in /v1: is it /v1${path}?` : '');
   };
-  addRoute(app, '/*', { ALL: nowhere }, ports);
-  app.setNotFoundHandler((request, reply) => {
-    reply.hijack();
-    refuse(request.raw, reply.raw, unknownPath(), ports);
-  });
-  const { server } = app;
+  const server = makeServer(config, find, ports);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
-  await app.listen({ host: address.host, port: address.port, backlog: BACKLOG });
+  // The name may mean ::1 alone, where clients of 127.0.0.1 would find nothing.
+  server.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port, backlog: BACKLOG });
+  await once(server, 'listening');
   return {
-    url: urlOf(server, address.host),
+    url: urlOf(server, host),
     configure: (changed) => applyTimes(server, changed),
-    close: () => close(app, sockets),
+    close: () => close(server, sockets),
   };
 }
 
@@ -98,8 +90,7 @@ export async function listen(
 const CLOSE_STEP_MS = 20;
 const CLOSE_MS = 1000;
 
-async function close(app: FastifyInstance, sockets: ReadonlySet<Socket>): Promise<void> {
-  const { server } = app;
+async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   const until = performance.now() + CLOSE_MS;
   // Node counts a connection as idle once its answer has ended, although the client may not have read all of it.
   while (performance.now() < until && [...sockets].some(({ writableLength }) => writableLength > 0))
@@ -109,16 +100,17 @@ async function close(app: FastifyInstance, sockets: ReadonlySet<Socket>): Promis
     if (performance.now() < until) server.closeIdleConnections();
     else server.closeAllConnections();
   }, CLOSE_STEP_MS);
-  await app.close();
+  await new Promise((closed) => server.close(closed));
   clearInterval(step);
 }
 
-function makeServer(
-  config: Config,
-  take: (request: IncomingMessage, response: ServerResponse) => void,
-  ports: ListenerPorts,
-): Server {
+function makeServer(config: Config, find: Find, ports: ListenerPorts): Server {
   const { headersMs, bodyMs } = config.timeouts;
+  const take = (request: IncomingMessage, response: ServerResponse): void => void enter(request, response, find, ports);
+  const broken = (error: Error, socket: Duplex): void => {
+    const code = answerBrokenRequest(error, socket);
+    if (code !== undefined) ports.refused(code, undefined);
+  };
   const server = createServer(
     {
       maxHeaderSize: config.limits.headerBytes,
@@ -139,10 +131,10 @@ function makeServer(
   server.on('checkExpectation', take);
   // Pipelined requests each listen for the end of their common socket.
   server.on('connection', (socket) => socket.setMaxListeners(0));
-  // Replaces Node's own answer, which would lack our headers.
+  // Both replace Node's own answers, which would lack our headers.
+  server.on('clientError', broken);
   server.on('connect', (_request, socket) => {
-    const code = answerBrokenRequest(Object.assign(new Error('CONNECT'), { code: 'HPE_INVALID_METHOD' }), socket);
-    if (code !== undefined) ports.refused(code, undefined);
+    broken(Object.assign(new Error('CONNECT'), { code: 'HPE_INVALID_METHOD' }), socket);
   });
   return server;
 }
@@ -153,27 +145,22 @@ function applyTimes(server: Server, { timeouts }: Config): void {
   server.requestTimeout = timeouts.headersMs + timeouts.bodyMs;
 }
 
-interface Entrance {
-  readonly routes: Routes;
-  /** Fastify's request handler. */
-  readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly ports: ListenerPorts;
-}
-
-/** Checks every request before it is routed. */
-function enter(request: IncomingMessage, response: ServerResponse, { routes, handler, ports }: Entrance): void {
+/** Checks a request, and runs its handler. It never rejects. */
+async function enter(
+  request: IncomingMessage,
+  response: ServerResponse,
+  find: Find,
+  ports: ListenerPorts,
+): Promise<void> {
   noteRequest(request, response);
   settleRequestId(request);
   request.url = originForm(request.url ?? '/');
   try {
     checkHead(request);
     if (!request.url.startsWith('/')) throw unknownPath();
-    const { path } = splitTarget(request.url);
-    checkEncoding(path);
-    // A path with a literal parameter, such as `:id`, goes to the router.
-    const handlers = Object.hasOwn(routes, path) && !/[:*]/.test(path) ? routes[path] : undefined;
-    if (handlers === undefined) handler(request, response);
-    else void run(handlerOf(handlers, request), request, response, {}, ports);
+    checkEncoding(splitTarget(request.url).path);
+    const { handlers, params } = find(request.url);
+    await handlerOf(handlers, request)(request, response, params);
   } catch (thrown) {
     refuse(request, response, thrown, ports);
   }
@@ -196,44 +183,10 @@ function checkHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void 
   }
 }
 
-/**
- * All of Node's methods except CONNECT, which has its own event. Otherwise the router would answer unknown ones in its
- * own words.
- */
-const METHODS = NODE_METHODS.filter((method) => method !== 'CONNECT') as HTTPMethods[];
-
-function addRoute(app: FastifyInstance, path: string, handlers: Handlers, ports: ListenerPorts): void {
-  app.route({
-    method: METHODS,
-    url: path,
-    // Takes over before Fastify would parse a body.
-    onRequest: (request, reply) => {
-      reply.hijack();
-      const { raw } = request;
-      void run(handlerOf(handlers, raw), raw, reply.raw, request.params as Params, ports);
-    },
-    handler: () => undefined,
-  });
-}
-
 function handlerOf(handlers: Handlers, request: IncomingMessage): Handler {
   const byMethod: Readonly<Record<string, Handler | undefined>> = handlers;
   const method = request.method === 'HEAD' && byMethod['HEAD'] === undefined ? 'GET' : (request.method ?? '');
   return byMethod[method] ?? handlers.ALL ?? otherMethod(handlers);
-}
-
-async function run(
-  handler: Handler,
-  request: IncomingMessage,
-  response: ServerResponse,
-  params: Params,
-  ports: ListenerPorts,
-): Promise<void> {
-  try {
-    await handler(request, response, params);
-  } catch (thrown) {
-    refuse(request, response, thrown, ports);
-  }
 }
 
 /** Reports the allowed methods: 204 to OPTIONS, otherwise 405. */

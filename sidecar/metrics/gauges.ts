@@ -1,5 +1,5 @@
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
-import type { BatchView } from '../batches/batches.js';
+import type { BatchView } from '../batches/work.js';
 import type { Context } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';

@@ -1,6 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TenantId } from '../../src/index.js';
-import { passed, type Api } from '../apis/index.js';
+import type { IncomingMessage } from 'node:http';
+import { passed } from '../apis/index.js';
 import type { Context } from '../context.js';
 import { isServing } from '../engines/index.js';
 import type { Engine } from '../engines/index.js';
@@ -8,7 +7,7 @@ import { GatewayError } from '../errors.js';
 import { checkMediaType, hasBody, isJson, readBody } from '../http/body.js';
 import { splitTarget } from '../http/target.js';
 import { noEngine, unserved } from './models.js';
-import { Relay } from './relay.js';
+import { Relay, type Asked } from './relay.js';
 import { undeclared } from '../workflows/declaration.js';
 
 /** The parts of the gateway that this file uses. */
@@ -24,35 +23,24 @@ type Parts = Pick<
  * is chosen, or without a model the least loaded of all. If it fails before it answers, the next one follows.
  */
 
-/** A `POST` of a known API that costs an engine next to nothing: counting tokens. */
-export async function passCheap(
-  context: Parts,
-  api: Api,
-  path: string,
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+/** A `POST` of a known API that costs an engine next to nothing: counting tokens. @param path the route's own */
+export async function passCheap(context: Parts, asked: Asked, path: string): Promise<void> {
+  const { api, tenant, request } = asked;
   checkMediaType(request);
-  await withBody(context, tenant, request, response, async (bytes) => {
+  await withBody(context, asked, async (bytes) => {
     const read = await context.reader.read(tenant, api, path, bytes, () => !request.socket.destroyed);
-    await pass(context, enginesFor(context, read.facts.model), request, response, undeclared(read), api, path);
+    await pass(context, enginesFor(context, read.facts.model), asked, undeclared(read), path);
   });
 }
 
 /** Any path without special treatment. */
-export async function passThrough(
-  context: Parts,
-  api: Api,
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (!hasBody(request)) return pass(context, enginesFor(context), request, response, null, api);
-  if (!isJson(request)) return pass(context, enginesFor(context), request, response, request, api);
-  return withBody(context, tenant, request, response, async (raw) => {
-    const { model, body } = await readPassed(context, tenant, raw, request);
-    await pass(context, enginesFor(context, model), request, response, body, api);
+export async function passThrough(context: Parts, asked: Asked): Promise<void> {
+  const { request } = asked;
+  if (!hasBody(request)) return pass(context, enginesFor(context), asked, null);
+  if (!isJson(request)) return pass(context, enginesFor(context), asked, request);
+  return withBody(context, asked, async (raw) => {
+    const { model, body } = await readPassed(context, asked, raw);
+    await pass(context, enginesFor(context, model), asked, body);
   });
 }
 
@@ -60,27 +48,18 @@ export async function passThrough(
  * Operations on an existing response: read, cancel or delete, on the engine that made it.
  * @throws GatewayError `unknown_response`
  */
-export async function passToOwner(
-  context: Parts,
-  api: Api,
-  tenant: TenantId,
-  id: string,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const held = context.responses.get(tenant, id);
+export async function passToOwner(context: Parts, asked: Asked, id: string): Promise<void> {
+  const held = context.responses.get(asked.tenant, id);
   const engine = held === undefined ? undefined : context.fleet.get(held.engine);
   if (engine === undefined) throw new GatewayError('unknown_response', 'No engine here has made such a response.');
-  if (!hasBody(request)) return pass(context, [engine], request, response, null, api);
-  return withBody(context, tenant, request, response, (body) => pass(context, [engine], request, response, body, api));
+  if (!hasBody(asked.request)) return pass(context, [engine], asked, null);
+  return withBody(context, asked, (body) => pass(context, [engine], asked, body));
 }
 
 /** Reads the body, and counts it as held until `use` has ended. */
 async function withBody(
   context: Parts,
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
+  { tenant, request, response }: Asked,
   use: (body: Buffer) => Promise<void>,
 ): Promise<void> {
   const { limits, timeouts } = context.config;
@@ -95,9 +74,8 @@ async function withBody(
 /** A JSON body for an engine, and its model. The engine rejects a body that does not match its type. */
 async function readPassed(
   context: Parts,
-  tenant: TenantId,
+  { tenant, request }: Asked,
   raw: Buffer,
-  request: IncomingMessage,
 ): Promise<{ readonly model?: string; readonly body: Buffer }> {
   try {
     // A copy, because the reader may not return a body that it rejects.
@@ -136,19 +114,18 @@ function inFlight(context: Parts, engine: Engine): number {
 async function pass(
   context: Parts,
   engines: readonly Engine[],
-  request: IncomingMessage,
-  response: ServerResponse,
+  asked: Asked,
   body: Buffer | IncomingMessage | null,
-  api: Api,
   ownPath?: string,
 ): Promise<void> {
+  const { request, response } = asked;
   const { path, search } = splitTarget(request.url ?? '');
   if (body === request && request.headers.expect !== undefined) response.writeContinue();
   // A streamed body is consumed by the first attempt.
   const tries = body === request ? engines.slice(0, 1) : engines.slice(0, context.config.limits.attemptsMax);
   let failure: GatewayError = noEngine(context.fleet);
   for (const engine of tries) {
-    const result = await new Relay(context, engine, request, response, api).run((ownPath ?? path) + search, body);
+    const result = await new Relay(context, engine, asked).run((ownPath ?? path) + search, body);
     if (!(result instanceof GatewayError)) return;
     failure = result;
   }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { programId } from '../../src/index.js';
+import { programId, type TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Active } from '../calls/active.js';
 import type { Context } from '../context.js';
@@ -12,6 +12,14 @@ import { isEventStream } from '../http/sse.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<Context, 'config' | 'metrics' | 'log' | 'active'>;
+
+/** A request that bypasses the queues, and the API whose errors its client can read. */
+export interface Asked {
+  readonly api: Api;
+  readonly tenant: TenantId;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
 
 /** All passed-through requests count as one program's, because their programs are unknown. */
 const PASSED_THROUGH = programId('passed-through');
@@ -33,11 +41,9 @@ export class Relay implements AnswerSink, Active {
   constructor(
     private readonly context: Parts,
     private readonly engine: Engine,
-    private readonly request: IncomingMessage,
-    private readonly response: ServerResponse,
-    private readonly api: Api,
+    private readonly asked: Asked,
   ) {
-    this.#socket = request.socket;
+    this.#socket = asked.request.socket;
   }
 
   /** Number of requests that are being passed through to the engine. */
@@ -47,7 +53,8 @@ export class Relay implements AnswerSink, Active {
 
   /** Resolves with the engine's failure if nothing was sent to the client, otherwise at the end. */
   async run(target: string, body: Buffer | IncomingMessage | null): Promise<GatewayError | undefined> {
-    const { context, engine, request } = this;
+    const { context, engine } = this;
+    const { request } = this.asked;
     const { auth, timeouts } = context.config;
     if (this.#socket.destroyed) return undefined;
     context.active.add(this);
@@ -86,20 +93,20 @@ export class Relay implements AnswerSink, Active {
     this.#isEventStream = isEventStream(headers['content-type']);
     const length = headers['content-length'];
     const own = {
-      'x-request-id': requestIdOf(this.request),
+      'x-request-id': requestIdOf(this.asked.request),
       'x-maitred-engine': this.engine.id,
       'x-maitred-reason': 'passthrough',
       ...(length !== undefined && { 'content-length': length }),
     };
-    this.response.writeHead(status, Object.assign(toClient(headers, this.engine.url), own));
-    this.response.flushHeaders();
+    this.asked.response.writeHead(status, Object.assign(toClient(headers, this.engine.url), own));
+    this.asked.response.flushHeaders();
   }
 
   data(chunk: Buffer): void {
-    if (this.response.write(chunk)) return;
+    if (this.asked.response.write(chunk)) return;
     this.#exchange?.pause();
     this.#socket.setTimeout(this.context.config.timeouts.idleMs);
-    this.response.once('drain', () => {
+    this.asked.response.once('drain', () => {
       this.#socket.setTimeout(0);
       this.#exchange?.resume();
     });
@@ -107,7 +114,7 @@ export class Relay implements AnswerSink, Active {
 
   end(): void {
     if (this.#status < 400) this.engine.responded();
-    this.response.end();
+    this.asked.response.end();
     this.#settle(undefined);
   }
 
@@ -123,8 +130,8 @@ export class Relay implements AnswerSink, Active {
       return;
     }
     // Half an answer must not look complete: an error event ends a stream, otherwise the connection breaks.
-    if (this.#isEventStream) this.response.end(this.api.errorEvent(error));
-    else this.response.destroy();
+    if (this.#isEventStream) this.asked.response.end(this.asked.api.errorEvent(error));
+    else this.asked.response.destroy();
     this.#settle(undefined);
   }
 
@@ -137,9 +144,9 @@ export class Relay implements AnswerSink, Active {
     this.context.metrics.passedThrough(this.engine.id);
     this.context.log.info(
       {
-        request_id: requestIdOf(this.request),
-        method: this.request.method,
-        path: this.request.url?.split('?', 1)[0],
+        request_id: requestIdOf(this.asked.request),
+        method: this.asked.request.method,
+        path: this.asked.request.url?.split('?', 1)[0],
         engine: this.engine.id,
         status: this.#status,
         code: failure?.code,

@@ -1,8 +1,7 @@
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
-import { LineFile } from '../../../sidecar/batches/line-file.js';
 import { ofDisk } from '../../../sidecar/batches/upload.js';
 import { Results } from '../../../sidecar/batches/results.js';
 import type { LineAnswer, Signs } from '../../../sidecar/batches/run.js';
@@ -153,9 +152,8 @@ describe('batches', () => {
     await until(() => one.asked.length === 2);
     await one.batches.cancel(A, id);
     await one.close();
-    // The process was killed within a line of the journal.
-    appendFileSync(`${one.folder}/t-a/${id}.jsonl`, '{"status":"comp');
-    writeFileSync(`${one.folder}/t-a/batch_new.jsonl`, '{"id":"batch_n');
+    // The process was killed while it wrote.
+    for (const name of [id, 'batch_new']) writeFileSync(`${one.folder}/t-a/${name}.json.part`, '{"status":"comp');
     writeFileSync(`${one.folder}/t-a/file-left`, 'x');
     const two = await stage(one.folder);
     const shelf = await two.batches.shelf(A);
@@ -180,12 +178,11 @@ describe('batches', () => {
     const { batches } = await stage();
     const shelf = await batches.shelf(A);
     await shelf.addFile({ id: 'file-x', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
-    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
-    const append = vi.spyOn(LineFile.prototype, 'append').mockRejectedValueOnce(full);
     const request = { input_file_id: 'file-x', endpoint: CHAT, completion_window: '24h' };
-    await expect(batches.create(A, request)).rejects.toBe(full);
+    rmSync(shelf.folder, { recursive: true });
+    await expect(batches.create(A, request)).rejects.toMatchObject({ code: 'ENOENT' });
+    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
     expect(ofDisk(full)).toMatchObject({ code: 'storage_full', status: 507 });
-    append.mockRestore();
     expect(shelf.batches.size).toBe(0);
   });
 

@@ -11,7 +11,7 @@ import { openApi } from '../../../sidecar/admin/openapi.js';
 import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Context, Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
-import { familyOf } from '../../../sidecar/routes.js';
+import { familyOf } from '../../../sidecar/apis/index.js';
 import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
 import { ROOT } from '../../support/tree.js';

@@ -1,0 +1,93 @@
+import type { TenantId } from '../../src/index.js';
+import type { BatchObject, Patch } from './objects.js';
+import type { Run } from './run.js';
+import type { Shelf } from './shelf.js';
+
+/** A batch under way, with lines that engines or queues have, and those that may start. */
+export interface BatchView extends BatchObject {
+  readonly tenant: TenantId;
+  readonly inFlight: number;
+  readonly ready: number;
+  /** Time that the rest takes at the pace so far; undefined: unknown. */
+  readonly restMs: number | undefined;
+  /** Whether it goes on beside others, because its window would end too early. */
+  readonly isLate: boolean;
+}
+
+/** A batch that is planned and not ended. */
+export class Work {
+  /** Undefined: under way. */
+  ending?: Promise<void>;
+  /** When it was taken up, and the lines that had ended by then. */
+  readonly #sinceMs: number;
+  readonly #endedBefore: number;
+
+  /** @param now milliseconds since 1970 */
+  constructor(
+    readonly shelf: Shelf,
+    readonly id: string,
+    readonly run: Run,
+    private readonly now: () => number,
+  ) {
+    this.#sinceMs = now();
+    this.#endedBefore = this.#ended;
+  }
+
+  /** With its counts as of now. */
+  get batch(): BatchObject {
+    return { ...(this.shelf.batches.get(this.id) as BatchObject), request_counts: { ...this.run.results.counts } };
+  }
+
+  get view(): BatchView {
+    const { batch, restMs, isLate, run, shelf } = this;
+    return { ...batch, tenant: shelf.tenant, inFlight: run.inFlight, ready: run.ready, restMs, isLate };
+  }
+
+  /** Whether it is done, cancelled or out of time. */
+  get isOver(): boolean {
+    const { status, expires_at: until } = this.batch;
+    return this.run.isDone || status === 'cancelling' || this.now() >= 1000 * until;
+  }
+
+  /** Milliseconds that the rest takes at the pace so far; undefined: none of its lines has ended yet. */
+  get restMs(): number | undefined {
+    const ended = this.#ended - this.#endedBefore;
+    const left = this.run.results.counts.total - this.#ended;
+    return ended === 0 ? undefined : (left * (this.now() - this.#sinceMs)) / ended;
+  }
+
+  /** Whether the rest would take more than half of the time that is left to it. */
+  get isLate(): boolean {
+    const { created_at: from, expires_at: until } = this.batch;
+    const leftMs = 1000 * until - this.now();
+    const { restMs } = this;
+    return restMs === undefined ? leftMs < 500 * (until - from) : 2 * restMs > leftMs;
+  }
+
+  get #ended(): number {
+    const { completed, failed } = this.run.results.counts;
+    return completed + failed;
+  }
+
+  /**
+   * Ends it: as cancelled, expired or completed.
+   * @param surely repeats what a full disk prevents
+   */
+  async conclude(keepMs: number, surely: <T>(write: () => Promise<T>) => Promise<T>): Promise<BatchObject> {
+    const { shelf, id, run } = this;
+    await run.stop();
+    const isCancelled = this.batch.status === 'cancelling';
+    const isLate = run.results.pending > 0 && !isCancelled;
+    if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
+    if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
+    const at = Math.floor(this.now() / 1000);
+    if (!isCancelled && !isLate) await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
+    const files = await surely(() => shelf.addResults(id, run.results.bytes, at, Math.floor(keepMs / 1000)));
+    const ended: Patch = isCancelled
+      ? { status: 'cancelled', cancelled_at: at }
+      : isLate
+        ? { status: 'expired', expired_at: at }
+        : { status: 'completed', completed_at: at };
+    return surely(() => shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }));
+  }
+}
