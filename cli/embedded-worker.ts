@@ -1,5 +1,4 @@
-import { parentPort } from 'node:worker_threads';
-import { KV_TOKENS } from './embedded.js';
+import { parentPort, workerData } from 'node:worker_threads';
 import { DEFAULT_PRESET, PRESETS, startEngine } from '../sim/index.js';
 
 /** Report of an embedded engine once it listens. */
@@ -9,5 +8,5 @@ export interface Ready {
 }
 
 /** The thread of one embedded engine serves until it is terminated. */
-const { url } = await startEngine({ kvTokens: KV_TOKENS });
+const { url } = await startEngine({ kvTokens: workerData as number });
 parentPort?.postMessage({ url, model: PRESETS[DEFAULT_PRESET].model } satisfies Ready);

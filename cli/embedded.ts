@@ -22,7 +22,8 @@ export async function startEmbedded(
   count: number,
   onError: (id: string, error: Error) => void,
 ): Promise<EmbeddedEngines> {
-  const workers = Array.from({ length: count }, () => new Worker(new URL('./embedded-worker.js', import.meta.url)));
+  const worker = () => new Worker(new URL('./embedded-worker.js', import.meta.url), { workerData: KV_TOKENS });
+  const workers = Array.from({ length: count }, worker);
   const close = async () => {
     await Promise.all(workers.map((worker) => worker.terminate()));
   };

@@ -9,6 +9,7 @@
 export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
 export { commandsOf } from './experiments/commands.js';
 export { fullScale, smokeScale } from './experiments/experiment.js';
+export { atEfficiency, EFFICIENCIES } from './experiments/loads.js';
 export { EXPERIMENTS } from './experiments/experiments.js';
 export { GAP_SECONDS_MAX, RECORDINGS } from './experiments/recordings.js';
 export { Results } from './experiments/results.js';

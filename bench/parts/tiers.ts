@@ -1,4 +1,4 @@
-import { RECORDING_NAMES, runCase, type Case } from '../../lab/index.js';
+import { atEfficiency, EFFICIENCIES, RECORDING_NAMES, runCase, type Case, type RunMeasures } from '../../lab/index.js';
 import { printTable, say } from '../numbers.js';
 import { HOOKS, surroundings } from './around.js';
 import { CELLS, cellOf, ORDER_LOADS } from './order.js';
@@ -48,18 +48,37 @@ export async function benchTiers(isQuick: boolean): Promise<void> {
   const loads = LOADS.filter(
     ([, { programs }]) => !('recording' in programs) || around.recordings[programs.recording] !== undefined,
   );
-  const rows = loads.map(([name, { hostTokens = 0, ...scenario }]) => {
+  const runs = (scenario: Scenario, setup: Setup) => {
     const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
-    const cell = (setup: Setup, tokens: number) =>
-      cellOf(
-        (isQuick ? [1] : [1, 2, 3]).map((seed) =>
-          runCase({ scenario: { ...scenario, count, hostTokens: tokens }, setup }, seed, around, HOOKS),
-        ),
-      );
-    const none = Object.values(SETUPS).filter(({ settings }) => settings === undefined);
-    return [name, ...none.map((setup) => cell(setup, 0)), ...Object.values(SETUPS).map((setup) => cell(setup, hostTokens))]; // prettier-ignore
+    return (isQuick ? [1] : [1, 2, 3]).map((seed) =>
+      runCase({ scenario: { ...scenario, count }, setup }, seed, around, HOOKS),
+    );
+  };
+  const setups = Object.entries(SETUPS);
+  const rows = loads.map(([name, scenario]) => {
+    const none = { ...scenario, hostTokens: 0 };
+    const without = [0, 2].map((index) => cellOf(runs(none, setups[index]?.[1] as Setup)));
+    const byEfficiency = EFFICIENCIES.map((efficiency) =>
+      setups.map(([, setup]) => runs(atEfficiency(scenario, efficiency), setup)),
+    );
+    const shares = [0, 1].map((base) => shareOf(byEfficiency.map((cells) => mean(cells[2]) / mean(cells[base]))));
+    return { cells: [name, ...without, ...(byEfficiency[0] ?? []).map(cellOf)], shares: [name, ...shares] };
   });
-  const names = Object.keys(SETUPS);
-  printTable(['load, host', 'no host: pass-through', 'plas', ...names.map((name) => `host: ${name}`)], rows);
+  const names = setups.map(([name]) => name);
+  printTable(
+    ['load, host', 'no host: pass-through', 'gate', ...names.map((name) => `host: ${name}`)],
+    rows.map(({ cells }) => cells),
+  );
   say(CELLS);
+  printTable(
+    ['load, host', ...names.slice(0, 2).map((name) => `by both tiers / ${name}`)],
+    rows.map(({ shares }) => shares),
+  );
+  say('Ratios of means; in brackets at the low and the high efficiency of the preset.');
 }
+
+const mean = (runs: readonly RunMeasures[] = []): number =>
+  runs.reduce((sum, { program_seconds }) => sum + (program_seconds.mean ?? NaN), 0) / runs.length;
+
+const shareOf = ([middle, ...bounds]: readonly number[]): string =>
+  `${middle?.toFixed(2)} (${bounds.map((bound) => bound.toFixed(2)).join(', ')})`;

@@ -112,15 +112,14 @@ function tellThresholds({ name, scenario }: Load, setups: readonly Setup[], resu
       setups.map((setup) => [label(setup), { scenario, setup }]),
       [['mean, times default', toAdaptive(results)]],
     ),
-    ...(own === null || means.length === 0
-      ? []
-      : [
-          {
-            type: 'findings' as const,
-            sentences: [
+    {
+      type: 'findings',
+      sentences:
+        own === null || means.length === 0
+          ? []
+          : [
               `${name}: fixed thresholds take ${ratio(Math.min(...means) / own)} to ${ratio(Math.max(...means) / own)} times what the adaptive one does in the mean.`,
             ],
-          },
-        ]),
+    },
   ];
 }

@@ -2,19 +2,19 @@ import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
 import type { Block } from '../report/block.js';
-import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react, recorded, tenants, type Load } from './loads.js'; // prettier-ignore
-import { LOST, perToken, programTime, ratioText, type Results } from './results.js';
+import { caseOf, chat, coding, crossed, fleet, inProduction, mcts, mixed, react, recorded, rowsOf, tenants, type Load } from './loads.js'; // prettier-ignore
+import { LOST, perToken, programTime, type Results } from './results.js';
 
 const DECLARED: Setup = { policy: 'plas', settings: { 'policy.foresight': 'declared' } };
 
-/** The first of each is what the others must not be worse than. */
-const WORK: Readonly<Record<string, Setup>> = {
+/** The first is what the others must not be worse than. */
+const WORK = {
   'no foresight': { policy: 'plas' },
   declared: DECLARED,
   'declared, wrong by up to 4': { ...DECLARED, deception: 'wrong-sizes' },
   'declared, all graphs wrong': { ...DECLARED, deception: 'wrong-graphs' },
   'declared, a quarter of the graphs wrong': { ...DECLARED, deception: 'some-wrong-graphs' },
-};
+} satisfies Record<string, Setup>;
 /** Part by which foresight may be worse than none. */
 const TOLERANCE = 0.01;
 
@@ -32,7 +32,7 @@ export const declarations: Experiment = {
     return {
       cases: crossed([...loads, ...shared], Object.values(WORK)),
       tell: (results) => [
-        ...[...loads, ...shared].map((load) => tellOf(load, 'declared work', WORK, results)),
+        ...[...loads, ...shared].map((load) => tellOf(load, results)),
         worst([...loads, ...shared], results),
       ],
     };
@@ -54,24 +54,17 @@ function loadsOf(scale: Scale): Load[] {
   ];
 }
 
-function tellOf(load: Load, caption: string, setups: Readonly<Record<string, Setup>>, results: Results): Block {
-  const [first] = Object.values(setups) as [Setup];
-  return {
-    type: 'table',
-    caption: `${load.name}: ${caption}`,
-    columns: ['foresight', ...COLUMNS.map(({ label }) => label), 'mean, times the first'],
-    rows: Object.entries(setups).map(([name, setup]) => [
-      name,
-      ...COLUMNS.map((measure) => results.shown(caseOf(load, setup), measure)),
-      ratioText(results.ratio(caseOf(load, first), caseOf(load, setup), programTime('mean'))),
-    ]),
-  };
+function tellOf(load: Load, results: Results): Block {
+  const first = caseOf(load, WORK['no foresight']);
+  return results.table(`${load.name}: declared work`, 'foresight', COLUMNS, rowsOf(load, WORK), [
+    results.against('mean, times the first', first, programTime('mean')),
+  ]);
 }
 
 /** The load on which each kind of foresight is worst. */
 function worst(loads: readonly Load[], results: Results): Block {
-  const [[, none], ...kinds] = Object.entries(WORK) as [[string, Setup], ...[string, Setup][]];
-  const sentences = kinds.flatMap(([name, setup]) => {
+  const { 'no foresight': none, ...kinds } = WORK;
+  const sentences = Object.entries<Setup>(kinds).flatMap(([name, setup]) => {
     const known = loads.flatMap((load) => {
       const { ratio: value } = results.ratio(caseOf(load, none), caseOf(load, setup), programTime('mean'));
       return value === null ? [] : [{ load: load.name, value }];

@@ -21,6 +21,10 @@ export function caseOf({ scenario, settings }: Load, setup: Setup): Case {
 export const crossed = (loads: readonly Load[], setups: readonly Setup[]): Case[] =>
   loads.flatMap((load) => setups.map((setup) => caseOf(load, setup)));
 
+/** Rows of a table: each setup under the load, by its name. */
+export const rowsOf = (load: Load, setups: Readonly<Record<string, Setup>>) =>
+  Object.entries(setups).map(([name, setup]) => [name, caseOf(load, setup)] as const);
+
 /** People whose conversations come nearly as fast as one engine can serve them. */
 export const chat = (scale: Scale): Load => ({
   name: 'chat',

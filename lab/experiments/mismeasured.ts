@@ -2,8 +2,8 @@ import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
-import { caseOf, crossed, fleet, mixedHeld, recorded, type Load } from './loads.js';
-import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Measure, type Results } from './results.js';
+import { caseOf, crossed, fleet, mixedHeld, recorded, rowsOf, type Load } from './loads.js';
+import { HITS, LOST, REFUSED, perToken, programTime, type Measure, type Results } from './results.js';
 
 const PASS_THROUGH: Setup = { policy: 'pass-through' };
 const RIGHT: Setup = { policy: 'plas' };
@@ -42,7 +42,6 @@ function tellOf(load: Load, results: Results): Block[] {
     const value = of(setup, mean);
     return !value || !passed || !right || passed <= right ? null : Math.log(passed / value) / Math.log(passed / right);
   };
-  const rows = Object.entries({ 'pass-through': PASS_THROUGH, 'plas, told rightly': RIGHT, ...WRONG });
   const known = Object.entries<Setup>(WRONG).flatMap(([label, setup]) => {
     const value = kept(setup);
     return value === null ? [] : [{ label, value }];
@@ -53,21 +52,20 @@ function tellOf(load: Load, results: Results): Block[] {
       `${load.name}: told wrongly`,
       'what is wrong',
       [mean, LOST, REFUSED, p99, HITS],
-      rows.map(([label, setup]) => [label, caseOf(load, setup)]),
+      rowsOf(load, { 'pass-through': PASS_THROUGH, 'plas, told rightly': RIGHT, ...WRONG }),
       [
-        ['mean, times told rightly', (one) => ratioText(results.ratio(caseOf(load, RIGHT), one, mean))],
+        results.against('mean, times told rightly', caseOf(load, RIGHT), mean),
         ['gain that is left', ({ setup }) => percent(kept(setup))],
       ],
     ),
-    ...(worst === undefined || !passed || !right
-      ? []
-      : [
-          {
-            type: 'findings' as const,
-            sentences: [
+    {
+      type: 'findings',
+      sentences:
+        worst === undefined || !passed || !right
+          ? []
+          : [
               `${load.name}: told rightly, plas is ${ratio(passed / right)} times better than pass-through in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
             ],
-          },
-        ]),
+    },
   ];
 }

@@ -2,8 +2,8 @@ import { percent, ratio } from '../../text/index.js';
 import { cross, RECORDING_NAMES, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
-import { atEfficiency, crossed, EFFICIENCIES, inProduction, recorded as loadsOf, type Load } from './loads.js';
-import { HITS, LOST, perToken, programTime, ratioText, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
+import { atEfficiency, crossed, EFFICIENCIES, inProduction, recorded as loadsOf, rowsOf, type Load } from './loads.js';
+import { HITS, LOST, perToken, programTime, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
 
 const ungated = { 'admission.gate': 0 };
 
@@ -106,14 +106,13 @@ function headline(kind: readonly Load[], results: Results): Block[] {
 
 function tellOf(load: Load, results: Results): Block[] {
   const { scenario } = load;
-  const first = { scenario, setup: SETUPS['pass-through'] };
   return [
     results.table(
       `${titleOf(load)}: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
       'policy',
       COLUMNS,
-      Object.entries<Setup>(SETUPS).map(([name, setup]) => [name, { scenario, setup }]),
-      [['mean, times pass-through', (one) => ratioText(results.ratio(first, one, programTime('mean')))]],
+      rowsOf(load, SETUPS),
+      [results.against('mean, times pass-through', { scenario, setup: SETUPS['pass-through'] }, programTime('mean'))],
     ),
     { type: 'findings', sentences: sentences(load, results) },
   ];

@@ -107,6 +107,11 @@ export class Results {
     };
   }
 
+  /** A cell for `table`: the ratio to one case, with its interval. */
+  against(label: string, first: Case, measure: Measure): readonly [label: string, of: (one: Case) => string] {
+    return [label, (one) => ratioText(this.ratio(first, one, measure))];
+  }
+
   /** @throws RangeError for an unplanned case, which would otherwise look like a stopped one */
   #of(one: Case): (RunMeasures | undefined)[] {
     const runs = this.#runs.get(keyOf(one));

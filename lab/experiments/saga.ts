@@ -2,8 +2,8 @@ import { integer } from '../../text/index.js';
 import type { Setup, Settings } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
 import type { Table } from '../report/block.js';
-import { caseOf, coding, crossed, recorded, type Load } from './loads.js';
-import { HITS, LOST, programTime, ratioText, type Measure, type Results } from './results.js';
+import { caseOf, coding, crossed, recorded, rowsOf, type Load } from './loads.js';
+import { HITS, LOST, programTime, type Measure, type Results } from './results.js';
 
 const plas = (settings: Settings, more: Omit<Setup, 'policy' | 'settings'> = {}): Setup => ({
   policy: 'plas',
@@ -106,30 +106,16 @@ function compared(
 ): Table {
   const measures = [programTime('mean'), programTime('p95'), programTime('p99'), HITS, LOST];
   const [name = ''] = Object.entries(setups).find(([, setup]) => setup === first) ?? [];
-  return {
-    type: 'table',
-    caption: `${load.name}: ${caption}`,
-    columns: ['setup', ...measures.map(({ label }) => label), `mean, times ${name}`],
-    rows: Object.entries(setups).map(([label, setup]) => [
-      label,
-      ...measures.map((measure) => results.shown(caseOf(load, setup), measure)),
-      ratioText(results.ratio(caseOf(load, first), caseOf(load, setup), programTime('mean'))),
-    ]),
-  };
+  const ratio = results.against(`mean, times ${name}`, caseOf(load, first), programTime('mean'));
+  return results.table(`${load.name}: ${caption}`, 'setup', measures, rowsOf(load, setups), [ratio]);
 }
 
 function missed(load: Load, results: Results): Table {
-  const measures = [MISSED, HITS, programTime('mean'), LOST];
-  return {
-    type: 'table',
-    caption: `${load.name}: retention against Belady’s (table 2)`,
-    columns: ['retention', ...measures.map(({ label }) => label), 'missed, times belady'],
-    rows: Object.entries(RETENTION).map(([label, setup]) => [
-      label,
-      ...measures.map((measure) => results.shown(caseOf(load, setup), measure)),
-      ratioText(results.ratio(caseOf(load, BELADY), caseOf(load, setup), MISSED)),
-    ]),
-  };
+  const caption = `${load.name}: retention against Belady’s (table 2)`;
+  const ratio = results.against('missed, times belady', caseOf(load, BELADY), MISSED);
+  return results.table(caption, 'retention', [MISSED, HITS, programTime('mean'), LOST], rowsOf(load, RETENTION), [
+    ratio,
+  ]);
 }
 
 function spreadTable(loads: readonly Load[], results: Results): Table {

@@ -67,27 +67,26 @@ function tellPolicies(load: Load, results: Results): Block[] {
       COLUMNS,
       POLICIES.map((setup) => [setup.policy, caseOf(load, setup)]),
     ),
-    ...(!passed || !plas || !longest
-      ? []
-      : [
-          {
-            type: 'findings' as const,
-            sentences: [
+    {
+      type: 'findings',
+      sentences:
+        !passed || !plas || !longest
+          ? []
+          : [
               `${load.name}: the p99 of program time under plas is ${ratio(plas / passed)} times that under pass-through, and no call waited longer than ${number(longest)} s in the gateway.`,
             ],
-          },
-        ]),
+    },
   ];
 }
 
 /** Settings whose p99 does not exceed that of pass-through, the best mean first. */
 function tellGrid(load: Load, grid: readonly Setup[], results: Results): Block[] {
+  const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
   const figures = [PLAS, ...grid].map((setup) => ({
     setup,
-    mean: results.mean(caseOf(load, setup), programTime('mean')),
-    p99: results.mean(caseOf(load, setup), programTime('p99')),
+    mean: of(setup, programTime('mean')),
+    p99: of(setup, programTime('p99')),
   }));
-  const of = (setup: Setup, measure: Measure) => results.mean(caseOf(load, setup), measure);
   const [passedMean, passedP99, own] = [
     of(PASS_THROUGH, programTime('mean')),
     of(PASS_THROUGH, programTime('p99')),

@@ -1,9 +1,8 @@
 import { number, percent } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment } from './experiment.js';
-import type { Block } from '../report/block.js';
-import { caseOf, crossed, tenants as loadOf, type Load } from './loads.js';
-import { LOST, programTime, WORST_WAIT, type Measure, type Results } from './results.js';
+import { crossed, rowsOf, tenants as loadOf } from './loads.js';
+import { LOST, programTime, WORST_WAIT, type Measure } from './results.js';
 
 const SETUPS = {
   'pass-through': { policy: 'pass-through' },
@@ -37,19 +36,10 @@ export const tenants: Experiment = {
     const loads = scale.points([0.4, 0.8]).map((rate) => loadOf(scale, rate));
     return {
       cases: crossed(loads, Object.values(SETUPS)),
-      tell: (results) => loads.map((each) => tellOf(each, results)),
+      tell: (results) =>
+        loads.map((load) =>
+          results.table(`${load.name}: who is on time`, 'policy, division', COLUMNS, rowsOf(load, SETUPS)),
+        ),
     };
   },
 };
-
-function tellOf(each: Load, results: Results): Block {
-  return {
-    type: 'table',
-    caption: `${each.name}: who is on time`,
-    columns: ['policy, division', ...COLUMNS.map(({ label }) => label)],
-    rows: Object.entries(SETUPS).map(([name, setup]) => [
-      name,
-      ...COLUMNS.map((measure) => results.shown(caseOf(each, setup), measure)),
-    ]),
-  };
-}

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { programLine } from '../../workloads/index.js';
+import { ask, until, world } from '../sidecar/gateway/world.js';
 import { engine } from '../sim/client.js';
 import { itRefuses, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
@@ -41,6 +42,15 @@ describe('maitred load', () => {
     const missed = await load(['--target', url, ...CHAT, '--quiet', '--slo', 'program_seconds.p99 < 0']);
     expect(missed.code).toBe(1);
     expect(missed.errors.split('\n').filter((line) => line !== '')).toHaveLength(1);
+  });
+
+  it('is one program of a gateway before the run, which has ended', async () => {
+    const { url, adminUrl } = await world([await engine()]);
+    expect((await load(['--target', url, ...CHAT.filter((flag) => flag !== '--no-baseline'), '--identity', 'maitred', '--quiet'])).code).toBe(0); // prettier-ignore
+    await until(async () =>
+      (await ask(`${adminUrl}/metrics`)).text.includes('maitred_programs_ended_total{cause="ended"} 5'),
+    );
+    expect((await ask(`${adminUrl}/programs`)).json()).toMatchObject({ total: 0 });
   });
 
   it('compares two targets, over a trace in a file', async () => {

@@ -1,6 +1,6 @@
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, LookupFunction } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import type { RequestListener } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import { calibrate, type CalibrationOptions } from '../../sim/calibrate/calibrate.js';
 import { errorsOf, fit } from '../../sim/calibrate/fit.js';
 import type { Group } from '../../sim/calibrate/measured.js';
@@ -9,6 +9,7 @@ import { predict } from '../../sim/calibrate/predict.js';
 import { ServerError } from '../../sim/calibrate/server.js';
 import { isGood, PRESETS, verdictOf, type Preset, type PresetName } from '../../sim/index.js';
 import { Dice } from '../support/dice.js';
+import { serve } from '../support/load.js';
 import { engine } from './client.js';
 
 const REQUEST_MS = 1.5;
@@ -141,19 +142,9 @@ describe('calibration', () => {
     await expect.poll(() => handle.stats().running).toBe(0);
   });
 
-  const servers: ReturnType<typeof createServer>[] = [];
-  afterEach(() => Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve)))));
-  async function serve(answer: RequestListener): Promise<string> {
-    const server = createServer({ keepAliveTimeout: 1 }, answer);
-    servers.push(server);
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
   const models = JSON.stringify({ data: [{ id: 'm' }] });
 
   it.each<[string, RequestListener]>([
-    ['serves no model', (_, response) => response.end('{"data":[]}')],
-    ['is something else', (_, response) => response.end('<html>')],
     ['refuses', (request, response) => response.writeHead(request.url === '/v1/models' ? 200 : 401).end(models)],
     ['tells no usage', (_, response) => response.end(`${models}\n\ndata: {"choices":[{}]}\n\n`)],
     ['does not stream', (_, response) => response.end(models)],

@@ -208,16 +208,6 @@ describe('prefix cache', () => {
     run(engine, 0, () => second.generated === 2);
     expect(engine.kv.size - engine.kv.free).toBe(12);
   });
-
-  it('can be reset, but for what is in use', () => {
-    const engine = engineOf();
-    added(engine, work('a', 64, 4, { prefix: 1 }));
-    run(engine);
-    engine.kv.reset();
-    const again = added(engine, work('b', 64, 4, { prefix: 1 }));
-    run(engine);
-    expect(again.cachedTokens).toBe(0);
-  });
 });
 
 describe('preemption', () => {

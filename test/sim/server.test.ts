@@ -66,10 +66,8 @@ describe('bad requests', () => {
   const bad: [string, string, unknown, number][] = [
     ['empty messages', '/v1/chat/completions', { messages: [] }, 400],
     ['a bad role', '/v1/chat/completions', { messages: [{ role: 'robot', content: '' }] }, 400],
-    ['a bad number', '/v1/chat/completions', { messages: MESSAGES, max_tokens: 0 }, 400],
     ['a bad temperature', '/v1/chat/completions', { messages: MESSAGES, temperature: 3 }, 400],
     ['a tool choice without tools', '/v1/chat/completions', { messages: MESSAGES, tool_choice: 'auto' }, 400],
-    ['options of no stream', '/v1/chat/completions', { messages: MESSAGES, stream_options: {} }, 400],
     ['a bad tool choice', '/v1/chat/completions', { messages: MESSAGES, tool_choice: 'required' }, 400],
     ['too long an answer', '/v1/chat/completions', { messages: MESSAGES, max_tokens: 200_000 }, 400],
     ['too long a prompt', '/v1/chat/completions', { messages: [{ role: 'user', content: 'x'.repeat(600_000) }] }, 400],
@@ -77,7 +75,6 @@ describe('bad requests', () => {
     ['an unknown model', '/v1/messages', { model: 'gpt', max_tokens: 5, messages: MESSAGES }, 404],
     ['no messages', '/v1/messages', { max_tokens: 5, messages: [] }, 400],
     ['an empty prompt', '/v1/completions', { prompt: '' }, 400],
-    ['a bad fault', '/sim/faults', { fault: 'explode' }, 400],
   ];
 
   it.each(bad)('%s to %s is refused in the shape of its API', async (_, path, body, status) => {
@@ -94,7 +91,6 @@ describe('bad requests', () => {
     ['no JSON', path, '{', 'body'],
     ['a list', path, [], 'body'],
     ['no messages', path, {}, 'body.messages'],
-    ['bad content', path, { messages: [{ role: 'user', content: 5 }] }, 'body.messages.content'],
     ['a word for a number', path, { messages: MESSAGES, temperature: 'hot' }, 'body.temperature'],
     ['no max_tokens', '/v1/messages', { messages: MESSAGES }, 'body.max_tokens'],
     ['a bad prompt', '/v1/completions', { prompt: [1, 'a'] }, 'body.prompt'],
@@ -136,15 +132,12 @@ describe('bad requests', () => {
 describe('options', () => {
   it.each([
     { speed: 0 },
-    { speed: NaN },
     { port: 70_000 },
-    { slots: 0 },
     { kvTokens: 10 },
     { kvTokens: 1000, maxModelLen: 2000 },
     { preset: 'no-such' },
     { models: [] },
     { unknown: 1 },
-    { script: 'x' },
     { faults: ['explode'] },
   ])('%j are refused', async (options) => {
     await expect(startEngine(options as never)).rejects.toThrow(TypeError);

@@ -2,12 +2,11 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** A socket in front of a server, whose connections can be held up, delayed, cut, and led to another server. */
+/** A socket in front of a server, whose connections can be held up, cut, and led to another server. */
 export class UnixProxy {
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((client) => this.#join(client));
   #isHeld = false;
-  #delayMs = 0;
 
   static async open(path: string, target: string): Promise<UnixProxy> {
     const proxy = new UnixProxy(path, target);
@@ -32,11 +31,6 @@ export class UnixProxy {
     for (const socket of this.#sockets) socket.resume();
   }
 
-  /** All that passes takes so long from now on, each way. */
-  delay(ms: number): void {
-    this.#delayMs = ms;
-  }
-
   /** Ends all connections. New ones go to the target. */
   lead(target = this.target): void {
     this.target = target;
@@ -56,10 +50,7 @@ export class UnixProxy {
       [server, client],
     ] as const) {
       this.#sockets.add(from);
-      from.on('data', (chunk) => {
-        if (this.#delayMs === 0) to.write(chunk);
-        else setTimeout(() => to.write(chunk), this.#delayMs);
-      });
+      from.on('data', (chunk) => to.write(chunk));
       from.on('error', () => undefined);
       from.on('close', () => {
         this.#sockets.delete(from);

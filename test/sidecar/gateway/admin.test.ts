@@ -141,13 +141,10 @@ describe('admin paths', () => {
     for (const query of [
       'limit=0',
       'limit=x',
-      'limit=-1',
       'limit=1001',
       'limit=1.5',
-      'offset=-1',
       'offset=',
       'sort=nothing',
-      'sort=',
       'what=1',
       'sort=constructor',
     ]) {

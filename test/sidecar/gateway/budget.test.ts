@@ -72,18 +72,12 @@ describe('the budget of a program', () => {
     expect(() => check(2000)).toThrow('2 of 2 seconds of engine time');
   });
 
-  it.each([
-    'calls',
-    'calls=0',
-    'calls=1.5',
-    'calls=-1',
-    'calls=1, calls=2',
-    'days=1',
-    'tokens=9999999999999',
-    'calls=1;',
-  ])('refuses the header %j', async (text) => {
-    const { url } = await world([await fakeEngine()]);
-    const got = await chat(url, {}, budget(text));
-    expect([got.status, errorCode(got.text)]).toEqual([400, 'bad_request']);
-  });
+  it.each(['calls', 'calls=0', 'calls=1.5', 'calls=1, calls=2', 'days=1', 'tokens=9999999999999'])(
+    'refuses the header %j',
+    async (text) => {
+      const { url } = await world([await fakeEngine()]);
+      const got = await chat(url, {}, budget(text));
+      expect([got.status, errorCode(got.text)]).toEqual([400, 'bad_request']);
+    },
+  );
 });

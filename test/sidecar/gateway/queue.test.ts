@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { startEngine } from '../../../sim/index.js';
 import {
   ONE_AT_A_TIME,
   STREAM,
   chat,
+  cleanUp,
   completion,
   errorCode,
   fakeEngine,
@@ -150,4 +152,31 @@ describe('a queue that is full', () => {
     expect(counted.get('maitred_calls_rejected_total{code="queue_full"}')).toBe(3);
     expect(counted.get('maitred_calls_accepted_total')).toBe(5);
   });
+});
+
+describe('a prompt longer than any engine takes', () => {
+  it('hears of it at once, however busy they are', async () => {
+    const engine = await startEngine({ preset: 'tiny-cpu', speed: 1, models: ['m'] });
+    cleanUp(() => engine.close());
+    const engines = [{ url: engine.url, kind: 'vllm' }];
+    const { url, adminUrl } = await world([engine], { engines, ...ONE_AT_A_TIME });
+    const leaving = new AbortController();
+    const busy = Array.from({ length: 8 }, () =>
+      chat(url, { max_tokens: 4000, ignore_eos: true }, {}, leaving.signal).catch(() => 'gone'),
+    );
+    await until(async () => (await waiting(adminUrl)) === 7);
+    const start = performance.now();
+    const huge = 'far too long '.repeat(10_000);
+    const got = await chat(url, { messages: [{ role: 'user', content: huge }] });
+    expect([got.status, got.headers['x-maitred-reason'], got.headers['x-maitred-queue-ms']]).toEqual([
+      400,
+      'direct',
+      '0',
+    ]);
+    expect(got.text).toContain('maximum context length');
+    expect(performance.now() - start).toBeLessThan(2000);
+    expect(await waiting(adminUrl)).toBe(7);
+    leaving.abort();
+    await Promise.all(busy);
+  }, 20_000);
 });

