@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 
@@ -19,22 +19,4 @@ export function checkWritable(command: Command, file: string): void {
     const why = there === undefined ? `no such directory ${folder}, or permission denied` : 'permission denied';
     command.error(`${file} cannot be written: ${why}`);
   }
-}
-
-/** Makes the folder and its parents. Ends the command if that fails, or if the folder is not writable. */
-export function makeFolder(command: Command, folder: string): void {
-  try {
-    make(folder);
-    accessSync(folder, constants.W_OK);
-  } catch (error) {
-    command.error(`${folder} cannot be written: ${(error as Error).message}`);
-  }
-  if (!statSync(folder).isDirectory()) command.error(`${folder} is no folder`);
-}
-
-/** One by one: `mkdirSync` itself retries for ever in folders where nobody can make one (/proc). */
-function make(folder: string): void {
-  if (existsSync(folder)) return;
-  make(dirname(folder));
-  mkdirSync(folder);
 }

@@ -11,7 +11,6 @@ import { tablesOf } from './sim/tables.js';
 import { plain, tableWidth } from '../text/index.js';
 import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
-import { addReportCommand } from './sim-report.js';
 import { besideSubcommands } from './subcommands.js';
 import { Faults } from './trace-file.js';
 
@@ -22,7 +21,6 @@ export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
   besideSubcommands(sim, () => stoppable((signal) => simulate(sim, sim.opts<SimFlags>(), signal)));
   addCalibrateCommand(sim);
-  addReportCommand(sim);
 }
 
 async function simulate(command: Command, flags: SimFlags, signal: AbortSignal): Promise<void> {

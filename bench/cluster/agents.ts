@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { join } from 'node:path';
-import { readRecordings } from '../../cli/sim-report/recordings.js';
+import { readRecordings } from '../report/recordings.js';
 import type { ClusterOptions } from '../../sim/index.js';
 import { say } from '../numbers.js';
 

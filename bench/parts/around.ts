@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { readRecordings } from '../../cli/sim-report/recordings.js';
+import { readRecordings } from '../report/recordings.js';
 import type { RecordingName, Surroundings } from '../../lab/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 

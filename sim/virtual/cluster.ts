@@ -1,16 +1,9 @@
-import {
-  gatewayId,
-  MemoryStore,
-  Participant,
-  type Answer,
-  type Clock,
-  type GatewayId,
-  type Way,
-} from '../../cluster/index.js';
+import { gatewayId, Participant, type Answer, type Clock, type GatewayId } from '../../cluster/index.js';
 import type { CallArrived, CallId, Event, ProgramId } from '../../src/index.js';
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
+import { MemoryStore, type Way } from './memory-store.js';
 import type { ClusterOptions, GatewayOptions, Steps } from './options.js';
 
 const PROGRAMS_MAX = 100_000;

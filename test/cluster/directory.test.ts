@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { gatewayId, MemoryStore } from '../../cluster/index.js';
+import { gatewayId } from '../../cluster/index.js';
+import { MemoryStore } from '../../sim/virtual/memory-store.js';
 import { programId } from '../../src/index.js';
 import { Desk, recordOf } from '../support/shared-desk.js';
 

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { gatewayId, MemoryStore, Participant } from '../../cluster/index.js';
+import { gatewayId, Participant } from '../../cluster/index.js';
+import { MemoryStore } from '../../sim/virtual/memory-store.js';
 import { identify } from '../../sidecar/cluster/ask.js';
 import { realClock } from '../../sidecar/cluster/open.js';
 import type { Identity } from '../../sidecar/identity/identity.js';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gatewayId, MemoryStore } from '../../cluster/index.js';
+import { gatewayId } from '../../cluster/index.js';
+import { MemoryStore } from '../../sim/virtual/memory-store.js';
 import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
 import { claimOf, Desk } from '../support/shared-desk.js';
 import { noRedis, RedisServer } from '../support/redis.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { gatewayId, MemoryStore, Participant, type Answer, type Way } from '../../cluster/index.js';
+import { gatewayId, Participant, type Answer } from '../../cluster/index.js';
+import { MemoryStore, type Way } from '../../sim/virtual/memory-store.js';
 import { Agenda, Appointment, RANK } from '../../sim/virtual/agenda.js';
 import { engineId, NO_STEPS, tokens, type EngineDemand, type Event } from '../../src/index.js';
 

@@ -1,4 +1,5 @@
-import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type MemoryStore, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
+import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
+import type { MemoryStore } from '../../sim/virtual/memory-store.js';
 import {
   engineId,
   NO_STEPS,

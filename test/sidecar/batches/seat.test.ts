@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { gatewayId, MemoryStore, type Held } from '../../../cluster/index.js';
+import { gatewayId, type Held } from '../../../cluster/index.js';
+import { MemoryStore } from '../../../sim/virtual/memory-store.js';
 import type { LineAnswer } from '../../../sidecar/batches/run.js';
 import { BatchSeat } from '../../../sidecar/batches/seat.js';
 import { tenantId } from '../../../src/index.js';

@@ -1,24 +1,51 @@
 import { readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type * as Program from '../../../bench/report/program.js';
 import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
 import { number } from '../../../text/index.js';
+import { run } from '../../support/command-line.js';
 import { filesOf, folderOf } from '../../support/folder.js';
-import { json, sim } from '../../support/sim-command.js';
+import { json } from '../../support/sim-command.js';
+import { ROOT } from '../../support/tree.js';
 import { describeRecorded } from '../../support/traces.js';
 
-describe('maitred sim report --smoke', () => {
+/** As it is built, because threads run from files. */
+const { main } = (await import(`${ROOT}dist/bench/report/program.js`)) as typeof Program;
+const report = (...args: readonly string[]) => run(args, {}, (argv) => main(argv.slice(2)));
+
+describe('npm run bench:report -- --smoke', () => {
   it('tells of every experiment, in Markdown with charts beside it', async () => {
     const out = join(folderOf({}), 'new', 'folder');
-    const { code, errors } = await sim('report', '--smoke', '--out', out, '--traces', 'docs');
+    const { code, errors } = await report('--smoke', '--out', out, '--traces', 'docs');
     expect({ code, errors }).toEqual({ code: 0, errors: [expect.stringMatching(/^maitred: wrote /)] });
     const { 'report.md': text = '', ...charts } = filesOf(out);
     for (const { title } of EXPERIMENTS) expect(text).toContain(`\n## ${title}\n`);
     expect([...text.matchAll(/\]\((.+\.svg)\)/g)].map(([, name]) => name).sort()).toEqual(Object.keys(charts));
     expect(text).toMatch(/recordings are not here: mini-swe-agent, weka, agentcgroup/);
     expect(text.trimEnd().split('\n').at(-1)).toBe('```');
-    expect(text).toContain('\nmaitred sim report --out FOLDER --smoke --seed 1 --traces docs\n');
+    expect(text).toContain('\nnpm run bench:report -- --out FOLDER --smoke --seed 1 --traces docs\n');
     expect(text).not.toMatch(/NaN|undefined|Infinity/);
+  });
+
+  it('writes the same bytes however many threads make the runs', async () => {
+    const [one, two] = [folderOf({}), folderOf({})];
+    for (const [out, jobs] of [[one, '1'], [two, '2']] as const) // prettier-ignore
+      await report('--smoke', '--only', 'mismeasured', '--seed', '3,4', '--jobs', jobs, '--out', out, '--traces', 'docs'); // prettier-ignore
+    const files = filesOf(one);
+    expect(Object.keys(files)).toEqual(['report.md']);
+    expect(files['report.md']).toContain('seeds 3, 4');
+    expect(filesOf(two)).toEqual(files);
+  });
+});
+
+describe('npm run bench:report', () => {
+  it.each([
+    ['of an experiment that there is not', ['--out', 'x', '--only', 'rate']],
+    ['with recordings from a folder that is not there', ['--out', 'x', '--traces', 'nowhere']],
+    ['of recordings alone, where there is none', ['--out', 'x', '--only', 'recorded', '--traces', 'docs']],
+  ])('%s is wrong usage', async (_, args) => {
+    expect(await report(...args)).toMatchObject({ code: 2, out: '' });
   });
 });
 
@@ -30,7 +57,7 @@ describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
     const [out, traces] = [folderOf({}), folderOf({})];
     // Without the other recordings, which would take most of the time.
     symlinkSync(dirname(file), join(traces, 'agentcgroup'));
-    await sim('report', '--smoke', '--only', 'recorded', '--out', out, '--traces', traces);
+    await report('--smoke', '--only', 'recorded', '--out', out, '--traces', traces);
     const lines = readFileSync(join(out, 'report.md'), 'utf8').split('\n');
     const isKind = (line: string) =>
       line.startsWith('maitred sim --trace ') && line.includes('agentcgroup') && !line.includes('--conditions');

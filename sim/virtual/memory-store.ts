@@ -1,9 +1,18 @@
 import { LRUCache } from 'lru-cache';
-import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.js';
-import { Directory, type Taken } from './directory.js';
-import { EngineLedger } from './engine-ledger.js';
-import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
-import type { Answer, Held, SharedListener, SharedState, StoreState } from './shared-state.js';
+import {
+  Directory,
+  EngineLedger,
+  type Answer,
+  type EngineClaim,
+  type EnginePart,
+  type GatewayId,
+  type Held,
+  type SharedListener,
+  type SharedState,
+  type StoreState,
+  type Taken,
+} from '../../cluster/index.js';
+import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 
 /** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;

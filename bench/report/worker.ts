@@ -1,5 +1,5 @@
 import { type Case, runCase, type RunMeasures, type Surroundings } from '../../lab/index.js';
-import { serveRuns } from '../sim/thread.js';
+import { serveRuns } from '../../cli/sim/thread.js';
 
 /** The task of a report's runs. Run `index` is of case `index / seeds`, rounded down, with seed `index mod seeds`. */
 export interface ReportTask {
@@ -8,7 +8,7 @@ export interface ReportTask {
   readonly around: Surroundings;
 }
 
-/** A thread of `maitred sim report`. */
+/** A thread of `npm run bench:report`. */
 serveRuns((task) => {
   const { cases, seeds, around } = task as ReportTask;
   return (index, hooks): RunMeasures => {

@@ -1,6 +1,12 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { names, seeds } from '../../cli/options.js';
+import { jobsOption } from '../../cli/sim/flags.js';
+import { Pool, untilEnded } from '../../cli/sim/pool.js';
+import { readScheduling } from '../../cli/sim/scheduling.js';
+import { Interrupted, stoppable } from '../../cli/signals.js';
+import { complain } from '../../cli/trace-file.js';
 import {
   type Case,
   commandsOf,
@@ -14,16 +20,9 @@ import {
   Results,
   type RunMeasures,
   smokeScale,
-} from '../lab/index.js';
-import { makeFolder } from './files.js';
-import { names, seeds } from './options.js';
-import { Pool, untilEnded } from './sim/pool.js';
-import { jobsOption } from './sim/flags.js';
-import { readScheduling } from './sim/scheduling.js';
-import { Interrupted, stoppable } from './signals.js';
-import { complain } from './trace-file.js';
-import { readRecordings } from './sim-report/recordings.js';
-import type { ReportTask } from './sim-report/worker.js';
+} from '../../lab/index.js';
+import { readRecordings } from './recordings.js';
+import type { ReportTask } from './worker.js';
 
 interface ReportFlags {
   readonly out: string;
@@ -34,16 +33,28 @@ interface ReportFlags {
   readonly traces: string;
 }
 
-const WORKER = new URL('./sim-report/worker.js', import.meta.url);
+const WORKER = new URL('./worker.js', import.meta.url);
 const TITLE = 'Experiments with maitred’s simulator';
 const SEEDS = [1, 2, 3];
 
-/** `maitred sim report`: the standing experiments, reported as Markdown with charts. */
-export function addReportCommand(sim: Command): void {
-  const command = sim
-    .command('report')
-    .description('run the standing experiments and write them as Markdown with charts');
-  command
+/** Runs one command line. Returns its exit code: 0, 1 failure, 2 wrong usage, 130 stopped early by a signal. */
+export async function main(argv: readonly string[]): Promise<number> {
+  try {
+    await makeCommand().parseAsync(argv, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has already reported the error.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    complain(error instanceof Error ? error.message : String(error));
+    return error instanceof Interrupted ? 130 : 1;
+  }
+}
+
+function makeCommand(): Command {
+  const command = new Command('bench:report')
+    .description('Runs the standing experiments and writes them as Markdown with charts.')
+    .exitOverride();
+  return command
     .requiredOption('-o, --out <folder>', 'folder for report.md and its charts')
     .addOption(
       names(
@@ -56,7 +67,7 @@ export function addReportCommand(sim: Command): void {
     .addOption(jobsOption())
     .option('--seed <numbers>', `random seeds, several with commas (default: ${SEEDS.join()}; smoke: 1)`, seeds)
     .option('--traces <folder>', 'folder of recordings, as docs/SIMULATOR.md names them', '../shared/traces')
-    .addHelpText('after', '\nExample:\n  maitred sim report --out report --only rates --seed 1,2,3')
+    .addHelpText('after', '\nExample:\n  npm run bench:report -- --out report --only rates --seed 1,2,3')
     .action((flags: ReportFlags) => stoppable((signal) => report(command, flags, signal)));
 }
 
@@ -77,7 +88,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
   const cases = [...new Map(planned.flatMap(({ plan }) => plan.cases.map((one) => [keyOf(one), one]))).values()];
   if (cases.length === 0) command.error(`--traces: no recording in ${flags.traces} that ${flags.only?.join(' or ') ?? 'any experiment'} needs; docs/SIMULATOR.md names them`); // prettier-ignore
   // Before the runs: a folder that cannot be written would lose them all.
-  makeFolder(command, flags.out);
+  mkdirSync(flags.out, { recursive: true });
   const task = { cases, seeds: seedList, around: { config, recordings } };
   const { results, runs } = await resultsOf(task, flags.jobs, signal);
   const isComplete = runs === cases.length * seedList.length;
@@ -121,7 +132,7 @@ function commandLine({ only, smoke, traces }: ReportFlags, seedList: readonly nu
     ...(smoke ? ['--smoke'] : []),
     `--seed ${seedList.join()} --traces ${traces}`,
   ];
-  return `maitred sim report --out FOLDER ${parts.join(' ')}`;
+  return `npm run bench:report -- --out FOLDER ${parts.join(' ')}`;
 }
 
 async function write(folder: string, report: Report): Promise<void> {

@@ -9,8 +9,8 @@ import {
   type Surroundings,
 } from '../../lab/index.js';
 import { withShortGaps } from '../../workloads/index.js';
-import { readRecording } from '../recording.js';
-import { Faults } from '../trace-file.js';
+import { readRecording } from '../../cli/recording.js';
+import { Faults } from '../../cli/trace-file.js';
 
 /** Reads the recordings in a folder; malformed records are reported on stderr. */
 export async function readRecordings(
