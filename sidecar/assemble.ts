@@ -8,20 +8,18 @@ import { Auth } from './http/auth.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
 import { Observers, type Observer } from './calls/observers.js';
-import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/index.js';
 import type { Context, Demo, Shadow } from './context.js';
 import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
-import { createFleet } from './engines/index.js';
+import { Fleet } from './engines/index.js';
 import { Identified } from './identity/identified.js';
-import { createIdentifier, type Identifier } from './identity/index.js';
+import { Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
 import { SharedCache } from './identity/shared-cache.js';
 import { CallLog, makeLog } from './log.js';
 import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
-import { endProgram } from './admin/programs.js';
 import { Repeats } from './calls/repeats.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { Threads } from './watch/threads.js';
@@ -31,7 +29,6 @@ import { PastCalls } from './watch/past-calls.js';
 import { readState } from './watch/reading.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
-import { forecastHeader } from './workflows/forecast.js';
 import { readWorkflows } from './workflows/files.js';
 import { Workflows } from './workflows/registry.js';
 
@@ -65,7 +62,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
       (recorder) => recorder !== undefined,
     ),
   });
-  const fleet = createFleet(config, {
+  const fleet = new Fleet(config, {
     emit: (event) => driver.emit(announced(context, event)),
     inFlight: (id) => driver.scheduler.views.engine(id)?.inFlight ?? 0,
     setTimer,
@@ -102,7 +99,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     demo: options.demo,
     shadow: options.shadow,
     observers,
-    callPorts: { ...portsOf(() => context), driver, fleet, observers },
     cluster: undefined,
     batches: undefined,
     tracing: undefined,
@@ -164,7 +160,7 @@ function logOnce(tell: (message: string) => void): (message: string) => void {
 
 /** @param context is read late, because it holds the identifier */
 export function makeIdentifier({ identity, limits, cluster }: Config, context: () => Context): Identifier {
-  return createIdentifier({
+  return new Identifier({
     ...identity,
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
@@ -179,22 +175,4 @@ export function makeIdentifier({ identity, limits, cluster }: Config, context: (
       return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
     },
   });
-}
-
-/** Services for calls. The context is read late, because it holds these ports itself. */
-function portsOf(context: () => Context): Omit<CallPorts, 'driver' | 'fleet' | 'observers'> {
-  return {
-    config: () => context().config,
-    forecast: ({ declared, identity }) => {
-      const { config, driver } = context();
-      const isOff = config.policy.foresight === 'none';
-      if (isOff && declared === undefined) return undefined;
-      return forecastHeader(isOff ? 'off' : driver.scheduler.views.forecast(identity.program), declared);
-    },
-    mayReturn: ({ tenant, fingerprint, identity }) => {
-      const { returning, config } = context();
-      returning.expect(tenant, fingerprint, identity, config.timeouts.ghostMs);
-    },
-    endProgram: (program) => endProgram(context(), program),
-  };
 }

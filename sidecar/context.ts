@@ -8,7 +8,6 @@ import type { Auth } from './http/auth.js';
 import type { HeldBytes } from './bodies/held.js';
 import type { BodyReader } from './bodies/reader.js';
 import type { Observers } from './calls/observers.js';
-import type { CallPorts } from './calls/ports.js';
 import type { Config } from './config/index.js';
 import type { Discovery, Membership } from './discovery/index.js';
 import type { Driver, Recorder } from './driver.js';
@@ -83,7 +82,6 @@ export interface Context {
   readonly demo: Demo | undefined;
   readonly shadow: Shadow | undefined;
   readonly observers: Observers;
-  readonly callPorts: CallPorts;
   /** Undefined: off. */
   cluster: Participant | undefined;
   /** Undefined: off. */

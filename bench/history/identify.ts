@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tenantId } from '../../src/index.js';
 import { apiFor, type JsonObject } from '../../sidecar/apis/index.js';
-import { createIdentifier } from '../../sidecar/identity/index.js';
+import { Identifier } from '../../sidecar/identity/index.js';
 import { parseJsonBody } from '../../sidecar/http/body.js';
 import { spliceFields } from '../../sidecar/http/splice.js';
 import { chatBody } from '../gateway/bodies.js';
@@ -45,7 +45,7 @@ function rowOf(kb: number, rounds: number): string[] {
   const raw = Buffer.from(text);
   const api = apiFor('/v1/chat/completions');
   if (api === undefined) throw new Error('no API speaks chat');
-  const identifier = createIdentifier({
+  const identifier = new Identifier({
     sources: SOURCES,
     conversationsMax: 100_000,
     responsesMax: 1000,

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { tenantId } from '../../src/index.js';
 import { apiFor, type JsonObject } from '../../sidecar/apis/index.js';
-import { createIdentifier } from '../../sidecar/identity/index.js';
+import { Identifier } from '../../sidecar/identity/index.js';
 import { show } from '../numbers.js';
 
 const TENANT = tenantId('t');
@@ -11,7 +11,7 @@ const CALLS = 40_000;
 /** Cost of identifying and remembering a call without an id: CPU microseconds, and bytes kept of its answer. */
 export function costOfAnswer(message: (call: number) => JsonObject): string[] {
   let ids = 0;
-  const identifier = createIdentifier({
+  const identifier = new Identifier({
     sources: ['history'],
     conversationsMax: 2 * CALLS,
     responsesMax: 1,

@@ -44,7 +44,7 @@ export function replay(
   runs: readonly Run[],
   engine: Engine,
   areOne: boolean,
-  make: (active: (program: string) => number) => Identifier,
+  make: (active: (program: string) => number) => Pick<Identifier, 'identify' | 'answered'>,
 ): Score {
   const random = makeRandom(7);
   const active = new Map<string, number>();

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../sidecar/apis/index.js';
-import { createIdentifier } from '../../sidecar/identity/index.js';
+import { Identifier } from '../../sidecar/identity/index.js';
 import { makeRandom, printTable, say } from '../numbers.js';
 import { costOfAnswer } from './cost.js';
 import { replay, type Engine, type Run, type Score } from './replay.js';
@@ -136,16 +136,20 @@ export const CASES: readonly Case[] = [
 
 export function scoreOf({ runs, engine, programs }: Case, rewritten = true): Score {
   let ids = 0;
-  return replay(runs(), engine, programs === 1, (active) =>
-    createIdentifier({
-      sources: SOURCES,
-      conversationsMax: 100_000,
-      responsesMax: 1000,
-      rewritten,
-      reuseMs: 120_000,
-      activityOf: (program) => ({ activeCalls: active(program), idleMs: 0 }),
-      newId: () => String(++ids),
-    }),
+  return replay(
+    runs(),
+    engine,
+    programs === 1,
+    (active) =>
+      new Identifier({
+        sources: SOURCES,
+        conversationsMax: 100_000,
+        responsesMax: 1000,
+        rewritten,
+        reuseMs: 120_000,
+        activityOf: (program) => ({ activeCalls: active(program), idleMs: 0 }),
+        newId: () => String(++ids),
+      }),
   );
 }
 

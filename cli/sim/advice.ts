@@ -31,7 +31,7 @@ function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
   const drained = plan.variants
     .map((variant, at) => ({ variant, at, own: runs.filter((run) => run.variant === at) }))
     .filter(({ at }) => isOverloaded(runs, at));
-  if (!isSweep(plan)) return drained.length === 0 ? [] : [drainText(drained.map(({ variant }) => nameOf(plan, variant)).join(', '), drained, false)]; // prettier-ignore
+  if (!isSweep(plan)) return drained.length === 0 ? [] : [drainText(drained.map(({ variant }) => nameOf(plan, variant)).join(', '), drained)]; // prettier-ignore
   // Where a setting keeps up, the load is not too high for the others to tell something.
   const choices = choicesOf(plan);
   const own = ({ at }: { readonly at: number }) => drained.filter((each) => Math.floor(each.at / choices) === Math.floor(at / choices)); // prettier-ignore
@@ -39,17 +39,23 @@ function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
   const axes = axesOf(plan.lists).filter((axis) => choices === 1 || !isChoice(axis));
   const places = [...new Set(whole.map(({ variant }) => valuesText(variant.values, axes)))];
   const some = drained.filter((each) => !whole.includes(each));
+  const rateOf = ({ arrivals }: Variant) => (arrivals.type === 'open' ? arrivals.ratePerSecond : 0);
+  const sustained = Math.max(0, ...plan.variants.filter((_, at) => whole.every((each) => each.at !== at)).map(rateOf));
+  const placeText = (text: string) => (text === '' ? 'Every setting' : text.charAt(0).toUpperCase() + text.slice(1));
   return [
-    ...(whole.length > 0 ? [drainText(listed(places) || 'every setting', whole, true)] : []),
-    ...(some.length > 0 ? [`${listed(some.map(({ variant }) => nameOf(plan, variant)))}: overloaded, though other settings kept up.`] : []), // prettier-ignore
+    ...(whole.length > 0 ? [drainText(placeText(listed(places)), whole, sustained)] : []),
+    ...(some.length > 0 ? [`${placeText(listed(some.map(({ variant }) => nameOf(plan, variant))))}: overloaded, though other settings kept up.`] : []), // prettier-ignore
   ];
 }
 
-/** @param drained variants with their runs, in one or more circumstances */
+/**
+ * @param drained variants with their runs, in one or more circumstances
+ * @param sustained highest of the other rates, 0: none; undefined: there is one rate
+ */
 function drainText(
   names: string,
   drained: readonly { readonly variant: Variant; readonly own: readonly RunReport[] }[],
-  isLeftOut: boolean,
+  sustained?: number,
 ): string {
   const engines = Math.min(...drained.map(({ variant }) => variant.engines));
   const least = drained.filter(({ variant }) => variant.engines === engines);
@@ -57,14 +63,14 @@ function drainText(
     ...least.flatMap(({ own }) => own.map(({ programs_per_second }) => programs_per_second ?? 0)),
   );
   const arrivals = drained[0]?.variant.arrivals;
-  const found = `${names}: overloaded${isLeftOut ? ', so left out of the verdict' : ''}: the queue kept growing, so times grow with the number of programs.`; // prettier-ignore
+  const leftOut = sustained === undefined ? '' : ', so left out of the verdict';
+  const found = `${names}: overloaded${leftOut}: the queue kept growing, so times grow with the number of programs.`;
   if (arrivals?.type !== 'open') return `${found} Lower --trace-speed.`;
-  const [from, to] = RANGE.map((share) => Number((share * served).toPrecision(2)));
-  return `${found} Lower ${loadText({ ...arrivals, ratePerSecond: served }, 'below')}${isLeftOut ? `, such as --rate ${from}..${to}` : ''}.`;
+  if (sustained === undefined) return `${found} Lower ${loadText({ ...arrivals, ratePerSecond: served }, 'below')}.`;
+  // The makespan of a run ends with its longest program, so what was served is less than what can be.
+  const most = sustained > 0 ? Math.sqrt(sustained * arrivals.ratePerSecond) : served;
+  return `${found} Try --rate ${Number((most / 3).toPrecision(2))}..${Number(most.toPrecision(2))}.`;
 }
-
-/** Shares of what the engines serve, between which scheduling begins to pay. */
-const RANGE = [0.3, 0.9];
 
 function listed(names: readonly string[]): string {
   const more = names.length - NAMES_MAX;

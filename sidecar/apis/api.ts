@@ -31,14 +31,14 @@ export interface RequestFacts {
   readonly stream: boolean;
   /** UTF-8 bytes of the prompt, for the token estimate; see `size.ts`. */
   readonly promptBytes: number;
-  readonly maxTokens?: number;
+  readonly maxTokens?: number | undefined;
   /** Number of answers requested: `n` times the number of prompts. */
   readonly choices: number;
   /** Whether the client itself asked for the usage chunk (`stream_options.include_usage`). */
   readonly wantsUsage: boolean;
   /** The conversation so far; empty if the body does not hold all of it. */
   conversation(): readonly Turn[];
-  readonly previousResponseId?: string;
+  readonly previousResponseId?: string | undefined;
 }
 
 /** Choices of one answer that are remembered besides the first. */
@@ -46,17 +46,17 @@ export const FURTHER_MAX = 15;
 
 /** Facts that the gateway learns from an answer. */
 export interface AnswerFacts {
-  readonly usage?: Usage;
+  readonly usage?: Usage | undefined;
   /** Id of a served response, for `previous_response_id` and GET/cancel/delete. */
-  readonly responseId?: string;
+  readonly responseId?: string | undefined;
   /** The answer as it will appear in the next request's history; absent if it was not read. */
-  readonly message?: CanonicalMessage;
+  readonly message?: CanonicalMessage | undefined;
   /** The further choices of an answer of several, at most `FURTHER_MAX`: the client may continue any. */
   readonly further?: readonly CanonicalMessage[];
   /** Names of the tools that the answer calls. */
   readonly tools: readonly string[];
   /** The parsed object that carried the usage, for the engine adapter's timings. */
-  readonly usageObject?: JsonObject;
+  readonly usageObject?: JsonObject | undefined;
 }
 
 /** One server-sent event, as parsed. */

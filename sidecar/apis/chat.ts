@@ -27,12 +27,11 @@ export const chat: Api = {
   readRequest(body) {
     const messages = readMessages(body);
     const limit = readLimit(body, 'max_tokens', 1);
-    const maxTokens = readLimit(body, 'max_completion_tokens', 1) ?? limit;
     return {
       model: readModel(body),
       stream: readFlag(body, 'stream'),
       promptBytes: promptBytes(messages, body['tools'], body['functions']),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      maxTokens: readLimit(body, 'max_completion_tokens', 1) ?? limit,
       choices: readWhole(body, 'n', 1) ?? 1,
       wantsUsage: readStreamOptions(body)['include_usage'] === true,
       conversation: () => messages.map((message) => new ChatTurn(message)),
@@ -42,15 +41,14 @@ export const chat: Api = {
   usageFields: openaiUsageFields,
 
   readAnswer(answer): AnswerFacts {
-    const usage = openaiUsage(answer['usage']);
     const messages = listOf(answer['choices']).map((choice) => objectOf(objectOf(choice)['message']));
     const [message, ...further] = messages.slice(0, 1 + FURTHER_MAX).map((each) => canonicalChat(each, 'assistant'));
     return {
       usageObject: answer,
       tools: messages.flatMap((message) => readCalls(message).map((call) => call.name)),
-      ...(usage && { usage }),
-      ...(message && { message }),
-      ...(further.length > 0 && { further }),
+      usage: openaiUsage(answer['usage']),
+      message,
+      further,
     };
   },
 

@@ -10,12 +10,11 @@ export const completions: Api = {
   readRequest(body) {
     const embedded = isAbsent(body['prompt']) && !isAbsent(body['prompt_embeds']);
     const prompts = embedded ? 1 : countPrompts(body['prompt'], 'prompt');
-    const maxTokens = readLimit(body, 'max_tokens', 0);
     return {
       model: readModel(body),
       stream: readFlag(body, 'stream'),
       promptBytes: promptBytes(body['prompt'], body['suffix']),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      maxTokens: readLimit(body, 'max_tokens', 0),
       choices: (readWhole(body, 'n', 1) ?? 1) * Math.max(1, prompts),
       wantsUsage: readStreamOptions(body)['include_usage'] === true,
       conversation: () => [],

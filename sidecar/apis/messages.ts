@@ -27,14 +27,13 @@ export const messages: Api = {
   usageFields: () => ({}),
 
   readAnswer(answer): AnswerFacts {
-    const usage = anthropicUsage(objectOf(answer['usage']));
     const said = nothingSaid();
     readContent(answer['content'], said);
     return {
       usageObject: answer,
       message: canonicalMessage('assistant', said),
       tools: said.calls.map((call) => call.name),
-      ...(usage && { usage }),
+      usage: anthropicUsage(objectOf(answer['usage'])),
     };
   },
 
@@ -58,12 +57,11 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
   const list = readMessages(body);
   checkContent(body['system'], 'system');
   checkNoThread(body);
-  const maxTokens = readWhole(body, 'max_tokens', 1);
   return {
     model: readModel(body),
     stream: readFlag(body, 'stream'),
     promptBytes: promptBytes(body['system'], list, body['tools']),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
+    maxTokens: readWhole(body, 'max_tokens', 1),
     choices: 1,
     wantsUsage: true,
     conversation: () => [
@@ -162,14 +160,12 @@ class MessageReader implements StreamReader {
   }
 
   facts(): AnswerFacts {
-    const usage = anthropicUsage(this.#usage);
+    const isWhole = this.#kept.wanted && this.complete && !this.failed;
     return {
       tools: this.#tools,
-      ...(usage && { usage }),
-      ...(this.#usageObject && { usageObject: this.#usageObject }),
-      ...(this.#kept.wanted &&
-        this.complete &&
-        !this.failed && { message: canonicalMessage('assistant', this.#said()) }),
+      usage: anthropicUsage(this.#usage),
+      usageObject: this.#usageObject,
+      message: isWhole ? canonicalMessage('assistant', this.#said()) : undefined,
     };
   }
 

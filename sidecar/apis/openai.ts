@@ -71,18 +71,10 @@ export class ChunkReader implements StreamReader {
   }
 
   facts(): AnswerFacts {
+    const isWhole = this.#kept.wanted && this.complete && !this.failed;
+    const [message, ...further] = isWhole ? [...this.#choices.values()].map(messageOf) : [];
     const usage = openaiUsage(this.#usageObject?.['usage']);
-    return {
-      tools: this.#tools,
-      ...(usage && { usage }),
-      ...(this.#usageObject && { usageObject: this.#usageObject }),
-      ...(this.#kept.wanted && this.complete && !this.failed && this.#messages()),
-    };
-  }
-
-  #messages(): Pick<AnswerFacts, 'message' | 'further'> {
-    const [message, ...further] = [...this.#choices.values()].map(messageOf);
-    return { ...(message && { message }), ...(further.length > 0 && { further }) };
+    return { tools: this.#tools, usage, usageObject: this.#usageObject, message, further };
   }
 
   #read(chunk: JsonObject): 'forward' | 'hide' {
@@ -140,10 +132,7 @@ function messageOf({ text, calls }: ChoiceSoFar): CanonicalMessage {
 
 /** An API whose answers are read for their usage alone. */
 export const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'errorBody' | 'errorEvent'> = {
-  readAnswer(answer) {
-    const usage = openaiUsage(answer['usage']);
-    return { usageObject: answer, tools: [], ...(usage && { usage }) };
-  },
+  readAnswer: (answer) => ({ usageObject: answer, tools: [], usage: openaiUsage(answer['usage']) }),
   readStream: (facts) => new ChunkReader(facts, false),
   errorBody: openaiErrorBody,
   errorEvent: openaiErrorEvent,

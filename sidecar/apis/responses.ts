@@ -34,17 +34,16 @@ export const responses: Api = {
     const items = readInput(body);
     if (readFlag(body, 'background'))
       throw invalid('background', 'false: a background response would run outside of the schedule');
-    const maxTokens = readWhole(body, 'max_output_tokens', 1);
     const previousResponseId = readOptionalString(body, 'previous_response_id');
     const stored = previousResponseId !== undefined || !isAbsent(body['conversation']);
     return {
       model: readModel(body),
       stream: readFlag(body, 'stream'),
       promptBytes: promptBytes(body['instructions'], items, body['tools']),
-      ...(maxTokens === undefined ? {} : { maxTokens }),
+      maxTokens: readWhole(body, 'max_output_tokens', 1),
       choices: 1,
       wantsUsage: true,
-      ...(previousResponseId === undefined ? {} : { previousResponseId }),
+      previousResponseId,
       conversation: () => (stored ? [] : turnsOf([{ role: 'system', content: body['instructions'] }, ...items])),
     };
   },
@@ -62,8 +61,8 @@ export const responses: Api = {
       usageObject: answer,
       message: canonicalMessage('assistant', said),
       tools: said.calls.map((call) => call.name),
-      ...(usage && { usage }),
-      ...(id !== '' && id.length <= ID_CHARS_MAX && { responseId: id }),
+      usage,
+      responseId: id !== '' && id.length <= ID_CHARS_MAX ? id : undefined,
     };
   },
 
@@ -205,8 +204,8 @@ class ResponseReader implements StreamReader {
     });
     return {
       ...facts,
-      ...(facts.usage && usageObject ? { usageObject } : {}),
-      ...(this.#wantsMessage && this.complete && !this.failed && message ? { message } : {}),
+      usageObject: facts.usage && usageObject,
+      message: this.#wantsMessage && this.complete && !this.failed ? message : undefined,
     };
   }
 

@@ -23,7 +23,6 @@ import { readDeclaration } from '../workflows/declaration.js';
 type Parts = Pick<
   Context,
   | 'auth'
-  | 'callPorts'
   | 'cluster'
   | 'config'
   | 'draining'
@@ -131,7 +130,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     fields: api.usageFields(body),
     trace: context.tracing?.begin(tenant, identity, headers),
   };
-  new Call(spec, request, response, context.callPorts).start();
+  new Call(spec, request, response, context).start();
 }
 
 /** The engine of a line's part, if it serves the model. */

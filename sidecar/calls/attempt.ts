@@ -1,22 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerFacts, Api, RequestFacts, StreamReader } from '../apis/api.js';
+import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
-import type { Engine } from '../engines/fleet.js';
+import type { Engine } from '../engines/engine.js';
 import { GatewayError, type ErrorNames } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
-import { isOfCaller, isSecret, namesOf, quoteOf } from './refusal.js';
+import { isOfCaller, isSecret, namesOf, quoteOf, secretsOf } from './refusal.js';
+import type { CallSpec } from './spec.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
 import { tellEngine } from './tell-engine.js';
-
-/** The part of a call that its attempts need. */
-export interface AttemptCall {
-  readonly api: Api;
-  readonly facts: RequestFacts;
-  /** Whether to keep the answer's text, for history matching. */
-  readonly wantsMessage: boolean;
-  /** The client's own keys, which must not appear in an error from the engine. */
-  readonly secrets: readonly string[];
-}
 
 /** Receives the events of an attempt; the call implements it. One of the last four ends the attempt. */
 export interface AttemptSink {
@@ -66,7 +57,7 @@ export class Attempt implements AnswerSink {
 
   constructor(
     readonly engine: Engine,
-    private readonly call: AttemptCall,
+    private readonly call: Pick<CallSpec, 'api' | 'facts' | 'headers' | 'identity'>,
     request: ExchangeRequest,
     options: ExchangeOptions,
     private readonly answerBytesMax: number,
@@ -99,8 +90,9 @@ export class Attempt implements AnswerSink {
   head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
     this.#headers = headers;
-    if (status !== 200 || !this.call.facts.stream || !isEventStream(headers['content-type'])) return;
-    this.#reader = this.call.api.readStream(this.call.facts, this.call.wantsMessage);
+    const { api, facts, identity } = this.call;
+    if (status !== 200 || !facts.stream || !isEventStream(headers['content-type'])) return;
+    this.#reader = api.readStream(facts, identity.wantsAnswer);
     this.#splitter = this.#split(this.#reader);
     this.sink.opened(headers);
   }
@@ -203,7 +195,7 @@ export class Attempt implements AnswerSink {
 
   #secrets(): string[] {
     const { config, url } = this.engine;
-    return [...[config.apiKey ?? ''].filter(isSecret), url.host, url.hostname, ...this.call.secrets];
+    return [...[config.apiKey ?? ''].filter(isSecret), url.host, url.hostname, ...secretsOf(this.call.headers)];
   }
 
   #saysOf(status: number, body: Buffer): string {

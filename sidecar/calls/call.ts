@@ -3,8 +3,10 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 import { LEVELS, millis, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
+import { endProgram } from '../admin/programs.js';
+import type { Context } from '../context.js';
 import type { CallOwner } from '../driver.js';
-import type { Engine } from '../engines/fleet.js';
+import type { Engine } from '../engines/engine.js';
 import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
 import { splicedBody } from '../http/splice.js';
@@ -13,16 +15,19 @@ import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { pauseMs, unreachedRestMs } from './pause.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
-import { secretsOf } from './refusal.js';
 import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
-import type { CallPorts } from './ports.js';
+import { forecastHeader } from '../workflows/forecast.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
 
 /** Most events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
 const PROGRESS_MS = 1000;
+
+/** The parts of the gateway that calls use. */
+type Parts = Pick<Context, 'config' | 'driver' | 'fleet' | 'observers' | 'returning'> &
+  Parameters<typeof endProgram>[0];
 
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
@@ -72,15 +77,15 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     readonly spec: CallSpec,
     private readonly request: IncomingMessage,
     response: ServerResponse,
-    private readonly ports: CallPorts,
+    private readonly context: Parts,
   ) {
-    this.#arrivedAt = ports.driver.now();
-    this.#reply = new Reply(request, response, spec.api, ports.config().timeouts.idleMs, () => this.#clientGone());
+    this.#arrivedAt = context.driver.now();
+    this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
   }
 
   /** Hands the call to the scheduler. */
   start(): void {
-    this.ports.driver.arrive(arrivalOf(this.spec), this);
+    this.context.driver.arrive(arrivalOf(this.spec), this);
     if (this.#state === 'arriving') this.#queue();
     if (this.#state !== 'ended') this.#accept();
     if (this.#reply.alreadyGone) this.#clientGone();
@@ -102,23 +107,23 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#accept();
     this.#state = 'dispatched';
     this.#dispatch = dispatch;
-    this.#dispatchedAt = this.ports.driver.now();
+    this.#dispatchedAt = this.context.driver.now();
     this.#attempts += 1;
-    this.ports.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
+    this.context.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
-    const engine = this.ports.fleet.get(dispatch.engine);
+    const engine = this.context.fleet.get(dispatch.engine);
     this.#attempt = engine && this.#try(engine, dispatch.level);
     if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'), 'unreached');
   }
 
   rejected(reject: Reject): void {
-    if (KEEPS_PLACE.has(reject.refusal)) this.ports.mayReturn(this.spec);
-    const error = refusalError(reject, this.#failure, this.ports.fleet);
+    if (KEEPS_PLACE.has(reject.refusal)) this.#mayReturn();
+    const error = refusalError(reject, this.#failure, this.context.fleet);
     if (this.#accepted) return this.#end({ outcome: outcomeOf(error), error });
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));
     this.spec.held.release();
-    this.ports.observers.tell('refused', this.spec, error.code, this.ports.driver.now());
+    this.context.observers.tell('refused', this.spec, error.code, this.context.driver.now());
   }
 
   // Events of the attempt.
@@ -129,9 +134,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   began(reader: StreamReader): void {
     this.#state = 'streaming';
-    this.#beganAt = this.ports.driver.now();
+    this.#beganAt = this.context.driver.now();
     clearInterval(this.#commentTimer);
-    this.ports.driver.emit({ type: 'callStarted', call: this.spec.id });
+    this.context.driver.emit({ type: 'callStarted', call: this.spec.id });
     this.#attempt?.engine.succeeded(this.#program);
     this.#noteResponse(reader.facts());
   }
@@ -150,7 +155,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (events - this.#reportedEvents < PROGRESS_EVENTS && now - this.#reportedAt < PROGRESS_MS) return;
     this.#reportedEvents = events;
     this.#reportedAt = now;
-    this.ports.driver.emit({ type: 'callProgressed', call: this.spec.id, outputTokens: tokens(events) });
+    this.context.driver.emit({ type: 'callProgressed', call: this.spec.id, outputTokens: tokens(events) });
   }
 
   streamed(facts: AnswerFacts, failed: boolean): void {
@@ -173,14 +178,14 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
-    const { driver, config } = this.ports;
+    const { driver, config } = this.context;
     const now = driver.now();
     const seconds = retryAfterSeconds(headers['retry-after'], new Date());
     const engine = this.#attempt?.engine;
     const restMs = engine?.refused(this.#program, status, seconds);
-    if (engine !== undefined) this.ports.observers.tell('engineFailed', this.spec, engine.id, 'busy');
+    if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, 'busy');
     this.#busySinceMs ??= now;
-    if (restMs === undefined || now - this.#busySinceMs > config().timeouts.busyMs)
+    if (restMs === undefined || now - this.#busySinceMs > config.timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
     this.#queue();
     driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
@@ -188,10 +193,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   failed(error: GatewayError, fault: Fault): void {
     const call = this.spec.id;
-    const { driver, fleet } = this.ports;
+    const { driver, fleet } = this.context;
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
-    if (engine !== undefined) this.ports.observers.tell('engineFailed', this.spec, engine.id, fault);
+    if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault);
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
       this.#doubted.push(engine);
@@ -215,7 +220,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #accept(): void {
     if (this.#accepted) return;
     this.#accepted = true;
-    this.ports.observers.tell('accepted', this);
+    this.context.observers.tell('accepted', this);
   }
 
   #queue(): void {
@@ -223,12 +228,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (!this.spec.facts.stream) return;
     this.#commentTimer ??= setInterval(() => {
       if (this.#state === 'queued' || this.#reply.streaming) this.#comment();
-    }, this.ports.config().timeouts.commentMs);
+    }, this.context.config.timeouts.commentMs);
   }
 
   #try(engine: Engine, level: number): Attempt {
-    const { path, search, raw, keys, fields, facts, api, identity, trace } = this.spec;
-    const { auth, timeouts, limits } = this.ports.config();
+    const { path, search, raw, keys, fields, trace } = this.spec;
+    const { auth, timeouts, limits } = this.context.config;
     const { adapter } = engine;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
     const changes = {
@@ -248,25 +253,23 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       body: splicedBody(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = timeouts;
-    const secrets = secretsOf(this.request.headers);
-    const call = { api, facts, wantsMessage: identity.wantsAnswer, secrets };
     const options = { firstByteMs, idleMs, decode: true };
-    return new Attempt(engine, call, request, options, limits.answerBytes, abortId, this);
+    return new Attempt(engine, this.spec, request, options, limits.answerBytes, abortId, this);
   }
 
   #comment(): void {
-    const { driver } = this.ports;
+    const { driver } = this.context;
     const text =
       this.#state === 'dispatched' && this.#dispatch !== undefined
         ? dispatchedComment(this.#dispatch)
         : queuedComment(driver.now() - this.#arrivedAt, driver.waiting, driver.waitOf(this.spec.id));
     this.#reply.comment(text, () => this.#headers('queued'));
-    this.ports.observers.tell('commented');
+    this.context.observers.tell('commented');
   }
 
   #noteResponse(facts: AnswerFacts, usage?: Usage): void {
     if (facts.responseId !== undefined && this.#dispatch !== undefined)
-      this.ports.observers.tell('madeResponse', facts.responseId, this.spec, this.#dispatch.engine, usage);
+      this.context.observers.tell('madeResponse', facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
   get #program(): ProgramId {
@@ -285,7 +288,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
     const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
     this.#noteResponse(facts, usage);
-    this.ports.observers.tell('answered', this.spec, facts, usage);
+    this.context.observers.tell('answered', this.spec, facts, usage);
     const event: Event = {
       type: 'callFinished',
       call: this.spec.id,
@@ -299,20 +302,20 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** A client that leaves while its call is queued has probably lost patience, so it may ask again. */
   #clientGone(): void {
     const mayReturn = this.#state === 'queued';
-    if (mayReturn) this.ports.mayReturn(this.spec);
+    if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
     this.#end({ outcome: 'cancelled', event });
   }
 
   #end({ outcome, event, error, usage }: Ending): void {
     if (this.#state === 'ended') return;
-    const { ports } = this;
+    const { context } = this;
     this.#state = 'ended';
     clearInterval(this.#commentTimer);
     this.#attempt?.abort();
-    if (event !== undefined) ports.driver.emit(event);
+    if (event !== undefined) context.driver.emit(event);
     if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
-    const now = ports.driver.now();
+    const now = context.driver.now();
     const report: CallReport = {
       outcome,
       status: outcome === 'cancelled' ? 499 : this.#reply.status,
@@ -326,14 +329,26 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       usage,
     };
     this.spec.held.release();
-    ports.observers.tell('ended', this, report, now);
-    if (this.spec.identity.final) ports.endProgram(this.#program);
+    context.observers.tell('ended', this, report, now);
+    if (this.spec.identity.final) endProgram(context, this.#program);
+  }
+
+  /** The call left the queue unserved, and its client may ask again. */
+  #mayReturn(): void {
+    const { tenant, fingerprint, identity } = this.spec;
+    this.context.returning.expect(tenant, fingerprint, identity, this.context.config.timeouts.ghostMs);
   }
 
   #headers(reason?: string): OutgoingHttpHeaders {
-    const headers = callHeaders(this.spec, this.#dispatch, this.ports.driver.now() - this.#arrivedAt, reason);
-    const forecast = this.ports.forecast(this.spec);
-    if (forecast !== undefined) headers['x-maitred-forecast'] = forecast;
+    const headers = callHeaders(this.spec, this.#dispatch, this.context.driver.now() - this.#arrivedAt, reason);
+    const { config, driver } = this.context;
+    const { declared } = this.spec;
+    const isOff = config.policy.foresight === 'none';
+    if (!isOff || declared !== undefined)
+      headers['x-maitred-forecast'] = forecastHeader(
+        isOff ? 'off' : driver.scheduler.views.forecast(this.#program),
+        declared,
+      );
     return headers;
   }
 }

@@ -1,4 +1,4 @@
-import type { Engine } from '../engines/fleet.js';
+import type { Engine } from '../engines/engine.js';
 import { Exchange } from '../http/exchange.js';
 
 /** Time limit of the engine's answer. */

@@ -45,7 +45,5 @@ export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, 
 }
 
 /** Options of an engine's TLS connections. */
-export type Tls = { readonly servername?: string };
-
-export const tlsOf = ({ serverName }: { readonly serverName?: string | undefined }): Tls =>
+export const tlsOf = ({ serverName }: { readonly serverName?: string | undefined }) =>
   serverName === undefined ? {} : { servername: serverName };

@@ -1,6 +1,6 @@
 import { modelId, tokens, type EngineJoined, type EngineReported } from '../../src/index.js';
 import type { LoadReport } from './adapter.js';
-import type { Engine } from './fleet.js';
+import type { Engine } from './engine.js';
 
 /**
  * Facts that the scheduler needs about an engine before it sends calls. The configuration overrides the engine's

@@ -2,7 +2,6 @@ import type { EngineConfig } from '../config/index.js';
 import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
-import { addressOf, tlsOf } from './address.js';
 import type { Flag, Get } from './adapter.js';
 import { inspect, type Inspection } from './inspect.js';
 import { MODELS_PATH } from './models.js';
@@ -34,17 +33,8 @@ export interface ExamineOptions {
  * @throws Error with the reason if the engine is not healthy
  */
 export async function examine(config: EngineConfig, options: ExamineOptions): Promise<Examination> {
-  const { url, basePath } = addressOf(config);
-  const open = (timeoutMs: number) =>
-    new Prober({
-      url,
-      basePath,
-      tls: tlsOf(config),
-      apiKey: config.apiKey,
-      timeoutMs,
-      connectMs: options.connectMs,
-      setTimer,
-    });
+  const { connectMs } = options;
+  const open = (timeoutMs: number) => new Prober(config, { timeoutMs, connectMs, setTimer });
   const prober = open(options.timeoutMs);
   const caller = open(CALL_MS);
   try {

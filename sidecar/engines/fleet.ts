@@ -1,111 +1,136 @@
-import type { Pool } from 'undici';
-import type { EngineId, Event, ProgramId } from '../../src/index.js';
-import type { JsonObject } from '../apis/api.js';
+import { isDeepStrictEqual } from 'node:util';
+import { engineId, modelId, type EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/index.js';
-import type { EngineAdapter, LoadReport } from './adapter.js';
+import { addressOf, idOf } from './address.js';
+import type { Engine, FleetPorts } from './engine.js';
+import { Replica, type FleetConfig } from './replica.js';
 
-/**
- * States of an engine.
- *
- *     joining --healthy--> up <-- a first byte, or --- probation <--healthy-- ejected
- *                          |     the next good probe       |                     ^
- *                          +----- failuresMax in a row ----+------ one failure --+
- *
- * `joining`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `ejected`: probed
- * with backoff. `draining`, from any state: takes no new calls, and is not probed.
- */
-export const ENGINE_STATES = ['joining', 'up', 'probation', 'ejected', 'draining'] as const;
-export type EngineState = (typeof ENGINE_STATES)[number];
-
-/** Whether calls can go to the engine now. */
-export const isServing = ({ state }: Engine): boolean => state === 'up' || state === 'probation';
-
-/** One engine replica, as the gateway uses it. */
-export interface Engine {
-  readonly id: EngineId;
-  readonly url: URL;
-  /** Prefix of every request path: the path of the URL, '' for most. */
-  readonly basePath: string;
-  readonly config: EngineConfig;
-  /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
-  readonly adapter: EngineAdapter;
-  /**
-   * Connections for calls; probes have their own. Its header and body timeouts are off; each request has its own
-   * timers.
-   */
-  readonly pool: Pool;
-  readonly state: EngineState;
-  /** Whether its first probe has ended, well or not. */
-  readonly probed: boolean;
-  /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
-  readonly trouble: { readonly reason: string; readonly sinceMs: number; readonly isStuck?: true } | undefined;
-  /** Milliseconds until its next probe; 0 while one runs. */
-  readonly probeInMs: number;
-  /** Times that it was ejected. */
-  readonly ejections: number;
-  /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
-  readonly models: ReadonlyMap<string, JsonObject>;
-  /** The last load report; `{}` before the first. */
-  readonly load: LoadReport;
-
-  /** The engine generated an answer to a call of the program, or began to. */
-  succeeded(program: ProgramId): void;
-  /** The engine answered something else: a refusal of the request, or a passed-through request. Proves little. */
-  responded(): void;
-  /** No connection came about, which no request causes. Counts immediately. */
-  unreached(): void;
-  /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not ejected. */
-  misanswered(program: ProgramId): void;
-  /** Another engine answered a call after this one had failed it. */
-  outdone(program: ProgramId): void;
-  /**
-   * The engine reported "no room" (429, 503). @param seconds its `Retry-After`
-   * @returns milliseconds for which the engine rests; undefined: the refusal concerns only this program
-   */
-  refused(program: ProgramId, status: number, seconds: number | undefined): number | undefined;
-}
+/** The scheduler's engine that all awaited models have and that is never up, so that calls can wait for it. No id of ours has a `~`. */
+const AWAITED = engineId('~awaited');
 
 /**
  * The engine replicas. Only the fleet discovers, probes, scrapes, ejects and reinstates them. It informs the scheduler
  * by events (`engineJoined`, `engineReported`, `engineLost`, `engineDrained`).
  */
-export interface Fleet {
-  get(id: EngineId): Engine | undefined;
-  list(): readonly Engine[];
-  /** Engines that serve `model`, in any state, except those being removed. */
-  serving(model: string): readonly Engine[];
+export class Fleet {
   /** Models for which calls may wait although no engine serves them. */
-  readonly awaited: ReadonlySet<string>;
-  /** Sets these models. */
-  expectModels(models: readonly string[]): void;
+  awaited: ReadonlySet<string> = new Set();
+  readonly #replicas = new Map<EngineId, Replica>();
+  /** Removed engines whose connections close as their last calls end. */
+  readonly #retired = new Set<Replica>();
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(
+    private readonly config: FleetConfig,
+    private readonly ports: FleetPorts,
+  ) {}
+
+  get(id: EngineId): Engine | undefined {
+    return this.#replicas.get(id);
+  }
+
+  list(): readonly Engine[] {
+    return [...this.#replicas.values()];
+  }
+
+  /** Engines that serve `model`, in any state, except those being removed. */
+  serving(model: string): readonly Engine[] {
+    return [...this.#replicas.values()].filter((replica) => !replica.removing && replica.models.has(model));
+  }
+
+  /** Sets the models for which calls may wait. */
+  expectModels(models: readonly string[]): void {
+    if (models.length === 0 && this.awaited.size === 0) return;
+    this.awaited = new Set(models);
+    const event = {
+      type: 'engineJoined',
+      engine: AWAITED,
+      models: [...this.awaited].map(modelId),
+      down: true,
+    } as const;
+    this.ports.emit(models.length > 0 ? event : { type: 'engineDrained', engine: AWAITED });
+  }
+
   /** Stops new calls to the engine; running ones finish. False: unknown id. */
-  drain(id: EngineId): boolean;
+  drain(id: EngineId): boolean {
+    const replica = this.#replicas.get(id);
+    replica?.drain();
+    return replica !== undefined;
+  }
+
   /** Returns a draining engine to service. */
-  resume(id: EngineId): void;
+  resume(id: EngineId): void {
+    this.#replicas.get(id)?.resume();
+  }
+
   /**
    * Makes the set of engines equal to `wanted`. It adds, replaces and removes; running calls finish on their engines,
    * which are forgotten after their last call. An engine that an operator drained stays drained.
    */
-  reconcile(wanted: ReadonlyMap<EngineId, EngineConfig>): void;
+  reconcile(wanted: ReadonlyMap<EngineId, EngineConfig>): void {
+    for (const replica of this.#replicas.values()) {
+      if (!wanted.has(replica.id)) replica.remove();
+    }
+    this.#sweep();
+    for (const [id, config] of wanted) {
+      const known = this.#replicas.get(id);
+      const drained = known?.state === 'draining' && !known.removing;
+      const replica = known && isDeepStrictEqual(known.config, config) ? known : this.#put(config);
+      if (drained) replica.drain();
+      else replica.resume();
+    }
+  }
+
   /** Milliseconds until an engine of the model that is ejected or on probation is up, if healthy; Infinity: none is. */
-  backInMs(model: string): number;
+  backInMs(model: string): number {
+    const serving = [...this.#replicas.values()].filter((replica) => replica.models.has(model));
+    return Math.min(...serving.map((replica) => replica.backInMs));
+  }
+
   /** Ends probes and closes connections; running calls fail. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    this.#cancelSweep?.();
+    const replicas = [...this.#replicas.values(), ...this.#retired];
+    this.#replicas.clear();
+    await Promise.all(replicas.map((replica) => replica.close('break')));
+  }
+
+  /** Creates a replica, or reconfigures the known one. If its connections change, a new replica replaces it. */
+  #put(config: EngineConfig): Replica {
+    const known = this.#replicas.get(idOf(config));
+    if (known && known.url.href === addressOf(config).url.href && known.config.serverName === config.serverName) {
+      known.reconfigure(config);
+      return known;
+    }
+    const replica = new Replica(config, this.config, this.ports);
+    if (known) {
+      known.drain();
+      this.#retire(known);
+    }
+    this.#replicas.set(replica.id, replica);
+    return replica;
+  }
+
+  #retire(replica: Replica): void {
+    this.#retired.add(replica);
+    void replica.close('finish').finally(() => this.#retired.delete(replica));
+  }
+
+  /** Forgets removed engines without calls. Runs again while others still have calls. */
+  #sweep(): void {
+    this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
+    let waiting = false;
+    for (const [id, replica] of this.#replicas) {
+      if (!replica.removing) continue;
+      if (this.ports.inFlight(id) > 0) {
+        waiting = true;
+        continue;
+      }
+      this.#replicas.delete(id);
+      this.#retire(replica);
+      this.ports.log.info({ engine: id }, 'engine removed');
+    }
+    if (waiting) this.#cancelSweep = this.ports.setTimer(() => this.#sweep(), this.config.health.intervalMs);
+  }
 }
-
-export interface FleetPorts {
-  /** Receives events for the scheduler. */
-  readonly emit: (event: Event) => void;
-  /** Number of calls running on the engine. */
-  readonly inFlight: (id: EngineId) => number;
-  /** Runs `fn` once after `ms` milliseconds, unless the returned function is called before. */
-  readonly setTimer: SetTimer;
-  /** The clock, in milliseconds. */
-  readonly now: () => number;
-  readonly log: Log;
-}
-
-export type SetTimer = (fn: () => void, ms: number) => () => void;
-
-/** The part of a pino logger that the fleet uses. */
-export type Log = Readonly<Record<'debug' | 'info' | 'warn', (fields: object, message: string) => void>>;

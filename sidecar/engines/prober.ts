@@ -1,6 +1,7 @@
 import { Pool } from 'undici';
-import type { Tls } from './address.js';
-import type { SetTimer } from './fleet.js';
+import type { EngineConfig } from '../config/index.js';
+import { addressOf, tlsOf } from './address.js';
+import type { SetTimer } from './engine.js';
 import { METRICS_CHARS_MAX } from './prometheus.js';
 
 /** Most connections for probes of one engine. */
@@ -15,10 +16,6 @@ export interface Answer {
 }
 
 export interface ProberOptions {
-  readonly url: URL;
-  readonly basePath: string;
-  readonly tls: Tls;
-  readonly apiKey: string | undefined;
   /** Time limit of one request, up to the last byte. */
   readonly timeoutMs: number;
   readonly connectMs: number;
@@ -27,15 +24,19 @@ export interface ProberOptions {
 
 /** Sends probes to an engine over separate connections, so that a probe never waits behind a thousand streams. */
 export class Prober {
-  readonly #options: ProberOptions;
+  readonly #basePath: string;
   readonly #pool: Pool;
 
-  constructor(options: ProberOptions) {
-    this.#options = options;
-    this.#pool = new Pool(options.url.origin, {
+  constructor(
+    private readonly config: EngineConfig,
+    private readonly options: ProberOptions,
+  ) {
+    const { url, basePath } = addressOf(config);
+    this.#basePath = basePath;
+    this.#pool = new Pool(url.origin, {
       connections: CONNECTIONS,
       connectTimeout: options.connectMs,
-      connect: options.tls,
+      connect: tlsOf(config),
       headersTimeout: 0,
       bodyTimeout: 0,
       maxResponseSize: METRICS_CHARS_MAX,
@@ -53,13 +54,14 @@ export class Prober {
   }
 
   async #ask(path: string, sent: object | undefined): Promise<Answer> {
-    const { basePath, apiKey, timeoutMs, setTimer } = this.#options;
+    const { timeoutMs, setTimer } = this.options;
+    const { apiKey } = this.config;
     const timeout = new AbortController();
     const cancelTimer = setTimer(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {
       const { statusCode, headers, body } = await this.#pool.request({
         method: sent === undefined ? 'GET' : 'POST',
-        path: basePath + path,
+        path: this.#basePath + path,
         headers: {
           accept: '*/*',
           ...(sent !== undefined && { 'content-type': 'application/json' }),

@@ -7,7 +7,7 @@ import { addressOf, idOf, tlsOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
 import { joined, reported } from './announce.js';
 import { Evidence } from './evidence.js';
-import type { Engine, EngineState, FleetPorts } from './fleet.js';
+import type { Engine, EngineState, FleetPorts } from './engine.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { lasting } from './load.js';
 import { MODELS_PATH } from './models.js';
@@ -37,8 +37,6 @@ export class Replica implements Engine {
   /** Whether the fleet forgets this engine after its last call. */
   removing = false;
 
-  readonly #settings: FleetConfig;
-  readonly #ports: FleetPorts;
   #prober: Prober;
   /** Whether the adapter is certain. After a failure another server may come back. */
   #identified = false;
@@ -63,7 +61,11 @@ export class Replica implements Engine {
   #cancelTimer = (): void => undefined;
 
   /** @throws GatewayError `bad_request` */
-  constructor(config: EngineConfig, settings: FleetConfig, ports: FleetPorts) {
+  constructor(
+    config: EngineConfig,
+    private readonly settings: FleetConfig,
+    private readonly ports: FleetPorts,
+  ) {
     const { url, basePath } = addressOf(config);
     this.id = idOf(config);
     this.url = url;
@@ -71,8 +73,6 @@ export class Replica implements Engine {
     this.config = config;
     this.adapter = ADAPTERS[config.kind === 'auto' ? 'openai' : config.kind];
     this.models = configuredModels(config.models ?? []);
-    this.#settings = settings;
-    this.#ports = ports;
     // No limit on connections: the window bounds them, and a queue here would hide calls from the scheduler. Idle
     // sockets close after undici's 4 s, before the 5 s after which uvicorn and Node close theirs.
     this.pool = new Pool(url.origin, {
@@ -115,7 +115,7 @@ export class Replica implements Engine {
     // It is not probed any more: its last load would look like the present one for ever.
     this.load = lasting(this.load);
     this.trouble = undefined;
-    if (inService) this.#ports.emit({ type: 'engineDrained', engine: this.id });
+    if (inService) this.ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
   /** Drains the engine for good: the fleet forgets it after its last call. */
@@ -127,7 +127,7 @@ export class Replica implements Engine {
   succeeded(program: ProgramId): void {
     this.#callFailures = 0;
     this.#evidence.clear();
-    this.#saturation.served(program, this.#ports.now());
+    this.#saturation.served(program, this.ports.now());
     if (!this.#inService()) return;
     this.#hasWorked = true;
     this.#setbacks = 0;
@@ -157,16 +157,16 @@ export class Replica implements Engine {
   }
 
   refused(program: ProgramId, status: number, seconds: number | undefined): number | undefined {
-    return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.#ports.now());
+    return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.ports.now());
   }
 
   get probeInMs(): number {
-    return Math.max(0, this.#probeAtMs - this.#ports.now());
+    return Math.max(0, this.#probeAtMs - this.ports.now());
   }
 
   /** Milliseconds until the engine is up if its next probes succeed; Infinity unless it is ejected or on probation. */
   get backInMs(): number {
-    const { intervalMs, timeoutMs } = this.#settings.health;
+    const { intervalMs, timeoutMs } = this.settings.health;
     const probedInMs = this.probeInMs + timeoutMs;
     if (this.state === 'probation') return probedInMs;
     return this.state === 'ejected' ? probedInMs + intervalMs : Infinity;
@@ -176,8 +176,8 @@ export class Replica implements Engine {
     if (this.state !== 'probation') return;
     this.state = 'up';
     // The scheduler does not see probes and passed-through requests, so it must be told.
-    this.#ports.emit(joined(this));
-    this.#ports.log.info({ engine: this.id }, 'engine is up again');
+    this.ports.emit(joined(this));
+    this.ports.log.info({ engine: this.id }, 'engine is up again');
   }
 
   /** Ends probes and closes connections: `break` closes them immediately, `finish` after their calls. */
@@ -189,15 +189,9 @@ export class Replica implements Engine {
   }
 
   #newProber(config = this.config): Prober {
-    return new Prober({
-      url: this.url,
-      basePath: this.basePath,
-      tls: tlsOf(config),
-      apiKey: config.apiKey,
-      timeoutMs: this.#settings.health.timeoutMs,
-      connectMs: this.#settings.timeouts.connectMs,
-      setTimer: this.#ports.setTimer,
-    });
+    const { health, timeouts } = this.settings;
+    const { setTimer } = this.ports;
+    return new Prober(config, { timeoutMs: health.timeoutMs, connectMs: timeouts.connectMs, setTimer });
   }
 
   #inService(): boolean {
@@ -205,7 +199,7 @@ export class Replica implements Engine {
   }
 
   #failuresMax(): number {
-    return this.state === 'probation' ? 1 : this.#settings.health.failuresMax;
+    return this.state === 'probation' ? 1 : this.settings.health.failuresMax;
   }
 
   #enter(state: EngineState): void {
@@ -224,19 +218,19 @@ export class Replica implements Engine {
     this.#hasWorked = false;
     this.#identified = false;
     this.load = {};
-    this.trouble = { reason, sinceMs: this.#ports.now() };
+    this.trouble = { reason, sinceMs: this.ports.now() };
     this.#enter('ejected');
-    this.#ports.log.warn({ engine: this.id, reason }, 'engine ejected');
-    this.#ports.emit({ type: 'engineLost', engine: this.id });
+    this.ports.log.warn({ engine: this.id, reason }, 'engine ejected');
+    this.ports.emit({ type: 'engineLost', engine: this.id });
   }
 
   #schedule(): void {
     this.#cancelTimer();
     if (this.#closed || this.#probing || this.state === 'draining') return;
-    const { intervalMs, backoffMs, backoffMsMax } = this.#settings.health;
+    const { intervalMs, backoffMs, backoffMsMax } = this.settings.health;
     const ms = this.#inService() ? intervalMs : Math.min(backoffMs * 2 ** this.#setbacks, backoffMsMax);
-    this.#probeAtMs = this.#ports.now() + ms;
-    this.#cancelTimer = this.#ports.setTimer(() => this.#probeNow(), ms);
+    this.#probeAtMs = this.ports.now() + ms;
+    this.#cancelTimer = this.ports.setTimer(() => this.#probeNow(), ms);
   }
 
   #probeNow(): void {
@@ -263,7 +257,7 @@ export class Replica implements Engine {
   }
 
   #unhealthy(reason: string): void {
-    this.#ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
+    this.ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
     if (this.#inService()) {
       this.#probeFailures += 1;
       // If calls of several programs have failed as well, one failed probe is enough.
@@ -272,10 +266,10 @@ export class Replica implements Engine {
       return;
     }
     if (this.state === 'joining' && this.#setbacks === 0) {
-      this.#ports.log.warn({ engine: this.id, reason }, 'engine is not ready; probing until it is');
+      this.ports.log.warn({ engine: this.id, reason }, 'engine is not ready; probing until it is');
     }
     this.#setbacks += 1;
-    this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.#ports.now() };
+    this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.ports.now() };
   }
 
   #healthy({ adapter, isSure, models = this.models, load }: Inspection): void {
@@ -284,8 +278,8 @@ export class Replica implements Engine {
     this.adapter = adapter;
     this.#identified ||= isSure;
     this.models = models;
-    const stuckMs = this.#stall.note(load, this.#ports.now());
-    if (stuckMs >= this.#settings.health.stuckMs) return this.#stuck(load, stuckMs);
+    const stuckMs = this.#stall.note(load, this.ports.now());
+    if (stuckMs >= this.settings.health.stuckMs) return this.#stuck(load, stuckMs);
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
@@ -298,9 +292,9 @@ export class Replica implements Engine {
     this.#announce();
     // One probe of a busy engine may have failed to read it.
     if (joined(this).capacityTokens === undefined && (this.#unsized += 1) === 2)
-      this.#ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
+      this.ports.log.warn({ engine: this.id }, 'engine capacity is unknown: no working-set gate; set capacityTokens');
     const report = reported(this, load);
-    if (report) this.#ports.emit(report);
+    if (report) this.ports.emit(report);
   }
 
   /** It comes back as any ejected engine does, once it runs something or nothing waits there. */
@@ -318,13 +312,13 @@ export class Replica implements Engine {
     this.#announced = text;
     const { models, windowMax, capacityTokens, contextTokensMax } = event;
     const { kind } = this.adapter;
-    this.#ports.log.info(
+    this.ports.log.info(
       { engine: this.id, kind, state: this.state, models, windowMax, capacityTokens, contextTokensMax },
       'engine joined',
     );
     if (windowMax === undefined && reported(this, this.load) === undefined)
-      this.#ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
-    this.#ports.emit(event);
+      this.ports.log.info({ engine: this.id }, 'engine reports no load: its window follows completions');
+    this.ports.emit(event);
   }
 }
 

@@ -43,11 +43,12 @@ interface Grower<S extends Seat> {
 }
 
 export class Growing<S extends Seat & { readonly taken: number | undefined }> {
-  readonly #ends: Ends;
   readonly #growers: SharedCache<readonly Grower<S>[]>;
 
-  constructor(max: number, ends: Ends) {
-    this.#ends = ends;
+  constructor(
+    max: number,
+    private readonly ends: Ends,
+  ) {
     this.#growers = new SharedCache(max, (growers) => growers.length);
   }
 
@@ -62,7 +63,7 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
       const fresh = new Set(hashes.slice(i + 1, i + 1 + NEW_LINES));
       const fits = growers.filter(
         ({ seat, lines }) =>
-          this.#ends.isAlive(seat) && (only ?? seat.program) === seat.program && lines.some((line) => fresh.has(line)),
+          this.ends.isAlive(seat) && (only ?? seat.program) === seat.program && lines.some((line) => fresh.has(line)),
       );
       seat = (fits.findLast((grower) => grower.seat.taken === undefined) ?? fits.at(-1))?.seat;
     }
@@ -83,7 +84,7 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
     const grower = { seat, lines };
     for (const at of beginnings) {
       const others = this.#growers.get(tenant, at) ?? [];
-      const alive = others.length < SEATS_MAX ? others : others.filter((grower) => this.#ends.isAlive(grower.seat));
+      const alive = others.length < SEATS_MAX ? others : others.filter((grower) => this.ends.isAlive(grower.seat));
       if (alive.length < SEATS_MAX) this.#growers.set(tenant, at, [...alive, grower]);
     }
   }

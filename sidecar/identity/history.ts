@@ -69,8 +69,6 @@ interface Found {
 }
 
 export class History {
-  readonly #ends: Ends;
-  readonly #rewritten: boolean;
   readonly #places: Seats;
   readonly #marked: Marked;
   readonly #growing: Growing<Answered>;
@@ -78,9 +76,11 @@ export class History {
   readonly #tasks: Tasks;
 
   /** @param rewritten whether to use marks and texts too, or only places */
-  constructor(max: number, ends: Ends, rewritten: boolean) {
-    this.#ends = ends;
-    this.#rewritten = rewritten;
+  constructor(
+    max: number,
+    private readonly ends: Ends,
+    private readonly rewritten: boolean,
+  ) {
     this.#places = new Seats(max, Math.min(SEATS_MAX, max), ends);
     this.#marked = new Marked(max, ends);
     this.#growing = new Growing(max, ends);
@@ -94,7 +94,7 @@ export class History {
    */
   find(tenant: TenantId, trail: Trail, only?: ProgramId): Found {
     const foreign = new Set<string | number>();
-    let marked = this.#rewritten ? MARKED_MAX : 0;
+    let marked = this.rewritten ? MARKED_MAX : 0;
     for (let i = trail.turns.length - 1; i >= 0; i--) {
       if (trail.turns[i]?.role !== 'assistant') continue;
       const seat =
@@ -105,7 +105,7 @@ export class History {
       trail.resume(i, seat);
       return { program: this.#take(seat), leaf: leafOf(trail, foreign, seat) };
     }
-    return this.#rewritten ? this.#findInTexts(tenant, trail, foreign, only) : { leaf: leafOf(trail, foreign, ROOT) };
+    return this.rewritten ? this.#findInTexts(tenant, trail, foreign, only) : { leaf: leafOf(trail, foreign, ROOT) };
   }
 
   /** Finds a program that nothing but the texts of its call can name. */
@@ -134,7 +134,7 @@ export class History {
     const seat: Answered = {
       program,
       number: numberOf(program),
-      stamp: this.#ends.tick(),
+      stamp: this.ends.tick(),
       thread,
       opening,
       sender,
@@ -149,7 +149,7 @@ export class History {
       guessed: false,
     };
     this.#places.sit(tenant, seat.chain, seat);
-    if (!this.#rewritten) return seat;
+    if (!this.rewritten) return seat;
     const isRepeated = lead !== undefined && first?.lines.includes(lead.hash) === true;
     this.#marked.remember(tenant, answer, seat, isRepeated ? undefined : lead, leaf.foreign);
     this.#tasks.remember(tenant, answer, seat);
@@ -164,7 +164,7 @@ export class History {
   }
 
   #take(seat: Answered): ProgramId {
-    seat.taken = this.#ends.tick();
+    seat.taken = this.ends.tick();
     return seat.program;
   }
 
@@ -172,7 +172,7 @@ export class History {
     const seats = this.#places.at(tenant, place.chain);
     if (!seats) return undefined;
     const hash = digest(said.content);
-    const here = seats.filter((seat) => (only ?? seat.program) === seat.program && this.#ends.isAlive(seat));
+    const here = seats.filter((seat) => (only ?? seat.program) === seat.program && this.ends.isAlive(seat));
     const same = here.filter((seat) => seat.hash === hash);
     const told = same.length > 0 ? same : here.filter((seat) => this.#isContinued(said, seat));
     const allIds = idsWith(place.ids, said);
@@ -188,7 +188,7 @@ export class History {
 
   #isContinued(said: CanonicalMessage, seat: Answered): boolean {
     return (
-      this.#rewritten && seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat)
+      this.rewritten && seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat)
     );
   }
 }

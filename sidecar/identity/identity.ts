@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ProgramId, TenantId } from '../../src/index.js';
-import type { AnswerFacts, JsonObject, RequestFacts } from '../apis/api.js';
+import type { JsonObject, RequestFacts } from '../apis/api.js';
 import type { Leaf } from './history.js';
 
 /** The program of a call, and the source that named it. */
@@ -68,18 +68,4 @@ export interface Activity {
   readonly activeCalls: number;
   /** Time since its last call ended, in milliseconds. */
   readonly idleMs: number;
-}
-
-/**
- * Answers the question "which program does this call belong to?", and keeps the bounded memory that this needs. Never
- * throws, for any input.
- */
-export interface Identifier {
-  identify(request: IdentityRequest): Identity;
-  /** Remembers a whole answer, so that a call that continues it finds its program. */
-  answered(identity: Identity, request: Pick<IdentityRequest, 'tenant'>, facts: AnswerFacts): void;
-  /** Forgets all links to the program: a call that continues its answers is a new program. */
-  ended(program: ProgramId): void;
-  /** The program that a client of this tenant means by `id`; `undefined` if it cannot be an id. */
-  named(tenant: TenantId, id: unknown): ProgramId | undefined;
 }

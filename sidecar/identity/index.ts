@@ -8,7 +8,7 @@ import { hashOf } from './growing.js';
 import { harnessClaim, maitredClaim, saysFinal, valueOf } from './harnesses.js';
 import { History } from './history.js';
 import type { Leaf } from './history.js';
-import type { Activity, Claim, Identifier, Identity, IdentityRequest, Sought } from './identity.js';
+import type { Activity, Claim, Identity, IdentityRequest, Sought } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
 import { saysRetry } from './returning.js';
@@ -18,7 +18,7 @@ import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
 import { digest, Trail } from './trail.js';
 
-export type { Identifier, Identity, IdentityRequest } from './identity.js';
+export type { Identity, IdentityRequest } from './identity.js';
 
 type Source = (typeof IDENTITY_SOURCES)[number];
 
@@ -41,8 +41,6 @@ export interface IdentifierOptions {
   readonly share?: ((tenant: TenantId, key: string, name: string) => void) | undefined;
 }
 
-export const createIdentifier = (options: IdentifierOptions): Identifier => new ProgramIdentifier(options);
-
 /** A response that was served. */
 interface Served extends Seat {
   readonly thread: string;
@@ -62,8 +60,11 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TOLD_BY_HISTORY: ReadonlySet<string> = new Set(['history', 'none', 'prompt_cache_key', 'previous_response_id']);
 const NONE: ReadonlySet<string | number> = new Set();
 
-class ProgramIdentifier implements Identifier {
-  readonly #options: IdentifierOptions;
+/**
+ * Answers the question "which program does this call belong to?", and keeps the bounded memory that this needs. Never
+ * throws, for any input.
+ */
+export class Identifier {
   readonly #ends: Ends;
   readonly #lineage: Lineage;
   readonly #history: History;
@@ -73,8 +74,7 @@ class ProgramIdentifier implements Identifier {
   /** Whether any call of the program contained an answer. */
   readonly #conversed: SharedCache<boolean>;
 
-  constructor(options: IdentifierOptions) {
-    this.#options = options;
+  constructor(private readonly options: IdentifierOptions) {
     this.#ends = new Ends(options.conversationsMax);
     this.#lineage = new Lineage(options.conversationsMax);
     this.#history = new History(options.conversationsMax, this.#ends, options.rewritten);
@@ -84,7 +84,7 @@ class ProgramIdentifier implements Identifier {
   }
 
   identify(request: IdentityRequest): Identity {
-    const call = new Call(request, this.#options.sources);
+    const call = new Call(request, this.options.sources);
     const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
     const leaf = TOLD_BY_HISTORY.has(found.source) ? call.leaf : undefined;
     const identity = {
@@ -93,7 +93,7 @@ class ProgramIdentifier implements Identifier {
       ...found,
       ...(leaf && { leaf }),
     };
-    const { share, rewritten } = this.#options;
+    const { share, rewritten } = this.options;
     // A key with two names has none.
     if (share && rewritten && call.trail && TOLD_BY_HISTORY.has(found.source))
       for (const key of doneTasks(call.trail)) share(request.tenant, key, '');
@@ -102,12 +102,13 @@ class ProgramIdentifier implements Identifier {
     return sought.keys.length === 0 ? identity : { ...identity, sought };
   }
 
+  /** Remembers a whole answer, so that a call that continues it finds its program. */
   answered(
     { program, thread, leaf }: Identity,
     { tenant }: Pick<IdentityRequest, 'tenant'>,
     { responseId, message, further = [] }: AnswerFacts,
   ): void {
-    const { share, rewritten } = this.#options;
+    const { share, rewritten } = this.options;
     // Of a conversation that the engine keeps, no gateway would see that it goes on.
     const tasksOf = share && rewritten && responseId === undefined ? taskNames : () => [];
     const remember = (leaf: Leaf, answer: CanonicalMessage): Answered => {
@@ -124,18 +125,20 @@ class ProgramIdentifier implements Identifier {
     this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });
   }
 
+  /** Forgets all links to the program: a call that continues its answers is a new program. */
   ended(program: ProgramId): void {
     this.#ends.ended(program);
     this.#lineage.forget(program);
   }
 
+  /** The program that a client of this tenant means by `id`; `undefined` if it cannot be an id. */
   named(tenant: TenantId, id: unknown): ProgramId | undefined {
     const clean = cleanId(id);
     return clean === undefined ? undefined : this.#lineage.rootOf(namedProgram(tenant, clean));
   }
 
   #find(call: Call): Found | undefined {
-    for (const source of this.#options.sources) {
+    for (const source of this.options.sources) {
       const found = this.#findIn(source, call);
       if (found) return found;
     }
@@ -196,12 +199,12 @@ class ProgramIdentifier implements Identifier {
    */
   #isReused(call: Call, program: ProgramId): boolean {
     const { tenant, headers } = call.request;
-    if (call.turns.length === 0 || this.#options.reuseMs === 0) return false;
+    if (call.turns.length === 0 || this.options.reuseMs === 0) return false;
     const goesOn = call.turns.some(({ role }) => role === 'assistant');
     if (goesOn) this.#conversed.set(tenant, program, true);
     if (goesOn || this.#conversed.get(tenant, program) !== true || saysRetry(headers)) return false;
-    const activity = this.#options.activityOf(program);
-    if (activity && (activity.activeCalls > 0 || activity.idleMs < this.#options.reuseMs)) return false;
+    const activity = this.options.activityOf(program);
+    if (activity && (activity.activeCalls > 0 || activity.idleMs < this.options.reuseMs)) return false;
     this.#conversed.set(tenant, program, false);
     return activity !== undefined;
   }
@@ -215,7 +218,7 @@ class ProgramIdentifier implements Identifier {
     const own = this.#lineage.rootOf(namedProgram(tenant, claim.id));
     const { program, leaf } = this.#history.find(tenant, call.trail, own);
     const sharers = UUID.test(claim.id) ? SHARERS.uuid : SHARERS.other;
-    const active = this.#options.activityOf(own)?.activeCalls ?? 0;
+    const active = this.options.activityOf(own)?.activeCalls ?? 0;
     if (program === undefined && active >= sharers && !saysRetry(headers)) {
       this.#sharedKeys.set(tenant, claim.id, true);
       return undefined;
@@ -230,7 +233,7 @@ class ProgramIdentifier implements Identifier {
     if (!served || !this.#ends.isAlive(served)) return undefined;
     const { program, thread, answered } = served;
     if (answered) this.#history.leave(answered);
-    const { sources, rewritten } = this.#options;
+    const { sources, rewritten } = this.options;
     // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
     if (sources.includes('history') && rewritten) {
       const opening = answered?.opening ?? 0;
@@ -248,7 +251,7 @@ class ProgramIdentifier implements Identifier {
 
   #soughtBy({ request, trail }: Call): Sought {
     const id = request.facts?.previousResponseId;
-    const { rewritten } = this.#options;
+    const { rewritten } = this.options;
     const answers = trail === undefined ? [] : soughtKeys(trail, rewritten);
     if (id !== undefined) return { keys: [responseKey(id), ...answers], source: 'previous_response_id' };
     if (!trail || !rewritten || answers.length > 0) return { keys: answers, source: 'history' };
@@ -256,7 +259,7 @@ class ProgramIdentifier implements Identifier {
   }
 
   #unknown(call: Call): Found {
-    const program = madeProgram(call.request.tenant, this.#options.newId());
+    const program = madeProgram(call.request.tenant, this.options.newId());
     return { program, thread: '', final: call.isFinal, source: 'none' };
   }
 }

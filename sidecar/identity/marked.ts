@@ -26,13 +26,14 @@ export interface MarkedCall {
  * it, or only one to such a message. At most `max` seats by whole answers, as many by ids, and as many by lines.
  */
 export class Marked {
-  readonly #ends: Ends;
   readonly #wholes: Seats;
   readonly #ids: Seats;
   readonly #texts: Excerpts<Answered>;
 
-  constructor(max: number, ends: Ends) {
-    this.#ends = ends;
+  constructor(
+    max: number,
+    private readonly ends: Ends,
+  ) {
     this.#wholes = new Seats(max, SEATS_MAX, ends);
     this.#ids = new Seats(max, SEATS_MAX, ends);
     this.#texts = new Excerpts(max, ends);
@@ -106,7 +107,7 @@ export class Marked {
     if (!known) call?.foreign.add(mark);
     if (!known || seats.isCrowded(tenant, mark)) return [];
     return known.filter(
-      (seat) => !seat.guessed && (only === undefined || seat.program === only) && this.#ends.isAlive(seat),
+      (seat) => !seat.guessed && (only === undefined || seat.program === only) && this.ends.isAlive(seat),
     );
   }
 }

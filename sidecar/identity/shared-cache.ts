@@ -7,16 +7,14 @@ import type { TenantId } from '../../src/index.js';
  * fewer entries.
  */
 export class SharedCache<V extends object | boolean | number> {
-  readonly #max: number;
-  readonly #sizeOf: (value: V) => number;
   readonly #shares = new Map<TenantId, LRUCache<string | number, V>>();
   #size = 0;
 
   /** @param sizeOf an entry's size as counted against `max`, at least 1 */
-  constructor(max: number, sizeOf: (value: V) => number = () => 1) {
-    this.#max = max;
-    this.#sizeOf = sizeOf;
-  }
+  constructor(
+    private readonly max: number,
+    private readonly sizeOf: (value: V) => number = () => 1,
+  ) {}
 
   get(tenant: TenantId, key: string | number): V | undefined {
     return this.#shares.get(tenant)?.get(key);
@@ -31,7 +29,7 @@ export class SharedCache<V extends object | boolean | number> {
   set(tenant: TenantId, key: string | number, value: V): void {
     const share = this.#shareOf(tenant);
     this.#change(share, () => share.set(key, value));
-    while (this.#size > this.#max) {
+    while (this.#size > this.max) {
       const giving = share.calculatedSize * this.#shares.size >= this.#size ? share : this.#largest(share);
       this.#change(giving, () => giving.pop());
     }
@@ -45,7 +43,7 @@ export class SharedCache<V extends object | boolean | number> {
   #shareOf(tenant: TenantId): LRUCache<string | number, V> {
     let share = this.#shares.get(tenant);
     // `max` would reserve memory for all entries in advance, for every tenant.
-    if (!share) this.#shares.set(tenant, (share = new LRUCache({ maxSize: this.#max, sizeCalculation: this.#sizeOf })));
+    if (!share) this.#shares.set(tenant, (share = new LRUCache({ maxSize: this.max, sizeCalculation: this.sizeOf })));
     return share;
   }
 

@@ -29,7 +29,6 @@ const START: Place = { chain: '', ids: '' };
  * only the messages after it are read, however long the conversation.
  */
 export class Trail {
-  readonly turns: readonly Turn[];
   readonly #said: CanonicalMessage[] = [];
   readonly #places: Place[] = [];
   #end: Place | undefined;
@@ -37,11 +36,9 @@ export class Trail {
   #at = START;
 
   private constructor(
-    turns: readonly Turn[],
+    readonly turns: readonly Turn[],
     readonly sender: number,
-  ) {
-    this.turns = turns;
-  }
+  ) {}
 
   /** `undefined` for a conversation that is empty or too long to match. */
   static of(turns: readonly Turn[], sender: number): Trail | undefined {

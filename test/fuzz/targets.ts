@@ -14,7 +14,7 @@ import { headerValue, retryAfterSeconds } from '../../sidecar/http/headers.js';
 import { spliceFields } from '../../sidecar/http/splice.js';
 import { SseSplitter } from '../../sidecar/http/sse.js';
 import { originForm, readingsOf, splitTarget, withoutExtraSlashes } from '../../sidecar/http/target.js';
-import { createIdentifier } from '../../sidecar/identity/index.js';
+import { Identifier } from '../../sidecar/identity/index.js';
 import { sampleTrace } from '../support/sample-trace.js';
 import { readTrace } from '../support/traces.js';
 import { FORMAT_NAMES } from '../../workloads/index.js';
@@ -51,7 +51,7 @@ function api(path: string): Api {
 }
 
 let made = 0;
-const identifier = createIdentifier({
+const identifier = new Identifier({
   sources: ['maitred', 'harness', 'body', 'baggage', 'traceparent', 'history'],
   conversationsMax: 1000,
   responsesMax: 1000,

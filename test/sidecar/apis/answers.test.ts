@@ -127,7 +127,7 @@ describe('chat streams', () => {
     const reader = open(chat);
     reader.push(delta({ tool_calls: [{ index: 0, function: { name: 'ls', arguments: '{}' } }] }));
     reader.push(data('[DONE]'));
-    expect(reader.facts()).toEqual({ tools: ['ls'] });
+    expect(reader.facts()).toEqual({ tools: ['ls'], further: [] });
   });
 
   it('sees an error that the engine sends', () => {

@@ -1,7 +1,7 @@
 import { afterEach, expect } from 'vitest';
 import { configSchema, type EngineConfig } from '../../../sidecar/config/index.js';
 import { Membership } from '../../../sidecar/discovery/index.js';
-import { createFleet, type Engine, type Fleet } from '../../../sidecar/engines/index.js';
+import { Fleet, type Engine } from '../../../sidecar/engines/index.js';
 import { engineId, programId, type Event } from '../../../src/index.js';
 import { modelList, startFakeEngine, type FakeEngine, type Route } from './fake-engine.js';
 import { ManualTimers, until } from './manual-timers.js';
@@ -63,7 +63,7 @@ export class FleetHarness {
       now: () => this.timers.now,
       log: { debug: log('debug'), info: log('info'), warn: log('warn') },
     };
-    this.fleet = createFleet({ health, timeouts }, ports);
+    this.fleet = new Fleet({ health, timeouts }, ports);
     running.push(this.fleet);
     this.membership = new Membership(this.fleet, ports.now, ports.log);
     this.configure(engines);

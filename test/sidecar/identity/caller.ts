@@ -3,7 +3,7 @@ import { tenantId } from '../../../src/index.js';
 import { apiFor } from '../../../sidecar/apis/index.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
-import { createIdentifier } from '../../../sidecar/identity/index.js';
+import { Identifier } from '../../../sidecar/identity/index.js';
 import type { IdentifierOptions, Identity, IdentityRequest } from '../../../sidecar/identity/index.js';
 
 export const DEFAULT_SOURCES = configSchema.parse({}).identity.sources;
@@ -18,7 +18,7 @@ export interface Sent {
 /** An identifier with calls in the form in which the gateway passes them. */
 export function createCaller(options: Partial<IdentifierOptions> = {}) {
   let ids = 0;
-  const identifier = createIdentifier({
+  const identifier = new Identifier({
     sources: DEFAULT_SOURCES,
     conversationsMax: 1000,
     responsesMax: 1000,

@@ -74,7 +74,7 @@ const summaries =
 const scoreOf = (
   runs: readonly Run[],
   engine: Engine,
-  identifier = createCaller({ conversationsMax: 100_000 }).identifier,
+  identifier: ReturnType<typeof spread> = createCaller({ conversationsMax: 100_000 }).identifier,
 ) => {
   const { programs, precision, recall } = replay(runs, engine, false, () => identifier);
   return { programs, precision, recall };

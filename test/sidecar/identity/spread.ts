@@ -7,7 +7,7 @@ import { createCaller } from './caller.js';
  * Several gateways with one store, which gives a key of two names none.
  * @param next the gateway of the next call; absent: by chance, from a fixed seed
  */
-export function spread(count: number, next?: () => number): Identifier {
+export function spread(count: number, next?: () => number): Pick<Identifier, 'identify' | 'answered'> {
   const random = makeRandom(3);
   const store = new Map<string, string>();
   const share = (tenant: string, key: string, name: string) => {
@@ -20,7 +20,6 @@ export function spread(count: number, next?: () => number): Identifier {
   });
   const identified = new WeakMap<Identity, Identifier>();
   return {
-    ...(all[0] as Identifier),
     identify(request) {
       const gateway = all[next?.() ?? Math.floor(random() * count)] as Identifier;
       const { sought, ...own } = gateway.identify(request);
