@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { programLine } from '../../workloads/index.js';
@@ -68,8 +68,9 @@ describe('maitred load', () => {
     const { url } = await engine();
     const folder = folderOf({});
     const [one, other] = ['one.json', 'other.json'].map((name) => join(folder, name)) as [string, string];
-    const run = ['--target', url, ...CHAT, '--repeat', '2', '--quiet'];
-    for (const file of [one, other]) expect((await load([...run, '--label', 'gpu', '--json', file])).code).toBe(0);
+    const run = ['--target', url, ...CHAT, '--repeat', '2', '--quiet', '--label', 'gpu', '--json', one];
+    expect((await load(run)).code).toBe(0);
+    copyFileSync(one, other);
     expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'gpu', by_run: [{}, {}] }] });
     const { code, out } = await load(['compare', one, other]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^other: programs.* one/)]);
