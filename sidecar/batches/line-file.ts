@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { GatewayError } from '../errors.js';
 
 const NEWLINE = 0x0a;
 
@@ -73,9 +74,16 @@ export interface Disk {
   readonly failed: (error: Error) => Promise<boolean>;
 }
 
-/** @throws Error if another gateway may write there */
+const RETRY_SECONDS = 5;
+
+export const moving = () =>
+  new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+
+/** @throws GatewayError `batches_moving` if another gateway may write there */
 export function checkOurs({ isOurs }: Disk): void {
-  if (!isOurs()) throw new Error('another gateway has the batches now');
+  if (!isOurs()) throw moving();
 }
 
 /** A file to which lines are appended, each whole: a failed write is repeated in its place. */
