@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { GatewayError } from '../errors.js';
 
@@ -98,9 +98,7 @@ export class LineFile {
 
   /** Opens or makes a file, and cuts what follows its first `size` bytes: a half-written line. */
   static async open(path: string, size: number, disk: Disk): Promise<LineFile> {
-    const handle = await open(path, 'a')
-      .then((made) => made.close())
-      .then(() => open(path, 'r+'));
+    const handle = await open(path, constants.O_RDWR | constants.O_CREAT);
     await handle.truncate(size);
     return new LineFile(handle, size, disk);
   }
