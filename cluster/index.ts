@@ -1,9 +1,8 @@
 /** Many gateways, one schedule: the shared state, and each gateway's side of it. */
-export { Directory, type Taken } from './directory.js';
 export { EngineLedger } from './engine-ledger.js';
 export { Member } from './member.js';
 export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
 export { Participant, type Clock } from './participant.js';
 export { REDIS_DEFAULTS, RedisState, type RedisOptions } from './redis/redis-state.js';
 export { Rounds } from './rounds.js';
-export type { Answer, Held, SharedListener, SharedState, StoreState } from './shared-state.js';
+export type { Answer, Held, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';

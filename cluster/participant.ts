@@ -1,10 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import type { Elsewhere, Event, ProgramId, ProgramRecord, TenantId, Views } from '../src/index.js';
-import { elsewhereOf, type Taken } from './directory.js';
 import { Member } from './member.js';
 import type { EnginePart } from './messages.js';
 import { Rounds } from './rounds.js';
-import type { Answer, Held, SharedListener, SharedState, StoreState } from './shared-state.js';
+import type { Answer, Held, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';
 
 /** Time, and one alarm. */
 export interface Clock {
@@ -226,4 +225,10 @@ function resultOf(taken: Taken | undefined): TakeResult {
   if (taken === undefined) return 'unanswered';
   if (taken.from !== undefined) return 'moved';
   return taken.record === undefined ? 'new' : 'kept';
+}
+
+/** The record as the gateway sees it that runs the thread's next call. */
+function elsewhereOf({ contexts, ...record }: ProgramRecord, thread: string): Elsewhere {
+  const contextTokens = contexts[thread];
+  return { ...record, ...(contextTokens !== undefined && { contextTokens }) };
 }

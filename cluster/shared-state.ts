@@ -1,5 +1,4 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../src/index.js';
-import type { Taken } from './directory.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
 /** A value to come: a promise, or its equal in virtual time. It never fails. */
@@ -51,6 +50,14 @@ export interface SharedState {
 
   /** The gateway ends: others get its slots. */
   leave(): Answer<void>;
+}
+
+/** State for a gateway that begins to run a program's calls. */
+export interface Taken {
+  /** The program as its last gateway left it; undefined: no record yet. */
+  readonly record: ProgramRecord | undefined;
+  /** The gateway that ran its calls before: it must hear of the move. */
+  readonly from: GatewayId | undefined;
 }
 
 /** The holder of a name: this gateway, or another one, with what it says of itself. */

@@ -1,13 +1,12 @@
 /**
- * `npm run demo`: 30 agents at once, on two model engines whose KV caches hold a third of their contexts, in virtual time:
- * no scheduling, the gate alone, gate and order. Further options are those of `maitred sim`.
+ * `npm run demo`: agents whose contexts outgrow the KV cache of a model engine, in virtual time: no scheduling, the gate
+ * alone, gate and order. Further options are those of `maitred sim`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const TRACES = '../shared/traces/mini-swe-agent';
-const PRESET = 'llama-3.1-8b-a100';
 const BYTES_MAX = 2 ** 28;
 
 const given = process.argv.slice(2);
@@ -25,11 +24,8 @@ const option = (name, value, ...others) => (isGiven(name, ...others) ? [] : [nam
 
 const args = [
   ...['sim', ...programs()],
-  ...option('--concurrency', '30', '--rate', '--trace-timed'),
-  ...option('--programs', '30'),
-  ...option('--engines', '2'),
-  ...option('--kv-tokens', '110500'),
-  ...option('--preset', `${PRESET},${PRESET}:low,${PRESET}:high`),
+  ...option('--concurrency', '32', '--rate', '--trace-timed'),
+  ...option('--programs', '100'),
   ...option('--seed', '1,2,3'),
   ...given,
 ];
@@ -58,7 +54,7 @@ function told({ settings, runs, ratios }) {
   return [
     ...table([['', 'an agent takes', '', 'of its prompts found in the cache'], ...rows]),
     '',
-    ...(others.length > 0 ? [`On slower and faster engines: ${others.join(', ')}.`] : []),
+    ...(others.length > 0 ? [`Other engines: ${others.join(', ')}.`] : []),
     ...(outcome === undefined ? [] : [`In detail: ${outcome.outcome.replace(/^On [^,]+, /, '')}`]),
   ];
 }
@@ -77,7 +73,7 @@ function table(rows) {
 const isPlain = isGiven('--json', '--help', '-h');
 const show = (lines) => process.stdout.write(`${lines.join('\n')}\n`);
 if (!isPlain && given.length === 0)
-  show(['30 coding agents at once, on two model engines whose KV caches hold a third of their contexts.', '']);
+  show(['100 coding agents, 32 at a time, whose contexts outgrow the KV cache of one simulated A100.', '']);
 const { status, stdout } = spawnSync(process.execPath, ['dist/cli/main.js', ...args, ...(isPlain ? [] : ['--json'])], {
   stdio: ['inherit', isPlain ? 'inherit' : 'pipe', 'inherit'],
   maxBuffer: BYTES_MAX,

@@ -1,7 +1,6 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
-import type { Taken } from '../directory.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
-import type { Held, SharedListener, SharedState, StoreState } from '../shared-state.js';
+import type { Held, SharedListener, SharedState, StoreState, Taken } from '../shared-state.js';
 import { Batches, BATCH_MAX } from './batches.js';
 import { Circuit } from './circuit.js';
 import { makeClient, type Client, type Connection } from './client.js';

@@ -8,10 +8,9 @@ import {
   type ProgramRecord,
   type Tokens,
 } from '../../src/index.js';
-import type { Taken } from '../directory.js';
 import { EngineLedger, type Holding } from '../engine-ledger.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../messages.js';
-import type { Held } from '../shared-state.js';
+import type { Held, Taken } from '../shared-state.js';
 import type { LedgerState } from './shares.js';
 
 /*

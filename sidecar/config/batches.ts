@@ -3,42 +3,36 @@ import { PASSES } from '../../plans/index.js';
 import { DAY_MS, STARTING, count, fixed, ms, note } from './note.js';
 
 export const batches = z.strictObject({
-  folder: z
-    .string()
-    .min(1)
-    .nullable()
-    .default(null)
-    .meta(
-      fixed('Folder for the files of `/v1/files` and `/v1/batches` (docs/BATCHES.md). Null: off.', 'off by default'),
-    ),
-  inFlightMax: count(1, 100_000).default(64).meta(note('Lines of batches under way at once.', STARTING)),
-  fileBytes: count(1024, 1e12).default(209_715_200).meta(note('Largest uploaded file.', 'OpenAI’s limit, 200 MB')),
-  lineBytes: count(1024, 1e8).default(1_048_576).meta(note('Longest line of a batch’s file.', STARTING)),
-  linesMax: count(1, 1e6).default(50_000).meta(note('Most lines of a batch.', 'OpenAI’s limit')),
-  bytesMax: count(1024, 1e15)
-    .default(10_737_418_240)
-    .meta(note('Bytes of one tenant’s files. Above it, uploads and new batches are refused.', STARTING)),
-  filesMax: count(1, 1e6).default(1000).meta(note('Files of one tenant.', STARTING)),
-  openMax: count(1, 10_000).default(50).meta(note('Unfinished batches of one tenant.', STARTING)),
-  passes: z
-    .array(z.enum(PASSES))
-    .default([...PASSES])
-    .meta(
-      note(
-        'What a plan does: `merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
-        STARTING,
-      ),
-    ),
-  answersMs: ms(0, 30 * DAY_MS)
-    .default(0)
-    .meta(
-      fixed(
-        'For how long answers to deterministic lines are kept, for equal lines of the same tenant’s later batches. 0: not at all.',
-        'off by default',
-      ),
-    ),
-  answersBytes: count(1024, 1e12).default(67_108_864).meta(fixed('Most bytes of kept answers, in memory.', STARTING)),
-  keepMs: ms(60_000, 3650 * DAY_MS)
-    .default(30 * DAY_MS)
-    .meta(note('Age at which files and ended batches are removed.', 'OpenAI’s for the output of a batch')),
+  folder: fixed(
+    z.string().min(1).nullable().default(null),
+    'Folder for the files of `/v1/files` and `/v1/batches` (docs/BATCHES.md). Null: off.',
+    'off by default',
+  ),
+  inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once.', STARTING),
+  fileBytes: note(count(1024, 1e12).default(209_715_200), 'Largest uploaded file.', 'OpenAI’s limit, 200 MB'),
+  lineBytes: note(count(1024, 1e8).default(1_048_576), 'Longest line of a batch’s file.', STARTING),
+  linesMax: note(count(1, 1e6).default(50_000), 'Most lines of a batch.', 'OpenAI’s limit'),
+  bytesMax: note(
+    count(1024, 1e15).default(10_737_418_240),
+    'Bytes of one tenant’s files. Above it, uploads and new batches are refused.',
+    STARTING,
+  ),
+  filesMax: note(count(1, 1e6).default(1000), 'Files of one tenant.', STARTING),
+  openMax: note(count(1, 10_000).default(50), 'Unfinished batches of one tenant.', STARTING),
+  passes: note(
+    z.array(z.enum(PASSES)).default([...PASSES]),
+    'What a plan does: `merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
+    STARTING,
+  ),
+  answersMs: fixed(
+    ms(0, 30 * DAY_MS).default(0),
+    'For how long answers to deterministic lines are kept, for equal lines of the same tenant’s later batches. 0: not at all.',
+    'off by default',
+  ),
+  answersBytes: fixed(count(1024, 1e12).default(67_108_864), 'Most bytes of kept answers, in memory.', STARTING),
+  keepMs: note(
+    ms(60_000, 3650 * DAY_MS).default(30 * DAY_MS),
+    'Age at which files and ended batches are removed.',
+    'OpenAI’s for the output of a batch',
+  ),
 });

@@ -5,28 +5,32 @@ const most = (max: number) => count(1, max).nullable();
 
 /** Bounds of one program; null: without. */
 const bounds = {
-  tokens: most(1e12).default(null).meta(note('Most prompt and output tokens of one program; null: no bound.', NONE)),
-  calls: most(1e9).default(null).meta(note('Most calls of one program; null: no bound.', NONE)),
-  engineSeconds: most(1e9)
-    .default(null)
-    .meta(note('Most seconds of engine time of one program, all its calls together; null: no bound.', NONE)),
-  repeats: most(1e6)
-    .default(null)
-    .meta(note('Most answers in a row that ask for the same tool calls; null: no bound.', NONE)),
+  tokens: note(most(1e12).default(null), 'Most prompt and output tokens of one program; null: no bound.', NONE),
+  calls: note(most(1e9).default(null), 'Most calls of one program; null: no bound.', NONE),
+  engineSeconds: note(
+    most(1e9).default(null),
+    'Most seconds of engine time of one program, all its calls together; null: no bound.',
+    NONE,
+  ),
+  repeats: note(
+    most(1e6).default(null),
+    'Most answers in a row that ask for the same tool calls; null: no bound.',
+    NONE,
+  ),
 };
 
 export const budget = z.strictObject({
   ...bounds,
-  tenants: z
-    .record(
-      name,
-      z.strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) }).partial(),
-    )
-    .default({})
-    .meta(
-      note(
-        'Other bounds for the programs of a tenant, as `{research: {tokens: 2000000, calls: null}}`. The header `x-maitred-budget` of a call can only lower them.',
-        NONE,
-      ),
-    ),
+  tenants: note(
+    z
+      .record(
+        name,
+        z
+          .strictObject({ tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) })
+          .partial(),
+      )
+      .default({}),
+    'Other bounds for the programs of a tenant, as `{research: {tokens: 2000000, calls: null}}`. The header `x-maitred-budget` of a call can only lower them.',
+    NONE,
+  ),
 });

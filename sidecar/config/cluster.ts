@@ -15,83 +15,65 @@ function isStoreUrl(text: string): boolean {
 
 export const cluster = z
   .strictObject({
-    url: z
-      .string()
-      .refine(isStoreUrl, { error: STORE_URL })
-      .nullable()
-      .default(null)
-      .meta(
-        fixed(
-          'Redis or Valkey server through which gateways share their engines (CLUSTER.md). Null: off. Needs the package `ioredis`.',
-          'off by default',
-        ),
-      ),
-    pool: name
-      .default('default')
-      .meta(fixed('Name of the pool. Gateways of one pool have the same engines and settings.', STARTING)),
-    gateway: name
-      .max(64)
-      .optional()
-      .meta(
-        fixed('Name of this gateway; each start adds a suffix of its own.', 'for operators', {
-          default: 'the host’s name',
-        }),
-      ),
-    address: z
-      .url({ protocol: /^https?$/ })
-      .nullable()
-      .default(null)
-      .meta(
-        fixed(
-          'URL at which the pool’s other gateways reach this one. Needed with `batches.folder`: one gateway runs the batches, and the others pass their requests on to it.',
-          'for operators',
-        ),
-      ),
-    gateways: count(1, 1000)
-      .default(1)
-      .meta(
-        fixed('Gateways to expect: without the server since its start, each takes one share of the windows.', STARTING),
-      ),
-    username: z
-      .string()
-      .min(1)
-      .nullable()
-      .default(null)
-      .meta(fixed('User at the server. Null: its default user.', 'as the server')),
-    password: z
-      .string()
-      .min(1)
-      .nullable()
-      .default(null)
-      .meta(fixed('Its password.', 'as the server', { secret: true })),
-    caFile: z
-      .string()
-      .min(1)
-      .nullable()
-      .default(null)
-      .meta(
-        fixed('PEM file of the authorities that sign the server’s certificate. Null: those of Node.js.', 'as Node.js'),
-      ),
-    limitMs: ms(1, 1000)
-      .default(3)
-      .meta(fixed('Time for the server to answer; a call goes on without a later answer.', STARTING)),
-    heartbeatMs: ms(50, DAY_MS).default(1000).meta(fixed('Interval of signs of life to the server.', STARTING)),
-    leaseMs: ms(200, DAY_MS)
-      .default(15_000)
-      .meta(
-        fixed(
-          'Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.',
-          STARTING,
-        ),
-      ),
-    programsMax: count(100, 1e8)
-      .default(100_000)
-      .meta(fixed('Programs that the server keeps.', 'as `limits.programsMax`')),
-    keysMax: count(100, 1e8)
-      .default(100_000)
-      .meta(
-        fixed('Conversations and responses that the server keeps for each tenant.', 'as `limits.conversationsMax`'),
-      ),
+    url: fixed(
+      z.string().refine(isStoreUrl, { error: STORE_URL }).nullable().default(null),
+      'Redis or Valkey server through which gateways share their engines (CLUSTER.md). Null: off. Needs the package `ioredis`.',
+      'off by default',
+    ),
+    pool: fixed(
+      name.default('default'),
+      'Name of the pool. Gateways of one pool have the same engines and settings.',
+      STARTING,
+    ),
+    gateway: fixed(
+      name.max(64).optional(),
+      'Name of this gateway; each start adds a suffix of its own.',
+      'for operators',
+      {
+        default: 'the host’s name',
+      },
+    ),
+    address: fixed(
+      z
+        .url({ protocol: /^https?$/ })
+        .nullable()
+        .default(null),
+      'URL at which the pool’s other gateways reach this one. Needed with `batches.folder`: one gateway runs the batches, and the others pass their requests on to it.',
+      'for operators',
+    ),
+    gateways: fixed(
+      count(1, 1000).default(1),
+      'Gateways to expect: without the server since its start, each takes one share of the windows.',
+      STARTING,
+    ),
+    username: fixed(
+      z.string().min(1).nullable().default(null),
+      'User at the server. Null: its default user.',
+      'as the server',
+    ),
+    password: fixed(z.string().min(1).nullable().default(null), 'Its password.', 'as the server', { secret: true }),
+    caFile: fixed(
+      z.string().min(1).nullable().default(null),
+      'PEM file of the authorities that sign the server’s certificate. Null: those of Node.js.',
+      'as Node.js',
+    ),
+    limitMs: fixed(
+      ms(1, 1000).default(3),
+      'Time for the server to answer; a call goes on without a later answer.',
+      STARTING,
+    ),
+    heartbeatMs: fixed(ms(50, DAY_MS).default(1000), 'Interval of signs of life to the server.', STARTING),
+    leaseMs: fixed(
+      ms(200, DAY_MS).default(15_000),
+      'Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.',
+      STARTING,
+    ),
+    programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.', 'as `limits.programsMax`'),
+    keysMax: fixed(
+      count(100, 1e8).default(100_000),
+      'Conversations and responses that the server keeps for each tenant.',
+      'as `limits.conversationsMax`',
+    ),
   })
   .transform((given) => ({ ...given, gateway: given.gateway ?? hostName() }));
 

@@ -9,50 +9,51 @@ const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host na
 /** Names of Kubernetes objects: lower-case DNS labels. */
 const label = z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, { error: 'must be the name of an object' });
 
-const scheme = z.enum(['http', 'https']).default('http').meta(note('Protocol of the engines.', 'that of most engines'));
-const refreshMs = (description: string) => ms(REFRESH_MS_MIN, DAY_MS).default(10_000).meta(note(description, STARTING));
+const scheme = note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines');
+const refreshMs = (description: string) => note(ms(REFRESH_MS_MIN, DAY_MS).default(10_000), description, STARTING);
 
 const dns = z.strictObject({
-  name: hostName.meta(
-    note('Full name to resolve. No search domain is appended, and /etc/hosts is not read.', 'required'),
+  name: note(hostName, 'Full name to resolve. No search domain is appended, and /etc/hosts is not read.', 'required'),
+  port: note(
+    count(1, 65_535).optional(),
+    'Port of the engines. Required for `A` and `AAAA`; `SRV` records have their own.',
+    NONE,
   ),
-  port: count(1, 65_535)
-    .optional()
-    .meta(note('Port of the engines. Required for `A` and `AAAA`; `SRV` records have their own.', NONE)),
-  type: z
-    .enum(['A', 'AAAA', 'SRV'])
-    .default('A')
-    .meta(note('Records to ask for: one engine for each.', 'both families together would count an engine twice')),
+  type: note(
+    z.enum(['A', 'AAAA', 'SRV']).default('A'),
+    'Records to ask for: one engine for each.',
+    'both families together would count an engine twice',
+  ),
   scheme,
   refreshMs: refreshMs('Longest time between two lookups. A shorter TTL shortens it, to a second at least.'),
-  servers: z
-    .array(
-      z
-        .string()
-        .regex(/^(\d+(\.\d+){3}(:\d+)?|\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]+)$/i, { error: 'must be IP or IP:port' }),
-    )
-    .default([])
-    .meta(note('DNS servers to ask, as IP or IP:port; none: those of the system.', NONE)),
+  servers: note(
+    z
+      .array(
+        z
+          .string()
+          .regex(/^(\d+(\.\d+){3}(:\d+)?|\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]+)$/i, { error: 'must be IP or IP:port' }),
+      )
+      .default([]),
+    'DNS servers to ask, as IP or IP:port; none: those of the system.',
+    NONE,
+  ),
 });
 
 const file = z.strictObject({
-  path: z.string().min(1).meta(note('YAML or JSON file with a list of engines, each as in `engines[]`.', 'required')),
+  path: note(z.string().min(1), 'YAML or JSON file with a list of engines, each as in `engines[]`.', 'required'),
   refreshMs: refreshMs('Longest time until a change is noticed, if the system does not announce it.'),
 });
 
 const kubernetes = z.strictObject({
-  service: label.meta(note('Service whose endpoints are the engines.', 'required')),
-  namespace: label.optional().meta(note('Namespace of the Service.', NONE, { default: 'the gateway’s own' })),
-  port: z
-    .union([name, count(1, 65_535)])
-    .optional()
-    .meta(note('Port of the endpoints, by name or number.', NONE, { default: 'the only one' })),
+  service: note(label, 'Service whose endpoints are the engines.', 'required'),
+  namespace: note(label.optional(), 'Namespace of the Service.', NONE, { default: 'the gateway’s own' }),
+  port: note(z.union([name, count(1, 65_535)]).optional(), 'Port of the endpoints, by name or number.', NONE, {
+    default: 'the only one',
+  }),
   scheme,
-  kubeconfig: z
-    .string()
-    .min(1)
-    .optional()
-    .meta(note('kubeconfig file with the API server and its credentials.', NONE, { default: 'the pod’s own' })),
+  kubeconfig: note(z.string().min(1).optional(), 'kubeconfig file with the API server and its credentials.', NONE, {
+    default: 'the pod’s own',
+  }),
 });
 
 /** Keys that the engines of a source have in common. Other keys are dropped. */
@@ -62,30 +63,33 @@ const source = z.strictObject({
   dns: dns.optional(),
   file: file.optional(),
   kubernetes: kubernetes.optional(),
-  graceMs: ms(0, DAY_MS)
-    .default(15_000)
-    .meta(note('Time that an engine must be missing before it is drained.', 'longer than one refresh')),
-  enginesMax: count(1, 100_000)
-    .default(1000)
-    .meta(note('Most engines of this source; an answer with more is refused as a whole.', STARTING)),
+  graceMs: note(
+    ms(0, DAY_MS).default(15_000),
+    'Time that an engine must be missing before it is drained.',
+    'longer than one refresh',
+  ),
+  enginesMax: note(
+    count(1, 100_000).default(1000),
+    'Most engines of this source; an answer with more is refused as a whole.',
+    STARTING,
+  ),
   ...engineDefaults.shape,
-  models: engineDefaults.shape.models.meta(
-    note('Models that its engines serve. With it, the source may list no engine, and calls wait for one.', NONE, {
+  models: note(
+    engineDefaults.shape.models,
+    'Models that its engines serve. With it, the source may list no engine, and calls wait for one.',
+    NONE,
+    {
       default: 'their /v1/models',
-    }),
+    },
   ),
 });
 
 /** Sources of engines that come and go. */
-export const discovery = z
-  .array(source)
-  .default([])
-  .meta(
-    note(
-      'Sources of further engines. Each has one of `dns`, `file`, `kubernetes`, and defaults for its engines.',
-      NONE,
-    ),
-  );
+export const discovery = note(
+  z.array(source).default([]),
+  'Sources of further engines. Each has one of `dns`, `file`, `kubernetes`, and defaults for its engines.',
+  NONE,
+);
 
 export type SourceConfig = z.output<typeof source>;
 export type DnsConfig = z.output<typeof dns>;

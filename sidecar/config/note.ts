@@ -31,8 +31,12 @@ export interface KeyNote {
   readonly secret?: true;
 }
 
-export const note = (description: string, source: string, more: Omit<KeyNote, 'description' | 'source'> = {}) =>
-  ({ description, source, ...more }) satisfies KeyNote;
+/** The schema with its text for docs/CONFIG.md. */
+export const note = <T extends z.ZodType>(schema: T, description: string, source: string, more: More = {}): T =>
+  schema.meta({ description, source, ...more } satisfies KeyNote);
 
 /** Of a key whose change takes effect only after a restart. */
-export const fixed: typeof note = (description, source, more) => note(description, source, { ...more, restart: true });
+export const fixed = <T extends z.ZodType>(schema: T, description: string, source: string, more: More = {}): T =>
+  note(schema, description, source, { ...more, restart: true });
+
+type More = Omit<KeyNote, 'description' | 'source'>;

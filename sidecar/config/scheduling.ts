@@ -9,179 +9,153 @@ const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth�
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
-  name: z.enum(POLICY_NAMES).default(defaults.policy.name).meta(note('Order of waiting calls.', 'Autellix')),
-  firstQuantumMs: ms(1, DAY_MS)
-    .default(defaults.policy.firstQuantumMs)
-    .meta(note('Upper bound of service in the first queue; each further one doubles it.', MEASURED)),
-  charge: z
-    .enum(CHARGE_NAMES)
-    .default(defaults.policy.charge)
-    .meta(
-      note('Charge of a program: the engine time of all its calls (`work`), or of its longest chain (`chain`).', ORDER),
-    ),
-  order: z
-    .enum(ORDER_NAMES)
-    .default(defaults.policy.order)
-    .meta(
-      note(
-        'Order of `plas`: by the engine time to expect until a program ends, learnt from ended programs of its agent type (`learnt`), or by the time it has had (`attained`, the paper’s).',
-        ORDER,
-      ),
-    ),
-  countPrompt: z
-    .boolean()
-    .default(defaults.policy.countPrompt)
-    .meta(
-      note(
-        'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false.',
-        PROMPT,
-      ),
-    ),
-  msPerPromptToken: z
-    .number()
-    .min(0)
-    .max(1e4)
-    .default(defaults.policy.msPerPromptToken)
-    .meta(note('Milliseconds per prompt token: of `countPrompt` and of declared work.', STARTING)),
-  msPerOutputToken: z
-    .number()
-    .min(0)
-    .max(1e4)
-    .default(defaults.policy.msPerOutputToken)
-    .meta(note('Milliseconds per output token of declared work.', STARTING)),
-  foresight: z
-    .enum(FORESIGHT_NAMES)
-    .default(defaults.policy.foresight)
-    .meta(
-      note(
-        'Foresight beside the learnt order: none, or the work to come that clients declare (`declared`), by which `plas` ranks.',
-        'SAGA',
-      ),
-    ),
-  tenants: z
-    .enum(TENANTS_NAMES)
-    .default(defaults.policy.tenants)
-    .meta(note('Division of engine time among tenants: `none`, or `weighted` by `tenantWeights`.', MEASURED)),
-  tenantWeights: z
-    .record(name, z.number().min(0.001).max(1000))
-    .default(defaults.policy.tenantWeights)
-    .meta(note('Weights by tenant, as `{research: 4}`; a tenant that is not named has the weight 1.', NONE)),
+  name: note(z.enum(POLICY_NAMES).default(defaults.policy.name), 'Order of waiting calls.', 'Autellix'),
+  firstQuantumMs: note(
+    ms(1, DAY_MS).default(defaults.policy.firstQuantumMs),
+    'Upper bound of service in the first queue; each further one doubles it.',
+    MEASURED,
+  ),
+  charge: note(
+    z.enum(CHARGE_NAMES).default(defaults.policy.charge),
+    'Charge of a program: the engine time of all its calls (`work`), or of its longest chain (`chain`).',
+    ORDER,
+  ),
+  order: note(
+    z.enum(ORDER_NAMES).default(defaults.policy.order),
+    'Order of `plas`: by the engine time to expect until a program ends, learnt from ended programs of its agent type (`learnt`), or by the time it has had (`attained`, the paper’s).',
+    ORDER,
+  ),
+  countPrompt: note(
+    z.boolean().default(defaults.policy.countPrompt),
+    'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false.',
+    PROMPT,
+  ),
+  msPerPromptToken: note(
+    z.number().min(0).max(1e4).default(defaults.policy.msPerPromptToken),
+    'Milliseconds per prompt token: of `countPrompt` and of declared work.',
+    STARTING,
+  ),
+  msPerOutputToken: note(
+    z.number().min(0).max(1e4).default(defaults.policy.msPerOutputToken),
+    'Milliseconds per output token of declared work.',
+    STARTING,
+  ),
+  foresight: note(
+    z.enum(FORESIGHT_NAMES).default(defaults.policy.foresight),
+    'Foresight beside the learnt order: none, or the work to come that clients declare (`declared`), by which `plas` ranks.',
+    'SAGA',
+  ),
+  tenants: note(
+    z.enum(TENANTS_NAMES).default(defaults.policy.tenants),
+    'Division of engine time among tenants: `none`, or `weighted` by `tenantWeights`.',
+    MEASURED,
+  ),
+  tenantWeights: note(
+    z.record(name, z.number().min(0.001).max(1000)).default(defaults.policy.tenantWeights),
+    'Weights by tenant, as `{research: 4}`; a tenant that is not named has the weight 1.',
+    NONE,
+  ),
 });
 
 export const starvation = z.strictObject({
-  beta: z
-    .number()
-    .min(0.1)
-    .max(1e6)
-    .default(defaults.starvation.beta)
-    .meta(note('Ratio of waiting to service at which a call is promoted.', MEASURED)),
-  floorMs: ms(1, DAY_MS)
-    .default(defaults.starvation.floorMs)
-    .meta(note('Least service in the ratio’s denominator.', PROMPT)),
-  waitMsMax: ms(1, DAY_MS)
-    .default(defaults.starvation.waitMsMax)
-    .meta(note('Wait of one call that promotes it whatever the ratio.', MEASURED)),
+  beta: note(
+    z.number().min(0.1).max(1e6).default(defaults.starvation.beta),
+    'Ratio of waiting to service at which a call is promoted.',
+    MEASURED,
+  ),
+  floorMs: note(
+    ms(1, DAY_MS).default(defaults.starvation.floorMs),
+    'Least service in the ratio’s denominator.',
+    PROMPT,
+  ),
+  waitMsMax: note(
+    ms(1, DAY_MS).default(defaults.starvation.waitMsMax),
+    'Wait of one call that promotes it whatever the ratio.',
+    MEASURED,
+  ),
 });
 
 export const admission = z
   .strictObject({
-    window: z
-      .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)], {
-        error: 'must be auto, adaptive or a whole number from 1 to 100000',
-      })
-      .default(defaults.admission.window)
-      .meta(
-        note(
-          'Calls in flight per engine: `auto` uses the engine’s own limit if known, otherwise adapts; a number fixes it.',
-          MEASURED,
-        ),
-      ),
-    backgroundShare: z
-      .number()
-      .min(0)
-      .max(100)
-      .default(defaults.admission.backgroundShare)
-      .meta(
-        note(
-          'Most of an engine’s time that background calls (batches, `service_tier: flex`) may cost the calls beside them; 0: they run only where it is idle.',
-          'measured: lab/NOTEBOOK.md, “Batches”',
-        ),
-      ),
-    windowInitial: count(1, 100_000)
-      .optional()
-      .meta(
-        note('Initial adaptive window.', STARTING, {
-          default: `${defaults.admission.windowInitial}, within \`windowMin\` and \`windowMax\``,
-        }),
-      ),
-    windowMin: count(1, 100_000)
-      .optional()
-      .meta(
-        note('Smallest adaptive window.', STARTING, {
-          default: `${defaults.admission.windowMin}, at most \`windowMax\``,
-        }),
-      ),
-    windowMax: count(1, 100_000).default(defaults.admission.windowMax).meta(note('Largest adaptive window.', MEASURED)),
-    gate: z
-      .number()
-      .min(0)
-      .max(2, 'must be at most 2: a share of the KV capacity, such as 0.9 for 90 %; 0 means no gate')
-      .default(defaults.admission.gate)
-      .meta(note('Share of an engine’s KV capacity that the working set may take; 0: no gate.', MEASURED)),
-    hostGate: z
-      .number()
-      .min(0)
-      .max(2, 'must be at most 2: a share of the host memory, such as 0.9 for 90 %; 0: it is not counted')
-      .default(defaults.admission.hostGate)
-      .meta(
-        note(
-          'Share of an engine’s host memory that idle contexts may take beside that; 0: the host is not counted.',
-          MEASURED,
-        ),
-      ),
-    batching: z
-      .enum(ADMISSION_NAMES)
-      .default(defaults.admission.batching)
-      .meta(
-        note(
-          '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain. `none`: hold none.',
-          MEASURED,
-        ),
-      ),
-    halfLifeMs: ms(1, DAY_MS)
-      .default(defaults.admission.halfLifeMs)
-      .meta(note('Half-life of an idle program’s residency.', MEASURED)),
-    retention: z
-      .enum(RETENTION_NAMES)
-      .default(defaults.admission.retention)
-      .meta(
-        note(
-          'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, or none (`lru`).',
-          MEASURED,
-        ),
-      ),
-    forecast: z
-      .enum(FORECAST_NAMES)
-      .default(defaults.admission.forecast)
-      .meta(
-        note(
-          '`learnt`: count a context at the size that programs of its agent type and first prompt reach. `length`: of its first prompt alone. `none`: at its current size.',
-          MEASURED,
-        ),
-      ),
-    sharedPrefixes: z
-      .enum(['family', 'none'])
-      .default(defaults.admission.sharedPrefixes)
-      .meta(note('`family`: count a family’s shared prefix once. `none`: in each context.', MEASURED)),
-    outputReserveTokens: count(0, 1e6)
-      .default(defaults.admission.outputReserveTokens)
-      .meta(note('Output tokens reserved for a call of unknown length.', STARTING)),
-    reserveMs: ms(0, DAY_MS)
-      .default(defaults.admission.reserveMs)
-      .meta(note('Wait after which idle contexts make way for a call, and no later call may take its room.', MEASURED)),
-    turnMs: ms(0, DAY_MS)
-      .default(defaults.admission.turnMs)
-      .meta(note('Least time between two such calls on one engine, because each evicts idle contexts.', MEASURED)),
+    window: note(
+      z
+        .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)], {
+          error: 'must be auto, adaptive or a whole number from 1 to 100000',
+        })
+        .default(defaults.admission.window),
+      'Calls in flight per engine: `auto` uses the engine’s own limit if known, otherwise adapts; a number fixes it.',
+      MEASURED,
+    ),
+    backgroundShare: note(
+      z.number().min(0).max(100).default(defaults.admission.backgroundShare),
+      'Most of an engine’s time that background calls (batches, `service_tier: flex`) may cost the calls beside them; 0: they run only where it is idle.',
+      'measured: lab/NOTEBOOK.md, “Batches”',
+    ),
+    windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', STARTING, {
+      default: `${defaults.admission.windowInitial}, within \`windowMin\` and \`windowMax\``,
+    }),
+    windowMin: note(count(1, 100_000).optional(), 'Smallest adaptive window.', STARTING, {
+      default: `${defaults.admission.windowMin}, at most \`windowMax\``,
+    }),
+    windowMax: note(count(1, 100_000).default(defaults.admission.windowMax), 'Largest adaptive window.', MEASURED),
+    gate: note(
+      z
+        .number()
+        .min(0)
+        .max(2, 'must be at most 2: a share of the KV capacity, such as 0.9 for 90 %; 0 means no gate')
+        .default(defaults.admission.gate),
+      'Share of an engine’s KV capacity that the working set may take; 0: no gate.',
+      MEASURED,
+    ),
+    hostGate: note(
+      z
+        .number()
+        .min(0)
+        .max(2, 'must be at most 2: a share of the host memory, such as 0.9 for 90 %; 0: it is not counted')
+        .default(defaults.admission.hostGate),
+      'Share of an engine’s host memory that idle contexts may take beside that; 0: the host is not counted.',
+      MEASURED,
+    ),
+    batching: note(
+      z.enum(ADMISSION_NAMES).default(defaults.admission.batching),
+      '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain. `none`: hold none.',
+      MEASURED,
+    ),
+    halfLifeMs: note(
+      ms(1, DAY_MS).default(defaults.admission.halfLifeMs),
+      'Half-life of an idle program’s residency.',
+      MEASURED,
+    ),
+    retention: note(
+      z.enum(RETENTION_NAMES).default(defaults.admission.retention),
+      'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, or none (`lru`).',
+      MEASURED,
+    ),
+    forecast: note(
+      z.enum(FORECAST_NAMES).default(defaults.admission.forecast),
+      '`learnt`: count a context at the size that programs of its agent type and first prompt reach. `length`: of its first prompt alone. `none`: at its current size.',
+      MEASURED,
+    ),
+    sharedPrefixes: note(
+      z.enum(['family', 'none']).default(defaults.admission.sharedPrefixes),
+      '`family`: count a family’s shared prefix once. `none`: in each context.',
+      MEASURED,
+    ),
+    outputReserveTokens: note(
+      count(0, 1e6).default(defaults.admission.outputReserveTokens),
+      'Output tokens reserved for a call of unknown length.',
+      STARTING,
+    ),
+    reserveMs: note(
+      ms(0, DAY_MS).default(defaults.admission.reserveMs),
+      'Wait after which idle contexts make way for a call, and no later call may take its room.',
+      MEASURED,
+    ),
+    turnMs: note(
+      ms(0, DAY_MS).default(defaults.admission.turnMs),
+      'Least time between two such calls on one engine, because each evicts idle contexts.',
+      MEASURED,
+    ),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
     const least = windowMin ?? Math.min(defaults.admission.windowMin, rest.windowMax);
@@ -190,18 +164,20 @@ export const admission = z
   });
 
 export const balancer = z.strictObject({
-  name: z
-    .enum(BALANCER_NAMES)
-    .default(balancing.name)
-    .meta(note('Choice of a call’s engine.', 'Autellix, Algorithm 2')),
-  thresholdTokens: count(0, 1e9)
-    .default(balancing.thresholdTokens)
-    .meta(note('Longest prompt that is spread instead of sent home.', 'Autellix, Algorithm 2')),
-  adaptThreshold: z
-    .boolean()
-    .default(balancing.adaptThreshold)
-    .meta(note('Move the threshold by measured prefix hits.', STARTING)),
-  spillMs: ms(0, DAY_MS)
-    .default(defaults.balancer.spillMs)
-    .meta(note('Wait after which a call may leave its engine for an idle one.', STARTING)),
+  name: note(z.enum(BALANCER_NAMES).default(balancing.name), 'Choice of a call’s engine.', 'Autellix, Algorithm 2'),
+  thresholdTokens: note(
+    count(0, 1e9).default(balancing.thresholdTokens),
+    'Longest prompt that is spread instead of sent home.',
+    'Autellix, Algorithm 2',
+  ),
+  adaptThreshold: note(
+    z.boolean().default(balancing.adaptThreshold),
+    'Move the threshold by measured prefix hits.',
+    STARTING,
+  ),
+  spillMs: note(
+    ms(0, DAY_MS).default(defaults.balancer.spillMs),
+    'Wait after which a call may leave its engine for an idle one.',
+    STARTING,
+  ),
 });

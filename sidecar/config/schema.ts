@@ -33,136 +33,120 @@ const host = z
   .default('127.0.0.1');
 
 const listen = z.strictObject({
-  host: host.meta(fixed('Address to listen on.', 'closed to the network by default')),
-  port: count(0, 65_535).default(8080).meta(fixed('Port to listen on; 0 picks a free one.', 'convention')),
+  host: fixed(host, 'Address to listen on.', 'closed to the network by default'),
+  port: fixed(count(0, 65_535).default(8080), 'Port to listen on; 0 picks a free one.', 'convention'),
 });
 
 const admin = z.strictObject({
-  host: host.meta(fixed('Address of the admin listener, if it has its own port.', 'as `listen.host`')),
-  port: count(0, 65_535)
-    .nullable()
-    .default(null)
-    .meta(
-      fixed('Port of a separate listener for admin paths and metrics; null: they share the main listener.', STARTING),
-    ),
-  token: bearer
-    .min(8)
-    .nullable()
-    .default(null)
-    .meta(
-      note(
-        'Bearer token for admin paths. Null: open on a separate listener or on a loopback listener without API keys, otherwise refused.',
-        NONE,
-        { secret: true },
-      ),
-    ),
-  enginePaths: z
-    .array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' }))
-    .default([])
-    .meta(
-      note(
-        'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
-        'off by default',
-      ),
-    ),
+  host: fixed(host, 'Address of the admin listener, if it has its own port.', 'as `listen.host`'),
+  port: fixed(
+    count(0, 65_535).nullable().default(null),
+    'Port of a separate listener for admin paths and metrics; null: they share the main listener.',
+    STARTING,
+  ),
+  token: note(
+    bearer.min(8).nullable().default(null),
+    'Bearer token for admin paths. Null: open on a separate listener or on a loopback listener without API keys, otherwise refused.',
+    NONE,
+    { secret: true },
+  ),
+  enginePaths: note(
+    z.array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' })).default([]),
+    'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
+    'off by default',
+  ),
 });
 
 const limits = z
   .strictObject({
-    bodyBytes: count(1024, 1e10)
-      .default(33_554_432)
-      .meta(note('Largest request body.', 'Anthropic’s own limit, 32 MB')),
-    queuedBytes: count(1024, 1e13)
-      .optional()
-      .meta(
-        note('Request bodies in memory: of calls being read, waiting and running. A tenant may hold half.', STARTING, {
-          default: 'a quarter of the machine’s or container’s memory',
-        }),
-      ),
-    inlineBytes: count(32_768, 1e10)
-      .default(262_144)
-      .meta(
-        note(
-          'Request bodies with more bytes that are new are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
-          'measured: lab/NOTEBOOK.md, “Large bodies”',
-        ),
-      ),
-    beginningBytes: count(0, 1e10)
-      .default(33_554_432)
-      .meta(
-        fixed(
-          'What is known of request bodies above 32 KB, so that only what is new in the next call is parsed; 0: nothing.',
-          'measured: lab/NOTEBOOK.md, “What it costs”',
-        ),
-      ),
-    bodyDepthMax: count(16, 3000)
-      .default(1000)
-      .meta(note('Levels of nesting in a request body above 32 KB.', 'five times the limit of vLLM’s own parser')),
-    bodyNodesMax: count(1000, 1e9)
-      .default(250_000)
-      .meta(
-        note('Keys, objects and arrays in a request body above 32 KB.', 'fifty times those of 512 KB of agent history'),
-      ),
-    answerBytes: count(1024, 1e10)
-      .default(67_108_864)
-      .meta(note('Largest non-streaming answer accepted from an engine.', 'twice `bodyBytes`')),
-    headerBytes: count(1024, 1_048_576)
-      .default(32_768)
-      .meta(fixed('Largest request header block.', 'twice Node’s default')),
-    programsMax: count(2, 1e7)
-      .optional()
-      .meta(
-        note('Rows of the process table.', STARTING, {
-          default: `${shipped.programsMax}, at least twice \`queuedMax\``,
-        }),
-      ),
-    queuedMax: count(1, 1e6)
-      .optional()
-      .meta(
-        note('Most waiting calls in total.', STARTING, {
-          default: `${shipped.queuedMax}, at most half \`programsMax\``,
-        }),
-      ),
-    queuedPerTenantMax: count(1, 1e6)
-      .optional()
-      .meta(
-        note('Most waiting calls of one tenant.', STARTING, {
-          default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
-        }),
-      ),
-    attemptsMax: count(1, 100)
-      .default(shipped.attemptsMax)
-      .meta(note('Attempts of a call on engines that fail it.', STARTING)),
-    pastCalls: count(0, 1e7)
-      .default(20_000)
-      .meta(fixed('Ended calls to remember for the page and `/programs/{id}/calls`; 0: none.', STARTING)),
-    watchersMax: count(0, 10_000).default(32).meta(note('Most open pages and other clients of `/stream`.', STARTING)),
-    enginesFailedMax: count(1, 100)
-      .default(shipped.enginesFailedMax)
-      .meta(note('Engines that may fail a call before its client gets the last one’s error.', STARTING)),
-    clientRetries: count(0, 1e6)
-      .default(shipped.clientRetries)
-      .meta(
-        note(
-          'Retries assumed of a client. A call is refused on arrival only if it would outwait them all.',
-          'the default of the OpenAI and Anthropic clients',
-        ),
-      ),
-    responsesMax: count(1, 1e7).default(100_000).meta(fixed('Ids of served responses to remember.', STARTING)),
-    conversationsMax: count(1, 1e7)
-      .default(100_000)
-      .meta(note('Answered conversations to remember for history matching.', STARTING)),
-    tenantSeriesMax: count(1, 10_000)
-      .default(100)
-      .meta(note('Tenants with metrics of their own; further ones are counted together as `(other)`.', STARTING)),
-    workflowsPerTenantMax: count(0, 10_000).default(100).meta(note('Declared workflows of one tenant.', STARTING)),
-    workflowNodesMax: count(1, WORKFLOW_NODES_MAX)
-      .default(256)
-      .meta(note('Nodes of a declared workflow; its check takes their number cubed.', STARTING)),
-    workflowBytes: count(1024, 1_048_576).default(65_536).meta(note('Largest declared workflow, as JSON.', STARTING)),
-    recordBytes: count(65_536, 1e10)
-      .default(33_554_432)
-      .meta(fixed('Unwritten event log (`serve --record`); recording stops above it.', STARTING)),
+    bodyBytes: note(count(1024, 1e10).default(33_554_432), 'Largest request body.', 'Anthropic’s own limit, 32 MB'),
+    queuedBytes: note(
+      count(1024, 1e13).optional(),
+      'Request bodies in memory: of calls being read, waiting and running. A tenant may hold half.',
+      STARTING,
+      {
+        default: 'a quarter of the machine’s or container’s memory',
+      },
+    ),
+    inlineBytes: note(
+      count(32_768, 1e10).default(262_144),
+      'Request bodies with more bytes that are new are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
+      'measured: lab/NOTEBOOK.md, “Large bodies”',
+    ),
+    beginningBytes: fixed(
+      count(0, 1e10).default(33_554_432),
+      'What is known of request bodies above 32 KB, so that only what is new in the next call is parsed; 0: nothing.',
+      'measured: lab/NOTEBOOK.md, “What it costs”',
+    ),
+    bodyDepthMax: note(
+      count(16, 3000).default(1000),
+      'Levels of nesting in a request body above 32 KB.',
+      'five times the limit of vLLM’s own parser',
+    ),
+    bodyNodesMax: note(
+      count(1000, 1e9).default(250_000),
+      'Keys, objects and arrays in a request body above 32 KB.',
+      'fifty times those of 512 KB of agent history',
+    ),
+    answerBytes: note(
+      count(1024, 1e10).default(67_108_864),
+      'Largest non-streaming answer accepted from an engine.',
+      'twice `bodyBytes`',
+    ),
+    headerBytes: fixed(count(1024, 1_048_576).default(32_768), 'Largest request header block.', 'twice Node’s default'),
+    programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', STARTING, {
+      default: `${shipped.programsMax}, at least twice \`queuedMax\``,
+    }),
+    queuedMax: note(count(1, 1e6).optional(), 'Most waiting calls in total.', STARTING, {
+      default: `${shipped.queuedMax}, at most half \`programsMax\``,
+    }),
+    queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', STARTING, {
+      default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
+    }),
+    attemptsMax: note(
+      count(1, 100).default(shipped.attemptsMax),
+      'Attempts of a call on engines that fail it.',
+      STARTING,
+    ),
+    pastCalls: fixed(
+      count(0, 1e7).default(20_000),
+      'Ended calls to remember for the page and `/programs/{id}/calls`; 0: none.',
+      STARTING,
+    ),
+    watchersMax: note(count(0, 10_000).default(32), 'Most open pages and other clients of `/stream`.', STARTING),
+    enginesFailedMax: note(
+      count(1, 100).default(shipped.enginesFailedMax),
+      'Engines that may fail a call before its client gets the last one’s error.',
+      STARTING,
+    ),
+    clientRetries: note(
+      count(0, 1e6).default(shipped.clientRetries),
+      'Retries assumed of a client. A call is refused on arrival only if it would outwait them all.',
+      'the default of the OpenAI and Anthropic clients',
+    ),
+    responsesMax: fixed(count(1, 1e7).default(100_000), 'Ids of served responses to remember.', STARTING),
+    conversationsMax: note(
+      count(1, 1e7).default(100_000),
+      'Answered conversations to remember for history matching.',
+      STARTING,
+    ),
+    tenantSeriesMax: note(
+      count(1, 10_000).default(100),
+      'Tenants with metrics of their own; further ones are counted together as `(other)`.',
+      STARTING,
+    ),
+    workflowsPerTenantMax: note(count(0, 10_000).default(100), 'Declared workflows of one tenant.', STARTING),
+    workflowNodesMax: note(
+      count(1, WORKFLOW_NODES_MAX).default(256),
+      'Nodes of a declared workflow; its check takes their number cubed.',
+      STARTING,
+    ),
+    workflowBytes: note(count(1024, 1_048_576).default(65_536), 'Largest declared workflow, as JSON.', STARTING),
+    recordBytes: fixed(
+      count(65_536, 1e10).default(33_554_432),
+      'Unwritten event log (`serve --record`); recording stops above it.',
+      STARTING,
+    ),
   })
   .transform((given) => {
     const queuedMax = given.queuedMax ?? Math.min(shipped.queuedMax, Math.floor((given.programsMax ?? Infinity) / 2));
@@ -173,104 +157,108 @@ const limits = z
   });
 
 const timeouts = z.strictObject({
-  headersMs: ms(100, DAY_MS).default(10_000).meta(note('Time for a client to send its headers.', STARTING)),
-  bodyMs: ms(100, DAY_MS).default(60_000).meta(note('Time for a client to send its body.', STARTING)),
-  connectMs: ms(10, DAY_MS).default(5000).meta(fixed('Time to connect to an engine.', STARTING)),
-  firstByteMs: ms(100, DAY_MS)
-    .default(600_000)
-    .meta(note('Time from dispatch to the engine’s first byte.', 'the default of the OpenAI clients')),
-  idleMs: ms(100, DAY_MS).default(120_000).meta(note('Longest silence within an engine’s answer.', STARTING)),
-  queueMs: ms(100, DAY_MS)
-    .default(defaults.timeouts.queueMs)
-    .meta(
-      note(
-        'Longest wait in the queue of a call without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
-        'three times the OpenAI clients’ timeout: a first attempt and two retries',
-      ),
-    ),
-  noEngineMs: ms(0, DAY_MS)
-    .default(defaults.timeouts.noEngineMs)
-    .meta(note('Longest wait in the queue while no engine for the call is up.', 'a short restart of an engine')),
-  busyMs: ms(0, DAY_MS)
-    .default(60_000)
-    .meta(note('Time for engines to find room (429, 503) before the client gets the next such answer.', STARTING)),
-  ghostMs: ms(0, DAY_MS)
-    .default(defaults.timeouts.ghostMs)
-    .meta(
-      note(
-        'Time for which a queued call’s place is kept for a retry, after a hang-up or `queueMs`; 0: not kept.',
-        'the longest `Retry-After` that official clients obey',
-      ),
-    ),
-  commentMs: ms(100, DAY_MS)
-    .default(10_000)
-    .meta(note('Interval of SSE comments to a queued streaming call.', 'below the idle timeouts of common proxies')),
-  drainMs: ms(0, DAY_MS).default(600_000).meta(note('Time for calls to finish after SIGTERM.', 'as `firstByteMs`')),
-  leaseMs: ms(1000, 30 * DAY_MS)
-    .default(defaults.timeouts.leaseMs)
-    .meta(note('Idle time after which a program is forgotten.', STARTING)),
+  headersMs: note(ms(100, DAY_MS).default(10_000), 'Time for a client to send its headers.', STARTING),
+  bodyMs: note(ms(100, DAY_MS).default(60_000), 'Time for a client to send its body.', STARTING),
+  connectMs: fixed(ms(10, DAY_MS).default(5000), 'Time to connect to an engine.', STARTING),
+  firstByteMs: note(
+    ms(100, DAY_MS).default(600_000),
+    'Time from dispatch to the engine’s first byte.',
+    'the default of the OpenAI clients',
+  ),
+  idleMs: note(ms(100, DAY_MS).default(120_000), 'Longest silence within an engine’s answer.', STARTING),
+  queueMs: note(
+    ms(100, DAY_MS).default(defaults.timeouts.queueMs),
+    'Longest wait in the queue of a call without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
+    'three times the OpenAI clients’ timeout: a first attempt and two retries',
+  ),
+  noEngineMs: note(
+    ms(0, DAY_MS).default(defaults.timeouts.noEngineMs),
+    'Longest wait in the queue while no engine for the call is up.',
+    'a short restart of an engine',
+  ),
+  busyMs: note(
+    ms(0, DAY_MS).default(60_000),
+    'Time for engines to find room (429, 503) before the client gets the next such answer.',
+    STARTING,
+  ),
+  ghostMs: note(
+    ms(0, DAY_MS).default(defaults.timeouts.ghostMs),
+    'Time for which a queued call’s place is kept for a retry, after a hang-up or `queueMs`; 0: not kept.',
+    'the longest `Retry-After` that official clients obey',
+  ),
+  commentMs: note(
+    ms(100, DAY_MS).default(10_000),
+    'Interval of SSE comments to a queued streaming call.',
+    'below the idle timeouts of common proxies',
+  ),
+  drainMs: note(ms(0, DAY_MS).default(600_000), 'Time for calls to finish after SIGTERM.', 'as `firstByteMs`'),
+  leaseMs: note(
+    ms(1000, 30 * DAY_MS).default(defaults.timeouts.leaseMs),
+    'Idle time after which a program is forgotten.',
+    STARTING,
+  ),
 });
 
 const identity = z.strictObject({
-  sources: z
-    .array(z.enum(IDENTITY_SOURCES))
-    .default(['maitred', 'harness', 'body', 'baggage', 'history'])
-    .meta(note('Sources of a program’s id; the first match wins.', 'most reliable first; a trace is often one call')),
-  rewritten: z
-    .boolean()
-    .default(true)
-    .meta(note('Whether history also finds answers that a client has moved, cut off or printed into text.', 'clients')),
-  reuseMs: ms(0, DAY_MS)
-    .default(120_000)
-    .meta(note('Idle time of an id after which a call without history begins a new program; 0: never.', STARTING)),
+  sources: note(
+    z.array(z.enum(IDENTITY_SOURCES)).default(['maitred', 'harness', 'body', 'baggage', 'history']),
+    'Sources of a program’s id; the first match wins.',
+    'most reliable first; a trace is often one call',
+  ),
+  rewritten: note(
+    z.boolean().default(true),
+    'Whether history also finds answers that a client has moved, cut off or printed into text.',
+    'clients',
+  ),
+  reuseMs: note(
+    ms(0, DAY_MS).default(120_000),
+    'Idle time of an id after which a call without history begins a new program; 0: never.',
+    STARTING,
+  ),
 });
 
 const passthrough = z.strictObject({
-  paths: z
-    .array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, { error: PATTERN }))
-    .default([])
-    .meta(
-      note(
-        'Paths to pass through to one engine, besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
-        'clients cannot change engines by default',
-      ),
-    ),
+  paths: note(
+    z.array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, { error: PATTERN })).default([]),
+    'Paths to pass through to one engine, besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
+    'clients cannot change engines by default',
+  ),
 });
 
 const key = z.strictObject({
-  sha256: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' })
-    .meta(note('SHA-256 of the API key, in hex.', 'required', { secret: true })),
-  tenant: name.meta(note('Tenant of the calls with this key.', 'required')),
+  sha256: note(
+    z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' }),
+    'SHA-256 of the API key, in hex.',
+    'required',
+    { secret: true },
+  ),
+  tenant: note(name, 'Tenant of the calls with this key.', 'required'),
 });
 
 const auth = z.strictObject({
-  hosts: z
-    .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
-    .default([])
-    .meta(
-      note(
-        'Names of the gateway, besides loopback, for browsers and for admin requests without a token.',
-        'a web page can make any other name resolve to it',
-      ),
-    ),
-  keys: z.array(key).default([]).meta(note('API keys; none: every call is accepted, all as one tenant.', NONE)),
+  hosts: note(
+    z
+      .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
+      .default([]),
+    'Names of the gateway, besides loopback, for browsers and for admin requests without a token.',
+    'a web page can make any other name resolve to it',
+  ),
+  keys: note(z.array(key).default([]), 'API keys; none: every call is accepted, all as one tenant.', NONE),
 });
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
 const log = z.strictObject({
-  level: z.enum(LOG_LEVELS).default('info').meta(note('Lowest level to write.', 'convention')),
+  level: note(z.enum(LOG_LEVELS).default('info'), 'Lowest level to write.', 'convention'),
 });
 
 /** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({
   listen: listen.prefault({}),
   admin: admin.prefault({}),
-  engines: z.array(engine).default([]).meta(note('Engine replicas.', NONE)),
+  engines: note(z.array(engine).default([]), 'Engine replicas.', NONE),
   discovery,
-  embedded: count(0, 64).default(0).meta(fixed('Stand-in engines to start with the gateway.', NONE)),
+  embedded: fixed(count(0, 64).default(0), 'Stand-in engines to start with the gateway.', NONE),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
   admission: admission.prefault({}),

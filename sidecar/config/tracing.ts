@@ -6,32 +6,33 @@ import { plainUrlError, isPlainUrl } from './url.js';
 export const TRACES_PATH = '/v1/traces';
 
 const otlp = z.strictObject({
-  url: z
-    .string()
-    .refine(isPlainUrl, { error: plainUrlError, abort: true })
-    .overwrite((url) => (new URL(url).pathname === '/' ? url.replace(/\/*$/, TRACES_PATH) : url))
-    .nullable()
-    .default(null)
-    .meta(
-      fixed(
-        'Where spans go: an OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
-        'off by default',
-        { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
-      ),
-    ),
-  headers: z
-    .record(z.string().regex(/^[\w-]+$/, { error: 'must be a header name' }), z.string())
-    .default({})
-    .meta(fixed('Headers for the collector, such as its key.', 'none needed', { default: 'none', secret: true })),
-  sampleShare: z
-    .number()
-    .min(0)
-    .max(1)
-    .default(1)
-    .meta(fixed('Share of programs traced. A call whose client traces it follows the client’s decision.', STARTING)),
-  queueMax: count(1, 1_000_000)
-    .default(2048)
-    .meta(fixed('Most spans in memory; further ones are dropped.', 'OpenTelemetry’s default')),
+  url: fixed(
+    z
+      .string()
+      .refine(isPlainUrl, { error: plainUrlError, abort: true })
+      .overwrite((url) => (new URL(url).pathname === '/' ? url.replace(/\/*$/, TRACES_PATH) : url))
+      .nullable()
+      .default(null),
+    'Where spans go: an OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
+    'off by default',
+    { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
+  ),
+  headers: fixed(
+    z.record(z.string().regex(/^[\w-]+$/, { error: 'must be a header name' }), z.string()).default({}),
+    'Headers for the collector, such as its key.',
+    'none needed',
+    { default: 'none', secret: true },
+  ),
+  sampleShare: fixed(
+    z.number().min(0).max(1).default(1),
+    'Share of programs traced. A call whose client traces it follows the client’s decision.',
+    STARTING,
+  ),
+  queueMax: fixed(
+    count(1, 1_000_000).default(2048),
+    'Most spans in memory; further ones are dropped.',
+    'OpenTelemetry’s default',
+  ),
 });
 
 export const tracing = z.strictObject({ otlp: otlp.prefault({}) });

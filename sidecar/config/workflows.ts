@@ -6,17 +6,15 @@ export const WORKFLOW_NODES_MAX = 1000;
 
 const file = z.string().min(1);
 
-export const workflows = z
-  .array(
-    z.union([file, z.strictObject({ file, tenant: name.optional() })], {
-      error: 'must be a file, or a mapping of file and, optionally, tenant',
-    }),
-  )
-  .max(100)
-  .default([])
-  .meta(
-    note(
-      'Files of declared workflows (docs/WORKFLOWS.md), JSON or YAML: a path for all tenants, or `{file, tenant}`.',
-      NONE,
-    ),
-  );
+export const workflows = note(
+  z
+    .array(
+      z.union([file, z.strictObject({ file, tenant: name.optional() })], {
+        error: 'must be a file, or a mapping of file and, optionally, tenant',
+      }),
+    )
+    .max(100)
+    .default([]),
+  'Files of declared workflows (docs/WORKFLOWS.md), JSON or YAML: a path for all tenants, or `{file, tenant}`.',
+  NONE,
+);

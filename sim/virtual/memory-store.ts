@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import {
-  Directory,
   EngineLedger,
   type Answer,
   type EngineClaim,
@@ -13,6 +12,7 @@ import {
   type Taken,
 } from '../../cluster/index.js';
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
+import { Directory } from './directory.js';
 
 /** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;

@@ -1,6 +1,6 @@
-import { millis, type Balancer, Scheduler, type Command } from '../../src/index.js';
-import { coreConfig, type CoreChanges } from './core-config.js';
-import { balancerNamed } from './core-desk.js';
+import type { Balancer, Command, Event } from '../../src/index.js';
+import type { CoreChanges } from './core-config.js';
+import { Desk } from './core-desk.js';
 import { arrived, finished, joined, woke, type EngineFacts } from './core-events.js';
 import type { BalancerName } from '../../loadbalancer/index.js';
 
@@ -64,25 +64,20 @@ const STEPS_MAX = 1_000_000;
 
 /** A small deterministic world in virtual time: engines take exactly the given times. */
 export class World {
-  readonly #scheduler: Scheduler;
+  readonly #desk: Desk;
   readonly #agenda: { readonly atMs: number; readonly seq: number; readonly act: () => void }[] = [];
   readonly #calls = new Map<string, { readonly progress: Progress; readonly call: WorldCall }>();
   readonly #log: { atMs: number; command: Command }[] = [];
   readonly #doneAtMs = new Map<string, number>();
   #seq = 0;
-  #nowMs = 0;
-  #wakeAtMs = Infinity;
 
   constructor(readonly options: WorldOptions) {
-    const { balancer = 'program-affinity' } = options;
-    this.#scheduler = new Scheduler(
-      coreConfig(options.changes),
-      typeof balancer === 'string' ? balancerNamed(balancer) : balancer,
-    );
+    this.#desk = new Desk(options.changes, options.balancer);
   }
 
   run(): WorldResult {
     const { engines, programs, tickMs = Infinity } = this.options;
+    const desk = this.#desk;
     for (const [id, facts] of Object.entries(engines)) this.#tell(joined(id, facts));
     for (const program of programs) {
       const progress = { program, step: 0, open: 0 };
@@ -92,17 +87,17 @@ export class World {
     for (let steps = 0; this.#doneAtMs.size < programs.length; steps += 1) {
       if (steps > STEPS_MAX) throw new Error('the world does not end');
       const next = this.#agenda[0];
-      const dueMs = Math.min(next?.atMs ?? Infinity, this.#wakeAtMs);
-      if (dueMs === Infinity) throw new Error(`nothing more will happen at ${this.#nowMs} ms`);
-      this.#nowMs = Math.max(this.#nowMs, Math.min(dueMs, nextTickMs));
+      const dueMs = Math.min(next?.atMs ?? Infinity, desk.wakeAtMs);
+      if (dueMs === Infinity) throw new Error(`nothing more will happen at ${desk.nowMs} ms`);
+      desk.nowMs = Math.max(desk.nowMs, Math.min(dueMs, nextTickMs));
       if (nextTickMs < dueMs) {
         nextTickMs += tickMs;
         this.#tell(woke);
-      } else if (next !== undefined && next.atMs <= this.#wakeAtMs) {
+      } else if (next !== undefined && next.atMs <= desk.wakeAtMs) {
         this.#agenda.shift();
         next.act();
       } else {
-        this.#wakeAtMs = Infinity;
+        desk.wakeAtMs = Infinity;
         this.#tell(woke);
       }
     }
@@ -112,7 +107,7 @@ export class World {
   #begin(progress: Progress): void {
     const calls = progress.program.steps[progress.step];
     if (calls === undefined) {
-      this.#doneAtMs.set(progress.program.id, this.#nowMs);
+      this.#doneAtMs.set(progress.program.id, this.#desk.nowMs);
       return;
     }
     progress.open = calls.length;
@@ -131,24 +126,20 @@ export class World {
     if (progress.open > 0) return;
     progress.step += 1;
     const last = progress.step === progress.program.steps.length;
-    this.#at(this.#nowMs + (last ? 0 : (progress.program.gapMs ?? 0)), () => this.#begin(progress));
+    this.#at(this.#desk.nowMs + (last ? 0 : (progress.program.gapMs ?? 0)), () => this.#begin(progress));
   }
 
-  #tell(event: Parameters<Scheduler['step']>[0]): void {
-    for (const command of this.#scheduler.step(event, millis(this.#nowMs))) {
-      if (command.type === 'wakeAt') {
-        this.#wakeAtMs = command.at;
-        continue;
-      }
-      this.#log.push({ atMs: this.#nowMs, command });
+  #tell(event: Event): void {
+    for (const command of this.#desk.tell(event)) {
+      this.#log.push({ atMs: this.#desk.nowMs, command });
       if (command.type === 'dispatch') this.#work(command.call);
-      if (command.type === 'reject') this.#at(this.#nowMs, () => this.#end(command.call));
+      if (command.type === 'reject') this.#at(this.#desk.nowMs, () => this.#end(command.call));
     }
   }
 
   #work(id: string): void {
     const { call } = this.#calls.get(id)!;
-    this.#at(this.#nowMs + call.serviceMs, () => {
+    this.#at(this.#desk.nowMs + call.serviceMs, () => {
       this.#tell(finished(id, { prompt: call.prompt ?? 100, output: call.output ?? 10 }));
       this.#end(id);
     });

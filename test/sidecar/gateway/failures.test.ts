@@ -270,13 +270,15 @@ describe('when all engines are gone', () => {
     return all;
   }
 
-  it('a call waits for `noEngineMs`, then hears so; one for a model never seen at once', async () => {
-    const all = await gone(await fakeEngine(), { timeouts: { noEngineMs: 200 } });
+  it('a call waits for `noEngineMs`, then hears why, without addresses; one for a model never seen at once', async () => {
+    const engine = await fakeEngine();
+    const all = await gone(engine, { timeouts: { noEngineMs: 200 } });
     const start = performance.now();
     const got = await chat(all.url);
     expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
     expect(Number(got.headers['retry-after'])).toBeGreaterThan(0);
     expect(performance.now() - start).toBeGreaterThanOrEqual(195);
+    expect(got.text).toMatch(/No engine is ready \([^()]+: connection (refused|reset)\)\./);
     expect((await chat(all.url, { model: 'never-seen' })).status).toBe(404);
   });
 

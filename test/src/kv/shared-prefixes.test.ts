@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tokens } from '../../../src/index.js';
-import { SharedPrefixes } from '../../../src/kv/shared-prefixes.js';
+import { SharedHoldings, SharedPrefixes } from '../../../src/kv/shared-prefixes.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
 import { cancelled, ended, woke } from '../../support/core-events.js';
 
@@ -167,4 +167,12 @@ it('no prefix is longer than the prompt', () => {
   const family = { id: 1, tokens: tokens(8_000) };
   for (let program = 0; program < 5; program += 1) prefixes.began(family, 8_000);
   expect([20_000, 500].map((promptTokens) => prefixes.expectedTokens(family, promptTokens))).toEqual([8_000, 500]);
+});
+
+it('a beginning counts at the longest length that any context of its family has', () => {
+  const [holdings, family] = [new SharedHoldings(), { id: 1, tokens: tokens(9_000) }];
+  for (const length of [3_000, 5_000, 4_000]) holdings.add(family, length);
+  expect([holdings.tokens, holdings.missingTokens(family, 6_000)]).toEqual([5_000, 1_000]);
+  holdings.delete(family, 5_000);
+  expect(holdings.tokens).toBe(4_000);
 });

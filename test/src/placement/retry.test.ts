@@ -143,3 +143,13 @@ it('a call that its client has sent to one engine ends noEngineMs after its loss
   expect(desk.pass(249)).toEqual([]);
   expect(desk.pass(1)).toEqual([{ type: 'reject', call: 'pinned', refusal: 'no_engine' }]);
 });
+
+it('an engine that has no room can be reached, for however long', () => {
+  const desk = new Desk({ timeouts: { noEngineMs: 250 } });
+  desk.join('A');
+  desk.arrive('a');
+  for (let time = 0; time < 5; time += 1) {
+    expect(desk.fail('a', 'busy', 100)).toEqual([]);
+    expect(sentOut(desk.pass(10_000))).toEqual(['a@A']);
+  }
+});

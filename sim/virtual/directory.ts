@@ -1,17 +1,9 @@
-import type { Elsewhere, ProgramId, ProgramRecord } from '../src/index.js';
-import type { GatewayId } from './messages.js';
+import type { GatewayId, Taken } from '../../cluster/index.js';
+import type { ProgramId, ProgramRecord } from '../../src/index.js';
 
 interface Entry {
   owner: GatewayId;
   record: ProgramRecord | undefined;
-}
-
-/** State for a gateway that begins to run a program's calls. */
-export interface Taken {
-  /** The program as its last gateway left it; undefined: no record yet. */
-  readonly record: ProgramRecord | undefined;
-  /** The gateway that ran its calls before: it must hear of the move. */
-  readonly from: GatewayId | undefined;
 }
 
 /**
@@ -58,10 +50,4 @@ export class Directory {
       return;
     }
   }
-}
-
-/** The record as the gateway sees it that runs the thread's next call. */
-export function elsewhereOf({ contexts, ...record }: ProgramRecord, thread: string): Elsewhere {
-  const contextTokens = contexts[thread];
-  return { ...record, ...(contextTokens !== undefined && { contextTokens }) };
 }
