@@ -11,13 +11,16 @@ import { workflowHandlers, type TenantHandler } from './workflows/handlers.js';
 
 /** Paths for clients. Each checks the API key first, if keys are configured, and then waits for `ready`. */
 export function clientRoutes(context: Context, ready: Promise<void>): Routes {
+  let isReady = false;
+  void ready.then(() => (isReady = true));
   const client =
     (handler: TenantHandler): Handler =>
-    async (request, response, params) => {
+    (request, response, params) => {
       checkNotDraining(context);
       const tenant = context.auth.tenantOf(request);
-      await ready;
-      await handler(tenant, request, response, params);
+      const run = () => handler(tenant, request, response, params);
+      // At once if possible: a body that comes before its reader makes a detour through the stream's buffer.
+      return isReady ? run() : ready.then(run);
     };
   const owner = client((tenant, request, response, params) => {
     request.url = plainTarget(request.url ?? '');

@@ -235,7 +235,8 @@ export class Batches {
   async #conclude(work: Work): Promise<void> {
     const { shelf, id, run } = work;
     try {
-      const { status, request_counts: counts } = await work.conclude(this.ports.config().keepMs, (write) => this.#surely(write)); // prettier-ignore
+      const { keepMs } = this.ports.config();
+      const { status, request_counts: counts } = await work.conclude(keepMs, (write) => this.#surely(write));
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
       // It stays as it is on the disk, and goes on after the next start.
