@@ -1,5 +1,6 @@
 import { makeRandom, printTable, show } from '../numbers.js';
 import { load } from '../packages.js';
+import { ranksOf, sharedBlocks } from './orders.js';
 import { jobOf, type Job } from './play.js';
 import { fileOf, WORKFLOWS, type Workflow } from './workflows.js';
 
@@ -25,18 +26,13 @@ interface Costs {
   readonly needs: readonly (readonly number[])[];
 }
 
-function costsOf({ outlines, plan }: Job): Costs {
-  const shared = (a: number, b: number): number => {
-    const [x, y] = [outlines[a]?.blocks ?? [], outlines[b]?.blocks ?? []];
-    let blocks = 0;
-    while (blocks < x.length && blocks < y.length && x[blocks] === y[blocks]) blocks++;
-    return blocks * BLOCK_TOKENS;
-  };
+function costsOf(job: Job): Costs {
+  const { outlines, plan } = job;
   return {
     count: outlines.length,
     usage: (before, call) => {
       const { promptTokens = 0, outputTokens = 0 } = outlines[call] ?? {};
-      const computed = promptTokens - (before < 0 ? 0 : shared(before, call));
+      const computed = promptTokens - (before < 0 ? 0 : sharedBlocks(job, before, call) * BLOCK_TOKENS);
       return (outputTokens * computed + (outputTokens * (outputTokens + 1)) / 2) / CACHE_TOKENS;
     },
     delay: (call) => outlines[call]?.outputTokens ?? 0,
@@ -121,8 +117,7 @@ export async function benchGap(quick: boolean): Promise<void> {
   const rows = (quick ? [2, 4, 6].flatMap((at) => INSTANCES.slice(at, at + 1)) : INSTANCES).map(([name, workflow]) => {
     const job = jobOf(fileOf(workflow));
     const costs = costsOf(job);
-    const ranks: number[] = [];
-    job.plan.order.forEach((call, rank) => (ranks[call] = rank));
+    const ranks = ranksOf(job.plan.order);
     const planned = makespan(costs, (call) => ranks[call] ?? 0);
     const nearest = makespan(costs, (call, last) => costs.usage(last, call) - costs.usage(-1, call));
     const random = makeRandom(1);

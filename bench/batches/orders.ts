@@ -11,7 +11,8 @@ function least(ready: Iterable<number>, of: (index: number) => number): number |
   return best;
 }
 
-const ranksOf = (order: ArrayLike<number>): number[] => {
+/** The place of each line in an order. */
+export const ranksOf = (order: ArrayLike<number>): number[] => {
   const ranks: number[] = [];
   Array.from(order).forEach((index, rank) => (ranks[index] = rank));
   return ranks;
@@ -44,7 +45,8 @@ const operators = once(({ files }) => {
   return files.map(({ operator }) => names.indexOf(operator));
 });
 
-function shared({ outlines }: Job, a: number, b: number): number {
+/** Blocks that the prompts of two lines begin with in common. */
+export function sharedBlocks({ outlines }: Job, a: number, b: number): number {
   const [x, y] = [outlines[a]?.blocks ?? [], outlines[b]?.blocks ?? []];
   let blocks = 0;
   while (blocks < x.length && blocks < y.length && x[blocks] === y[blocks]) blocks++;
@@ -78,7 +80,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     return next === undefined || inFlight.some((index) => of(index) !== of(next)) ? undefined : next;
   },
   'longest shared prefix': (job, { ready, last }) =>
-    last === undefined ? least(ready, (index) => index) : least(ready, (index) => -shared(job, index, last)),
+    last === undefined ? least(ready, (index) => index) : least(ready, (index) => -sharedBlocks(job, index, last)),
   'system prompt': (job, { ready }) => least(ready, (index) => systems(job)[index] ?? 0),
   /** The file's order, as a client with a pool of connections sends it. */
   'simple client': (_, { ready }) => least(ready, (index) => index),
