@@ -9,13 +9,15 @@ import { passCheap, passThrough, passToOwner } from './unscheduled/passthrough.j
 import { releaseProgram } from './admin/programs.js';
 import { workflowHandlers, type TenantHandler } from './workflows/handlers.js';
 
-/** Paths for clients. Each checks the API key first, if keys are configured. */
-export function clientRoutes(context: Context): Routes {
+/** Paths for clients. Each checks the API key first, if keys are configured, and then waits for `ready`. */
+export function clientRoutes(context: Context, ready: Promise<void>): Routes {
   const client =
     (handler: TenantHandler): Handler =>
-    (request, response, params) => {
+    async (request, response, params) => {
       checkNotDraining(context);
-      return handler(context.auth.tenantOf(request), request, response, params);
+      const tenant = context.auth.tenantOf(request);
+      await ready;
+      await handler(tenant, request, response, params);
     };
   const owner = client((tenant, request, response, params) => {
     request.url = plainTarget(request.url ?? '');
