@@ -201,7 +201,6 @@ export class Batches {
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
       answers: this.#answersOf(shelf.tenant),
-      secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);

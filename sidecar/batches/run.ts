@@ -50,8 +50,6 @@ export interface RunPorts {
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
-  /** Seconds until the batch's window ends; absent: it has none. */
-  readonly secondsLeft?: () => number;
   /** Answers to deterministic requests that were kept; absent: none are. */
   readonly answers?: Answers | undefined;
 }
@@ -213,7 +211,7 @@ export class Run {
     const kept = this.ports.answers !== undefined && isDeterministic(line) ? hashOf(line.url, body) : undefined;
     const known = kept === undefined ? undefined : this.ports.answers?.get(kept);
     if (known !== undefined) return ended(200, parsed(known));
-    const headers = this.#rests.headersOf(index, this.name, this.ports.secondsLeft?.());
+    const headers = this.#rests.headersOf(index, this.name);
     const answer = await this.ports.ask({ id, url: line.url, body, headers }, signs);
     if (answer === undefined) return undefined;
     const { status, isBusy } = answer;
