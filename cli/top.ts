@@ -15,6 +15,13 @@ interface TopFlags extends AdminFlags {
   readonly once: boolean;
 }
 
+const LEGEND = `
+WAITS    the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room
+         in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others
+LVL      its queue: 0 goes first
+QUEUED   the waits of all its calls, so with parallel calls more than its AGE
+IDLE     since its last call; programs whose end nobody tells stay until their lease is over`;
+
 /** Longest wait for an answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
 /** As the gateway's own. */
@@ -32,6 +39,7 @@ export function addTopCommand(program: Command): void {
     .option('--filter <words>', 'programs whose names contain these; also tenant:NAME, engine:ID, state:waiting', '')
     .option('--limit <count>', 'most programs to print once', numberFrom(1, LIMIT_MAX, 'a whole number'), LIMIT)
     .option('--once', 'print the table once and exit, as without a terminal', false)
+    .addHelpText('after', LEGEND)
     .action((flags: TopFlags) => run(top, flags));
 }
 

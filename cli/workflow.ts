@@ -21,10 +21,10 @@ export function addWorkflowCommand(program: Command): void {
 }
 
 function table(rest: readonly NodeRest[]): string {
-  const columns = ['calls', 'prompt tokens', 'output tokens', 'tools, s', 'depth'];
-  const rows = rest.map(({ id, calls, promptTokens, outputTokens, toolMs, depth }) => [
+  const columns = ['calls', 'prompt tokens', 'output tokens', 'tools, s'];
+  const rows = rest.map(({ id, calls, promptTokens, outputTokens, toolMs }) => [
     id,
-    ...[calls, promptTokens, outputTokens, toolMs / 1000, depth].map((value) =>
+    ...[calls, promptTokens, outputTokens, toolMs / 1000].map((value) =>
       value.toLocaleString('en-US', { maximumFractionDigits: value < 100 ? 1 : 0 }),
     ),
   ]);

@@ -105,7 +105,7 @@ export class Target {
 function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw new LoadError('bad_target', `${text} is no http or https URL`);
+    throw new LoadError('bad_target', `${text} is no URL such as http://127.0.0.1:8000`);
   if (url.username !== '' || url.password !== '')
     throw new LoadError('bad_target', `the URL of ${url.host} holds credentials; --key names a variable that does`);
   if (url.search !== '' || url.hash !== '')

@@ -14,8 +14,9 @@
  */
 export { holds } from './condition.js';
 export { BadItems, ITEM, itemsOf } from './each.js';
+export { PROBLEMS_MAX, type Outline } from './graph.js';
 export { parseLine, problem, type BatchLine, type Problem } from './lines.js';
 export { isDeterministic, requestOf } from './merge.js';
-export { planOf, outlinesOf, PASSES, sharedTokens, type Outline, type Pass, type Plan } from './plan.js';
+export { planOf, outlinesOf, PASSES, sharedTokens, type Pass, type Plan } from './plan.js';
 export { hashesOf } from './prompt.js';
 export { fill, MissingAnswer, textOf } from './references.js';

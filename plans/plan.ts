@@ -4,8 +4,6 @@ import { originalsOf, requestOf } from './merge.js';
 import { orderOf, sharedBlocks } from './order.js';
 import { BLOCK_TOKENS, hashesOf, promptOf } from './prompt.js';
 
-export type { Outline } from './graph.js';
-
 /** Passes that a plan can do without: `merge` asks equal lines once, `order` puts shared beginnings side by side. */
 export const PASSES = ['merge', 'order'] as const;
 export type Pass = (typeof PASSES)[number];

@@ -44,7 +44,8 @@ const SLEEP_MS_MAX = 2 ** 31 - 1;
  * each command to its call. Each call has one owner from its arrival to its end.
  */
 export class Driver {
-  readonly #scheduler: Scheduler;
+  /** Settings, totals, and state as of its last step. */
+  readonly scheduler: Scheduler;
   readonly #waits: Waiting;
   /**
    * V8's old table of a Map that grows or shrinks refers to the new one. Once old, tables keep all later ones with their
@@ -63,7 +64,7 @@ export class Driver {
     balancer: Balancer,
     private readonly ports: DriverPorts,
   ) {
-    this.#scheduler = new Scheduler(config, balancer, undefined, ports.violated);
+    this.scheduler = new Scheduler(config, balancer, undefined, ports.violated);
     this.#waits = new Waiting(
       () => this.views,
       () => this.now(),
@@ -82,7 +83,7 @@ export class Driver {
 
   /** Number of calls in the queues. */
   get waiting(): number {
-    return this.#scheduler.views.waiting;
+    return this.scheduler.views.waiting;
   }
 
   /** Why the call waits. Where many wait, this may be as of a moment ago, and undefined for one that came since. */
@@ -97,12 +98,7 @@ export class Driver {
 
   /** Read-only state as of now. */
   get views(): Views {
-    return this.#scheduler.views.at(this.now());
-  }
-
-  /** Settings, totals, and state as of its last step. */
-  get scheduler(): Scheduler {
-    return this.#scheduler;
+    return this.scheduler.views.at(this.now());
   }
 
   /** Adds a call; `owner` receives its commands, perhaps before this returns. */
@@ -119,7 +115,7 @@ export class Driver {
   /** Replaces the scheduler's settings; no call is lost. */
   configure(config: Config, balancer: Balancer): void {
     const now = this.now();
-    const commands = this.#scheduler.configure(config, balancer, now);
+    const commands = this.scheduler.configure(config, balancer, now);
     for (const recorder of this.ports.recorders) recorder.configured(config, now, commands);
     this.#carryOut(commands);
     this.#drain();
@@ -135,7 +131,7 @@ export class Driver {
     for (let event = this.#pending.shift(); event !== undefined; event = this.#pending.shift()) {
       if (endsCall(event)) this.#release(event.call);
       const now = this.now();
-      const commands = this.#scheduler.step(event, now);
+      const commands = this.scheduler.step(event, now);
       for (const recorder of this.ports.recorders) recorder.step(event, now, commands);
       this.#carryOut(commands);
     }

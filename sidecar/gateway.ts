@@ -12,14 +12,7 @@ import { labelOf, type Config } from './config/index.js';
 import type { Context } from './context.js';
 import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
-import {
-  listen,
-  type Handler,
-  type Handlers,
-  type Listener,
-  type ListenerPorts,
-  type Routes,
-} from './http/listener.js';
+import { listen, type Listener, type ListenerPorts } from './http/listener.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
 import { readWorkflows } from './workflows/files.js';
@@ -58,8 +51,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     findEngines(context, config);
     const shared = admin.port === null;
     const asked = enginesAsked(context);
-    const client = after(asked, clientRoutes(context));
-    const routes = { ...client, ...probeRoutes(context), ...programRoutes(context, shared) };
+    const routes = { ...clientRoutes(context, asked), ...probeRoutes(context), ...programRoutes(context, shared) };
     const ports = listenerPorts(context);
     listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
     if (admin.port !== null) {
@@ -161,19 +153,6 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
   const joining = () => fleet.list().filter((engine) => engine.state === 'joining');
   const isAsking = () => !discovery.hasLooked || joining().length > 0;
   while (driver.now() < until ? isAsking() : joining().some((engine) => !engine.probed)) await sleep(ASKED_MS);
-}
-
-/** The same routes, whose requests wait for `ready`. */
-function after(ready: Promise<void>, routes: Routes): Routes {
-  let isReady = false;
-  void ready.then(() => (isReady = true));
-  const late = ([method, handler]: [string, Handler]): [string, Handler] => [
-    method,
-    (request, response, params) =>
-      isReady ? handler(request, response, params) : ready.then(() => handler(request, response, params)),
-  ];
-  const lateAll = (handlers: Handlers): Handlers => Object.fromEntries(Object.entries(handlers).map(late));
-  return Object.fromEntries(Object.entries(routes).map(([path, handlers]) => [path, lateAll(handlers)]));
 }
 
 function listenerPorts(context: Context): ListenerPorts {

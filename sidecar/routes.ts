@@ -9,13 +9,18 @@ import { passCheap, passThrough, passToOwner } from './unscheduled/passthrough.j
 import { releaseProgram } from './admin/programs.js';
 import { workflowHandlers, type TenantHandler } from './workflows/handlers.js';
 
-/** Paths for clients. Each checks the API key first, if keys are configured. */
-export function clientRoutes(context: Context): Routes {
+/** Paths for clients. Each checks the API key first, if keys are configured, and then waits for `ready`. */
+export function clientRoutes(context: Context, ready: Promise<void>): Routes {
+  let isReady = false;
+  void ready.then(() => (isReady = true));
   const client =
     (handler: TenantHandler): Handler =>
     (request, response, params) => {
       checkNotDraining(context);
-      return handler(context.auth.tenantOf(request), request, response, params);
+      const tenant = context.auth.tenantOf(request);
+      const run = () => handler(tenant, request, response, params);
+      // At once if possible: a body that comes before its reader makes a detour through the stream's buffer.
+      return isReady ? run() : ready.then(run);
     };
   const owner = client((tenant, request, response, params) => {
     request.url = plainTarget(request.url ?? '');

@@ -1,3 +1,4 @@
+import type { EngineList, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { clockFinding, type Finding } from './finding.js';
 
@@ -8,34 +9,14 @@ const ENGINES_SHOWN = 8;
 /** Share of calls whose program nothing named, from which programs are probably not recognised. */
 const UNNAMED_SHARE = 0.8;
 
-interface Engines {
-  readonly engines: readonly {
-    readonly id: string;
-    readonly state: string;
-    readonly capacity_tokens: number | null;
-    readonly down_reason: string | null;
-  }[];
-}
-
-interface Identified {
-  readonly calls: number;
-  readonly sources: readonly { readonly source: string; readonly calls: number }[];
-}
-
-interface Queue {
-  readonly waiting: number;
-  readonly longest_wait_seconds: number;
-  readonly waiting_for: Readonly<Record<string, number>>;
-}
-
 /** A running gateway, by its admin API. */
 export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
   const subject = 'gateway';
   try {
     const ask = async <T>(path: string) => (await client.json(path)) as T;
     const { date } = await client.ask('/gateway');
-    const { engines } = await ask<Engines>('/engines');
-    const [identified, queue] = [await ask<Identified>('/identity'), await ask<Queue>('/queue')];
+    const { engines } = await ask<EngineList>('/engines');
+    const [identified, queue] = [await ask<IdentitySources>('/identity'), await ask<Queue>('/queue')];
     return [
       { level: 'ok', subject, found: `${client.url} answers` },
       ...clockFinding(subject, date),
@@ -49,7 +30,7 @@ export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
   }
 }
 
-function engineStates(engines: Engines['engines']): Finding[] {
+function engineStates(engines: EngineList['engines']): Finding[] {
   const serving = engines.filter(({ state }) => state === 'up' || state === 'probation');
   const named = serving.slice(0, ENGINES_SHOWN).map(({ id }) => id).join(', '); // prettier-ignore
   const more = serving.length > ENGINES_SHOWN ? ' …' : '';
@@ -73,7 +54,7 @@ function engineStates(engines: Engines['engines']): Finding[] {
   return findings;
 }
 
-function identityFindings({ calls, sources }: Identified): Finding[] {
+function identityFindings({ calls, sources }: IdentitySources): Finding[] {
   const subject = 'identity';
   if (calls === 0) return [{ level: 'note', subject, found: 'no call so far' }];
   const unnamed = sources.find(({ source }) => source === 'none')?.calls ?? 0;

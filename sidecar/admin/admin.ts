@@ -26,33 +26,12 @@ import {
   queueRow,
   tenantRows,
   totalsRow,
+  type Shown,
 } from './rows.js';
 import { programPage } from './watch.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<
-  Context,
-  | 'config'
-  | 'auth'
-  | 'identifier'
-  | 'draining'
-  | 'driver'
-  | 'fleet'
-  | 'membership'
-  | 'metrics'
-  | 'log'
-  | 'threads'
-  | 'identified'
-  | 'known'
-  | 'pastCalls'
-  | 'totals'
-  | 'watchers'
-  | 'demo'
-  | 'shadow'
-  | 'observers'
-  | 'cluster'
-  | 'batches'
->;
+type Parts = Shown & Pick<Context, 'auth' | 'identifier' | 'metrics' | 'log' | 'threads' | 'watchers' | 'observers'>;
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 

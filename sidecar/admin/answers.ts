@@ -292,6 +292,7 @@ export const gatewayState = z
   })
   .meta({ id: 'GatewayState' });
 
+export type IdentitySources = z.infer<typeof identitySources>;
 export type Batch = z.infer<typeof batch>;
 export type Program = z.infer<typeof program>;
 export type ProgramDetail = z.infer<typeof programDetail>;

@@ -69,9 +69,9 @@ const PATHS: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'd
   },
   '/programs/{id}/hint': {
     post: {
-      summary: 'Declares the rest of it, for its next calls, or its deadline. Clients may do so with their own key.',
+      summary: 'Declares the rest of it, for its next calls. Clients may do so with their own key.',
       query: TENANT,
-      body: '`{"remaining": {"promptTokens": 1200, "outputTokens": 300, "calls": 4}}`; `calls` is optional. `{"deadline": 90}`, in seconds or as a time of RFC 3339. One of the two at least. See docs/WORKFLOWS.md.',
+      body: '`{"remaining": {"promptTokens": 1200, "outputTokens": 300, "calls": 4}}`; `calls` is optional. See docs/WORKFLOWS.md.',
       answer: answers.hinted,
       errors: [404, 413, 415],
     },

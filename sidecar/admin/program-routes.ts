@@ -5,7 +5,6 @@ import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
 import { endProgram, findProgram } from './programs.js';
 import { checked } from '../workflows/checked.js';
-import { deadlineAtMs } from '../workflows/deadline.js';
 import { workOf } from '../workflows/declaration.js';
 import { hintSchema } from '../workflows/schema.js';
 import { tenantIn } from './query.js';
@@ -38,16 +37,11 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
       POST: async (request, response, { id = '' }) => {
         const tenant = tenantFor(request);
         const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-        const { remaining, deadline } = checked(hintSchema, body);
+        const { remaining } = checked(hintSchema, body);
         const row = findProgram(context, id, tenant);
         const { config, driver } = context;
-        driver.emit({
-          type: 'programHinted',
-          program: row.id,
-          ...(remaining && { remaining: workOf(remaining) }),
-          ...(deadline !== undefined && { deadlineAtMs: deadlineAtMs(deadline, driver.now()) }),
-        });
-        const used = remaining !== undefined && config.policy.foresight === 'declared';
+        driver.emit({ type: 'programHinted', program: row.id, remaining: workOf(remaining) });
+        const used = config.policy.foresight === 'declared';
         sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
       },
     },

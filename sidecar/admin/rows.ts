@@ -13,8 +13,8 @@ import { clusterRow } from './cluster-row.js';
 import { limitOf, longestWaiting, programState, seconds, secondsOr, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<
+/** The parts of the gateway that rows show. */
+export type Shown = Pick<
   Context,
   | 'config'
   | 'draining'
@@ -157,7 +157,7 @@ function callRow(thread: ThreadView, view: CallView, setting: Setting): Answers.
 }
 
 /** The latest calls of a program, which may have left the process table. */
-export function pastCalls(context: Parts, program: ProgramId): Answers.PastCallList {
+export function pastCalls(context: Shown, program: ProgramId): Answers.PastCallList {
   return { calls: context.pastCalls.of(program).map(pastCallRow) };
 }
 
@@ -188,14 +188,14 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall): Answ
   };
 }
 
-export function engineRows(context: Parts): Answers.EngineList {
+export function engineRows(context: Shown): Answers.EngineList {
   const { byEngine } = context.totals.read(context.driver.now()).sum;
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
 }
 
 /** @param prompts of the last minutes, by engine */
 export function engineRow(
-  context: Parts,
+  context: Shown,
   engine: Engine,
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
@@ -237,7 +237,7 @@ const wholeRow = ({ window, inFlight, workingSetTokens, othersWaiting }: EngineV
   others_waiting: othersWaiting,
 });
 
-export function queueRow(context: Parts): Answers.Queue {
+export function queueRow(context: Shown): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
   const { name, firstQuantumMs } = context.config.policy;
   const bounds =
@@ -251,18 +251,18 @@ export function queueRow(context: Parts): Answers.Queue {
   };
 }
 
-export function tenantRows({ config, driver }: Parts): Answers.TenantList {
+export function tenantRows({ config, driver }: Shown): Answers.TenantList {
   const tenants = driver.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
   return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
 }
 
 /** The sources that named the programs of the last calls. */
-export function identityRow({ identified }: Parts) {
+export function identityRow({ identified }: Shown) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ totals, driver, shadow }: Parts): Answers.TotalsAnswer {
+export function totalsRow({ totals, driver, shadow }: Shown): Answers.TotalsAnswer {
   const { steps, sum, stepMs } = totals.read(driver.now());
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
@@ -282,7 +282,7 @@ export function totalsRow({ totals, driver, shadow }: Parts): Answers.TotalsAnsw
 }
 
 /** The steps of a range as columns. */
-export function historyRow({ totals, driver }: Parts, range: Range): Answers.History {
+export function historyRow({ totals, driver }: Shown, range: Range): Answers.History {
   const { steps, stepMs, firstMs, marks } = totals.read(driver.now(), range);
   const spread = (times: 'queues' | 'completions') => ({
     count: steps.map((step) => step[times].count),
@@ -309,7 +309,7 @@ export function historyRow({ totals, driver }: Parts, range: Range): Answers.His
 /** Means need no more than a tenth. */
 const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
 
-export function gatewayRow(context: Parts): Answers.GatewayState {
+export function gatewayRow(context: Shown): Answers.GatewayState {
   const { cluster, config, driver, draining, demo, shadow } = context;
   return {
     api: 1,

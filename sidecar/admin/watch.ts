@@ -13,28 +13,12 @@ import {
   programRows,
   queueRow,
   totalsRow,
+  type Shown,
 } from './rows.js';
 import type { ProgramPage } from './answers.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<
-  Context,
-  | 'batches'
-  | 'cluster'
-  | 'config'
-  | 'demo'
-  | 'draining'
-  | 'driver'
-  | 'fleet'
-  | 'identified'
-  | 'known'
-  | 'membership'
-  | 'pastCalls'
-  | 'shadow'
-  | 'totals'
-  | 'log'
-  | 'threads'
->;
+type Parts = Shown & Pick<Context, 'log' | 'threads'>;
 
 export function programPage(context: Parts, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
   const { limit, offset } = query;

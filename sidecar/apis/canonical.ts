@@ -1,5 +1,5 @@
 import type { CanonicalMessage, JsonObject } from './api.js';
-import { isObject, listOf, stringOf } from './fields.js';
+import { isObject, listOf, parseJson, stringOf } from './fields.js';
 
 /**
  * The canonical form of a message: equal for an answer from an engine and for the client's copy of it. Clients drop
@@ -85,11 +85,8 @@ function canonicalArguments(value: unknown): string {
   if (typeof value !== 'string') return canonicalJson(value ?? {});
   const text = value.trim();
   if (text === '') return '{}';
-  try {
-    return canonicalJson(JSON.parse(text));
-  } catch {
-    return text;
-  }
+  const parsed = parseJson(text);
+  return parsed === undefined ? text : canonicalJson(parsed);
 }
 
 /** JSON with sorted keys and no spaces, because clients in other languages order keys differently. */

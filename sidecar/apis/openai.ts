@@ -50,7 +50,6 @@ interface ChoiceSoFar {
 export class ChunkReader implements StreamReader {
   complete = false;
   failed = false;
-  readonly #facts: RequestFacts;
   readonly #finished = new Set<unknown>();
   /** By the engine's index. */
   readonly #choices = new Map<unknown, ChoiceSoFar>([[0, { text: [], calls: new Map() }]]);
@@ -59,8 +58,10 @@ export class ChunkReader implements StreamReader {
   readonly #named = new Kept(true);
   #usageObject: JsonObject | undefined;
 
-  constructor(facts: RequestFacts, wantsMessage: boolean) {
-    this.#facts = facts;
+  constructor(
+    private readonly asked: RequestFacts,
+    wantsMessage: boolean,
+  ) {
     this.#kept = new Kept(wantsMessage);
   }
 
@@ -85,14 +86,14 @@ export class ChunkReader implements StreamReader {
     this.#usageObject = chunk;
     // Only the chunk that we requested has usage and no choice; otherwise usage is part of a chunk that the client must
     // see.
-    return Array.isArray(chunk['choices']) && choices.length === 0 && !this.#facts.wantsUsage ? 'hide' : 'forward';
+    return Array.isArray(chunk['choices']) && choices.length === 0 && !this.asked.wantsUsage ? 'hide' : 'forward';
   }
 
   #readChoice(choice: JsonObject): void {
     if (typeof choice['finish_reason'] === 'string') {
       // Some servers send no [DONE]. Then an answer is complete when each of its choices has a finish reason.
       this.#finished.add(choice['index']);
-      if (this.#finished.size >= this.#facts.choices) this.complete = true;
+      if (this.#finished.size >= this.asked.choices) this.complete = true;
     }
     const delta = objectOf(choice['delta']);
     const into = this.#kept.wanted ? this.#choice(choice['index'] ?? 0) : undefined;

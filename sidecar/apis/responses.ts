@@ -172,15 +172,12 @@ class ResponseReader implements StreamReader {
   failed = false;
   /** The latest response object. */
   response: JsonObject = {};
-  readonly #wantsMessage: boolean;
   /** Events of finished items, for servers whose last event omits the output. */
   readonly #items: string[] = [];
   readonly #kept = new Kept(true);
   #last = '';
 
-  constructor(wantsMessage: boolean) {
-    this.#wantsMessage = wantsMessage;
-  }
+  constructor(private readonly wantsMessage: boolean) {}
 
   get nextSequence(): number {
     const sequence = /"sequence_number"\s*:\s*(\d{1,15})/.exec(this.#last)?.[1];
@@ -205,7 +202,7 @@ class ResponseReader implements StreamReader {
     return {
       ...facts,
       usageObject: facts.usage && usageObject,
-      message: this.#wantsMessage && this.complete && !this.failed ? message : undefined,
+      message: this.wantsMessage && this.complete && !this.failed ? message : undefined,
     };
   }
 

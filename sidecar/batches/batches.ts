@@ -201,7 +201,6 @@ export class Batches {
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
       answers: this.#answersOf(shelf.tenant),
-      secondsLeft: () => batch.expires_at - this.ports.now() / 1000,
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
@@ -235,7 +234,8 @@ export class Batches {
   async #conclude(work: Work): Promise<void> {
     const { shelf, id, run } = work;
     try {
-      const { status, request_counts: counts } = await work.conclude(this.ports.config().keepMs, (write) => this.#surely(write)); // prettier-ignore
+      const { keepMs } = this.ports.config();
+      const { status, request_counts: counts } = await work.conclude(keepMs, (write) => this.#surely(write));
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
       // It stays as it is on the disk, and goes on after the next start.

@@ -95,10 +95,10 @@ export function batchHandlers(
       GET: here(({ shelf, id, request, response }) => sendContent(shelf, fileOf(shelf, id), request, response)),
     },
     '/v1/batches': {
-      GET: answer(
-        ({ batches, shelf, request }) =>
-        page([...shelf.batches.keys()].map((id) => batches.shown(shelf, id)), request, 'batch'), // prettier-ignore
-      ),
+      GET: answer(({ batches, shelf, request }) => {
+        const all = [...shelf.batches.keys()].map((id) => batches.shown(shelf, id));
+        return page(all, request, 'batch');
+      }),
       POST: answer(async ({ batches, shelf, request, response }) => {
         const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
         return batches.create(shelf.tenant, checked(schema, body));

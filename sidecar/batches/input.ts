@@ -5,6 +5,7 @@ import {
   parseLine,
   planOf,
   problem,
+  PROBLEMS_MAX,
   type BatchLine,
   type Outline,
   type Pass,
@@ -13,8 +14,6 @@ import {
 } from '../../plans/index.js';
 import { readLines, type FileLine } from './line-file.js';
 
-/** Most problems that are reported. */
-const PROBLEMS_MAX = 100;
 /** Longest work in one go. */
 const SLICE_MS = 10;
 

@@ -1,5 +1,6 @@
-import { createReadStream } from 'node:fs';
+import { constants, createReadStream } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { GatewayError } from '../errors.js';
 
 const NEWLINE = 0x0a;
 
@@ -73,9 +74,16 @@ export interface Disk {
   readonly failed: (error: Error) => Promise<boolean>;
 }
 
-/** @throws Error if another gateway may write there */
+const RETRY_SECONDS = 5;
+
+export const moving = () =>
+  new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.', {
+    retryAfterSeconds: RETRY_SECONDS,
+  });
+
+/** @throws GatewayError `batches_moving` if another gateway may write there */
 export function checkOurs({ isOurs }: Disk): void {
-  if (!isOurs()) throw new Error('another gateway has the batches now');
+  if (!isOurs()) throw moving();
 }
 
 /** A file to which lines are appended, each whole: a failed write is repeated in its place. */
@@ -90,9 +98,7 @@ export class LineFile {
 
   /** Opens or makes a file, and cuts what follows its first `size` bytes: a half-written line. */
   static async open(path: string, size: number, disk: Disk): Promise<LineFile> {
-    const handle = await open(path, 'a')
-      .then((made) => made.close())
-      .then(() => open(path, 'r+'));
+    const handle = await open(path, constants.O_RDWR | constants.O_CREAT);
     await handle.truncate(size);
     return new LineFile(handle, size, disk);
   }

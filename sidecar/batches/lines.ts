@@ -1,4 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { fill, holds, ITEM, itemsOf, parseLine, type BatchLine } from '../../plans/index.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
@@ -9,24 +9,14 @@ export class Lines {
   /** Items of each list so far, by the index of its first line. */
   readonly #sizes = new Map<number, number>();
 
-  private constructor(
+  /** @param absent hears of lines whose list has no such item */
+  constructor(
     private readonly handle: FileHandle,
     private readonly input: Input,
     private readonly results: Results,
     private readonly urls: ReadonlySet<string>,
     private readonly absent: (index: number) => void,
   ) {}
-
-  /** @param absent hears of lines whose list has no such item */
-  static async open(
-    path: string,
-    input: Input,
-    results: Results,
-    urls: ReadonlySet<string>,
-    absent: (index: number) => void,
-  ): Promise<Lines> {
-    return new Lines(await open(path, 'r'), input, results, urls, absent);
-  }
 
   close(): Promise<void> {
     return this.handle.close();

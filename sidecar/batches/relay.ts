@@ -1,18 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { request as ask } from 'undici';
-import { GatewayError } from '../errors.js';
 import { hasBody } from '../http/body.js';
 import { toClient, toEngine } from '../http/headers.js';
+import { moving } from './line-file.js';
 
 /** Marks a request that a gateway has passed on: it is not passed on again. */
 const RELAYED = 'x-maitred-relayed';
-const RETRY_SECONDS = 5;
-
-const moving = () =>
-  new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.', {
-    retryAfterSeconds: RETRY_SECONDS,
-  });
 
 /**
  * Passes a request on to the gateway that has the batches, and its answer back.

@@ -1,7 +1,6 @@
 import type { Input } from './input.js';
 
 const TOKENS_MAX = 1e9;
-const DEADLINE_SECONDS_MAX = 30 * 86_400;
 
 /** The rest of each program of a batch: lines that are not done, and their tokens. */
 export class Rests {
@@ -23,14 +22,12 @@ export class Rests {
     this.#count(index, -1);
   }
 
-  /** A line's program, and the rest of it as declared foresight. @param secondsLeft until the window ends */
-  headersOf(index: number, name: string, secondsLeft: number | undefined): Record<string, string> {
+  /** A line's program, and the rest of it as declared foresight. */
+  headersOf(index: number, name: string): Record<string, string> {
     const program = this.input.programs[index] ?? 0;
     const rest = (tokens: Float64Array) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens[program] ?? 0)));
-    const seconds = Math.floor(Math.min(DEADLINE_SECONDS_MAX, Math.max(0, secondsLeft ?? 0)));
     return {
       'x-maitred-program': `batch_${name}.${program}`,
-      ...(secondsLeft !== undefined && { 'x-maitred-deadline': `${seconds}` }),
       ...((this.#size[program] ?? 0) > 1 && {
         'x-maitred-remaining': `prompt=${rest(this.#promptTokens)}, output=${rest(this.#outputTokens)}`,
       }),

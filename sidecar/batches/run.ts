@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
+import { open } from 'node:fs/promises';
 import { BadItems, isDeterministic, MissingAnswer, requestOf } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
+import { parseJson } from '../apis/fields.js';
 import type { Input } from './input.js';
 import { Lines } from './lines.js';
 import { Ready } from './ready.js';
@@ -48,8 +50,6 @@ export interface RunPorts {
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
-  /** Seconds until the batch's window ends; absent: it has none. */
-  readonly secondsLeft?: () => number;
   /** Answers to deterministic requests that were kept; absent: none are. */
   readonly answers?: Answers | undefined;
 }
@@ -111,7 +111,7 @@ export class Run {
     ports: RunPorts,
   ): Promise<Run> {
     const absent = (index: number): void => run.#leaveOut(index);
-    const lines = await Lines.open(path, input, results, urls, absent);
+    const lines = new Lines(await open(path, 'r'), input, results, urls, absent);
     const run = new Run(name, lines, input, results, ports);
     // Results of an earlier process count as if they had just come.
     for (let index = 0; index < input.needs.length; index++) if (results.stateOf(index) !== 'pending') run.#done(index);
@@ -211,7 +211,7 @@ export class Run {
     const kept = this.ports.answers !== undefined && isDeterministic(line) ? hashOf(line.url, body) : undefined;
     const known = kept === undefined ? undefined : this.ports.answers?.get(kept);
     if (known !== undefined) return ended(200, parsed(known));
-    const headers = this.#rests.headersOf(index, this.name, this.ports.secondsLeft?.());
+    const headers = this.#rests.headersOf(index, this.name);
     const answer = await this.ports.ask({ id, url: line.url, body, headers }, signs);
     if (answer === undefined) return undefined;
     const { status, isBusy } = answer;
@@ -270,9 +270,7 @@ const hashOf = (url: string, body: Buffer): string =>
   createHash('sha256').update(`${url}\n`).update(body).digest('base64');
 
 function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString()) as unknown;
-  } catch {
-    return body.toString();
-  }
+  const text = body.toString();
+  const value = parseJson(text);
+  return value === undefined ? text : value;
 }

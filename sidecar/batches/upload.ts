@@ -1,16 +1,12 @@
 import { open, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { boundaryOf, readForm } from './multipart.js';
 import { newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 
-export interface UploadLimits {
-  readonly fileBytes: number;
-  readonly bytesMax: number;
-  readonly filesMax: number;
-  readonly keepMs: number;
-}
+type UploadLimits = Pick<Config['batches'], 'fileBytes' | 'bytesMax' | 'filesMax' | 'keepMs'>;
 
 /** Longest field besides the file. */
 const FIELD_CHARS_MAX = 1000;

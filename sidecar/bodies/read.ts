@@ -21,13 +21,9 @@ export interface ReadBody {
 }
 
 /** The same, as data that a thread can send. */
-export interface SentBody {
-  readonly body: JsonObject;
-  readonly keys: readonly string[];
+export interface SentBody extends Omit<ReadBody, 'raw' | 'facts'> {
   readonly facts: Omit<RequestFacts, 'conversation'>;
   readonly messages: readonly CanonicalMessage[];
-  readonly opening: Opening | undefined;
-  readonly hash: string;
 }
 
 /** @throws GatewayError as `parseJsonBody` and `readRequest` */
@@ -101,7 +97,7 @@ export function toSent({ body, keys, facts, opening }: ReadBody, hash: string, c
   const small = Object.entries(body).filter(([name, value]) => !PROMPT_FIELDS.has(name) && isSmall(value));
   return {
     body: Object.fromEntries(small),
-    keys: [...keys],
+    keys,
     facts: Object.assign({}, facts, { conversation: undefined }),
     messages: isMatched ? messages : [],
     opening,
@@ -115,7 +111,7 @@ function shortened(message: CanonicalMessage, charsMax: number): CanonicalMessag
   return { ...message, content: `${content.slice(0, HEAD_CHARS)}\u0000${hash('sha256', content, 'base64')}` };
 }
 
-export function fromSent({ keys, facts, messages, ...sent }: SentBody, raw: Buffer): ReadBody {
+export function fromSent({ facts, messages, ...sent }: SentBody, raw: Buffer): ReadBody {
   const turns = messages.map((message) => ({ role: message.role, read: () => message }));
-  return { ...sent, raw, keys: new Set(keys), facts: { ...facts, conversation: () => turns } };
+  return { ...sent, raw, facts: { ...facts, conversation: () => turns } };
 }

@@ -16,7 +16,6 @@ import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
 import { fingerprintOf, saysRetry } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
-import { deadlineOf } from '../workflows/deadline.js';
 import { readDeclaration } from '../workflows/declaration.js';
 
 /** The parts of the gateway that this file uses. */
@@ -85,7 +84,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   if (fleet.serving(facts.model).length === 0 && !fleet.awaited.has(facts.model)) throw unserved(context, facts.model);
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
-  const { raw, keys, declaration, deadline } = readDeclaration(headers, given);
+  const { raw, keys, declaration } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(given);
   const before = context.returning.find(tenant, fingerprint);
   const own = context.identifier.identify({ tenant, headers, body, facts, before });
@@ -101,7 +100,6 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     return row && { ...row, repeats: context.repeats.of(program) };
   });
   const declared = declaration && context.workflows.declared(tenant, declaration);
-  const row = declared === undefined ? undefined : driver.scheduler.views.times(identity.program);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),
@@ -118,7 +116,6 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     family: familyOf(facts.model, opening, context.tokens),
     declared,
     workflow: declaration?.workflow,
-    deadlineAtMs: deadlineOf(deadline, declared?.dueAfterMs, row, driver.now()),
     fingerprint,
     isRetry: saysRetry(headers),
     isLine: line !== undefined,

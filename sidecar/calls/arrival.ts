@@ -15,7 +15,6 @@ export function arrivalOf(spec: CallSpec): CallArrived {
     promptTokens,
     ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
     ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
-    ...(spec.deadlineAtMs !== undefined && { deadlineAtMs: spec.deadlineAtMs }),
     request: spec.fingerprint,
     ...(facts.stream && { patient: true }),
     ...(spec.isBackground && { background: true }),

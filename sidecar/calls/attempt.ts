@@ -6,6 +6,7 @@ import { GatewayError, type ErrorNames } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
 import { isOfCaller, isSecret, namesOf, quoteOf, secretsOf } from './refusal.js';
 import type { CallSpec } from './spec.js';
+import { joined } from '../http/splice.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
 import { tellEngine } from './tell-engine.js';
 
@@ -176,7 +177,7 @@ export class Attempt implements AnswerSink {
   #settleWhole(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
     const status = this.#status;
-    const body = this.#body();
+    const body = joined(this.#chunks);
     if (isBusy(status) && !(status === 429 && isOfCaller(body))) this.sink.busy(status, this.#headers, body);
     else if (error !== undefined && !isBusy(status)) this.sink.failed(error, fault);
     else if (status >= 300 && status < 500) this.sink.answered(status, this.#headers, body, undefined);
@@ -214,10 +215,6 @@ export class Attempt implements AnswerSink {
     } else {
       this.sink.answered(this.#status, this.#headers, body, this.call.api.readAnswer(answer));
     }
-  }
-
-  #body(): Buffer {
-    return this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks, this.#bytes);
   }
 
   #tooLarge(): void {

@@ -145,9 +145,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (this.#state === 'ended') return;
     if (!this.#reply.streaming)
       this.#reply.open(Object.assign(toClient(this.#engineHeaders, this.#attempt?.engine.url), this.#headers()));
-    if (this.#reply.write(bytes)) return;
-    this.#attempt?.pause();
-    this.#reply.drained(() => this.#attempt?.resume());
+    if (this.#attempt !== undefined) this.#reply.write(bytes, this.#attempt);
   }
 
   progressed(events: number): void {

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Api, StreamReader } from '../apis/api.js';
 import type { GatewayError } from '../errors.js';
-import { sendError } from '../http/answer.js';
+import { sendError, writeFrom, type Source } from '../http/answer.js';
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
 
 /**
@@ -73,21 +73,9 @@ export class Reply {
     if (!this.response.writableNeedDrain) this.response.write(sseComment(text));
   }
 
-  /**
-   * Sends bytes of the stream.
-   * @returns whether to continue; after `false`, wait for `drained` before the next write
-   */
-  write(chunk: Buffer): boolean {
-    if (this.response.write(chunk)) return true;
-    this.#socket.setTimeout(this.idleMs);
-    return false;
-  }
-
-  drained(then: () => void): void {
-    this.response.once('drain', () => {
-      this.#socket.setTimeout(0);
-      then();
-    });
+  /** Sends bytes of the stream. @param source pauses while the client reads none of them */
+  write(chunk: Buffer, source: Source): void {
+    writeFrom(source, chunk, this.response, this.#socket, this.idleMs);
   }
 
   /** Ends the stream. */

@@ -1,15 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type {
-  CallId,
-  Dispatch,
-  Elsewhere,
-  EngineId,
-  Family,
-  Millis,
-  TenantId,
-  Tokens,
-  Usage,
-} from '../../src/index.js';
+import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from './active.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -44,8 +34,6 @@ export interface CallSpec {
   readonly declared: Declared | undefined;
   /** The workflow that it names; undefined: none. */
   readonly workflow: string | undefined;
-  /** When its program is to be done, on the driver's clock; undefined: the client does not say. */
-  readonly deadlineAtMs: Millis | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
   /** Whether the client marks the request as a retry. */

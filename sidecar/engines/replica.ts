@@ -326,5 +326,13 @@ export class Replica implements Engine {
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code = error.name } = error as NodeJS.ErrnoException;
-  return error.message || code;
+  return PLAIN[code] ?? (error.message || code);
 }
+
+/** Errors whose message says no more than its code and the engine's address. */
+const PLAIN: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EHOSTUNREACH: 'host unreachable',
+  ENOTFOUND: 'host not found',
+};

@@ -1,4 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Api } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
 import { requestIdOf } from './headers.js';
@@ -45,4 +46,27 @@ export function sendError(
  */
 export function asGatewayError(thrown: unknown): GatewayError {
   return thrown instanceof GatewayError ? thrown : new GatewayError('internal', 'The gateway failed.');
+}
+
+/** A stream of bytes that can wait. */
+export interface Source {
+  pause(): void;
+  resume(): void;
+}
+
+/** Passes bytes on to a client. While it reads none, the source waits; after `idleMs`, Node closes its connection. */
+export function writeFrom(
+  source: Source,
+  chunk: Buffer,
+  response: ServerResponse,
+  socket: Socket,
+  idleMs: number,
+): void {
+  if (response.write(chunk)) return;
+  source.pause();
+  socket.setTimeout(idleMs);
+  response.once('drain', () => {
+    socket.setTimeout(0);
+    source.resume();
+  });
 }

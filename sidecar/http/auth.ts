@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { tenantId, type TenantId } from '../../src/index.js';
 import { DEFAULT_TENANT, type Config } from '../config/index.js';
@@ -64,6 +64,4 @@ function bearer(headers: IncomingHttpHeaders): string | undefined {
   return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }
 
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/api.js';
+import { isObject, parseJson } from '../apis/fields.js';
 import { GatewayError } from '../errors.js';
 
 /** A JSON request body: the bytes to forward, and their contents. */
@@ -40,24 +41,15 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
   const raw = withoutMark(bytes);
   if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body.');
-  const body = parse(raw);
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new GatewayError('invalid_body', 'The request body must be a JSON object.');
-  }
-  return { raw, body: body as JsonObject };
+  const body = parseJson(raw.toString('utf8'));
+  if (body === undefined) throw new GatewayError('invalid_json', 'The request body is not valid JSON.');
+  if (!isObject(body)) throw new GatewayError('invalid_body', 'The request body must be a JSON object.');
+  return { raw, body };
 }
 
 /** The bytes without a byte-order mark. */
 export const withoutMark = (bytes: Buffer): Buffer =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
-
-function parse(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch {
-    throw new GatewayError('invalid_json', 'The request body is not valid JSON.');
-  }
-}
 
 export function isJson(request: IncomingMessage): boolean {
   return /^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(request.headers['content-type'] ?? '');

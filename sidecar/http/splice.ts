@@ -18,7 +18,9 @@ export function splicedBody(raw: Buffer, keys: ReadonlySet<unknown>, fields: Jso
   return raw.length < PARTS_BYTES ? joined(parts) : parts;
 }
 
-const joined = (parts: readonly Buffer[]): Buffer => (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+/** Parts of a body as one buffer, copied only if there are several. */
+export const joined = (parts: readonly Buffer[]): Buffer =>
+  parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
 
 /**
  * Sets top-level fields of a JSON object in its bytes. All other bytes stay unchanged: large numbers, escapes, repeated

@@ -31,7 +31,7 @@ export function readingsOf(path: string): string[] {
   for (let i = 0; i < ENCODINGS_MAX; i++) {
     if (/[;\\\u0000-\u001f\u007f]|(^|\/)\.\.?(\/|$)/.test(plain)) throw invalidPath();
     readings.push(tidy(plain));
-    const decoded = decode(plain);
+    const decoded = percentDecoded(plain);
     if (decoded === plain) return readings;
     // The original must be well encoded; a decoded one may contain a lone percent sign.
     if (decoded === undefined && i === 0) throw invalidPath();
@@ -53,13 +53,13 @@ function tidy(path: string): string {
 
 /** @throws GatewayError `invalid_path` for a path that the router cannot decode */
 export function checkEncoding(path: string): void {
-  if (path.includes('%') && decode(path) === undefined) throw invalidPath();
+  if (path.includes('%') && percentDecoded(path) === undefined) throw invalidPath();
 }
 
-/** `undefined` unless the path is percent-encoded UTF-8. */
-function decode(path: string): string | undefined {
+/** `undefined` unless the text is percent-encoded UTF-8. */
+export function percentDecoded(text: string): string | undefined {
   try {
-    return decodeURIComponent(path);
+    return decodeURIComponent(text);
   } catch {
     return undefined;
   }

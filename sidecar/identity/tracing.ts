@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { percentDecoded } from '../http/target.js';
 import { readTraceparent } from '../http/traceparent.js';
 import { valueOf } from './harnesses.js';
 import type { Claim } from './identity.js';
@@ -27,18 +28,10 @@ function readBaggage(header: string): Map<string, string> {
     const [pair = ''] = member.split(';', 1);
     const equals = pair.indexOf('=');
     const key = pair.slice(0, Math.max(0, equals)).trim();
-    const value = decoded(pair.slice(equals + 1).trim());
+    const value = percentDecoded(pair.slice(equals + 1).trim());
     if (key !== '' && value !== undefined && !entries.has(key)) entries.set(key, value);
   }
   return entries;
-}
-
-function decoded(value: string): string | undefined {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Treats a trace as a program. That holds for tracers with one trace per run, so this source is off by default. */

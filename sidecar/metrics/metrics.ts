@@ -132,9 +132,7 @@ export class Metrics implements Observer {
   }
 
   programGone(gone: ProgramGone): void {
-    const { cause, deadline } = gone;
-    this.#programsEnded.inc({ cause });
-    if (deadline !== undefined) this.tenants.of(deadline.tenant)[deadline.lateMs > 0 ? 'missed' : 'met'] += 1;
+    this.#programsEnded.inc({ cause: gone.cause });
     this.#completions.gone(gone);
   }
 

@@ -30,16 +30,8 @@ const ended = (outcome: Outcome): Sum => ({
   labels: { outcome },
 });
 
-const deadline = (outcome: 'met' | 'missed'): Sum => ({
-  name: 'maitred_tenant_deadlines_total',
-  help: 'Programs of the tenant that declared a deadline and have left the table, by whether their last call met it.',
-  labels: { outcome },
-});
-
 export const TENANT_SUMS = {
   ...(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, ended(outcome)])) as Record<Outcome, Sum>),
-  met: deadline('met'),
-  missed: deadline('missed'),
   accepted: { name: 'maitred_tenant_calls_accepted_total', help: 'Calls of the tenant that the scheduler took in.' },
   rejected: {
     name: 'maitred_tenant_calls_rejected_total',

@@ -20,7 +20,6 @@ import {
   type Family,
   type LogLine,
   type Millis,
-  type ProgramGone,
   type ProgramId,
   type TenantId,
 } from '../../src/index.js';
@@ -186,15 +185,9 @@ class Aliases {
 
   inCommands(commands: readonly Command[]): readonly Command[] {
     if (!commands.some((command) => 'program' in command)) return commands;
-    return commands.map((command) => (command.type === 'programGone' ? this.#inGone(command) : command));
-  }
-
-  #inGone({ deadline, ...gone }: ProgramGone): ProgramGone {
-    return {
-      ...gone,
-      program: this.#program(gone.program),
-      ...(deadline && { deadline: { ...deadline, tenant: this.#tenant(deadline.tenant) } }),
-    };
+    return commands.map((command) =>
+      'program' in command ? { ...command, program: this.#program(command.program) } : command,
+    );
   }
 
   /** The settings that a replay needs. */

@@ -6,6 +6,7 @@ import type { Active } from '../calls/active.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
+import { writeFrom } from '../http/answer.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { isEventStream } from '../http/sse.js';
@@ -103,13 +104,8 @@ export class Relay implements AnswerSink, Active {
   }
 
   data(chunk: Buffer): void {
-    if (this.asked.response.write(chunk)) return;
-    this.#exchange?.pause();
-    this.#socket.setTimeout(this.context.config.timeouts.idleMs);
-    this.asked.response.once('drain', () => {
-      this.#socket.setTimeout(0);
-      this.#exchange?.resume();
-    });
+    const { idleMs } = this.context.config.timeouts;
+    if (this.#exchange !== undefined) writeFrom(this.#exchange, chunk, this.asked.response, this.#socket, idleMs);
   }
 
   end(): void {

@@ -1,4 +1,3 @@
-import { depthsOf } from './depth.js';
 import type { Workflow } from './schema.js';
 import { restOf } from './solve.js';
 
@@ -17,8 +16,6 @@ export interface NodeRest {
   readonly outputTokens: number;
   /** Time between nodes, such as that of tools. */
   readonly toolMs: number;
-  /** Length of the longest path to an end, in calls; a cycle counts each node once. */
-  readonly depth: number;
 }
 
 type Analysis =
@@ -57,10 +54,9 @@ export function analyse(workflow: Workflow): Analysis {
     chain,
     nodes.map((node, place) => [calls[place] ?? 0, node.promptTokens, node.outputTokens, chain.toolMs[place] ?? 0]),
   );
-  const depths = depthsOf(chain.to, calls);
   const found = nodes.map(({ id }, place): NodeRest => {
     const [callsLeft = 0, promptTokens = 0, outputTokens = 0, toolMs = 0] = rest[place] ?? [];
-    return { id, calls: callsLeft, promptTokens, outputTokens, toolMs, depth: depths[place] ?? 0 };
+    return { id, calls: callsLeft, promptTokens, outputTokens, toolMs };
   });
   const endless = found.findIndex((node) => node.calls > CALLS_MAX);
   if (endless < 0) return { nodes: found };
@@ -108,10 +104,10 @@ function chainOf({ nodes, edges }: Workflow, places: ReadonlyMap<string, number>
 }
 
 /** For people: three digits after the point. */
-export function rounded({ id, calls, promptTokens, outputTokens, toolMs, depth }: NodeRest): NodeRest {
+export function rounded({ id, calls, promptTokens, outputTokens, toolMs }: NodeRest): NodeRest {
   const round = (value: number): number => Math.round(1000 * value) / 1000;
   const tokens = { promptTokens: round(promptTokens), outputTokens: round(outputTokens) };
-  return { id, calls: round(calls), ...tokens, toolMs: round(toolMs), depth };
+  return { id, calls: round(calls), ...tokens, toolMs: round(toolMs) };
 }
 
 /** Every node must be reachable from the start, and an end from every node. */

@@ -6,7 +6,6 @@ import { GatewayError } from '../errors.js';
 import { withoutField } from '../http/splice.js';
 import { valueOf } from '../identity/harnesses.js';
 import { checked } from './checked.js';
-import { readDeadlineHeader, type Deadline } from './deadline.js';
 import { TOKENS_MAX, fieldSchema, remainingSchema } from './schema.js';
 
 type Remaining = z.output<typeof remainingSchema>;
@@ -15,7 +14,6 @@ const FIELD = 'maitred';
 const REMAINING = 'x-maitred-remaining';
 const WORKFLOW = 'x-maitred-workflow';
 const NODE = 'x-maitred-node';
-const DEADLINE = 'x-maitred-deadline';
 
 /** A read body, so far as it matters here. */
 interface Read {
@@ -40,20 +38,19 @@ export interface Declaration {
 export function readDeclaration(
   headers: IncomingHttpHeaders,
   read: Read,
-): Pick<Read, 'raw' | 'keys'> & { readonly declaration?: Declaration; readonly deadline?: Deadline | undefined } {
-  const [rest, workflow, node, due] = [REMAINING, WORKFLOW, NODE, DEADLINE].map((name) => valueOf(headers, name));
+): Pick<Read, 'raw' | 'keys'> & { readonly declaration?: Declaration } {
+  const [rest, workflow, node] = [REMAINING, WORKFLOW, NODE].map((name) => valueOf(headers, name));
   const { raw, body, keys } = read;
   const hasField = keys.has(FIELD);
-  if (!hasField && [rest, workflow, node, due].every((value) => value === undefined)) return read;
+  if (!hasField && [rest, workflow, node].every((value) => value === undefined)) return read;
   const field = hasField ? readField(body[FIELD]) : {};
   const ofWork = {
     remaining: field.remaining ?? (rest === undefined ? undefined : readHeader(rest)),
     workflow: field.workflow ?? workflow,
     node: field.node ?? node,
   };
-  const deadline = field.deadline ?? (due === undefined ? undefined : readDeadlineHeader(due));
   const isOfWork = Object.values(ofWork).some((value) => value !== undefined);
-  const told = { ...(isOfWork && { declaration: ofWork }), deadline };
+  const told = isOfWork ? { declaration: ofWork } : {};
   if (!hasField) return { raw, keys, ...told };
   const others = new Set(keys);
   others.delete(FIELD);

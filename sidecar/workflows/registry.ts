@@ -21,8 +21,6 @@ export interface Registered {
 /** The part of a call's declaration that the scheduler gets. */
 export interface Declared {
   readonly remaining?: Work;
-  /** Time that the program may take from its first call on. */
-  readonly dueAfterMs?: number;
   /** Reason why the named node says nothing. */
   readonly problem?: 'unknown_workflow' | 'unknown_node';
 }
@@ -110,21 +108,16 @@ export class Workflows {
     this.#byTenant.get(tenant)?.delete(name);
   }
 
-  /**
-   * A call's declaration: work in its own words, or else the rest from the node that it names; and the deadline of its
-   * workflow.
-   */
+  /** A call's declaration: work in its own words, or else the rest from the node that it names. */
   declared(tenant: TenantId, { remaining, workflow, node }: Declaration): Declared {
     const registered = this.#byTenant.get(tenant)?.get(workflow ?? '');
-    const seconds = registered?.workflow.deadline;
-    const due = seconds === undefined ? {} : { dueAfterMs: 1000 * seconds };
-    if (remaining !== undefined) return { remaining: workOf(remaining), ...due };
+    if (remaining !== undefined) return { remaining: workOf(remaining) };
     if (workflow === undefined && node === undefined) return {};
     if (registered === undefined) return { problem: 'unknown_workflow' };
     const rest = registered.rest.get(node ?? '');
-    if (rest === undefined) return { problem: 'unknown_node', ...due };
+    if (rest === undefined) return { problem: 'unknown_node' };
     // A graph without sizes says nothing of work.
-    return rest.calls > 0 ? { remaining: workOf(rest), ...due } : due;
+    return rest.calls > 0 ? { remaining: workOf(rest) } : {};
   }
 }
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { countSchema, DAY_MS, msSchema, nameSchema, WORKFLOW_NODES_MAX } from '../config/index.js';
-import { deadlineSchema, secondsAhead } from './deadline.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
 const CALLS_MAX = 1e6;
@@ -14,18 +13,13 @@ export const remainingSchema = z.strictObject({
 });
 
 /** The body of `POST /programs/{id}/hint`. */
-export const hintSchema = z
-  .strictObject({ remaining: remainingSchema.optional(), deadline: deadlineSchema.optional() })
-  .refine(({ remaining, deadline }) => remaining !== undefined || deadline !== undefined, {
-    error: 'must have remaining or deadline',
-  });
+export const hintSchema = z.strictObject({ remaining: remainingSchema });
 
 /** The body field `maitred` of a call. Any name is accepted here: unknown ones are reported, not refused. */
 export const fieldSchema = z.strictObject({
   remaining: remainingSchema.optional(),
   workflow: z.string().optional(),
   node: z.string().optional(),
-  deadline: deadlineSchema.optional(),
 });
 
 const nodeId = z
@@ -36,7 +30,6 @@ const nodeId = z
 export const workflowSchema = z.strictObject({
   name: nameSchema,
   start: nodeId.optional(),
-  deadline: secondsAhead.optional(),
   nodes: z
     .array(
       z.strictObject({

@@ -106,8 +106,7 @@ export class Calls {
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;
-    const deadlineAtMs = this.#declarations.deadlineAtMs(job);
-    gateway.tell(callArrived(job, { remaining, deadlineAtMs }));
+    gateway.tell(callArrived(job, remaining));
   }
 
   /**

@@ -62,10 +62,9 @@ export const conditionsSchema = z.strictObject({
     .strictObject({
       spread: z.number().min(1).max(1000).default(1).describe('Largest factor by which they are too large or too small.'), // prettier-ignore
       mistakenShare: z.number().min(0).max(1).default(0).describe('Share of programs that declare the work of the program before them: a wrong graph.'), // prettier-ignore
-      deadlineMs: durationMs.exactOptional().describe('Every program declares a deadline this long after its arrival; 0: at once.'), // prettier-ignore
     })
     .exactOptional()
-    .describe('Wrong declarations of the work that programs still bring, used with `policy.foresight: declared`, and deadlines. Without this the work is declared truly, and no deadline.'), // prettier-ignore
+    .describe('Wrong declarations of the work that programs still bring, used with `policy.foresight: declared`. Without this the work is declared truly.'), // prettier-ignore
   gatewayRestarts: z
     .strictObject({ atMs: times.describe('Set times of restarts.') })
     .exactOptional()

@@ -1,4 +1,4 @@
-import { millis, tokens, type Millis, type Work } from '../../src/index.js';
+import { tokens, type Work } from '../../src/index.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 import type { Conditions } from './conditions.js';
 import type { Draws } from './draws.js';
@@ -26,12 +26,6 @@ export class Declarations {
       promptTokens: tokens(Math.round(promptTokens * factor)),
       outputTokens: tokens(Math.round(outputTokens * factor)),
     };
-  }
-
-  /** When the program is to be done; undefined: its client does not say. */
-  deadlineAtMs({ played }: Job): Millis | undefined {
-    const { deadlineMs } = this.wrong;
-    return deadlineMs === undefined ? undefined : millis(played.run.arrivedMs + deadlineMs);
   }
 
   /** A program that outlives the one for which it is mistaken declares the last call of that one again and again. */

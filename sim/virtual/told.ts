@@ -8,7 +8,6 @@ import {
   type CallId,
   type Event,
   type EngineReported,
-  type Millis,
   type Work,
 } from '../../src/index.js';
 import type { Engine, EngineSettings } from '../engine/engine.js';
@@ -21,13 +20,8 @@ const TENANT = 't';
 
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
-/** A client's declaration of its program. */
-interface Declared {
-  readonly remaining: Work | undefined;
-  readonly deadlineAtMs: Millis | undefined;
-}
-
-export function callArrived(job: Job, { remaining, deadlineAtMs }: Declared): Event {
+/** @param remaining the work to come, as its client declares it */
+export function callArrived(job: Job, remaining: Work | undefined): Event {
   const family = job.played.layout.family(job.call.thread);
   return {
     type: 'callArrived',
@@ -42,7 +36,6 @@ export function callArrived(job: Job, { remaining, deadlineAtMs }: Declared): Ev
     request: `${job.call.thread}/${job.index}`,
     ...(family !== undefined && { family }),
     ...(remaining !== undefined && { remaining }),
-    ...(deadlineAtMs !== undefined && { deadlineAtMs }),
   };
 }
 

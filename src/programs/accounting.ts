@@ -75,22 +75,19 @@ export class Accounting {
   }
 
   /** The call has arrived: adds it to its program. */
-  begin(call: Call, { remaining, deadlineAtMs }: Pick<CallArrived, 'remaining' | 'deadlineAtMs'>): void {
+  begin(call: Call, { remaining }: Pick<CallArrived, 'remaining'>): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
-    program.deadlineAtMs = deadlineAtMs ?? program.deadlineAtMs;
     this.foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
   }
 
-  /** A client has declared the rest of its program, or its deadline. */
-  hinted({ program, remaining, deadlineAtMs }: ProgramHinted): void {
+  /** A client has declared the rest of its program. */
+  hinted({ program, remaining }: ProgramHinted): void {
     const row = this.table.get(program);
-    if (row === undefined) return;
-    row.deadlineAtMs = deadlineAtMs ?? row.deadlineAtMs;
-    this.foresight.declared(row, remaining, this.#config.policy);
+    if (row !== undefined) this.foresight.declared(row, remaining, this.#config.policy);
   }
 
   /**
@@ -221,7 +218,6 @@ export class Accounting {
 
 /** The notice that a row has left the table. */
 export function goneNotice(row: Program): ProgramGone {
-  const endMs = row.lastCompletionAtMs ?? row.createdAtMs;
   return {
     type: 'programGone',
     program: row.id,
@@ -230,9 +226,6 @@ export function goneNotice(row: Program): ProgramGone {
     serviceMs: row.serviceMs as Millis,
     waitingMs: row.waitingMs as Millis,
     durationMs: durationMsOf(row),
-    ...(row.deadlineAtMs !== undefined && {
-      deadline: { tenant: row.tenant, lateMs: (endMs - row.deadlineAtMs) as Millis },
-    }),
   };
 }
 

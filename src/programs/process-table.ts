@@ -56,9 +56,6 @@ export class Program {
   /** Its rest as its client declares it; undefined without foresight, and before its first call with it. */
   outlook: Outlook | undefined;
 
-  /** When it is to be done, as its client declared it; undefined: nothing was declared. */
-  deadlineAtMs: number | undefined;
-
   /** Cause of its removal from the table. The program ends with its last active call. */
   removed: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */

@@ -1,4 +1,4 @@
-import { type CallArrived, type CallFailed, type CallFinished, type Command, type Elsewhere, type EngineJoined, type Event, type Family, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
+import { type CallArrived, type CallFailed, type CallFinished, type Command, type Elsewhere, type EngineJoined, type Event, type Family, type ProgramGone, type ProgramHinted, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -85,14 +85,21 @@ const LEFT_EVENTS: Readonly<Record<string, Shape>> = {
   memoryMoved: { engine: text, program: text, thread: text, action: text, ok: yesOrNo, tokens: count, ms: number },
 };
 
+/** A field that has left, as older logs have it: taken away, so that a replay does not miss it. */
+const left: Rule = (holder, key) => {
+  holder[key] = undefined;
+  return undefined;
+};
+
 /** The same of commands. A replay finds that they are not given any more. */
 const LEFT_COMMANDS: Readonly<Record<string, Shape>> = {
   warm: { engine: text, program: text, thread: text, tokens: count, reason: text },
   cancelWarm: { engine: text, program: text, thread: text },
 };
 
-const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | EngineJoined>> & {
-  readonly callArrived: ShapeOf<CallArrived> & { readonly 'prefix?': Rule };
+const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | EngineJoined | ProgramHinted>> & {
+  readonly callArrived: ShapeOf<CallArrived> & { readonly 'prefix?': Rule; readonly 'deadlineAtMs?': Rule };
+  readonly programHinted: ShapeOf<ProgramHinted> & { readonly 'deadlineAtMs?': Rule };
   readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule; readonly 'tools?': Rule };
   readonly engineJoined: ShapeOf<EngineJoined> & { readonly 'capabilities?': Rule };
   readonly callFailed: Shape;
@@ -115,7 +122,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
     'family?': object(FAMILY),
     'remaining?': object(WORK),
     'elsewhere?': object(ELSEWHERE),
-    'deadlineAtMs?': number,
+    'deadlineAtMs?': left,
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -131,7 +138,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
-  programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': number },
+  programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': left },
   programMoved: { program: text },
   engineJoined: {
     engine: text,
@@ -167,7 +174,9 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
   woke: {},
 };
 
-const COMMANDS: ShapesOf<Command> = {
+const COMMANDS: ShapesOf<Exclude<Command, ProgramGone>> & {
+  readonly programGone: ShapeOf<ProgramGone> & { readonly 'deadline?': Rule };
+} = {
   dispatch: {
     call: text,
     engine: text,
@@ -186,7 +195,7 @@ const COMMANDS: ShapesOf<Command> = {
     serviceMs: number,
     waitingMs: number,
     durationMs: number,
-    'deadline?': object({ tenant: text, lateMs: number }),
+    'deadline?': left,
   },
 };
 

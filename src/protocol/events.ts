@@ -53,8 +53,6 @@ export interface CallArrived {
   readonly family?: Family;
   /** Work of the rest of the program, this call included, as its client declares it. */
   readonly remaining?: Work;
-  /** When its program is to be done, as its client declares it, on the driver's clock. The last declaration counts. */
-  readonly deadlineAtMs?: Millis;
   /** The program as other gateways know it; absent: no other gateway has had calls of it since this one. */
   readonly elsewhere?: Elsewhere;
 }
@@ -187,12 +185,11 @@ export interface ProgramEnded {
   readonly program: ProgramId;
 }
 
-/** The client declares the rest of a program, or its deadline. Changes nothing for a program without a row. */
+/** The client declares the rest of a program. Changes nothing for a program without a row. */
 export interface ProgramHinted {
   readonly type: 'programHinted';
   readonly program: ProgramId;
   readonly remaining?: Work;
-  readonly deadlineAtMs?: Millis;
 }
 
 /** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */
@@ -336,6 +333,4 @@ export interface ProgramGone {
   readonly waitingMs: Millis;
   /** From its first arrival to its last completion. */
   readonly durationMs: Millis;
-  /** Of a program with a declared deadline: its last completion less that, 0 or below if it was met. */
-  readonly deadline?: { readonly tenant: TenantId; readonly lateMs: Millis };
 }

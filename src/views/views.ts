@@ -168,11 +168,6 @@ export class Views {
     return row && programView(state, row);
   }
 
-  /** When a program came, and when it is to be done; undefined: it is unknown. O(1). */
-  times(id: ProgramId): Pick<Program, 'createdAtMs' | 'deadlineAtMs'> | undefined {
-    return this.#read().table.get(id);
-  }
-
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
   forecast(id: ProgramId): ForecastView | undefined {
     const { table, policy } = this.#read();

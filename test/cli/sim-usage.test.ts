@@ -10,7 +10,7 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
-    ['repotr --out x', 'report'],
+    ['calibrat --out x', 'calibrate'],
   ]);
 
   itRefuses(sim, [

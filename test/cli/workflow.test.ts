@@ -16,7 +16,7 @@ describe('maitred workflow check', () => {
     const file = fileOf('w.yaml', GRAPH);
     const { code, out, errors } = await run(['workflow', 'check', file]);
     expect([code, errors]).toEqual([0, []]);
-    expect(out).toMatch(/^fix\n\nnode +calls +prompt tokens .*\nagent +4 +3,600 +1,000 +6 +1\ntools /);
+    expect(out).toMatch(/^fix\n\nnode +calls +prompt tokens .*\nagent +4 +3,600 +1,000 +6\ntools /);
     const whole = JSON.parse((await run(['workflow', 'check', file, '--json'])).out) as object;
     expect(whole).toMatchObject({ version: 1, name: 'fix', rest: [{ id: 'agent', calls: 4 }, { id: 'tools' }] });
   });

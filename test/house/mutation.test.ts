@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { fileOf } from '../support/folder.js';
 import { ROOT } from '../support/tree.js';
 
-const FILE = 'sidecar/workflows/depth.ts';
+const FILE = 'sidecar/workflows/solve.ts';
 const KILLED = {
-  name: 'the depth is that of the shortest way',
-  from: 'Math.max(0, ...after)',
-  to: 'Math.min(0, ...after)',
+  name: 'the end of a node does not count',
+  from: 'let leave = gone[size] ?? 0;',
+  to: 'let leave = 0;',
 };
-const COMMENT = { name: 'another comment', from: 'Weight of the heaviest way', to: 'Weight of a way' };
+const COMMENT = { name: 'another comment', from: 'Solved by state reduction', to: 'Solved by reduction' };
 
 /** `npm run mutate` with a list of its own. */
 function mutate(...mutants: readonly object[]) {

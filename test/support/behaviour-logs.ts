@@ -50,7 +50,7 @@ const RECORDINGS: Readonly<Record<string, Recording>> = {
       busy: { share: 0.05, burstMs: 5_000 },
       broken: { share: 0.05 },
       engineLoss: { atMs: [40_000, 130_000], restartMs: 30_000 },
-      declarations: { spread: 3, mistakenShare: 0.1, deadlineMs: 300_000 },
+      declarations: { spread: 3, mistakenShare: 0.1 },
     }),
     config: configSchema.parse({
       policy: { tenants: 'weighted', foresight: 'declared' },

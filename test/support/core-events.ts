@@ -31,7 +31,6 @@ export interface ArrivalFacts {
   readonly background?: true;
   readonly family?: { readonly id: number; readonly tokens: number };
   readonly remaining?: { readonly prompt: number; readonly output: number };
-  readonly deadlineAtMs?: number;
 }
 
 const work = ({ prompt, output }: NonNullable<ArrivalFacts['remaining']>): Work => ({
@@ -61,7 +60,6 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.background !== undefined && { background: facts.background }),
     ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
     ...(facts.remaining !== undefined && { remaining: work(facts.remaining) }),
-    ...(facts.deadlineAtMs !== undefined && { deadlineAtMs: millis(facts.deadlineAtMs) }),
   };
 }
 

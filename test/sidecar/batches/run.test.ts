@@ -44,7 +44,6 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes, 
       timers.push({ fn, ms });
       return () => undefined;
     },
-    secondsLeft: () => 100,
     answers,
   });
   const all = async (max = 1000) => {
@@ -135,7 +134,7 @@ describe('a run', () => {
     await all();
     await run.close();
     expect(headers).toMatchObject([
-      { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/^prompt=\d+, output=512$/) as string, 'x-maitred-deadline': '100' }, // prettier-ignore
+      { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/^prompt=\d+, output=512$/) as string }, // prettier-ignore
       { 'x-maitred-program': 'batch_b.0', 'x-maitred-remaining': expect.stringMatching(/output=256$/) as string, 'x-maitred-final': 'true' }, // prettier-ignore
       { 'x-maitred-program': 'batch_b.1', 'x-maitred-final': 'true' },
     ]);

@@ -140,8 +140,8 @@ describe('a registered workflow', () => {
     const engine = await fakeEngine();
     const { url, declared } = await declaring(engine);
     const rest = [
-      { id: 'agent', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
-      { id: 'tools', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200, depth: 1 },
+      { id: 'agent', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200 },
+      { id: 'tools', calls: 4, promptTokens: 400, outputTokens: 40, toolMs: 1200 },
     ];
     expect((await register(url, LOOP)).json()).toEqual({ name: 'fix', version: 1, rest });
     const headers = { 'x-maitred-workflow': 'fix', 'x-maitred-node': 'agent' };

@@ -2,10 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../sidecar/config/problems.js';
 import { fileOf } from '../../support/folder.js';
-import { ask, bearer, chat, configOf, fakeEngine, keysOf, named, post, recording, world } from './world.js';
+import { ask, bearer, configOf, fakeEngine, keysOf, post, world } from './world.js';
 
 const TENANTS = keysOf('a', 'b');
-const REST = { promptTokens: 1200, outputTokens: 300 };
 
 const node = (id: string) => ({ id, promptTokens: 100, outputTokens: 10 });
 const LOOP = {
@@ -71,27 +70,5 @@ describe('a workflow of the configuration', () => {
     }
     expect(await listed(url)).toEqual([{ name: 'chain', version: 1, nodes: 1 }]);
     expect((await ask(`${url}/metrics`)).text).toContain('policy="plas"');
-  });
-});
-
-describe('a workflow with a deadline', () => {
-  it('gives its programs a deadline from their first call on, unless they declare one', async () => {
-    const engine = await fakeEngine();
-    const { steps, recorder } = recording();
-    const { url } = await world([engine], {}, { recorder });
-    await register(url, { ...LOOP, deadline: 60 });
-    const call = (program: string, maitred: object) => chat(url, { maitred }, named(program));
-    await call('p', { workflow: 'fix', node: 'agent' });
-    await call('p', { workflow: 'fix', node: 'tools' });
-    await call('q', { workflow: 'fix', deadline: 5 });
-    await call('q', { workflow: 'fix', remaining: REST });
-    await call('late', {});
-    await call('late', { workflow: 'fix', node: 'agent' });
-    const arrivals = steps.flatMap(({ event, now }) =>
-      event.type === 'callArrived' ? [{ atMs: now, dueAtMs: event.deadlineAtMs }] : [],
-    );
-    expect(arrivals.map(({ dueAtMs }) => dueAtMs !== undefined)).toEqual([true, false, true, false, false, true]);
-    expect(arrivals[5]?.dueAtMs).toBe(arrivals[4]!.atMs + 60_000);
-    expect((await register(url, { ...LOOP, deadline: -1 })).text).toContain('"param":"deadline"');
   });
 });

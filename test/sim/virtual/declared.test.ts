@@ -62,12 +62,3 @@ describe('declared work', () => {
     expect(wrong.length / sizes.length).toBeCloseTo(0.25, 1);
   });
 });
-
-describe('a declared deadline', () => {
-  it('counts from the program’s arrival; none is declared unless the conditions say so', () => {
-    const [, second] = jobs(0, CALLS, 5_000) as [Job, Job];
-    const at = (deadlineMs: number) => new Declarations(new Draws(1), { spread: 1, mistakenShare: 0, deadlineMs }).deadlineAtMs(second); // prettier-ignore
-    expect([at(0), at(60_000)]).toEqual([5_000, 65_000]);
-    expect(new Declarations(new Draws(1)).deadlineAtMs(second)).toBeUndefined();
-  });
-});
