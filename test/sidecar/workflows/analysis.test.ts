@@ -24,9 +24,9 @@ describe('the rest of a workflow', () => {
         edges: [way('plan', 'tool'), { ...way('tool', 'answer'), tool: 'search', ms: 500 }],
       }),
     ).toEqual({
-      plan: { calls: 2, promptTokens: 140, outputTokens: 14, toolMs: 500, depth: 2 },
-      tool: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 500, depth: 1 },
-      answer: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 0, depth: 1 },
+      plan: { calls: 2, promptTokens: 140, outputTokens: 14, toolMs: 500 },
+      tool: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 500 },
+      answer: { calls: 1, promptTokens: 40, outputTokens: 4, toolMs: 0 },
     });
   });
 
@@ -34,25 +34,18 @@ describe('the rest of a workflow', () => {
     for (const again of [0.5, 0.9, 0.9999]) {
       const { agent } = rest({ nodes: [node('agent')], edges: [way('agent', 'agent', again)] });
       expect(agent!.calls).toBeCloseTo(1 / (1 - again), 6);
-      expect(agent!.depth).toBe(1);
     }
-  });
-
-  it('of a cycle counts each of its nodes once in the depth, wherever it is entered', () => {
-    const edges = [way('a', 'b'), way('b', 'a', 0.5), way('b', 'end')];
-    const found = rest({ nodes: [node('a'), node('b'), node('end')], edges });
-    expect([found['a']?.depth, found['b']?.depth, found['end']?.depth]).toEqual([3, 3, 1]);
   });
 
   it('of a choice weighs the ways; edges without probability share what the others leave', () => {
     const nodes = [node('start', 0, 1), node('a', 0, 100), node('b', 0, 200), node('c', 0, 400)];
     const edges = [way('start', 'a', 0.5), way('start', 'b'), way('start', 'c')];
-    expect(rest({ nodes, edges })['start']).toMatchObject({ calls: 2, outputTokens: 1 + 50 + 50 + 100, depth: 2 });
+    expect(rest({ nodes, edges })['start']).toMatchObject({ calls: 2, outputTokens: 1 + 50 + 50 + 100 });
     const maybe = [way('start', 'c', 0.25)];
-    expect(rest({ nodes: [nodes[0]!, nodes[3]!], edges: maybe })['start']).toMatchObject({ calls: 1.25, depth: 2 });
+    expect(rest({ nodes: [nodes[0]!, nodes[3]!], edges: maybe })['start']).toMatchObject({ calls: 1.25 });
   });
 
-  it('solves R = w + P R for any graph that ends, and the depth never grows along an edge', () => {
+  it('solves R = w + P R for any graph that ends', () => {
     const size = 8;
     const graph = fc.record({
       works: fc.array(fc.nat(5000), { minLength: size, maxLength: size }),
@@ -78,7 +71,7 @@ describe('the rest of a workflow', () => {
             own.reduce((sum, { to, probability }) => sum + probability * value(to), 0);
           const close = (given: number, expected: number) =>
             expect(Math.abs(given - expected)).toBeLessThanOrEqual(1e-9 * Math.max(1, expected));
-          const { calls, depth, ...sizes } = found[id]!;
+          const { calls, ...sizes } = found[id]!;
           close(sizes.promptTokens, promptTokens + along((to) => found[to]!.promptTokens));
           close(sizes.outputTokens, outputTokens + along((to) => found[to]!.outputTokens));
           close(calls, (works[place]! + place > 0 ? 1 : 0) + along((to) => found[to]!.calls));
@@ -86,7 +79,6 @@ describe('the rest of a workflow', () => {
             sizes.toolMs,
             own.reduce((sum, { probability, ms }) => sum + probability * ms, 0) + along((to) => found[to]!.toolMs),
           );
-          for (const { to } of own) expect(depth).toBeGreaterThanOrEqual(found[to]!.depth);
         }
       }),
       { numRuns: 50 },
@@ -96,7 +88,7 @@ describe('the rest of a workflow', () => {
   it('is told within the limits of a graph: a thousand nodes', () => {
     const ids = Array.from({ length: 1000 }, (_, place) => String(place));
     const edges = ids.slice(1).map((to, place) => ({ from: String(place), to }));
-    expect(rest({ nodes: ids.map((id) => node(id)), edges })['0']).toMatchObject({ calls: 1000, depth: 1000 });
+    expect(rest({ nodes: ids.map((id) => node(id)), edges })['0']).toMatchObject({ calls: 1000 });
   });
 });
 
