@@ -8,8 +8,10 @@ const SHIM = fileURLToPath(new URL('vitest.mjs', import.meta.url));
 const TESTS = 'virtual:tests';
 
 /** Tests of each room, the quickest to find a fault first. Other rooms have those of the source's own folder. */
-const CORE = ['src', 'conformance', 'loadbalancer', 'cluster', 'sim/virtual/gateways.test.ts', 'invariants'];
-const PLACES = { src: CORE, loadbalancer: CORE, cluster: ['cluster', 'sim/virtual/gateways.test.ts'] };
+const CLUSTER = ['cluster', 'sim/virtual/gateways.test.ts'];
+const CORE = ['src', 'conformance', 'loadbalancer', ...CLUSTER, 'invariants'];
+// The store in memory is in the simulator, and is what tests of the cluster share.
+const PLACES = { src: CORE, loadbalancer: CORE, cluster: CLUSTER, sim: CLUSTER };
 
 /** The tests to run: those that mirror the source file first, then those of its folder; of equal ones the quickest. */
 export function testsFor(source, times = new Map()) {
