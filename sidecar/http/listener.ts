@@ -93,8 +93,9 @@ const CLOSE_MS = 1000;
 async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void> {
   const until = performance.now() + CLOSE_MS;
   // Node counts a connection as idle once its answer has ended, although the client may not have read all of it.
-  while (performance.now() < until && [...sockets].some(({ writableLength }) => writableLength > 0))
-    await delay(CLOSE_STEP_MS);
+  // An answer that waits for an earlier one of its connection is not even written before the next turns.
+  do await delay(CLOSE_STEP_MS);
+  while (performance.now() < until && [...sockets].some(({ writableLength }) => writableLength > 0));
   // Kept-alive connections close after their answers, the others at the time limit.
   const step = setInterval(() => {
     if (performance.now() < until) server.closeIdleConnections();

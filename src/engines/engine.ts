@@ -228,9 +228,9 @@ export class Engine {
     return this.running.size + this.#others.inFlight;
   }
 
-  /** Most calls that this gateway may have in flight there. */
+  /** Most calls that this gateway may have in flight there. On probation too it needs a slot: others may try it as well. */
   get limitSize(): number {
-    return this.probation ? 1 : Math.min(this.limit.size, this.#others.slots);
+    return Math.min(this.probation ? 1 : this.limit.size, this.#others.slots);
   }
 
   /** The best level at which a call of another gateway waits for it; Infinity: none does. */

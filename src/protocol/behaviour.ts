@@ -52,6 +52,11 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
     differs:
       'The order of calls that wait and the calls that the gate holds, while few programs of a type have ended; commands under other levels.',
   },
+  {
+    behaviour: 8,
+    change: 'On an engine on probation, too, a gateway runs a call only if it has a slot of those that gateways share.',
+    differs: 'Dispatches to engines that have failed and come back, with several gateways.',
+  },
 ];
 
 /** The present behaviour. */

@@ -5,9 +5,11 @@ import {
   TEXT_EVENT,
   ask,
   chat,
+  chatBody,
   completion,
   configOf,
   dial,
+  drainSocket,
   fakeEngine,
   gate,
   heldEngine,
@@ -96,6 +98,19 @@ describe('a gateway that drains', () => {
       'drained',
       'drained',
     ]);
+  });
+
+  it('answers a call that waits for the end of an earlier answer on its connection', async () => {
+    const engine = await fakeEngine((response, seen, request) =>
+      seen.body.includes('"stream":true') ? slowStream(gate().opened)(response, seen, request) : undefined,
+    );
+    const { gateway, url } = await world([engine], { timeouts: { drainMs: 100 } });
+    const socket = dial(url);
+    const text = drainSocket(socket);
+    socket.write(rawChat(chatBody({ stream: true })) + rawChat());
+    await until(() => engine.seen.length === 2);
+    await gateway.drain();
+    expect((await text).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 503']);
   });
 
   it('waits for what is passed through', async () => {

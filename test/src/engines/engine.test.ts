@@ -3,7 +3,7 @@ import { modelId, type Millis } from '../../../src/index.js';
 import { EngineTable } from '../../../src/engines/engine-table.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { drained, failed, joined, lost, reported } from '../../support/core-events.js';
+import { drained, failed, joined, lost, reported, shared } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -120,6 +120,15 @@ describe('an engine on probation', () => {
     expect(sentOut(desk.finish('b'))).toEqual(['c@A']);
     expect(sentOut(desk.arrive('d'))).toEqual(['d@A']);
     expect(desk.engine('A')).toMatchObject({ probation: false, window: 4 });
+  });
+
+  it('and none without a slot of those that gateways share', () => {
+    const desk = new Desk();
+    desk.join('A', { window: 4, probation: true });
+    desk.tell(shared('A', { slots: 0 }));
+    expect(sentOut(desk.arrive('a'))).toEqual([]);
+    expect(sentOut(desk.tell(shared('A', { slots: 2 })))).toEqual(['a@A']);
+    expect(sentOut(desk.arrive('b'))).toEqual([]);
   });
 
   it('or until it has joined without that', () => {
