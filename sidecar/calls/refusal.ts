@@ -43,7 +43,8 @@ export function namesOf(body: Buffer, secrets: readonly string[]): ErrorNames {
   return { ...(type && { type }), ...(code && { code }), ...(param && { param }) };
 }
 
-function redacted(value: unknown, secrets: readonly string[]): string {
+/** A text, if it is one, as clients may read it: without addresses, keys, stacks and paths. @param secrets as of `quoteOf` */
+export function redacted(value: unknown, secrets: readonly string[] = []): string {
   // Cut first: the patterns below take quadratic time, and clients may have written the text.
   let text = typeof value === 'string' ? value.slice(0, 4 * QUOTE_MAX) : '';
   text = text.slice(0, text.search(STACK) >>> 0);

@@ -333,6 +333,8 @@ function describe(error: unknown): string {
 const PLAIN: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
+  ETIMEDOUT: 'connection timed out',
+  EAI_AGAIN: 'host not resolved',
   EHOSTUNREACH: 'host unreachable',
   ENOTFOUND: 'host not found',
 };

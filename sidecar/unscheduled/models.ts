@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/index.js';
+import { redacted } from '../calls/refusal.js';
 import type { Context } from '../context.js';
 import { configuredModels, type Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -30,18 +31,15 @@ export function unknownModel(context: Parts, model: string): GatewayError {
   return new GatewayError('unknown_model', text, { param: 'model' });
 }
 
-/** Names the cause, as the client's operator is often the gateway's. Ids of engines are in answers' headers too. */
+/** Names the cause without addresses. Ids of engines are in answers' headers too. */
 export function noEngine(fleet: Pick<Fleet, 'list'>): GatewayError {
   const engines = fleet.list();
   const troubles = engines.flatMap(({ id, trouble }) =>
-    trouble === undefined ? [] : [`${id}: ${told(trouble.reason)}`],
+    trouble === undefined ? [] : [`${id}: ${redacted(trouble.reason)}`],
   );
   const why = engines.length === 0 ? 'there is none' : troubles.slice(0, TROUBLES_MAX).join('; ');
   return new GatewayError('no_engine', `No engine is ready${why === '' ? '' : ` (${why})`}.`, RETRY_AFTER);
 }
-
-/** Network errors name addresses, which are not for clients. */
-const told = (reason: string): string => /\bE[A-Z_]{2,}\b/.exec(reason)?.[0] ?? reason;
 
 /** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */
 function mergedModels(context: Parts): Map<string, JsonObject> {

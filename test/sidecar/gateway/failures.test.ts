@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { noEngine } from '../../../sidecar/unscheduled/models.js';
 import { BROKEN, QUICK, asProgram, ejections, hang, poisoned, say, says, states } from './misbehaving.js';
 import {
   DONE_EVENT,
@@ -280,6 +281,12 @@ describe('when all engines are gone', () => {
     expect(performance.now() - start).toBeGreaterThanOrEqual(195);
     expect(got.text).toMatch(/No engine is ready \([^()]+: connection (refused|reset)\)\./);
     expect((await chat(all.url, { model: 'never-seen' })).status).toBe(404);
+  });
+
+  it('no cause that is told has an address', () => {
+    const reason = 'Connect Timeout Error (attempted address: 10.0.0.3:8000, timeout: 1000ms)';
+    const { message } = noEngine({ list: () => [{ id: 'a', trouble: { reason, sinceMs: 0 } } as never] });
+    expect(message).toBe('No engine is ready (a: Connect Timeout Error (attempted address: [...], timeout: 1000ms)).');
   });
 
   it('and one cannot be reached, a call is sent when it can be again', async () => {
