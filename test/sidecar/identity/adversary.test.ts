@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { answer, createCaller, said } from './caller.js';
 import type { Sent } from './caller.js';
 
-/** What a client that knows all of another's messages gains in the same tenant, as RELIABILITY says, and in another: nothing. */
+/** What a client that knows all of another's messages gains in the same tenant, as OPERATIONS says, and in another: nothing. */
 const WORDS = 'I shall look at the map of the whole valley first, and ask for the weather there after that.';
 const TASK = 'Find out how the weather will be in the whole valley.';
 const asking = (task: string, id: string) => ({
