@@ -50,11 +50,6 @@ const admin = z.strictObject({
     NONE,
     { secret: true },
   ),
-  enginePaths: note(
-    z.array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' })).default([]),
-    'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
-    'off by default',
-  ),
 });
 
 const limits = z
