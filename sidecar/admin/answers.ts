@@ -22,7 +22,7 @@ export interface Program {
   readonly longest_wait_seconds: number;
   /** Queued time of the call that waits longest now; 0: none waits. */
   readonly current_wait_seconds: number;
-  /** What that call waits for; null: none waits. */
+  /** Cause of that wait; null: none waits. */
   readonly current_wait_cause: WaitCause | null;
   /** That of its last call; null: not known here. */
   readonly model: string | null;

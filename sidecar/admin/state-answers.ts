@@ -169,7 +169,7 @@ type Doubt =
   | 'no_difference'; // none that can be told: the range of the ratio includes 1;
 
 /** Engines that share models. */
-interface ShadowPool {
+export interface ShadowPool {
   readonly models: readonly string[];
   readonly engines: number;
   /** Programs that the means are of: those that began in the window. */

@@ -11,7 +11,6 @@ import { familyOf } from '../../../sidecar/apis/index.js';
 import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
 import {
-  JSON_TYPE,
   ask,
   chat,
   cleanUp,
@@ -87,8 +86,6 @@ describe('the admin API', () => {
     expect(await read('/version')).toEqual({ version: VERSION });
     held.open();
     await Promise.all(calls);
-    const hint = { headers: JSON_TYPE, body: '{"remaining":{"promptTokens":1,"outputTokens":2}}' };
-    await read('/programs/p/hint', hint);
     await read('/programs/p/end', post);
     expect(await read('/ended')).toMatchObject({
       programs: [{ id: 'p', cause: 'ended', calls: 2, model: 'm', identified_by: 'x-maitred-program', engine: 'e' }],
