@@ -26,7 +26,6 @@ const COSTS: readonly (readonly [name: string, table: string, minutes: number])[
   ['streams', 'What it costs: memory of a stream', 0.9],
   ['bodies', 'Large bodies', 1.1],
   ['watching', 'Being watched', 0.5],
-  ['simulator', 'What it costs: calls a second of the simulator', 0.7],
   ['cluster', 'docs/CLUSTER.md: What it costs', 0.8],
 ];
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../sidecar/config/choices.js';
 import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
+import { NONE, STARTING } from '../../sidecar/config/note.js';
 import { FILE_VARIABLE } from '../../sidecar/config/overrides.js';
 
 const HEAD = `# Configuration
@@ -38,29 +39,27 @@ auth:
 The first of these sources with a value wins:
 
 1. a flag of \`maitred serve\` (\`maitred serve --help\` lists them);
-2. an environment variable, named in the tables below. An empty variable counts as unset. \`null\` unsets a key that may
-   be null. Lists are separated by commas; \`MAITRED_ENGINES\` is a list of base URLs. Unknown variables with the prefix
-   \`MAITRED_\` are rejected, except those that Kubernetes sets for a Service called \`maitred\`;
+2. an environment variable: that of \`limits.bodyBytes\` is \`MAITRED_LIMITS_BODY_BYTES\`. An empty one counts as unset, \`null\` unsets a key that may
+   be null, commas separate lists, and \`MAITRED_ENGINES\` lists base URLs. Unknown ones with the prefix \`MAITRED_\` are rejected.
+   \`auth.keys\`, \`discovery\`, keys inside lists (\`[]\`) and mappings have none;
 3. the YAML file named by \`--config\` or otherwise by \`${FILE_VARIABLE}\`;
 4. the default.
 
-**Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`.
+**Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`. Other whole numbers are counts.
 
-**Secrets** may be given as \`env:NAME\` in the file, which reads the variable \`NAME\` (without the prefix \`MAITRED_\`). They
-are shown as \`[redacted]\`.
+**Secrets** may be given as \`env:NAME\` in the file, which reads the variable \`NAME\` (without the prefix \`MAITRED_\`).
 
-**Reload.** SIGHUP reloads the file. The new configuration takes effect without losing a call. An invalid one is logged with
-its invalid keys, and the old one stays in effect. Keys marked *restart* keep their value until the next start. Without a
-file, SIGHUP drains and exits, like SIGTERM.
+**Reload.** SIGHUP reloads the file. No call is lost. An invalid file is logged with
+its invalid keys, and changes nothing. Keys marked *restart* change at the next start.
 
-**Sources.** A *starting value* has not been measured yet. *Autellix* is the paper that the scheduler builds on
+**Sources of defaults.** Where none is given, the default is a starting value, not measured yet. *Autellix* is the paper that the scheduler builds on
 (*Autellix: An Efficient Serving Engine for LLM Agents as General Programs*, 2025).
 `;
 
 /** The text of docs/CONFIG.md: a handwritten head, and a table for each section of the schema. */
 export function renderConfigDocument(): string {
   const sections = new Map<string, ConfigKey[]>();
-  for (const key of CONFIG_KEYS) {
+  for (const key of CONFIG_KEYS.filter((each) => !isEngineDefault(each))) {
     const name = key.segments[0]!;
     sections.set(name, [...(sections.get(name) ?? []), key]);
   }
@@ -70,6 +69,8 @@ export function renderConfigDocument(): string {
 
 /** A list of what can be chosen, below the section's table. */
 function choices(section: string): string {
+  if (section === 'discovery')
+    return '\nEach source also takes the keys of `engines[]` but `url` and `id`, as defaults for its engines.\n';
   const sentences = { policy: POLICY_SENTENCES, balancer: BALANCER_SENTENCES }[section];
   if (sentences === undefined) return '';
   return `\n${Object.entries(sentences)
@@ -78,37 +79,36 @@ function choices(section: string): string {
 }
 
 function table(keys: readonly ConfigKey[]): string {
-  const head = ['Key', 'Meaning', 'Unit', 'Default', 'Range', 'Source of the default', 'Variable'];
+  const head = ['Key', 'Meaning', 'Default', 'Range', 'Source'];
   return [head, head.map(() => '---'), ...keys.map(cells)].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 function cells(key: ConfigKey): string[] {
   const { note } = key;
   const marks = [note.secret && ' *Secret.*', note.restart && ' *Restart.*'].filter(Boolean).join('');
-  const variable = key.env === undefined ? '' : code(key.env);
-  return [
-    code(key.path),
-    note.description + marks,
-    unitOf(key),
-    defaultOf(key),
-    rangeOf(jsonSchema(key)),
-    note.source,
-    variable,
-  ];
+  return [code(key.path), note.description + marks, defaultOf(key), rangeOf(jsonSchema(key)), sourceOf(note.source)];
+}
+
+/** Keys of engines that sources take too. */
+const isEngineDefault = ({ path, note }: ConfigKey): boolean =>
+  path.startsWith('discovery[].') &&
+  CONFIG_KEYS.some(
+    (key) => key.path === path.replace('discovery', 'engines') && key.note.description === note.description,
+  );
+
+const MEASURED = /^measured: lab\/NOTEBOOK.md, “(.*)”$/;
+
+/** Measured ones as a link; starting values say nothing. */
+function sourceOf(source: string): string {
+  if (source === STARTING || source === NONE) return '';
+  const anchor = (title: string) => title.toLowerCase().replace(/[^a-z ]/g, '').replaceAll(' ', '-'); // prettier-ignore
+  return source.replace(MEASURED, (_, title: string) => `[measured](../lab/NOTEBOOK.md#${anchor(title)})`);
 }
 
 function defaultOf({ note, default: value }: ConfigKey): string {
   if (note.default !== undefined) return note.default;
   if (value === undefined) return 'none';
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : value.map(code).join(', ')) : code(value);
-}
-
-function unitOf(key: ConfigKey): string {
-  const name = key.segments.at(-1)!;
-  if (/^msPer/.test(name)) return 'ms per token';
-  const unit = /(Ms|Bytes|Tokens)(Max)?$/.exec(name)?.[1];
-  if (unit !== undefined) return { Ms: 'ms', Bytes: 'bytes', Tokens: 'tokens' }[unit]!;
-  return jsonSchema(key).type === 'integer' && name !== 'port' ? 'count' : '';
 }
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
