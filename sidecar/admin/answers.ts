@@ -1,5 +1,4 @@
 import type { Dispatch, WaitCause } from '../../src/index.js';
-import type { Outcome } from '../calls/spec.js';
 import type { TenantShare, UnixSeconds } from './state-answers.js';
 
 export type * from './state-answers.js';
@@ -182,7 +181,7 @@ export interface PastCall {
   readonly call: string;
   readonly thread: string;
   readonly model: string;
-  readonly outcome: Outcome | 'refused';
+  readonly outcome: 'completed' | 'client_error' | 'engine_error' | 'cancelled' | 'timed_out' | 'drained' | 'refused';
   /** HTTP status; 499: the client had left. */
   readonly status: number;
   /** Error code of the gateway; null: none. */

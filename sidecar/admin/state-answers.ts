@@ -1,5 +1,4 @@
 import type { TenantsName, WaitCause } from '../../src/index.js';
-import type { Range } from '../watch/totals.js';
 
 /* The answers of the admin API about engines, queues and the gateway. Times are seconds, sizes tokens. */
 
@@ -130,7 +129,7 @@ export interface TotalsAnswer {
 
 /** Columns with an entry for each step since `from`. Null: nothing happened. */
 export interface History {
-  readonly range: Range;
+  readonly range: '5m' | '1h' | '1d';
   readonly from: UnixSeconds;
   readonly step_seconds: number;
   readonly program_completion_seconds: Spreads;
