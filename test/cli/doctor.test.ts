@@ -49,7 +49,6 @@ describe('maitred doctor', () => {
     expect([code, levels.has('warning'), levels.has('broken')]).toEqual([0, false, false]);
     expect(about('vllm, detected')).toHaveLength(1);
     expect(about('1,600 tokens')).toHaveLength(1);
-    expect(about('--scheduling-policy priority')).toMatchObject([{ level: 'note' }]);
     expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
   });
 
@@ -84,8 +83,8 @@ describe('maitred doctor', () => {
   it.each<[string, Record<string, Route>, Record<string, string>]>([
     [
       'sglang',
-      { '/v1/models': modelList(['m'], 'sglang'), '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true, enable_priority_scheduling: false }) }, // prettier-ignore
-      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning', '--enable-priority-scheduling': 'warning' }, // prettier-ignore
+      { '/v1/models': modelList(['m'], 'sglang'), '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true }) }, // prettier-ignore
+      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning' }, // prettier-ignore
     ],
     [
       'llamacpp',
