@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../sidecar/config/choices.js';
 import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
+import { NONE, STARTING } from '../../sidecar/config/note.js';
 import { readText } from './tree.js';
 
 const MARK = '<!-- The rest is generated. -->\n';
@@ -8,7 +9,7 @@ const MARK = '<!-- The rest is generated. -->\n';
 /** The text of docs/CONFIG.md: its handwritten head, and a table for each section of the schema. */
 export function renderConfigDocument(): string {
   const sections = new Map<string, ConfigKey[]>();
-  for (const key of CONFIG_KEYS) {
+  for (const key of CONFIG_KEYS.filter((each) => !isEngineDefault(each))) {
     const name = key.segments[0]!;
     sections.set(name, [...(sections.get(name) ?? []), key]);
   }
@@ -19,6 +20,8 @@ export function renderConfigDocument(): string {
 
 /** A list of what can be chosen, below the section's table. */
 function choices(section: string): string {
+  if (section === 'discovery')
+    return '\nEach source also takes the keys of `engines[]` but `url` and `id`, as defaults for its engines.\n';
   const sentences = { policy: POLICY_SENTENCES, balancer: BALANCER_SENTENCES }[section];
   if (sentences === undefined) return '';
   return `\n${Object.entries(sentences)
@@ -27,37 +30,36 @@ function choices(section: string): string {
 }
 
 function table(keys: readonly ConfigKey[]): string {
-  const head = ['Key', 'Meaning', 'Unit', 'Default', 'Range', 'Source of the default', 'Variable'];
+  const head = ['Key', 'Meaning', 'Default', 'Range', 'Source'];
   return [head, head.map(() => '---'), ...keys.map(cells)].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 function cells(key: ConfigKey): string[] {
   const { note } = key;
   const marks = [note.secret && ' *Secret.*', note.restart && ' *Restart.*'].filter(Boolean).join('');
-  const variable = key.env === undefined ? '' : code(key.env);
-  return [
-    code(key.path),
-    note.description + marks,
-    unitOf(key),
-    defaultOf(key),
-    rangeOf(jsonSchema(key)),
-    note.source,
-    variable,
-  ];
+  return [code(key.path), note.description + marks, defaultOf(key), rangeOf(jsonSchema(key)), sourceOf(note.source)];
+}
+
+/** Keys of engines that sources take too. */
+const isEngineDefault = ({ path, note }: ConfigKey): boolean =>
+  path.startsWith('discovery[].') &&
+  CONFIG_KEYS.some(
+    (key) => key.path === path.replace('discovery', 'engines') && key.note.description === note.description,
+  );
+
+const MEASURED = /^measured: lab\/NOTEBOOK.md, “(.*)”$/;
+
+/** Measured ones as a link; starting values say nothing. */
+function sourceOf(source: string): string {
+  if (source === STARTING || source === NONE) return '';
+  const anchor = (title: string) => title.toLowerCase().replace(/[^a-z ]/g, '').replaceAll(' ', '-'); // prettier-ignore
+  return source.replace(MEASURED, (_, title: string) => `[measured](../lab/NOTEBOOK.md#${anchor(title)})`);
 }
 
 function defaultOf({ note, default: value }: ConfigKey): string {
   if (note.default !== undefined) return note.default;
   if (value === undefined) return 'none';
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : value.map(code).join(', ')) : code(value);
-}
-
-function unitOf(key: ConfigKey): string {
-  const name = key.segments.at(-1)!;
-  if (/^msPer/.test(name)) return 'ms per token';
-  const unit = /(Ms|Bytes|Tokens)(Max)?$/.exec(name)?.[1];
-  if (unit !== undefined) return { Ms: 'ms', Bytes: 'bytes', Tokens: 'tokens' }[unit]!;
-  return jsonSchema(key).type === 'integer' && name !== 'port' ? 'count' : '';
 }
 
 type JsonSchema = z.core.JSONSchema.JSONSchema;
