@@ -11,7 +11,6 @@ import { DAY_MS, NONE, STARTING, bearer, count, fixed, ms, name, note } from './
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
-import { WORKFLOW_NODES_MAX, workflows } from './workflows.js';
 
 const { limits: shipped } = defaults;
 
@@ -49,11 +48,6 @@ const admin = z.strictObject({
     'Bearer token for admin paths. Null: open on a separate listener or on a loopback listener without API keys, otherwise refused.',
     NONE,
     { secret: true },
-  ),
-  enginePaths: note(
-    z.array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' })).default([]),
-    'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
-    'off by default',
   ),
 });
 
@@ -135,13 +129,6 @@ const limits = z
       'Tenants with metrics of their own; further ones are counted together as `(other)`.',
       STARTING,
     ),
-    workflowsPerTenantMax: note(count(0, 10_000).default(100), 'Declared workflows of one tenant.', STARTING),
-    workflowNodesMax: note(
-      count(1, WORKFLOW_NODES_MAX).default(256),
-      'Nodes of a declared workflow; its check takes their number cubed.',
-      STARTING,
-    ),
-    workflowBytes: note(count(1024, 1_048_576).default(65_536), 'Largest declared workflow, as JSON.', STARTING),
     recordBytes: fixed(
       count(65_536, 1e10).default(33_554_432),
       'Unwritten event log (`serve --record`); recording stops above it.',
@@ -267,7 +254,6 @@ export const configKeys = z.strictObject({
   budget: budget.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
-  workflows,
   batches: batches.prefault({}),
   cluster: cluster.prefault({}),
   identity: identity.prefault({}),
