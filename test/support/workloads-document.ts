@@ -72,7 +72,7 @@ function rangeOf(schema: JsonSchema): string {
 }
 
 const bounds = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
-  `${minimum ?? `above ${exclusiveMinimum!}`} to ${maximum!.toLocaleString('en-US')}`;
+  `${minimum ?? `>${exclusiveMinimum!}`}–${maximum!.toLocaleString('en-US')}`;
 
 function table([head, ...rows]: readonly (readonly string[])[]): string {
   return [head!, head!.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
