@@ -69,7 +69,7 @@ function rangeOf(schema: JsonSchema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map((option) => rangeOf(option)).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
   if (schema.const !== undefined) return code(schema.const);
-  if (schema.minimum !== undefined) return `${schema.minimum} to ${schema.maximum!}`;
+  if (schema.minimum !== undefined) return `${schema.minimum}–${schema.maximum!}`;
   if (schema.type === 'boolean') return 'true, false';
   if (schema.type === 'array')
     return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;

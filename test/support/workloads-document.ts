@@ -42,7 +42,7 @@ type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 function keysTable(schema: z.ZodType, prefix: string, leaves: readonly string[] = []): string {
   const rows = rowsOf(z.toJSONSchema(schema, { io: 'input' }), prefix, leaves);
-  return table([['Key', 'Meaning', 'Unit', 'Default', 'Range'], ...rows]);
+  return table([['Key', 'Meaning', 'Default', 'Range'], ...rows]);
 }
 
 function rowsOf({ properties = {}, required = [] }: JsonSchema, prefix: string, leaves: readonly string[]): string[][] {
@@ -50,23 +50,12 @@ function rowsOf({ properties = {}, required = [] }: JsonSchema, prefix: string, 
     const schema = given as JsonSchema;
     if (name === 'kind' || name === 'source') return [];
     const path = prefix + name;
-    const row = [
-      code(path),
-      schema.description ?? '',
-      unitOf(name),
-      defaultOf(schema, required.includes(name)),
-      rangeOf(schema),
-    ];
+    const row = [code(path), schema.description ?? '', defaultOf(schema, required.includes(name)), rangeOf(schema)];
     // The keys of a sub-agent are those of an agent.
     if (leaves.includes(name) || name === 'subAgent') return [row];
     const items = schema.items as JsonSchema | undefined;
     return [row, ...rowsOf(items ?? schema, `${path}${items ? '[]' : ''}.`, leaves)];
   });
-}
-
-function unitOf(name: string): string {
-  if (/tokens(Max)?$/i.test(name)) return 'tokens';
-  return /ms$/i.test(name) ? 'ms' : '';
 }
 
 function defaultOf(schema: JsonSchema, isRequired: boolean): string {
@@ -83,7 +72,7 @@ function rangeOf(schema: JsonSchema): string {
 }
 
 const bounds = ({ minimum, exclusiveMinimum, maximum }: JsonSchema): string =>
-  `${minimum ?? `above ${exclusiveMinimum!}`} to ${maximum!.toLocaleString('en-US')}`;
+  `${minimum ?? `>${exclusiveMinimum!}`}–${maximum!.toLocaleString('en-US')}`;
 
 function table([head, ...rows]: readonly (readonly string[])[]): string {
   return [head!, head!.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
