@@ -69,10 +69,6 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   for (const tenant of Object.keys(config.budget.tenants))
     if (!tenants.has(tenant))
       report(['budget', 'tenants', tenant], 'has no key in auth.keys, so the budget would have no effect');
-  config.workflows.forEach((entry, index) => {
-    if (typeof entry === 'object' && entry.tenant !== undefined && !tenants.has(entry.tenant))
-      report(['workflows', index, 'tenant'], 'has no key in auth.keys, so nobody could use the workflow');
-  });
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
 }
 

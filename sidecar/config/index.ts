@@ -17,5 +17,4 @@ export { keepRestartKeys } from './reload.js';
 export { configKeys, hasNoEngine, IDENTITY_SOURCES, LOG_LEVELS, type Config, type EngineConfig } from './schema.js';
 export { redact, resolveSecrets, secretsAsText } from './secrets.js';
 export { didYouMean } from './similar.js';
-export { DEFAULT_TENANT, tenantsOf } from './tenants.js';
-export { WORKFLOW_NODES_MAX } from './workflows.js';
+export { DEFAULT_TENANT } from './tenants.js';

@@ -3,7 +3,7 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { invariant } from '../invariant.js';
 import { AgentTypes } from './agent-types.js';
-import type { CallArrived, CallFinished, Elsewhere, ProgramGone, ProgramHinted, Usage } from '../protocol/events.js';
+import type { CallArrived, CallFinished, Elsewhere, ProgramGone, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
@@ -82,12 +82,6 @@ export class Accounting {
     this.foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
-  }
-
-  /** A client has declared the rest of its program. */
-  hinted({ program, remaining }: ProgramHinted): void {
-    const row = this.table.get(program);
-    if (row !== undefined) this.foresight.declared(row, remaining, this.#config.policy);
   }
 
   /**

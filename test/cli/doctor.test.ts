@@ -141,7 +141,7 @@ describe('maitred doctor', () => {
     const own = new URL(url).port;
     // It runs, but another one would not start.
     const taken = (await examine([], { MAITRED_LISTEN_PORT: own })).about(`port ${own}`);
-    expect(taken).toMatchObject([{ level: 'note', advice: expect.stringContaining(`top --url ${url}`) as string }]);
+    expect(taken).toMatchObject([{ level: 'note', advice: expect.stringContaining(`doctor --url ${url}`) as string }]);
   });
 
   it('finds secrets that anyone may read, guess or go without', async () => {

@@ -41,12 +41,6 @@ describe('lines', () => {
     expect(lines(svg)[0]!.match(/[ML]/g)).toEqual(['M', 'L']);
   });
 
-  it('draw an interval as a band', async () => {
-    const banded = [{ x: 1, y: 2, low: 1, high: 3 }, { x: 2, y: 3, low: 2, high: 4 }]; // prettier-ignore
-    const svg = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: banded }] });
-    expect(svg).toMatch(/aria-label="area"[^>]*fill-opacity/);
-  });
-
   it('tell as many as eighteen series apart', async () => {
     const series = Array.from({ length: 18 }, (_, index) => ({ name: `policy ${index}`, points: points(1, index) }));
     const svg = await lineChart({ ...TEXT, x, y, series });
