@@ -49,8 +49,8 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
         ...(eviction && { eviction }),
       },
       ...(scenario.cluster && { cluster: scenario.cluster }),
-      scheduler: (sizesMs, prefixOf) =>
-        makeSteps(policy, config, makeSimBalancer(balancer, prefixOf), { isBelady: belady === true, sizesMs }),
+      scheduler: (prefixOf) =>
+        makeSteps(policy, config, makeSimBalancer(balancer, prefixOf), { isBelady: belady === true }),
       alone: scenario.alone === true,
       ...told,
       conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },

@@ -1,13 +1,11 @@
 import { number } from '../../text/index.js';
-import { SIM_POLICIES, type SimPolicyName } from '../../sim/index.js';
+import { SIM_POLICIES } from '../../sim/index.js';
 import type { Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import { caseOf, crossed, fleet, inProduction, mixedHeld, recorded } from './loads.js';
 import { LOST, programTime, PROMOTIONS, REFUSED, RETRIES, WORST_WAIT, type Measure } from './results.js';
 
-/** Bounds for learning, not for waiting. */
-const LEFT_OUT: ReadonlySet<SimPolicyName> = new Set(['gittins', 'mean-rest']);
-const POLICIES: readonly Setup[] = SIM_POLICIES.filter((policy) => !LEFT_OUT.has(policy)).map((policy) => ({ policy }));
+const POLICIES: readonly Setup[] = SIM_POLICIES.map((policy) => ({ policy }));
 
 const quarter = (index: number): Measure => ({
   label: `${['1st', '2nd', '3rd', '4th'][index] ?? ''} quarter p99 s`,
@@ -30,7 +28,7 @@ export const starvation: Experiment = {
   name: 'starvation',
   title: 'Who waits longest, in production',
   about:
-    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`pass-through` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. The conditions are `production` of docs/SIMULATOR.md. `srpt` has no anti-starvation, `srpt-promoted` has the core’s.',
+    'Who pays for what short programs gain? For each policy the longest wait of one call before an engine had it (`pass-through` holds nothing back: its calls wait inside the engines), and the 99th percentile of program time by quarters of the programs, from those with the fewest tokens to those with the most. The conditions are `production` of docs/SIMULATOR.md. `srpt` has no anti-starvation.',
   recordings: ['mini-swe-agent'],
   plan(scale) {
     const loads = [mixedHeld(scale), fleet(scale), ...recorded('mini-swe-agent', scale)].map(inProduction);

@@ -21,12 +21,12 @@ export const batches = z.strictObject({
   openMax: note(count(1, 10_000).default(50), 'Unfinished batches of one tenant.', STARTING),
   passes: note(
     z.array(z.enum(PASSES)).default([...PASSES]),
-    'What a plan does: `merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
+    '`merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
     STARTING,
   ),
   answersMs: fixed(
     ms(0, 30 * DAY_MS).default(0),
-    'For how long answers to deterministic lines are kept, for equal lines of the same tenant’s later batches. 0: not at all.',
+    'Time for which answers to deterministic lines serve a tenant’s later batches. 0: not kept.',
     'off by default',
   ),
   answersBytes: fixed(count(1024, 1e12).default(67_108_864), 'Most bytes of kept answers, in memory.', STARTING),

@@ -84,7 +84,7 @@ export class Calls {
 
   /** The client sends the call, for the first time or again. */
   ask(job: Job): void {
-    const { gateway, agenda, options } = this;
+    const { gateway, agenda } = this;
     const { scheduler } = gateway;
     const id = (job.id = callId(`c${this.#requests++}`));
     this.fleet.resumeReports();
@@ -100,9 +100,7 @@ export class Calls {
     const refusal = this.#refusal(job);
     if (refusal !== undefined) return this.#end(job, refusal);
     this.#open.set(id, job);
-    const { sizeMs, leftMs } = job.played;
-    const callMs = serviceMs(options.engine.preset, job.call);
-    scheduler.oracle?.arrives(id, { callMs, programMs: leftMs, attainedMs: sizeMs - leftMs });
+    scheduler.oracle?.arrives(id, job.played.leftMs);
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;

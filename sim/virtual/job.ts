@@ -15,8 +15,7 @@ export interface Played {
   readonly index: number;
   readonly run: ProgramRun;
   readonly layout: Layout;
-  /** Service of all its calls, and of those that remain, when an oracle is told. */
-  readonly sizeMs: number;
+  /** Service of the calls that remain, when an oracle is told. */
   leftMs: number;
 }
 

@@ -152,32 +152,6 @@ describe('prefix cache', () => {
     run(engine);
     expect(again.cachedTokens).toBe(96);
   });
-
-  it('forgets the least recently used block first, a prefix after what follows it', () => {
-    const engine = engineOf({ kvTokens: 10 * BLOCK });
-    added(engine, work('a', 63, 1, { prefix: 100 }));
-    run(engine);
-    added(engine, work('b', 63, 1, { prefix: 200 }));
-    run(engine);
-    // Four blocks each, two never used: eight blocks more take those two, all of a's, and b's last two.
-    added(engine, work('c', 127, 1, { prefix: 300 }));
-    run(engine);
-    expect(engine.kv.match(new HashList([100, 101, 102]))).toBe(0);
-    expect(engine.kv.match(new HashList([200, 201, 202]))).toBe(2);
-  });
-
-  it('shares blocks between sequences that run together', () => {
-    const engine = engineOf();
-    const first = added(engine, work('a', 160, 50, { prefix: 1 }));
-    run(engine, 0, () => first.generated === 1);
-    const second = added(engine, work('b', 160, 5, { prefix: 1 }));
-    run(engine, 0, () => second.generated === 1);
-    expect(second.cachedTokens).toBe(144);
-    // The second computes the last block of its prompt again, and yet shares it: the first's 11 blocks are all there are.
-    expect(engine.kv.size - engine.kv.free).toBe(11);
-    run(engine, 0, () => second.generated === 2);
-    expect(engine.kv.size - engine.kv.free).toBe(12);
-  });
 });
 
 describe('preemption', () => {
@@ -190,16 +164,6 @@ describe('preemption', () => {
     expect(b?.preemptions).toBeGreaterThan(0);
     expect(engine.totals.preemptions).toBe(b?.preemptions);
     expect(engine.kv.free).toBe(engine.kv.size);
-  });
-
-  it('keeps the times of the first run', () => {
-    const engine = engineOf({ kvTokens: 8 * BLOCK });
-    added(engine, work('a', 48, 64));
-    const b = added(engine, work('b', 48, 64));
-    run(engine, 0, () => b.preemptions === 1);
-    const { scheduledAt, firstTokenAt } = b;
-    run(engine);
-    expect([b.scheduledAt, b.firstTokenAt]).toEqual([scheduledAt, firstTokenAt]);
   });
 });
 

@@ -2,61 +2,11 @@ import { z } from 'zod';
 import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../sidecar/config/choices.js';
 import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
 import { NONE, STARTING } from '../../sidecar/config/note.js';
-import { FILE_VARIABLE } from '../../sidecar/config/overrides.js';
+import { readText } from './tree.js';
 
-const HEAD = `# Configuration
+const MARK = '<!-- The rest is generated. -->\n';
 
-Generated from \`sidecar/config/schema.ts\` by \`npm run docs\`; a test fails if the two differ.
-
-Most gateways need six of these keys; all others have defaults.
-
-| Key | When |
-| --- | --- |
-| \`engines[].url\` | always, unless \`discovery\` finds the engines |
-| \`listen.host\` | \`0.0.0.0\` as soon as clients are on other machines |
-| \`auth.keys\` | then too: without keys everybody who reaches the port may call |
-| \`admin.token\` | for the page, \`maitred top\` and metrics once there are keys |
-| \`engines[].capacityTokens\` | where the log says that an engine's capacity is unknown; without it there is no working-set gate |
-| \`policy.name\` | \`fcfs-window\` for the gate without the order, \`pass-through\` to compare |
-
-\`\`\`yaml
-listen:
-  host: 0.0.0.0
-engines:
-  - url: http://gpu-1:8000
-  - url: http://gpu-2:8000
-    apiKey: env:GPU2_KEY
-auth:
-  keys:
-    - sha256: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef # printf %s "$KEY" | sha256sum
-      tenant: research
-\`\`\`
-
-\`maitred init\` writes such a file, \`maitred config\` checks it, prints it without its secrets and names every invalid key (exit code 2).
-
-## How it is read
-
-The first of these sources with a value wins:
-
-1. a flag of \`maitred serve\` (\`maitred serve --help\` lists them);
-2. an environment variable: that of \`limits.bodyBytes\` is \`MAITRED_LIMITS_BODY_BYTES\`. An empty one counts as unset, \`null\` unsets a key that may
-   be null, commas separate lists, and \`MAITRED_ENGINES\` lists base URLs. Unknown ones with the prefix \`MAITRED_\` are rejected.
-   \`auth.keys\`, \`discovery\`, keys inside lists (\`[]\`) and mappings have none;
-3. the YAML file named by \`--config\` or otherwise by \`${FILE_VARIABLE}\`;
-4. the default.
-
-**Units.** A name ends in its unit: \`Ms\` milliseconds, \`Bytes\`, \`Tokens\`. Other whole numbers are counts.
-
-**Secrets** may be given as \`env:NAME\` in the file, which reads the variable \`NAME\` (without the prefix \`MAITRED_\`).
-
-**Reload.** SIGHUP reloads the file. No call is lost. An invalid file is logged with
-its invalid keys, and changes nothing. Keys marked *restart* change at the next start.
-
-**Sources of defaults.** Where none is given, the default is a starting value, not measured yet. *Autellix* is the paper that the scheduler builds on
-(*Autellix: An Efficient Serving Engine for LLM Agents as General Programs*, 2025).
-`;
-
-/** The text of docs/CONFIG.md: a handwritten head, and a table for each section of the schema. */
+/** The text of docs/CONFIG.md: its handwritten head, and a table for each section of the schema. */
 export function renderConfigDocument(): string {
   const sections = new Map<string, ConfigKey[]>();
   for (const key of CONFIG_KEYS.filter((each) => !isEngineDefault(each))) {
@@ -64,7 +14,8 @@ export function renderConfigDocument(): string {
     sections.set(name, [...(sections.get(name) ?? []), key]);
   }
   const tables = [...sections].map(([name, keys]) => `\n## \`${name}\`\n\n${table(keys)}\n${choices(name)}`);
-  return HEAD + tables.join('');
+  const [head = ''] = readText('docs/CONFIG.md').split(MARK);
+  return head + MARK + tables.join('');
 }
 
 /** A list of what can be chosen, below the section's table. */
@@ -118,7 +69,7 @@ function rangeOf(schema: JsonSchema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map((option) => rangeOf(option)).join(' or ');
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
   if (schema.const !== undefined) return code(schema.const);
-  if (schema.minimum !== undefined) return `${schema.minimum} to ${schema.maximum!}`;
+  if (schema.minimum !== undefined) return `${schema.minimum}–${schema.maximum!}`;
   if (schema.type === 'boolean') return 'true, false';
   if (schema.type === 'array')
     return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;

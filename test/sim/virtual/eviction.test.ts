@@ -65,13 +65,6 @@ describe('the steps until a context is used', () => {
     expect(after(fork, 0)).toEqual({ '': 1, aside: 0, fork: 1 });
   });
 
-  it('are none where the call before fails', () => {
-    const run = new ProgramRun(programOf('p', 0, FAR), 0);
-    run.completed(0, 1, 1);
-    run.failed(1, 'cancelled');
-    expect(run.stepsToUse()).toEqual(new Map());
-  });
-
   it('give no context to a call that is run again for a thread at its end', () => {
     const run = new ProgramRun(programOf('p', 0, [context]), 0);
     const job = new Job({ id: 'p0', run } as Played, 0, 10_000);
