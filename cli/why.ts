@@ -16,10 +16,7 @@ export function addWhyCommand(program: Command): void {
   const why = program
     .command('why')
     .description('explain why a call waits, or why it ran on its engine')
-    .argument(
-      '[id]',
-      'a call, a program, or at least 4 characters with which only its id begins; without: who waits longest',
-    );
+    .argument('[id]', 'a call, batch or program, or 4 characters of its beginning; without: who waits longest');
   addAdminOptions(why, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
     .option('--json', 'print the figures as JSON')
@@ -36,8 +33,9 @@ export function addWhyCommand(program: Command): void {
 
 /** The program whose call has waited longest; undefined: none waits. */
 async function longestWaiting(client: AdminClient, query: string): Promise<string | undefined> {
-  const rows = await client.json(`/programs?sort=-current_wait_seconds&state=waiting&limit=1&${query}`);
-  return (rows as { programs: readonly { key: string }[] }).programs[0]?.key;
+  const answer = await client.json(`/programs?sort=-current_wait_seconds&limit=1&${query}`);
+  const { programs } = answer as { programs: readonly { key: string; current_wait_cause: string | null }[] };
+  return programs.find(({ current_wait_cause: cause }) => cause !== null)?.key;
 }
 
 /** Lines of at most `COLUMNS` columns. */

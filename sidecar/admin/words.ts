@@ -38,7 +38,7 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const details = [
-    ...elsewhereInWords(others, nearest),
+    ...elsewhereInWords(others),
     ...shareInWords(waiting),
     `It stands at level ${level} (0 goes first): its program had received ${span(serviceMs)} of engine time when it arrived.`,
     ...forecastInWords(forecast),
@@ -145,37 +145,29 @@ function obstacleInWords(
 }
 
 /** At most one sentence, on the engines other than the nearest. */
-function elsewhereInWords(others: readonly ObstacleView[], nearest: ObstacleView): string[] {
-  const shown = others.slice(0, ENGINES_SHOWN).map((other) => inShort(other, other.cause === nearest.cause));
+function elsewhereInWords(others: readonly ObstacleView[]): string[] {
+  const shown = others.slice(0, ENGINES_SHOWN).map(inShort);
   if (others.length > shown.length) shown.push(`${others.length - shown.length} more engines have no room either`);
   return shown.length === 0 ? [] : [`No other engine can take it: ${shown.join('; ')}.`];
 }
 
-/** @param isSame whether the nearest engine lacks the same */
-function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView, isSame: boolean): string {
-  const too = isSame ? ' too' : '';
-  switch (cause) {
-    case 'no_engine':
-      return `${engine} is not up`;
-    case 'retry':
-      return `${engine} failed it`;
-    case 'refused':
-      return `${engine} reported no room for such calls${too}`;
-    case 'resting':
-      return `${engine} reported no room${too}`;
-    case 'probation':
-      return `${engine} is on probation${too}`;
-    case 'window':
-      return `the window of ${engine} is full${too} (${limit - free} of ${count(limit)})`;
-    case 'kv':
-      return `${engine} has too little KV cache${too} (needs ${tokens(needs)}, ${free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`})`;
-    case 'turn':
-      return `at ${engine} other calls come first${too}`;
-    case 'knee':
-      return `the batch of ${engine} is past its knee${too}`;
-    case 'background':
-      return `${engine} keeps its room for others${too}`;
-  }
+const ELSEWHERE: Readonly<Record<ObstacleView['cause'], string>> = {
+  no_engine: 'is not up',
+  retry: 'failed it',
+  refused: 'reported no room for such calls',
+  resting: 'reported no room',
+  probation: 'is on probation',
+  window: 'has a full window',
+  kv: 'has too little KV cache',
+  turn: 'has other calls before it',
+  knee: 'is past its knee',
+  background: 'keeps its room for others',
+};
+
+function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
+  const room = free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`;
+  const figures = { window: ` (${limit - free} of ${count(limit)})`, kv: ` (needs ${tokens(needs)}, ${room})` };
+  return `${engine} ${ELSEWHERE[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''}`;
 }
 
 function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {

@@ -29,9 +29,7 @@ export const cluster = z
       name.max(64).optional(),
       'Name of this gateway; each start adds a suffix of its own.',
       'for operators',
-      {
-        default: 'the host’s name',
-      },
+      { default: 'the host’s name' },
     ),
     address: fixed(
       z

@@ -78,9 +78,7 @@ const source = z.strictObject({
     engineDefaults.shape.models,
     'Models that its engines serve. With it, the source may list no engine, and calls wait for one.',
     NONE,
-    {
-      default: 'their /v1/models',
-    },
+    { default: 'their /v1/models' },
   ),
 });
 

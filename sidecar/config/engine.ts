@@ -27,17 +27,13 @@ export const engine = z.strictObject({
     count(0, 1e12).optional(),
     'Tokens that fit into the host memory to which the engine copies its KV cache (plus `capacityTokens`, if it moves them there). 0: none.',
     NONE,
-    {
-      default: 'the engine’s report; unknown: none',
-    },
+    { default: 'the engine’s report; unknown: none' },
   ),
   hostTokensPerSecond: note(
     z.number().min(1).max(1e9).optional(),
     'Tokens a second that come back from host memory.',
     NONE,
-    {
-      default: 'the engine’s report; unknown: learnt from calls',
-    },
+    { default: 'the engine’s report; unknown: learnt from calls' },
   ),
   contextTokensMax: note(
     count(1, 1e12).optional(),

@@ -58,9 +58,7 @@ const limits = z
       count(1024, 1e13).optional(),
       'Request bodies in memory: of calls being read, waiting and running. A tenant may hold half.',
       STARTING,
-      {
-        default: 'a quarter of the machine’s or container’s memory',
-      },
+      { default: 'a quarter of the machine’s or container’s memory' },
     ),
     inlineBytes: note(
       count(32_768, 1e10).default(262_144),

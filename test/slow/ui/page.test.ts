@@ -128,7 +128,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByText('Active calls').waitFor();
     await page
       .locator('.calls')
-      .getByText(/has waited .* It waits for the window .* at level 0 /)
+      .getByText(/has waited .* It waits for the window[\s\S]* at level 0 /)
       .waitFor();
     held.open();
     await page.getByText(/Its turn came, and it ran on/).waitFor();
