@@ -144,7 +144,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   forward(bytes: Buffer): void {
     if (this.#state === 'ended') return;
     if (!this.#reply.streaming)
-      this.#reply.open(Object.assign(toClient(this.#engineHeaders, this.#attempt?.engine.url), this.#headers()));
+      this.#reply.open(toClient(this.#engineHeaders, this.#attempt?.engine.url, this.#headers()));
     if (this.#attempt !== undefined) this.#reply.write(bytes, this.#attempt);
   }
 
@@ -165,7 +165,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const attempt = this.#attempt;
     if (this.#reply.streaming)
       this.#reply.fail(unstreamable(status, attempt?.quote(body) ?? '', attempt?.names(body) ?? {}));
-    else this.#reply.whole(status, Object.assign(toClient(headers, this.#attempt?.engine.url), this.#headers()), body);
+    else this.#reply.whole(status, toClient(headers, attempt?.engine.url, this.#headers()), body);
     if (facts !== undefined) {
       this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
       return;

@@ -50,12 +50,12 @@ export class Accounting {
     nowMs: number,
   ): Admitted & { readonly isBack: boolean } {
     const isNew = this.table.get(id) === undefined;
-    const admitted = this.table.admit(id, tenant, nowMs);
-    if (isNew) admitted.row.type = background ? this.types.background : this.types.of(family, tenant);
-    const isBack = admitted.row.isElsewhere;
-    this.ends.called(admitted.row);
-    this.table.wake(admitted.row);
-    return { ...admitted, isBack };
+    const { row, evicted } = this.table.admit(id, tenant, nowMs);
+    if (isNew) row.type = background ? this.types.background : this.types.of(family, tenant);
+    const isBack = row.isElsewhere;
+    this.ends.called(row);
+    this.table.wake(row);
+    return { row, evicted, isBack };
   }
 
   /** Another gateway runs the program's calls from now on. */
@@ -232,9 +232,10 @@ export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Mill
  * finite, as in an edited log, are dropped.
  */
 export function clampUsage(event: CallFinished): CallFinished {
-  const { usage, serviceMs, queueMs, ...rest } = event;
+  const { type, call, usage, serviceMs, queueMs } = event;
   return {
-    ...rest,
+    type,
+    call,
     ...(serviceMs !== undefined && Number.isFinite(serviceMs) && { serviceMs }),
     ...(queueMs !== undefined && Number.isFinite(queueMs) && { queueMs }),
     ...(usage && Number.isFinite(usage.promptTokens + usage.outputTokens) && { usage: clampCached(usage) }),
