@@ -129,13 +129,12 @@ export class Calls {
     this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
   }
 
-  #dispatch({ call, engine, level }: Dispatch): void {
+  #dispatch({ call, engine }: Dispatch): void {
     const job = this.#open.get(call);
     if (job === undefined) return;
     const replica = this.fleet.get(engine);
     job.dispatchedMs = this.agenda.nowMs;
     job.engine = engine;
-    job.priority = level;
     job.dispatches += 1;
     job.failsLoad = this.#faults.failsLoad(job);
     const fault = replica.isUp

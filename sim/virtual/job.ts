@@ -43,7 +43,6 @@ export class Job implements Work {
   /** Prompt length as requested: more than `promptTokens` until an engine refuses an over-long prompt. */
   askedTokens: number;
   engine: string | undefined;
-  priority = 0;
   /** Whether its load from the host fails. */
   failsLoad = false;
   /** Whether its first token was reported. */

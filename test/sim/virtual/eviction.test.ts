@@ -21,7 +21,7 @@ describe('engines that are told what to evict', () => {
       programOf('ended', 4000, [{ promptTokens: 2500, outputTokens: 10 }]),
       programOf('large', 10_000, [{ promptTokens: 6000, outputTokens: 10 }]),
     ];
-    const engine = { preset: { ...PRESET, kvTokens: 10_000 }, blockSize: 16, scheduling: 'fcfs', ...(eviction && { eviction }) } as const; // prettier-ignore
+    const engine = { preset: { ...PRESET, kvTokens: 10_000 }, blockSize: 16, ...(eviction && { eviction }) } as const; // prettier-ignore
     const { callRecords } = play(programs, { policy: 'pass-through', engines: 1, engine, announceEnds: true });
     return ['near', 'far'].map((id) => callRecords.findLast(({ program }) => program === id)!.cachedTokens);
   }
