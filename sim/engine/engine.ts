@@ -127,12 +127,6 @@ export class Engine<W extends Work = Work> {
     this.host?.blocks.reset();
   }
 
-  /** Nothing more of the session is needed. */
-  closeSession(session: string, now: number): void {
-    this.advance(now);
-    this.kv.close(session);
-  }
-
   /** The context is used next in this many steps of its program; Infinity: never. */
   foresee(context: string, steps: number, now: number): void {
     this.advance(now);

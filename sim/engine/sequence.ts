@@ -8,8 +8,6 @@ export interface Work {
   readonly outputTokens: number;
   /** Of prompt and answer; later blocks are never shared. */
   readonly blockHashes: BlockHashes;
-  /** The session that it belongs to, which counts on an engine that keeps sessions; absent: none. */
-  readonly session?: string | undefined;
   /** The context that it continues and leaves behind, which counts on an engine that evicts by steps; absent: none. */
   readonly context?: string | undefined;
   /** Most prompt tokens that a host tier keeps of it, and brings back for it; absent: all. */

@@ -53,9 +53,6 @@ export class Calls {
     const gatewayPorts: GatewayPorts = {
       dispatch: (command) => this.#dispatch(command),
       reject: (command) => this.#gatewayRefused(command),
-      programGone: ({ program }) => {
-        if (options.engine.eviction === 'sessions') this.fleet.closeSession(program);
-      },
     };
     const { cluster } = options;
     this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore

@@ -68,11 +68,6 @@ export class Job implements Work {
     return this.call.promptTokens;
   }
 
-  /** Each program is a session of its own. */
-  get session(): string {
-    return this.played.id;
-  }
-
   /** None, where no call of its program is to use it. */
   get context(): string | undefined {
     const { played, call } = this;
