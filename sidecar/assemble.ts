@@ -80,7 +80,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     driver,
     fleet,
     membership,
-    discovery: new Discovery({ membership, setTimer, log, env: process.env }),
+    discovery: new Discovery({ membership, setTimer, log }),
     tokens: new TokenEstimator(),
     metrics,
     log,

@@ -25,7 +25,7 @@ export function ProgramView() {
         {detail === undefined || detail === null ? brief(key, 100) : nameOf(detail)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
-      {detail === null && <p class="quiet">It has ended, or was idle for too long.</p>}
+      {detail === null && <p class="warn">The gateway no longer knows it: it has ended, or was idle for too long.</p>}
       {detail !== null && detail !== undefined && (
         <>
           <Facts row={detail} />

@@ -20,7 +20,7 @@ const judgedAll = async (engines: readonly EngineConfig[], config: Config, calls
 async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `discovery ${labelOf(source)}`;
   const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/OPERATIONS.md says what each source needs' }]; // prettier-ignore
-  const engines = await firstLook(source, process.env).catch((error: unknown) => error as Error);
+  const engines = await firstLook(source).catch((error: unknown) => error as Error);
   if (engines instanceof Error) return broken(engines.message);
   if (engines.length === 0) return broken('lists no engine');
   if (engines.length > source.enginesMax) return broken(`lists ${engines.length} engines, enginesMax is ${source.enginesMax}`); // prettier-ignore

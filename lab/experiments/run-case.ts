@@ -46,7 +46,6 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
         preset,
         host: hostOf(preset, { hostTokens: scenario.hostTokens, hostWrites: 'computed' }),
         blockSize: BLOCK_TOKENS,
-        scheduling: 'fcfs',
         ...(eviction && { eviction }),
       },
       ...(scenario.cluster && { cluster: scenario.cluster }),

@@ -73,9 +73,9 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
 }
 
 function checkSources({ discovery }: Config, report: (path: (string | number)[], message: string) => void): void {
-  discovery.forEach(({ dns, file, kubernetes }, index) => {
-    if ([dns, file, kubernetes].filter((kind) => kind !== undefined).length !== 1)
-      report(['discovery', index], 'must have exactly one of dns, file and kubernetes');
+  discovery.forEach(({ dns, kubernetes }, index) => {
+    if ((dns === undefined) === (kubernetes === undefined))
+      report(['discovery', index], 'must be either dns or kubernetes');
     if (dns && (dns.type === 'SRV') === (dns.port !== undefined))
       report(
         ['discovery', index, 'dns', 'port'],

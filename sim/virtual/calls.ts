@@ -53,9 +53,6 @@ export class Calls {
     const gatewayPorts: GatewayPorts = {
       dispatch: (command) => this.#dispatch(command),
       reject: (command) => this.#gatewayRefused(command),
-      programGone: ({ program }) => {
-        if (options.engine.eviction === 'sessions') this.fleet.closeSession(program);
-      },
     };
     const { cluster } = options;
     this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore
@@ -129,13 +126,12 @@ export class Calls {
     this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
   }
 
-  #dispatch({ call, engine, level }: Dispatch): void {
+  #dispatch({ call, engine }: Dispatch): void {
     const job = this.#open.get(call);
     if (job === undefined) return;
     const replica = this.fleet.get(engine);
     job.dispatchedMs = this.agenda.nowMs;
     job.engine = engine;
-    job.priority = level;
     job.dispatches += 1;
     job.failsLoad = this.#faults.failsLoad(job);
     const fault = replica.isUp

@@ -43,7 +43,6 @@ export class Job implements Work {
   /** Prompt length as requested: more than `promptTokens` until an engine refuses an over-long prompt. */
   askedTokens: number;
   engine: string | undefined;
-  priority = 0;
   /** Whether its load from the host fails. */
   failsLoad = false;
   /** Whether its first token was reported. */
@@ -67,11 +66,6 @@ export class Job implements Work {
 
   get promptTokens(): number {
     return this.call.promptTokens;
-  }
-
-  /** Each program is a session of its own. */
-  get session(): string {
-    return this.played.id;
   }
 
   /** None, where no call of its program is to use it. */

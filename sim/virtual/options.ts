@@ -55,7 +55,6 @@ export interface WorldOptions {
   readonly seed: number;
   /** Number of engines, all alike. */
   readonly engines: number;
-  /** Under `priority` scheduling, a call's priority on the engine is the queue that it ran from, 0 first. */
   readonly engine: EngineSettings;
   /**
    * Makes a fresh scheduler, at the start and whenever the gateway restarts.

@@ -16,7 +16,7 @@ const RATE = TINY.kvBytesPerToken * BLOCK * 1000;
 
 function engineOf(host: Partial<HostSettings> = {}, changes: Partial<Preset> = {}): Engine {
   const settings = { tokens: 6400, bytesPerSecond: RATE, writes: 'computed', ...host } as const;
-  return new Engine({ preset: { ...TINY, ...changes }, blockSize: BLOCK, scheduling: 'fcfs', host: settings });
+  return new Engine({ preset: { ...TINY, ...changes }, blockSize: BLOCK, host: settings });
 }
 
 /** A request of a conversation: those of the same number begin alike. */
@@ -24,7 +24,7 @@ function work(conversation: number, promptTokens: number, more: Partial<Work> = 
   const outputTokens = more.outputTokens ?? 8;
   const count = Math.floor((promptTokens + outputTokens) / BLOCK);
   const blockHashes = new HashList(Array.from({ length: count }, (_, index) => conversation * 1e6 + index));
-  return { promptTokens, outputTokens, blockHashes, priority: 0, ...more };
+  return { promptTokens, outputTokens, blockHashes, ...more };
 }
 
 let now = 0;

@@ -37,7 +37,13 @@ function table(keys: readonly ConfigKey[]): string {
 function cells(key: ConfigKey): string[] {
   const { note } = key;
   const marks = [note.secret && ' *Secret.*', note.restart && ' *Restart.*'].filter(Boolean).join('');
-  return [code(key.path), note.description + marks, defaultOf(key), rangeOf(jsonSchema(key)), sourceOf(note.source)];
+  return [
+    code(key.path),
+    note.description + marks,
+    defaultOf(key),
+    rangeOf(jsonSchema(key)).replace(/^text$/, ''),
+    sourceOf(note.source),
+  ];
 }
 
 /** Keys of engines that sources take too. */
@@ -58,7 +64,7 @@ function sourceOf(source: string): string {
 
 function defaultOf({ note, default: value }: ConfigKey): string {
   if (note.default !== undefined) return note.default;
-  if (value === undefined) return 'none';
+  if (value === undefined) return '';
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : value.map(code).join(', ')) : code(value);
 }
 
@@ -70,7 +76,7 @@ function rangeOf(schema: JsonSchema): string {
   if (schema.enum !== undefined) return schema.enum.map(code).join(', ');
   if (schema.const !== undefined) return code(schema.const);
   if (schema.minimum !== undefined) return `${schema.minimum}–${schema.maximum!}`;
-  if (schema.type === 'boolean') return 'true, false';
+  if (schema.type === 'boolean') return '';
   if (schema.type === 'array')
     return `list${schema.minItems === undefined ? '' : `, at least ${schema.minItems}`}${listed(schema)}`;
   if (schema.type === 'object')

@@ -51,8 +51,8 @@ function rowsOf({ properties = {}, required = [] }: JsonSchema, prefix: string, 
     if (name === 'kind' || name === 'source') return [];
     const path = prefix + name;
     const row = [code(path), schema.description ?? '', defaultOf(schema, required.includes(name)), rangeOf(schema)];
-    // The keys of a sub-agent are those of an agent.
-    if (leaves.includes(name) || name === 'subAgent') return [row];
+    // The keys of a sub-agent are those of an agent, and those of its one system prompt those of `system[]`.
+    if (leaves.includes(name) || name === 'subAgent' || (name === 'system' && schema.items === undefined)) return [row];
     const items = schema.items as JsonSchema | undefined;
     return [row, ...rowsOf(items ?? schema, `${path}${items ? '[]' : ''}.`, leaves)];
   });

@@ -40,13 +40,6 @@ describe('lines', () => {
     expect(count(svg, /<g aria-label="dot"/g)).toBe(1);
     expect(lines(svg)[0]!.match(/[ML]/g)).toEqual(['M', 'L']);
   });
-
-  it('tell as many as eighteen series apart', async () => {
-    const series = Array.from({ length: 18 }, (_, index) => ({ name: `policy ${index}`, points: points(1, index) }));
-    const svg = await lineChart({ ...TEXT, x, y, series });
-    const looks = [...svg.matchAll(/<path d="M0,8H20" stroke="([^"]*)" stroke-width="2" stroke-dasharray="([^"]*)"/g)].map(([, stroke, dash]) => `${stroke} ${dash}`); // prettier-ignore
-    expect(new Set(looks).size).toBe(18);
-  });
 });
 
 describe('bars', () => {
