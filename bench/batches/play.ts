@@ -1,7 +1,7 @@
 import {
   fill,
   hashesOf,
-  outlinesOf,
+  outlineOf,
   parseLine,
   planOf,
   type BatchLine,
@@ -61,7 +61,7 @@ class Call implements Work {
 
 export function jobOf(files: readonly FileLine[]): Job {
   const lines = files.map(({ text }, at) => parseLine(text, at + 1, new Set(['/v1/chat/completions']))) as BatchLine[];
-  const outlines = lines.flatMap((line, at) => outlinesOf(line, at + 1));
+  const outlines = lines.map((line, at) => outlineOf(line, at + 1));
   const steps = planOf(outlines);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
