@@ -2,6 +2,7 @@ import { Argument, Command } from 'commander';
 import { benchGap } from './batches/gap.js';
 import { benchPrograms } from './batches/programs.js';
 import { benchRoom } from './batches/room.js';
+import { benchTeola } from './batches/teola.js';
 import { benchCluster } from './cluster/calls.js';
 import { benchPressure } from './cluster/pressure.js';
 import { benchGateways } from './cluster/scale.js';
@@ -52,6 +53,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   batches: { run: benchPrograms, quickSeconds: 5 },
   gap: { run: benchGap, quickSeconds: 20 },
   room: { run: benchRoom, quickSeconds: 20 },
+  teola: { run: benchTeola, quickSeconds: 2 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };
 
