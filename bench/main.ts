@@ -1,5 +1,6 @@
 import { Argument, Command } from 'commander';
 import { benchGap } from './batches/gap.js';
+import { benchLarge } from './batches/large.js';
 import { benchPrograms } from './batches/programs.js';
 import { benchRoom } from './batches/room.js';
 import { benchTeola } from './batches/teola.js';
@@ -54,6 +55,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   gap: { run: benchGap, quickSeconds: 20 },
   room: { run: benchRoom, quickSeconds: 20 },
   teola: { run: benchTeola, quickSeconds: 2 },
+  large: { run: benchLarge, quickSeconds: 5 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };
 
