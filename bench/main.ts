@@ -24,7 +24,6 @@ import { benchJoining } from './parts/joining.js';
 import { benchOrder } from './parts/order.js';
 import { benchParts } from './parts/table.js';
 import { benchTiers } from './parts/tiers.js';
-import { benchSimulator } from './simulator/speed.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
@@ -38,7 +37,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   memory: { run: benchProgramBytes, quickSeconds: 3 },
   history: { run: benchHistory, quickSeconds: 1 },
   identity: { run: benchIdentity, quickSeconds: 4 },
-  simulator: { run: benchSimulator, quickSeconds: 8 },
   latency: { run: benchLatency, quickSeconds: 13 },
   streams: { run: benchStreams, quickSeconds: 13 },
   relay: { run: benchRelay, quickSeconds: 17 },

@@ -8,11 +8,6 @@ import type { PolicyName } from '../src/index.js';
 const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>> = {
   'las-decayed': 'Least attained service that fades with time (llm-d): a program’s past work counts for less and less.',
   srpt: 'Knows the future: the program with the least work left goes first, and waiting promotes nothing. A bound.',
-  'srpt-promoted': 'The same with the gateway’s own promotions and timeouts.',
-  sjf: 'Knows the future of calls only: the shortest call goes first. A bound.',
-  gittins:
-    'Knows the sizes of all programs, but not which has which, and goes by Gittins’ index. Waiting promotes nothing.',
-  'mean-rest': 'The same by the mean rest of all programs that got as much.',
 };
 
 /** A sentence about each balancer that only the simulator has. */

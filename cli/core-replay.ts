@@ -48,7 +48,7 @@ export class CoreReplay {
     if (!('maitredEventLog' in line))
       throw new ReplayFault('maitredEventLog', 'the log does not begin with its header');
     this.recordedBy = line.maitred;
-    this.behaviour = line.behaviour ?? 1;
+    this.behaviour = line.behaviour;
     if (this.behaviour > BEHAVIOUR)
       throw new ReplayFault('behaviour', `${this.behaviour} is newer than ${BEHAVIOUR}, which is replayed here`);
     this.changes = BEHAVIOUR_CHANGES.filter(({ behaviour }) => behaviour > this.behaviour);

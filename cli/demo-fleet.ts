@@ -73,7 +73,6 @@ function optionsOf(target: string, seed: number): LoadOptions {
     recordedAnswers: false,
     connections: 256,
     timeoutMs: TIMEOUT_MS,
-    hangUp: 0,
     // The gateway is this process.
     ownsTargets: true,
     baseline: 'none',

@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { plain } from '../text/index.js';
 import { ConfigError, configFileOf, hasNoEngine, loadConfig } from '../sidecar/config/index.js';
-import { readWorkflows } from '../sidecar/workflows/files.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME } from './advice.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
@@ -60,7 +59,6 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     return [{ level: 'broken', subject: name, found: 'there is no such file', advice: `${OWN_NAME} init --out ${name} writes it` }]; // prettier-ignore
   try {
     const config = loadConfig(inputs);
-    readWorkflows(config);
     return [
       { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },
       ...accessFindings(config, name),

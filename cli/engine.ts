@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { pino } from 'pino';
 import { type EngineOptions, parseFault, rangeOf, readOptions, startEngine } from '../sim/index.js';
-import { choice, collect, numberFrom } from './options.js';
+import { collect, numberFrom } from './options.js';
 import { hostWritesOption, presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 
@@ -37,11 +37,6 @@ export function addEngineCommand(program: Command): void {
       'most waiting requests; beyond them it answers 503',
       inRange('maxQueued'),
       DEFAULTS.maxQueued,
-    )
-    .addOption(
-      choice('--scheduling <order>', 'order of its own waiting queue', ['fcfs', 'priority']).default(
-        DEFAULTS.scheduling,
-      ),
     )
     .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
     .option(

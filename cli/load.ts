@@ -3,7 +3,7 @@ import { LoadError, runLoad, type LoadErrorCode, type LoadProgress } from '../lo
 import { makeReporter, type LoadDocument } from '../loadtest/report/index.js';
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
-import { readLoad, type Load } from './load/read-load.js';
+import { readLoad } from './load/read-load.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { besideSubcommands } from './subcommands.js';
 import { complain, Faults } from './trace-file.js';
@@ -45,15 +45,14 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const summary = await ended;
   const document = await reporter.finish(summary);
   if (!summary.complete) throw new Interrupted(`stopped with ${summary.programsUnfinished} programs under way`);
-  judge(load, document);
+  judge(document);
   if (load.source.type === 'trace') faults.check(load.source.file, load.source.programs.length, false);
 }
 
 /** @throws Error for a run that counts as a failure, although it was measured */
-function judge({ options }: Load, { slo, targets }: LoadDocument): void {
+function judge({ slo, targets }: LoadDocument): void {
   const missed = slo.filter(({ met }) => !met);
   if (missed.length > 0) throw new Error(`missed: ${missed.map(({ expression }) => expression).join(', ')}`);
   const failed = targets.find(({ programs, completed }) => programs > 0 && completed === 0);
-  if (failed !== undefined && options.hangUp === 0)
-    throw new Error(`no program of ${failed.programs} completed at ${failed.url}`);
+  if (failed !== undefined) throw new Error(`no program of ${failed.programs} completed at ${failed.url}`);
 }

@@ -12,7 +12,6 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
   engine: async () => (await import('./engine.js')).addEngineCommand,
   config: async () => (await import('./config.js')).addConfigCommand,
   trace: async () => (await import('./trace.js')).addTraceCommand,
-  workflow: async () => (await import('./workflow.js')).addWorkflowCommand,
   batch: async () => (await import('./batch.js')).addBatchCommand,
   sim: async () => (await import('./sim.js')).addSimCommand,
   load: async () => (await import('./load.js')).addLoadCommand,

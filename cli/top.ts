@@ -20,7 +20,8 @@ WAITS    the longest wait of a call now, and FOR what: window (the engine has as
          in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others
 LVL      its queue: 0 goes first
 QUEUED   the waits of all its calls, so with parallel calls more than its AGE
-IDLE     since its last call; programs whose end nobody tells stay until their lease is over`;
+IDLE     since its last call; programs whose end nobody tells stay until their lease is over
+Keys: i hides idle programs, or shows them; arrows, Page Up, Page Down, Home and End scroll; q quits.`;
 
 /** Longest wait for an answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
@@ -32,11 +33,13 @@ const SORT = '-current_wait_seconds';
 
 /** `maitred top`: the process table of a running gateway, live or once. */
 export function addTopCommand(program: Command): void {
-  const top = program.command('top').description('show the programs of a running gateway, live; q quits');
+  const top = program
+    .command('top')
+    .description('show the programs of a running gateway, live; q quits, i hides idle ones');
   addAdminOptions(top, URL_DEFAULT)
     .option('--interval <time>', 'time between updates', interval, 1000)
     .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))
-    .option('--filter <words>', 'programs whose names contain these; also tenant:NAME, engine:ID, state:waiting', '')
+    .option('--filter <words>', 'programs whose names contain these; also tenant:NAME, engine:ID, state:active', '')
     .option('--limit <count>', 'most programs to print once', numberFrom(1, LIMIT_MAX, 'a whole number'), LIMIT)
     .option('--once', 'print the table once and exit, as without a terminal', false)
     .addHelpText('after', LEGEND)
@@ -46,7 +49,8 @@ export function addTopCommand(program: Command): void {
 async function run(command: Command, flags: TopFlags): Promise<void> {
   const { url, sort, filter, interval: intervalMs } = flags;
   const client = adminClient(command, flags, TIMEOUT_MS);
-  const read = (offset: number, limit: number) => readSnapshot(client, { sort, filter, offset, limit });
+  const read = (offset: number, limit: number, more = '') =>
+    readSnapshot(client, { sort, filter: filter + more, offset, limit });
   const { stdin: input, stdout: output } = process;
   const isTerminal = input.isTTY && output.isTTY && process.env['TERM'] !== 'dumb';
   if (isTerminal && !flags.once) return showLive({ read, url, sort, intervalMs, input, output });

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { plain } from '../text/index.js';
-import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
 
 interface WhyFlags extends AdminFlags {
@@ -16,18 +16,26 @@ export function addWhyCommand(program: Command): void {
   const why = program
     .command('why')
     .description('explain why a call waits, or why it ran on its engine')
-    .argument('<id>', 'a call, a program, or at least 4 characters with which only its id begins');
+    .argument('[id]', 'a call, batch or program, or 4 characters of its beginning; without: who waits longest');
   addAdminOptions(why, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
     .option('--json', 'print the figures as JSON')
-    .action(async (id: string, { tenant, json, ...flags }: WhyFlags) => {
-      if (id.trim() === '') why.error('give the id of a call or a program');
-      const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-      const path = `/programs/${encodeURIComponent(id)}/explain${query}`;
-      const body = await adminClient(why, flags).json(path);
+    .action(async (id: string | undefined, { tenant, json, ...flags }: WhyFlags) => {
+      if (id?.trim() === '') why.error('give the id of a call or a program');
+      const query = tenant === undefined ? '' : `tenant=${encodeURIComponent(tenant)}`;
+      const client = adminClient(why, flags);
+      const program = id ?? (await longestWaiting(client, query));
+      const body = program === undefined ? { text: 'No call waits.' } : await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`); // prettier-ignore
       const { text = '' } = body as { text?: string };
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${paragraphs(plain(text))}\n`);
     });
+}
+
+/** The program whose call has waited longest; undefined: none waits. */
+async function longestWaiting(client: AdminClient, query: string): Promise<string | undefined> {
+  const answer = await client.json(`/programs?sort=-current_wait_seconds&limit=1&${query}`);
+  const { programs } = answer as { programs: readonly { key: string; current_wait_cause: string | null }[] };
+  return programs.find(({ current_wait_cause: cause }) => cause !== null)?.key;
 }
 
 /** Lines of at most `COLUMNS` columns. */

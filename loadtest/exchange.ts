@@ -21,8 +21,6 @@ export interface ExchangeOptions {
   readonly api: LoadApi;
   readonly stream: boolean;
   readonly timeoutMs: number;
-  /** Hangs up after this many parts of the answer, or at its end. */
-  readonly hangUpAfter?: number | undefined;
 }
 
 /** The result of a call. Times are those of `performance.now()`. */
@@ -46,7 +44,7 @@ export interface Outcome {
  *       │         │            └──▶ an error event, what is no event ──▶ wrong_content
  *       │         │            └──▶ no more comes ──▶ broken_stream
  *       │         └──▶ any other status ──▶ http_...
- *       └──▶ no connection ──▶ unreachable, tls          (any: timeout, hung_up)
+ *       └──▶ no connection ──▶ unreachable, tls          (any: timeout)
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #answer = newAnswer();
@@ -106,7 +104,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
         if (type === 'max-buffer-size-exceeded') this.#leave('wrong_content', 'an event without an end');
       },
     });
-    this.#mayHangUp();
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -139,7 +136,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return;
     const { api } = this.options;
     if (data === '[DONE]') {
-      if (api.endsWithMark && this.#isBegun) this.#complete();
+      if (api.endsWithMark && this.#isBegun) this.#settle('completed', '');
       else if (api.endsWithMark) this.#leave('wrong_content', 'an end, and no answer before it');
       return;
     }
@@ -153,20 +150,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (step === 'part') {
       this.#answer.parts += 1;
       if (this.#answer.parts === 1) this.#firstTokenAt = performance.now();
-      this.#mayHangUp();
-    } else if (step === 'done') this.#complete();
+    } else if (step === 'done') this.#settle('completed', '');
     else if (step === 'error') this.#leave('wrong_content', `an error event: ${short(data)}`);
     else if (step === 'alien') this.#leave('wrong_content', `an event of another API: ${short(data)}`);
-  }
-
-  #mayHangUp(): void {
-    const { hangUpAfter } = this.options;
-    if (hangUpAfter !== undefined && this.#answer.parts >= hangUpAfter) this.#leave('hung_up', '');
-  }
-
-  #complete(): void {
-    if (this.options.hangUpAfter === undefined) this.#settle('completed', '');
-    else this.#leave('hung_up', '');
   }
 
   #settleWhole(): void {

@@ -37,8 +37,6 @@ export interface LoadOptions {
   readonly connections: number;
   /** Limit on a call from its sending to its end. */
   readonly timeoutMs: number;
-  /** Share of calls whose client hangs up in the middle of the stream, 0 to 1. */
-  readonly hangUp: number;
   /** Whether the user states that they own the targets, whatever their addresses. */
   readonly ownsTargets: boolean;
   readonly baseline: 'estimate' | 'none';

@@ -5,10 +5,7 @@ import type { Meter } from './meter.js';
 import type { LoadObserver } from './records.js';
 import type { Target } from './target.js';
 
-export type PlayOptions = Pick<
-  LoadOptions,
-  'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'hangUp' | 'seed' | 'stream'
->;
+export type PlayOptions = Pick<LoadOptions, 'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'seed' | 'stream'>;
 
 /** State common to all programs played on one target. */
 export interface Stage {

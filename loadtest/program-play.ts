@@ -1,5 +1,5 @@
 import { ProgramRun } from '../sim/index.js';
-import { type AgentCall, type AgentProgram, Dice } from '../workloads/index.js';
+import { type AgentCall, type AgentProgram } from '../workloads/index.js';
 import { Conversations, type Prompt } from './conversation.js';
 import type { Exchange, Outcome } from './exchange.js';
 import { idOf, marksOf, releaseOf } from './identity.js';
@@ -7,8 +7,6 @@ import type { Player } from './player.js';
 import type { LoadCallRecord } from './records.js';
 import { Timeline } from './timeline.js';
 
-/** Mixed into a program's seed, so that hang-ups are independent of other draws. */
-const HANG_UP_SEED = 0x68616e67;
 /** Rounding error of a time in a header. */
 const ROUNDED_MS = 1;
 
@@ -33,7 +31,6 @@ class ProgramPlay {
   readonly #conversations: Conversations;
   readonly #timeline: Timeline;
   readonly #id: string;
-  readonly #dice: Dice;
   #hadFinal = false;
 
   constructor(
@@ -50,7 +47,6 @@ class ProgramPlay {
     const id = idOf(runId, String(target), program.id);
     // Harnesses make UUIDs; a client that was told of maitred can name its programs so that people can read it.
     this.#id = options.identity === 'maitred' ? `${program.workload ?? 'program'}-${id.slice(-10)}` : id;
-    this.#dice = Dice.of(options.seed ^ HANG_UP_SEED, index);
   }
 
   begin(): void {
@@ -99,11 +95,10 @@ class ProgramPlay {
       stream: options.stream,
       fields: marks.body,
     });
-    const hangUpAfter = this.#dice.share() < options.hangUp ? Math.floor(this.#dice.share() * outputTokens) : undefined;
     const sentMs = now();
     this.#run.made();
     meter.sent(sentMs - meantMs);
-    const exchange: Exchange = target.send(body, { headers: marks.headers, hangUpAfter }, (outcome) => {
+    const exchange: Exchange = target.send(body, { headers: marks.headers }, (outcome) => {
       this.player.done(exchange);
       try {
         this.#answered(index, { meantMs, sentMs, prompt }, outcome);

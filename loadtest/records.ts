@@ -13,7 +13,6 @@ export const ERROR_CLASSES = [
   'http_5xx',
   'broken_stream', // the stream ended before it was complete
   'wrong_content', // what came is not an answer of the API: HTML, not JSON, not SSE, an error event
-  'hung_up', // we left, as we were asked to
 ] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 

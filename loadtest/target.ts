@@ -14,7 +14,6 @@ export type TargetOptions = Pick<LoadOptions, 'api' | 'stream' | 'apiKey' | 'tim
 
 export interface SendOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly hangUpAfter?: number | undefined;
   /** Absent: the same limit as for all calls. */
   readonly timeoutMs?: number;
 }
@@ -57,8 +56,8 @@ export class Target {
 
   /** @param ended receives the outcome once, unless the call is aborted */
   send(body: string, options: SendOptions, ended: (outcome: Outcome) => void): Exchange {
-    const { headers, hangUpAfter, timeoutMs = this.options.timeoutMs } = options;
-    const exchange = new Exchange({ api: this.api, stream: this.options.stream, timeoutMs, hangUpAfter }, ended);
+    const { headers, timeoutMs = this.options.timeoutMs } = options;
+    const exchange = new Exchange({ api: this.api, stream: this.options.stream, timeoutMs }, ended);
     exchange.start(this.pool, {
       path: this.basePath + this.api.path,
       headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },

@@ -28,15 +28,19 @@ if (unknown.length > 0) {
 
 /** Whether the check found nothing. */
 async function check(name, [script, ...args]) {
+  const since = Date.now();
   const child = spawn(process.execPath, [`node_modules/${script}`, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const [status] = await once(child, 'close');
   process.stderr.write(output);
-  if (status !== 0) process.stderr.write(`maitred: ${name} failed\n`);
+  process.stderr.write(
+    `maitred: ${name} ${status === 0 ? 'passed' : 'failed'} (${Math.round((Date.now() - since) / 1000)} s)\n`,
+  );
   return status === 0;
 }
 
+process.stderr.write('maitred: lints and checks types, then tests; this takes minutes\n');
 const results = await Promise.all(
   LANES.map(async (lane) => {
     let ok = true;

@@ -29,7 +29,6 @@ import { PastCalls } from './watch/past-calls.js';
 import { readState } from './watch/reading.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
-import { readWorkflows } from './workflows/files.js';
 import { Workflows } from './workflows/registry.js';
 
 export interface GatewayOptions {
@@ -76,12 +75,12 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     identifier: makeIdentifier(config, () => context),
     balancer,
     returning: new Returning(() => driver.now()),
-    workflows: new Workflows(() => context.config.limits),
+    workflows: new Workflows(),
     draining: false,
     driver,
     fleet,
     membership,
-    discovery: new Discovery({ membership, setTimer, log, env: process.env }),
+    discovery: new Discovery({ membership, setTimer, log }),
     tokens: new TokenEstimator(),
     metrics,
     log,
@@ -104,7 +103,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     tracing: undefined,
   };
   observers.add(...observersOf(() => context));
-  context.workflows.configure(readWorkflows(config));
   registerGauges(context);
   return context;
 }

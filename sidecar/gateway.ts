@@ -15,7 +15,6 @@ import { requestIdOf } from './http/headers.js';
 import { listen, type Listener, type ListenerPorts } from './http/listener.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
-import { readWorkflows } from './workflows/files.js';
 
 /** A listening gateway. */
 export interface Gateway {
@@ -89,7 +88,6 @@ class RunningGateway implements Gateway {
 
   reload(config: Config): void {
     const { context } = this;
-    const workflows = readWorkflows(config);
     findEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
     context.driver.configure(config, context.balancer.for(config.balancer));
@@ -98,7 +96,6 @@ class RunningGateway implements Gateway {
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
     context.auth = new Auth(config);
     context.config = config;
-    context.workflows.configure(workflows);
     context.log.level = config.log.level;
     for (const listener of this.listeners) listener.configure(config);
     // Removed engines stay until the new ones have joined, so that waiting calls always have an engine.

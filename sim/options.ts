@@ -26,7 +26,6 @@ const optionsSchema = z.strictObject({
   maxModelLen: z.int().min(2).max(1e8).optional().describe('Longest prompt and answer together; at most kvTokens.'),
   blockSize: z.int().min(1).max(1024).default(16).describe('Tokens of a KV block.'),
   models: z.array(z.string().min(1)).min(1).optional().describe('Names it serves; absent: the preset’s model.'),
-  scheduling: z.enum(['fcfs', 'priority']).default('fcfs').describe('Order of its own waiting queue.'),
   maxQueued: z.int().min(1).max(1e6).default(100_000).describe('Waiting requests above which it answers 503.'),
   seed: z
     .int()

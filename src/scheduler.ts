@@ -136,8 +136,6 @@ export class Scheduler {
         return this.#lifecycle.cancelled(event);
       case 'programEnded':
         return this.#lifecycle.programEnded(event.program);
-      case 'programHinted':
-        return this.#accounting.hinted(event);
       case 'programMoved': {
         const row = this.#accounting.table.get(event.program);
         if (row === undefined) return;

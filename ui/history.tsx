@@ -14,6 +14,9 @@ const CAUSES: readonly (readonly [colour: string, causes: readonly (keyof typeof
   ['--failed', ['no_engine', 'retry', 'refused', 'resting', 'probation']],
 ];
 
+/** Marks in words; the pointer tells older ones. */
+const MARKS_SHOWN = 5;
+
 /** How the gateway has fared: curves and, for readers of the screen, a table. */
 export function History() {
   const past = history.value;
@@ -68,6 +71,16 @@ export function History() {
           max={1}
         />
       </div>
+      {marks.length > 0 && (
+        <p class="quiet">
+          Dashed:{' '}
+          {marks
+            .slice(-MARKS_SHOWN)
+            .map(({ at, text }) => `${clock(at)} ${text}`)
+            .join('; ')}
+          .
+        </p>
+      )}
       <AsTable past={past} times={times} />
     </section>
   );
@@ -106,11 +119,6 @@ function AsTable({ past, times }: { readonly past: Past; readonly times: readonl
   return (
     <details>
       <summary>As a table</summary>
-      {past.marks.map(({ at, text }) => (
-        <p key={`${at} ${text}`} class="quiet">
-          {clock(at)}: {text}
-        </p>
-      ))}
       <div class="wide" tabIndex={0} role="region" aria-label="The charts as a table">
         <table>
           <thead>

@@ -25,9 +25,7 @@ export function ProgramView() {
         {detail === undefined || detail === null ? brief(key, 100) : nameOf(detail)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
-      {detail === null && (
-        <p class="warn">It is not in the process table: it has ended, or has been idle for too long.</p>
-      )}
+      {detail === null && <p class="warn">The gateway no longer knows it: it has ended, or was idle for too long.</p>}
       {detail !== null && detail !== undefined && (
         <>
           <Facts row={detail} />
@@ -119,7 +117,7 @@ function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
               </b>
               <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
             </p>
-            {gist(call) !== gist(shown[index - 1]) && <p>{call.text}</p>}
+            {gist(call) !== gist(shown[index - 1]) && <p class="text">{call.text}</p>}
           </li>
         ))}
       </ul>

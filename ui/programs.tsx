@@ -112,7 +112,7 @@ function Filters({ total }: { readonly total: number }) {
       <label>
         Text <input type="search" value={text} onInput={change('text')} placeholder="part of a name" />
       </label>
-      <Choice name="State" value={state} of={['waiting', 'running', 'idle']} onChange={change('state')} />
+      <Choice name="State" value={state} of={['active', 'waiting', 'running', 'idle']} onChange={change('state')} />
       <Choice
         name="Engine"
         value={engine}

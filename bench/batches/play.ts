@@ -44,7 +44,6 @@ export interface Setting {
 }
 
 class Call implements Work {
-  readonly priority = 0;
   readonly promptTokens: number;
   readonly blockHashes: HashList;
 
@@ -73,7 +72,7 @@ export function play(job: Job, order: Order, { preset, engines: count, parallel 
   const { files, lines, plan } = job;
   const engines = Array.from({ length: count }, (_, at) => ({
     at,
-    engine: new Engine<Call>({ preset, blockSize: BLOCK_TOKENS, scheduling: 'fcfs' }),
+    engine: new Engine<Call>({ preset, blockSize: BLOCK_TOKENS }),
     running: new Map<Sequence<Call>, number>(),
     last: undefined as number | undefined,
   }));

@@ -123,7 +123,7 @@ function runOnce(
     arrivals: { type: 'open', ratePerSecond: RATE * engines, cv: 1 },
     seed,
     engines,
-    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
     scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),
     ...(cluster && { cluster }),
     observer: {

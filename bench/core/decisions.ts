@@ -2,8 +2,7 @@ import { millis, Scheduler, TENANTS_NAMES, type Command, type Event } from '../.
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { percentile, printTable, say, show } from '../numbers.js';
-import { arrived, CAPACITY, type Desk, ENGINES, finished, joined, Load, WINDOW } from './load.js';
-import { ScanDesk } from './scan.js';
+import { arrived, CAPACITY, ENGINES, finished, joined, Load, WINDOW } from './load.js';
 import { settings } from './settings.js';
 
 const ROWS = 1_000_000;
@@ -17,14 +16,12 @@ export function benchDecisions(quick: boolean): void {
   const { queued: lengths, pinned: pins, tenantCalls, decisions, warmUp } = quick ? QUICK : FULL;
   say(`${ENGINES} engines with a window of ${WINDOW}, all full; policy and balancer by default. Microseconds of one decision: an
 answer ends, the next call is dispatched, a new one arrives, due timers fire. Gate: ${show(CAPACITY)} KV tokens an engine, so
-that tokens are what is short. "scan" is a plain array searched from end to end, without most of the rules.\n`);
+that tokens are what is short.\n`);
   const rows: string[][] = [];
   for (const gate of [true, false]) {
     for (const queued of lengths) {
       const name = `${show(queued)} queued, gate ${gate ? 'on' : 'off'}`;
       rows.push([name, 'maitred', ...timesOf(newScheduler(), gate, queued, 2 * queued + warmUp, decisions)]);
-      const few = queued < 10_000 ? decisions : decisions / 100;
-      rows.push([name, 'scan', ...timesOf(new ScanDesk(), gate, queued, few, few)]);
     }
   }
   rows.push([`${show(pins)} pinned to a full engine`, 'maitred', ...summary(pinned(pins, decisions))]);
@@ -42,7 +39,14 @@ function newScheduler(): Scheduler {
   return new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
 }
 
-function timesOf(desk: Desk, gate: boolean, queued: number, warmUp: number, decisions: number, tenants = 1): string[] {
+function timesOf(
+  desk: Scheduler,
+  gate: boolean,
+  queued: number,
+  warmUp: number,
+  decisions: number,
+  tenants = 1,
+): string[] {
   const load = new Load(desk, gate, tenants);
   load.fill(queued);
   for (let i = 0; i < warmUp; i += 1) load.decide();

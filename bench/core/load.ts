@@ -4,18 +4,12 @@ import {
   millis,
   modelId,
   programId,
+  type Scheduler,
   tenantId,
   tokens,
-  type Command,
   type Event,
-  type Millis,
 } from '../../src/index.js';
 import { makeRandom } from '../numbers.js';
-
-/** The interface under test: the scheduler, or a substitute. */
-export interface Desk {
-  step(event: Event, now: Millis): Command[];
-}
 
 export const ENGINES = 4;
 export const WINDOW = 256;
@@ -83,7 +77,7 @@ export class Load {
   #waiting = 0;
 
   constructor(
-    private readonly desk: Desk,
+    private readonly desk: Scheduler,
     gate: boolean,
     /** Number of tenants; each has one more share of the programs than the one before. */
     private readonly tenants = 1,

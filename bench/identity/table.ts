@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../sidecar/apis/index.js';
 import { Identifier } from '../../sidecar/identity/index.js';
 import { makeRandom, printTable, say } from '../numbers.js';
-import { costOfAnswer } from './cost.js';
 import { replay, type Engine, type Run, type Score } from './replay.js';
 import { aider, askOf, dspyReact, itemLoop, loop, smolCode, smolTools, withExamples } from './shapes.js';
 
@@ -163,13 +162,4 @@ program.\n`);
     return [one.client, ...[runs, programs, mixed, split, calls].map(String), precision.toFixed(3), recall.toFixed(3)];
   });
   printTable(['client', 'runs', 'programs', 'mixed', 'split', 'calls', 'precision', 'recall'], rows);
-  say('\nA first call and its answer: CPU in microseconds, and bytes kept.\n');
-  const words = 'the run of a test in the file is done and it says so '.repeat(3);
-  printTable(
-    ['answer', 'CPU', 'bytes'],
-    [
-      ['text', ...costOfAnswer((call) => saying(`${call} ${words}`))],
-      ['a tool call', ...costOfAnswer(() => calling(1))],
-    ],
-  );
 }

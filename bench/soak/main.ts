@@ -3,7 +3,7 @@
  * Reading guide:
  * - `setting.ts`: engines and gateway. `stage.ts`: their processes. `disturb.ts`: what goes wrong.
  * - `agents.ts`: the clients; `exchange.ts`: one call of theirs, and how it looked to them.
- * - `samples.ts`: what is measured. `flat.ts`: what counts as flat. `picture.ts`: its charts.
+ * - `samples.ts`: what is measured. `flat.ts`: what counts as flat.
  */
 import { main } from './program.js';
 

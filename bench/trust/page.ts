@@ -2,15 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { say } from '../numbers.js';
 import { KINDS, ourRatios, THEIRS, type OurRatios } from './policies.js';
-import { byStep, decodeErrors, prefillErrors, servers, summaries, wholeOverKernels, type Rows } from './steps.js';
+import { servers, summaries, wholeOverKernels, type Rows } from './steps.js';
 
 const PAGE = 'docs/TRUST.md';
 
 /** The tables of the page that cost nothing, by the names of their marks. */
 export const STEP_TABLES: Readonly<Record<string, () => Rows>> = {
   summaries,
-  prefill: () => byStep(prefillErrors, 'prefill of so many tokens'),
-  decode: () => byStep(decodeErrors, 'decode of so many contexts'),
   servers,
   whole: wholeOverKernels,
 };

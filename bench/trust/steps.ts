@@ -1,4 +1,4 @@
-import { PRESET_NAMES, PRESETS, stepMs, type Preset, type PresetName } from '../../sim/index.js';
+import { PRESET_NAMES, PRESETS, stepMs, type Preset } from '../../sim/index.js';
 import { KERNELS, SERVERS, WHOLE_OVER_KERNELS, type Measured, type Published } from './published.js';
 
 /** A table of the page, as rows of Markdown cells. */
@@ -58,24 +58,6 @@ export const summaries = (): Rows => ({
     ]),
   ),
 });
-
-/** Each published step in ms, and the errors at the default and the high efficiency. */
-export function byStep(errorsOf: typeof prefillErrors | typeof decodeErrors, corner: string): Rows {
-  const [first] = KERNELS as readonly [Published];
-  return {
-    columns: [corner, ...errorsOf(PRESETS[first.preset], first).map(({ label }) => label)],
-    rows: KERNELS.map((published) => {
-      const high = errorsOf(PRESETS[`${published.preset}:high` as PresetName], published);
-      return [
-        `\`${published.preset}\``,
-        ...errorsOf(PRESETS[published.preset], published).map(({ published: ms, error }, at) => {
-          const shown = ms.toLocaleString('en-US', { maximumSignificantDigits: ms < 1000 ? 3 : 4 });
-          return `${shown}: ${percent(error)}, ${percent(high[at]?.error ?? NaN)}`;
-        }),
-      ];
-    }),
-  };
-}
 
 /** The preset as the measured machine differs from its own. */
 function scaled(preset: Preset, { weights = 1, bandwidth = 1 }: NonNullable<Measured['scale']> = {}): Preset {

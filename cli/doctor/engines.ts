@@ -20,7 +20,7 @@ const judgedAll = async (engines: readonly EngineConfig[], config: Config, calls
 async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `discovery ${labelOf(source)}`;
   const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/OPERATIONS.md says what each source needs' }]; // prettier-ignore
-  const engines = await firstLook(source, process.env).catch((error: unknown) => error as Error);
+  const engines = await firstLook(source).catch((error: unknown) => error as Error);
   if (engines instanceof Error) return broken(engines.message);
   if (engines.length === 0) return broken('lists no engine');
   if (engines.length > source.enginesMax) return broken(`lists ${engines.length} engines, enginesMax is ${source.enginesMax}`); // prettier-ignore
@@ -76,10 +76,10 @@ function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }:
 }
 
 function flagFindings(subject: string, { flags }: Examination): Finding[] {
-  return flags.flatMap(({ flag, isOn, gives }): Finding[] => {
-    if (isOn === true) return [];
-    if (isOn === undefined)
-      return [{ level: 'note', subject, found: `does not report whether it runs with ${flag}`, advice: `see its command line: the flag gives ${gives}` }]; // prettier-ignore
-    return [{ level: 'warning', subject, found: `runs without ${flag}`, advice: `add this flag: it gives ${gives}` }];
-  });
+  const lacking = flags.filter(({ isOn }) => isOn === false);
+  const findings = lacking.map(({ flag, gives }): Finding => ({ level: 'warning', subject, found: `runs without ${flag}`, advice: `add this flag: it gives ${gives}` })); // prettier-ignore
+  const unknown = flags.filter(({ isOn }) => isOn === undefined).map(({ flag, gives }) => `${flag} (${gives})`);
+  if (unknown.length > 0)
+    findings.push({ level: 'note', subject, found: `does not report whether it runs with ${unknown.join(', ')}`, advice: 'see its command line' }); // prettier-ignore
+  return findings;
 }

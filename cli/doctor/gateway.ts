@@ -46,7 +46,7 @@ function engineStates(engines: EngineList['engines']): Finding[] {
   for (const { id, state, capacity_tokens, down_reason } of engines) {
     const subject = `gateway’s ${id}`;
     if (state === 'ejected' || state === 'joining')
-      findings.push({ level: 'warning', subject, found: `is ${state}: ${down_reason ?? 'no reason is known'}`, advice: 'see the engine’s own log; restart it if it is stuck' }); // prettier-ignore
+      findings.push({ level: 'warning', subject, found: `is ${state}: ${down_reason ?? 'no reason is known'}`, advice: 'start it, or correct its url; see its own log, and restart it if it is stuck' }); // prettier-ignore
     else if (state === 'draining') findings.push({ level: 'note', subject, found: 'is draining' });
     else if (capacity_tokens === null)
       findings.push({ level: 'warning', subject, found: 'has a KV cache of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' }); // prettier-ignore

@@ -80,6 +80,6 @@ async function takenFinding(subject: string, host: string, port: number): Promis
     () => false,
   );
   return answers
-    ? { level: 'note', subject, found: 'a maitred listens there already, so another one cannot start with these settings', advice: `look at the one that runs: ${OWN_NAME} top --url ${url}; or choose another port with --port or admin.port` } // prettier-ignore
+    ? { level: 'note', subject, found: 'a maitred listens there already, so another one cannot start with these settings', advice: `check the one that runs: ${OWN_NAME} doctor --url ${url}; or choose another port with --port or admin.port` } // prettier-ignore
     : { level: 'broken', subject, found: `${host} is taken by another program`, advice: 'choose another with --port or admin.port' }; // prettier-ignore
 }

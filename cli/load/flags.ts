@@ -20,7 +20,6 @@ export interface LoadFlags extends SourceFlags {
   readonly salt: boolean;
   readonly ignoreEos: boolean;
   readonly recordedAnswers: boolean;
-  readonly hangUp: number;
   readonly timeout: number;
   readonly connections: number;
   readonly baseline: boolean;
@@ -67,12 +66,6 @@ export function addLoadOptions(command: Command): Command {
     .option('--salt', 'begin every conversation with words unique to this run, so that no cache hits', false)
     .option('--no-ignore-eos', 'let the model end its answers early')
     .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
-    .option(
-      '--hang-up <share>',
-      'share of calls whose client hangs up in the middle of the stream',
-      numberFrom(0, 1),
-      0,
-    )
     .addOption(
       new Option('--timeout <time>', 'limit per call, from sending to its end')
         .argParser(duration)

@@ -24,7 +24,6 @@ export interface Load {
  * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
-  if (flags.hangUp > 0 && !flags.stream) command.error('--hang-up applies to streams: drop --no-stream');
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets = [], label: labels } = flags;
   if (targets.length === 0) command.error("required option '--target <url>' not specified");
@@ -83,7 +82,6 @@ function optionsOf(
     recordedAnswers: flags.recordedAnswers,
     connections: flags.connections,
     timeoutMs: flags.timeout,
-    hangUp: flags.hangUp,
     ownsTargets: flags.iOwnThisTarget,
     baseline: flags.baseline ? 'estimate' : 'none',
   };
@@ -137,7 +135,6 @@ function settingsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals,
     salt: flags.salt,
     ignore_eos: flags.ignoreEos,
     recorded_answers: flags.recordedAnswers,
-    hang_up: flags.hangUp,
     timeout_seconds: flags.timeout / 1000,
     connections: flags.connections,
     baseline: flags.baseline,

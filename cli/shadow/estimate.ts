@@ -125,7 +125,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
     arrivals: { type: 'trace', speed: 1 },
     seed: 1,
     engines: pool.engines.length,
-    engine: { preset: fit.preset, blockSize: 16, scheduling: 'fcfs' },
+    engine: { preset: fit.preset, blockSize: 16 },
     scheduler: () => makeSteps(policy, withLimits(settings, pool), makeBalancer(settings.balancer)),
     observer: {
       callEnded: ({ program, call, endedMs, outcome }) => {

@@ -65,8 +65,8 @@ export class SeenCalls {
     else if ('engine' in event) this.#fleet(event, now);
     for (const command of commands) {
       if (command.type === 'dispatch') {
-        const { call, engine } = command;
-        Object.assign(this.#open.get(call) ?? {}, { engine, dispatchedMs: now });
+        const seen = this.#open.get(command.call);
+        if (seen !== undefined) [seen.engine, seen.dispatchedMs] = [command.engine, now];
       } else if (command.type === 'reject') this.#end(command.call, now);
       // The next program of an ended one's name may be there already.
       else if (command.type === 'programGone' && command.cause !== 'ended') this.#programs.delete(command.program);
@@ -77,8 +77,7 @@ export class SeenCalls {
     const first = this.#programs.get(program) ?? call;
     this.#programs.set(program, first);
     const arrival = { type, call, program: programId(first), tenant, thread, model, promptTokens };
-    const later = { engine: undefined, dispatchedMs: NaN, firstTokenMs: NaN, endedMs: NaN, usage: undefined };
-    this.#open.set(call, { arrival, arrivedMs: now, ...later });
+    this.#open.set(call, { arrival, arrivedMs: now, engine: undefined, dispatchedMs: NaN, firstTokenMs: NaN, endedMs: NaN, usage: undefined }); // prettier-ignore
   }
 
   #told(event: Exclude<Extract<Event, { call: CallId }>, CallArrived>, now: number): void {
@@ -96,7 +95,9 @@ export class SeenCalls {
   #end(call: CallId, endedMs: number, usage?: Usage): void {
     const seen = this.#open.get(call);
     this.#open.delete(call);
-    if (seen !== undefined) this.ended.push(Object.assign(seen, { endedMs, usage }));
+    if (seen === undefined) return;
+    [seen.endedMs, seen.usage] = [endedMs, usage];
+    this.ended.push(seen);
   }
 
   #fleet(event: Extract<Event, { engine: EngineId }>, now: number): void {

@@ -51,7 +51,6 @@ export interface Settings extends Pick<Plan, 'programs' | 'seeds' | 'margin'> {
   readonly host_tokens?: number;
   readonly host_gbps?: number;
   readonly host_writes?: HostWrites;
-  readonly engine_priority: boolean;
   readonly engine_eviction: Eviction;
   readonly announced_ends: boolean;
   /** The conditions, with their name or file. */
@@ -145,7 +144,6 @@ function settingsOf(plan: Plan): Settings {
       host_gbps: engine.host.bytesPerSecond / 1e9,
       host_writes: engine.host.writes,
     }),
-    engine_priority: engine.scheduling === 'priority',
     engine_eviction: engine.eviction ?? 'lru',
     announced_ends: announceEnds,
     conditions: { name: conditions.name, ...conditions.conditions },

@@ -23,7 +23,6 @@ export interface SimFlags extends SourceFlags<readonly number[]>, HostOptions {
   readonly engines?: readonly number[];
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
-  readonly enginePriority: boolean;
   readonly engineEviction: Eviction;
   readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
@@ -51,8 +50,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))
     .addOption(new Option('--host-gbps <rate>', 'GB per second to and from host memory; absent: the preset’s').argParser(numberFrom(1e-6, 1e6)))
     .addOption(hostWritesOption())
-    .option('--engine-priority', 'engines serve by a call’s gateway queue, not in order of arrival', false)
-    .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest; of programs that are over; or needed the most steps later, by the future', EVICTIONS).default('lru'))
+    .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest, or needed the most steps later, by the future', EVICTIONS).default('lru'))
     .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')

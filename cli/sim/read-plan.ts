@@ -117,7 +117,6 @@ export function variantOf(
       host: hostFor(command, flags, preset),
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
-      scheduling: flags.enginePriority ? 'priority' : 'fcfs',
       eviction: flags.engineEviction,
     },
     config,

@@ -25,8 +25,8 @@ export function runOne(plan: Plan, { variant: index, seed }: Combination, hooks:
       engine,
       conditions: plan.conditions.conditions,
       announceEnds: plan.announceEnds,
-      scheduler: (sizesMs, prefixOf) =>
-        makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), { isBelady, sizesMs }), // prettier-ignore
+      scheduler: (prefixOf) =>
+        makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), { isBelady }), // prettier-ignore
     },
     hooks,
   );

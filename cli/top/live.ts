@@ -6,7 +6,8 @@ import { frame } from './frame.js';
 import type { Snapshot } from './snapshot.js';
 
 interface LiveOptions {
-  readonly read: (offset: number, limit: number) => Promise<Snapshot>;
+  /** @param more words of the filter, besides its own */
+  readonly read: (offset: number, limit: number, more?: string) => Promise<Snapshot>;
   readonly url: string;
   readonly sort: string;
   readonly intervalMs: number;
@@ -38,6 +39,7 @@ class Live {
   #snapshot: Snapshot;
   #fault: string | undefined;
   #offset = 0;
+  #hidesIdle = false;
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
   /** Whether a read is under way, and whether another must follow it at once. */
@@ -95,7 +97,11 @@ class Live {
     const move = MOVES[name ?? ''];
     if (name === 'q' || (ctrl === true && name === 'c')) this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
-    else if (move !== undefined) {
+    else if (name === 'i') {
+      this.#hidesIdle = !this.#hidesIdle;
+      this.#offset = 0;
+      void this.#read();
+    } else if (move !== undefined) {
       const rows = rowsOf(this.#options.output);
       this.#offset = Math.max(0, Math.min(this.#snapshot.total - rows, move(this.#offset, rows)));
       void this.#read();
@@ -135,7 +141,11 @@ class Live {
     this.#isReading = true;
     this.#readAgain = false;
     try {
-      this.#snapshot = await this.#options.read(this.#offset, rowsOf(this.#options.output));
+      this.#snapshot = await this.#options.read(
+        this.#offset,
+        rowsOf(this.#options.output),
+        this.#hidesIdle ? ' state:active' : '',
+      );
       this.#fault = undefined;
       // The programs there have ended.
       if (this.#offset > 0 && this.#snapshot.programs.length === 0) {

@@ -95,7 +95,7 @@ async function get<Path extends keyof typeof ANSWERS>(
   throw new AdminError(`${path} answered in an unknown shape: is this gateway of another version?`);
 }
 
-const CHOICE = /^(?:(tenant|engine):(.+)|(state):(waiting|running|idle))$/;
+const CHOICE = /^(?:(tenant|engine):(.+)|(state):(active|waiting|running|idle))$/;
 
 /** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
 function choiceOf(filter: string): Record<string, string> {

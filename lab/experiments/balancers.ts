@@ -1,5 +1,4 @@
 import { SIM_BALANCERS, type SimBalancerName } from '../../sim/index.js';
-import { number, ratio } from '../../text/index.js';
 import { cross, type Case, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
@@ -44,82 +43,36 @@ export const balancers: Experiment = {
     return {
       cases: [...cross(scenarios(sweeps.flat()), SETUPS), ...cross(scenarios(swept), thresholds)],
       tell: (results) => [
-        ...sweeps.flatMap((loads) => tellSweep(loads, results)),
-        ...swept.flatMap((load) => tellThresholds(load, thresholds, results)),
+        ...sweeps.map((loads) => tellSweep(loads, results)),
+        ...swept.map((load) => tellThresholds(load, thresholds, results)),
       ],
     };
   },
 };
 
-function tellSweep(loads: readonly Load[], results: Results): Block[] {
+function tellSweep(loads: readonly Load[], results: Results): Block {
   const [{ name }] = loads as [Load];
-  const measure = programTime('mean');
-  const figureOf = ({ scenario }: Load, setup: Setup) => results.mean({ scenario, setup }, measure);
-  return [
-    {
-      type: 'chart',
-      name: `balancers-${name}`,
-      lines: {
-        title: `${name}: mean program time by number of engines`,
-        description: 'Load in proportion to the engines, a line for each balancer. Lower is better.',
-        x: { label: 'engines', log: true },
-        y: { label: 'program s' },
-        series: SETUPS.map((setup) => ({
-          name: setup.balancer ?? '',
-          points: loads.map((load) => ({ x: load.scenario.engines, y: figureOf(load, setup) })),
-        })),
-      },
-    },
-    results.table(
-      `${name}: balancers`,
-      'engines, balancer',
-      COLUMNS,
-      loads.flatMap(({ scenario }) =>
-        SETUPS.map((setup) => [`${scenario.engines}, ${setup.balancer ?? ''}`, { scenario, setup }] as const),
-      ),
-      [['mean, times program-affinity', toAdaptive(results)]],
+  return results.table(
+    `${name}: balancers`,
+    'engines, balancer',
+    COLUMNS,
+    loads.flatMap(({ scenario }) =>
+      SETUPS.map((setup) => [`${scenario.engines}, ${setup.balancer ?? ''}`, { scenario, setup }] as const),
     ),
-    { type: 'findings', sentences: loads.flatMap((load) => sentence(load, figureOf)) },
-  ];
+    [['mean, times program-affinity', toAdaptive(results)]],
+  );
 }
 
 const toAdaptive = (results: Results) => (one: Case) =>
   ratioText(results.ratio({ ...one, setup: ADAPTIVE }, one, programTime('mean')));
 
-function sentence(load: Load, figureOf: (load: Load, setup: Setup) => number | null): string[] {
-  const own = figureOf(load, ADAPTIVE);
-  const others = SETUPS.filter(({ balancer }) => balancer !== ADAPTIVE.balancer).flatMap((setup) => {
-    const value = figureOf(load, setup);
-    return value === null ? [] : [{ name: setup.balancer ?? '', value }];
-  });
-  const sorted = others.sort((a, b) => a.value - b.value);
-  const [best, worst] = [sorted[0], sorted.at(-1)];
-  if (own === null || best === undefined || worst === undefined) return [];
-  return [
-    `${load.name}, ${load.scenario.engines} engines: program-affinity takes ${number(own)} s in the mean; the best other, ${best.name}, ${ratio(best.value / own)} times that, the worst, ${worst.name}, ${ratio(worst.value / own)} times.`,
-  ];
-}
-
-function tellThresholds({ name, scenario }: Load, setups: readonly Setup[], results: Results): Block[] {
+function tellThresholds({ name, scenario }: Load, setups: readonly Setup[], results: Results): Block {
   const label = ({ settings }: Setup) => String(settings?.['balancer.thresholdTokens'] ?? 'adaptive (default)');
-  const means = setups.slice(1).flatMap((setup) => results.mean({ scenario, setup }, programTime('mean')) ?? []);
-  const own = results.mean({ scenario, setup: ADAPTIVE }, programTime('mean'));
-  return [
-    results.table(
-      `${name}, ${scenario.engines} engines: threshold of program-affinity, tokens`,
-      'threshold',
-      COLUMNS,
-      setups.map((setup) => [label(setup), { scenario, setup }]),
-      [['mean, times default', toAdaptive(results)]],
-    ),
-    {
-      type: 'findings',
-      sentences:
-        own === null || means.length === 0
-          ? []
-          : [
-              `${name}: fixed thresholds take ${ratio(Math.min(...means) / own)} to ${ratio(Math.max(...means) / own)} times what the adaptive one does in the mean.`,
-            ],
-    },
-  ];
+  return results.table(
+    `${name}, ${scenario.engines} engines: threshold of program-affinity, tokens`,
+    'threshold',
+    COLUMNS,
+    setups.map((setup) => [label(setup), { scenario, setup }]),
+    [['mean, times default', toAdaptive(results)]],
+  );
 }

@@ -14,7 +14,7 @@ export const RECORDING_NAMES = ['mini-swe-agent', 'weka', 'agentcgroup'] as cons
 export type RecordingName = (typeof RECORDING_NAMES)[number];
 
 /** A model on a machine, or a changed one, named so that tables can show the change. */
-export type Machine = PresetName | 'ideal-bandwidth' | `long-context${'' | ':low' | ':high'}`;
+export type Machine = PresetName | `long-context${'' | ':low' | ':high'}`;
 
 /** The load on the engines. */
 export interface Scenario {

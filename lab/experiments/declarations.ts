@@ -1,4 +1,3 @@
-import { percent, ratio } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
 import type { Block } from '../report/block.js';
@@ -15,8 +14,6 @@ const WORK = {
   'declared, all graphs wrong': { ...DECLARED, deception: 'wrong-graphs' },
   'declared, a quarter of the graphs wrong': { ...DECLARED, deception: 'some-wrong-graphs' },
 } satisfies Record<string, Setup>;
-/** Part by which foresight may be worse than none. */
-const TOLERANCE = 0.01;
 
 const COLUMNS = [programTime('mean'), programTime('p99'), perToken('mean'), LOST];
 
@@ -31,10 +28,7 @@ export const declarations: Experiment = {
     const shared = scale.points([0.4, 0.8]).map((rate) => tenants(scale, rate));
     return {
       cases: crossed([...loads, ...shared], Object.values(WORK)),
-      tell: (results) => [
-        ...[...loads, ...shared].map((load) => tellOf(load, results)),
-        worst([...loads, ...shared], results),
-      ],
+      tell: (results) => [...loads, ...shared].map((load) => tellOf(load, results)),
     };
   },
 };
@@ -59,22 +53,4 @@ function tellOf(load: Load, results: Results): Block {
   return results.table(`${load.name}: declared work`, 'foresight', COLUMNS, rowsOf(load, WORK), [
     results.against('mean, times the first', first, programTime('mean')),
   ]);
-}
-
-/** The load on which each kind of foresight is worst. */
-function worst(loads: readonly Load[], results: Results): Block {
-  const { 'no foresight': none, ...kinds } = WORK;
-  const sentences = Object.entries<Setup>(kinds).flatMap(([name, setup]) => {
-    const known = loads.flatMap((load) => {
-      const { ratio: value } = results.ratio(caseOf(load, none), caseOf(load, setup), programTime('mean'));
-      return value === null ? [] : [{ load: load.name, value }];
-    });
-    const most = known.sort((a, b) => b.value - a.value)[0];
-    if (most === undefined) return [];
-    const told = most.value > 1 + TOLERANCE ? `, above the ${percent(TOLERANCE)} allowed` : '';
-    return [
-      `${name}: at most ${ratio(most.value)} times the mean program time without foresight (${most.load})${told}.`,
-    ];
-  });
-  return { type: 'findings', sentences };
 }

@@ -5,7 +5,6 @@ import { mismeasured } from './mismeasured.js';
 import { parameters } from './parameters.js';
 import { rates } from './rates.js';
 import { recorded } from './recorded.js';
-import { reference } from './reference.js';
 import { saga } from './saga.js';
 import { starvation } from './starvation.js';
 import { tenants } from './tenants.js';
@@ -21,5 +20,4 @@ export const EXPERIMENTS: readonly Experiment[] = [
   saga,
   declarations,
   mismeasured,
-  reference,
 ];

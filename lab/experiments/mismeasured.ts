@@ -1,4 +1,4 @@
-import { percent, ratio } from '../../text/index.js';
+import { percent } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
@@ -42,11 +42,6 @@ function tellOf(load: Load, results: Results): Block[] {
     const value = of(setup, mean);
     return !value || !passed || !right || passed <= right ? null : Math.log(passed / value) / Math.log(passed / right);
   };
-  const known = Object.entries<Setup>(WRONG).flatMap(([label, setup]) => {
-    const value = kept(setup);
-    return value === null ? [] : [{ label, value }];
-  });
-  const worst = known.sort((a, b) => a.value - b.value)[0];
   return [
     results.table(
       `${load.name}: told wrongly`,
@@ -58,14 +53,5 @@ function tellOf(load: Load, results: Results): Block[] {
         ['gain that is left', ({ setup }) => percent(kept(setup))],
       ],
     ),
-    {
-      type: 'findings',
-      sentences:
-        worst === undefined || !passed || !right
-          ? []
-          : [
-              `${load.name}: told rightly, plas is ${ratio(passed / right)} times better than pass-through in the mean; of that gain, counted in its logarithm, at least ${percent(worst.value)} is left whatever is told wrongly, the least with: ${worst.label}.`,
-            ],
-    },
   ];
 }

@@ -1,4 +1,3 @@
-import { ratio } from '../../text/index.js';
 import type { Settings, Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
 import type { Block } from '../report/block.js';
@@ -100,44 +99,5 @@ function tellOf({ key, points }: Sweep, loads: readonly Load[], results: Results
         ...loads.map((load) => results.shown(caseOf(load, point.setup), LOST)),
       ]),
     },
-    {
-      type: 'findings',
-      sentences: sentences(key, points, (point) =>
-        columns.map(({ load, measure }) => ratioOf(load, point, measure).ratio),
-      ),
-    },
-  ];
-}
-
-/** Smallest difference distinguishable from chance with a few seeds. */
-const TOLERANCE = 0.03;
-
-/** Sentences about one setting. @param ratiosOf ratios of mean and p99 in turn, a pair for each load */
-function sentences(
-  key: string,
-  points: readonly SweepPoint[],
-  ratiosOf: (point: SweepPoint) => readonly (number | null)[],
-): string[] {
-  const others = points.filter(({ isDefault }) => !isDefault).map((point) => ({ point, ratios: ratiosOf(point) }));
-  const known = others
-    .flatMap(({ ratios }) => ratios.filter((_, at) => at % 2 === 0))
-    .filter((value) => value !== null);
-  if (known.length === 0) return [];
-  const [least, most] = [Math.min(...known), Math.max(...known)];
-  const range = `the means change by a factor of ${ratio(least)} to ${ratio(most)} over all values and loads`;
-  const better = others.flatMap(({ point, ratios }) => {
-    const means = ratios.filter((value, at): value is number => at % 2 === 0 && value !== null);
-    const tails = ratios.filter((value, at): value is number => at % 2 === 1 && value !== null);
-    const gain = Math.exp(means.reduce((sum, value) => sum + Math.log(value), 0) / means.length);
-    const harms = Math.max(...means) > 1 + TOLERANCE || Math.max(...tails) > 1 + 2 * TOLERANCE;
-    return gain < 1 - TOLERANCE && !harms ? [{ label: point.label, gain, tail: Math.max(...tails) }] : [];
-  });
-  const best = better.sort((a, b) => a.gain - b.gain)[0];
-  if (best !== undefined)
-    return [
-      `\`${key}\`: ${range}; ${best.label} is better than the default, ${ratio(best.gain)} times in the geometric mean of the loads, with no p99 above ${ratio(best.tail)} times.`,
-    ];
-  return [
-    `\`${key}\`: ${range}; no value is better than the default by more than ${TOLERANCE * 100} % without harm to a load’s mean or p99.`,
   ];
 }

@@ -1,4 +1,4 @@
-import { number, ratio } from '../../text/index.js';
+import { ratio } from '../../text/index.js';
 import type { LineChart } from '../report/plot.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import { cross, type Scenario, type Setup } from './case.js';
@@ -124,7 +124,7 @@ function summary(told: readonly Told[]): Table {
 }
 
 function tellOf(told: Told): Block[] {
-  return [chart(told), figures(told), ...sentences(told)];
+  return [chart(told), figures(told)];
 }
 
 function chart(told: Told): Chart {
@@ -143,35 +143,20 @@ function chart(told: Told): Chart {
   return { type: 'chart', name: `rates-${workload}-mean`, lines };
 }
 
-/** A row for each statistic and policy, a column for each rate. */
+/** A row for each figure and policy, a column for each rate. */
 function figures(told: Told): Table {
   const { workload, rates: swept } = told.sweep;
   return {
     type: 'table',
-    caption: `${workload}: ms per token by programs a second`,
-    columns: ['statistic, policy', ...swept.map(String)],
-    rows: [perToken('mean'), perToken('p95'), perToken('p99')].flatMap((measure) =>
+    caption: `${workload}: ms per token, and what was lost or refused, by programs a second`,
+    columns: ['figure, policy', ...swept.map(String)],
+    rows: [perToken('mean'), perToken('p95'), perToken('p99'), LOST, REFUSED].flatMap((measure) =>
       NAMES.map((name) => [
         `${measure.label}, ${name}`,
         ...swept.map((rate) => measure.show(told.figure(name, rate, measure))),
       ]),
     ),
   };
-}
-
-function sentences(told: Told): Block[] {
-  const lost = told.sweep.rates.flatMap((rate) =>
-    NAMES.flatMap((name) =>
-      [LOST, REFUSED].map((measure) => ({ rate, name, what: measure.label, count: told.figure(name, rate, measure) })),
-    ),
-  );
-  const found = lost.filter(({ count }) => count !== null && count > 0);
-  if (lost.every(({ count }) => count === null)) return [];
-  const text =
-    found.length === 0
-      ? 'nothing was lost or refused'
-      : found.map(({ rate, name, what, count }) => `${name} at ${rate}/s: ${what} ${number(count)}`).join('; ');
-  return [{ type: 'findings', sentences: [`${told.sweep.workload}: ${text}.`] }];
 }
 
 /** Ratio of two rates; a bound on it where a curve ends before it reaches the latency. */

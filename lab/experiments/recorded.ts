@@ -1,4 +1,4 @@
-import { percent, ratio } from '../../text/index.js';
+import { ratio } from '../../text/index.js';
 import { cross, RECORDING_NAMES, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import type { Block } from '../report/block.js';
@@ -15,7 +15,6 @@ const SETUPS = {
   'plas + gate (default)': { policy: 'plas' },
   'srpt + gate': { policy: 'srpt' },
 } satisfies Record<string, Setup>;
-type SetupName = keyof typeof SETUPS;
 
 /** The bars of the chart, which also run at the low and the high efficiency. */
 const BARS = {
@@ -51,13 +50,11 @@ export const recorded: Experiment = {
       cases: [...crossed(loads, Object.values<Setup>(SETUPS)), ...cross(bounds, Object.values(BARS))],
       tell: (results) => [
         ...(kind.length > 0 ? headline(kind, results) : []),
-        ...loads.flatMap((load) => tellOf(load, results)),
+        ...loads.map((load) => tellOf(load, results)),
       ],
     };
   },
 };
-
-const titleOf = ({ name, scenario }: Load): string => `${name}, ${scenario.engines} engines`;
 
 /** A chart, and a table of the same: mean program time over that of pass-through, at each efficiency. */
 function headline(kind: readonly Load[], results: Results): Block[] {
@@ -104,48 +101,13 @@ function headline(kind: readonly Load[], results: Results): Block[] {
   ];
 }
 
-function tellOf(load: Load, results: Results): Block[] {
+function tellOf(load: Load, results: Results): Block {
   const { scenario } = load;
-  return [
-    results.table(
-      `${titleOf(load)}: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
-      'policy',
-      COLUMNS,
-      rowsOf(load, SETUPS),
-      [results.against('mean, times pass-through', { scenario, setup: SETUPS['pass-through'] }, programTime('mean'))],
-    ),
-    { type: 'findings', sentences: sentences(load, results) },
-  ];
-}
-
-/**
- * The gain of gate and order together is the product of one alone and the other added to it. The gate's share is
- * computed in logarithms, once with the gate added first and once with it added last.
- */
-function sentences(load: Load, results: Results): string[] {
-  const { scenario } = load;
-  const mean = (name: SetupName) => results.mean({ scenario, setup: SETUPS[name] }, programTime('mean'));
-  const [neither, gate, order, both] = [
-    mean('fcfs-window, no gate'),
-    mean('fcfs-window + gate'),
-    mean('plas, no gate'),
-    mean('plas + gate (default)'),
-  ];
-  /** Ratio of another setup's time to the default's. */
-  const times = (name: SetupName, statistic: 'mean' | 'p99') =>
-    ratio(
-      results.ratio(
-        { scenario, setup: SETUPS['plas + gate (default)'] },
-        { scenario, setup: SETUPS[name] },
-        programTime(statistic),
-      ).ratio,
-    );
-  if (!neither || !gate || !order || !both || neither <= both) return [];
-  const gain = Math.log(neither / both);
-  const shares = [Math.log(neither / gate) / gain, Math.log(order / both) / gain].sort((a, b) => a - b).map(percent);
-  const title = titleOf(load);
-  return [
-    `${title}: against plas with the gate, pass-through takes ${times('pass-through', 'mean')} times as long in the mean and ${times('pass-through', 'p99')} in the p99, srpt with the gate ${times('srpt + gate', 'mean')} and ${times('srpt + gate', 'p99')}.`,
-    `${title}: against a window alone, the gate alone is worth ${ratio(neither / gate)} times, the order alone ${ratio(neither / order)}, both ${ratio(neither / both)}: the gate’s share of that, in its logarithm, is ${shares.join(' to ')}.`,
-  ];
+  return results.table(
+    `${load.name}, ${scenario.engines} engines: ${scenario.count} programs at ${scenario.ratePerSecond} a second`,
+    'policy',
+    COLUMNS,
+    rowsOf(load, SETUPS),
+    [results.against('mean, times pass-through', { scenario, setup: SETUPS['pass-through'] }, programTime('mean'))],
+  );
 }

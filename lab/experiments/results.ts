@@ -65,12 +65,6 @@ export class Results {
     return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
   }
 
-  /** The greatest value over the seeds. */
-  most(one: Case, { of }: Measure): number | null {
-    const values = this.#of(one).flatMap((run) => (run ? (of(run) ?? []) : []));
-    return values.length === 0 ? null : Math.max(...values);
-  }
-
   shown(one: Case, measure: Measure): string {
     return measure.show(this.mean(one, measure));
   }

@@ -46,12 +46,11 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
         preset,
         host: hostOf(preset, { hostTokens: scenario.hostTokens, hostWrites: 'computed' }),
         blockSize: BLOCK_TOKENS,
-        scheduling: 'fcfs',
         ...(eviction && { eviction }),
       },
       ...(scenario.cluster && { cluster: scenario.cluster }),
-      scheduler: (sizesMs, prefixOf) =>
-        makeSteps(policy, config, makeSimBalancer(balancer, prefixOf), { isBelady: belady === true, sizesMs }),
+      scheduler: (prefixOf) =>
+        makeSteps(policy, config, makeSimBalancer(balancer, prefixOf), { isBelady: belady === true }),
       alone: scenario.alone === true,
       ...told,
       conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },
@@ -83,8 +82,6 @@ export function configOf(defaults: Config, settings: Settings = {}): Config {
   return config as unknown as Config;
 }
 
-const A100 = PRESETS['llama-3.1-8b-a100'];
-
 const isPreset = (machine: Machine): machine is PresetName => machine in PRESETS;
 
 function presetOf({ machine, kvTokens }: Scenario): Preset {
@@ -93,8 +90,6 @@ function presetOf({ machine, kvTokens }: Scenario): Preset {
 }
 
 function machineOf(machine: Machine): Preset {
-  // The data sheet's 2,039 GB/s, of which the preset takes 80 % to be attained.
-  if (machine === 'ideal-bandwidth') return { ...A100, bytesPerSecond: A100.bytesPerSecond / 0.8 };
   if (isPreset(machine)) return PRESETS[machine];
   const own = machine.replace('long-context', 'llama-3.1-8b-a100') as PresetName;
   return { ...PRESETS[own], maxModelLen: 262_144 };

@@ -1,13 +1,7 @@
 import type { BarChart, LineChart } from './plot.js';
 
 /** A part of a report. */
-export type Block = Table | Chart | Findings;
-
-/** Sentences that the figures support. */
-export interface Findings {
-  readonly type: 'findings';
-  readonly sentences: readonly string[];
-}
+export type Block = Table | Chart;
 
 export interface Table {
   readonly type: 'table';

@@ -16,18 +16,13 @@ export function markdownOf({ title, notes, chapters, commands }: Report): string
 
 function chapterOf(chapter: Chapter): string[] {
   const { title, about } = chapter.experiment;
-  return [`## ${title}`, about, ...missingText(chapter), ...chapter.blocks.map(blockOf).filter((text) => text !== '')];
+  return [`## ${title}`, about, ...missingText(chapter), ...chapter.blocks.map(blockOf)];
 }
 
 function blockOf(block: Block): string {
-  switch (block.type) {
-    case 'findings':
-      return block.sentences.map((sentence) => `- ${sentence}`).join('\n');
-    case 'table':
-      return `**${block.caption}**\n\n${tableOf(block)}`;
-    case 'chart':
-      return `![${textOf(block).title}](${block.name}.svg)`;
-  }
+  return block.type === 'table'
+    ? `**${block.caption}**\n\n${tableOf(block)}`
+    : `![${textOf(block).title}](${block.name}.svg)`;
 }
 
 /** Padded as prettier does, so that a copy needs no reformatting. */

@@ -43,9 +43,6 @@ export interface Point {
   readonly x: number;
   /** Null: unknown, a gap in the line. */
   readonly y: number | null;
-  /** Bounds of its interval, drawn as a band. */
-  readonly low?: number;
-  readonly high?: number;
 }
 
 export interface BarChart extends ChartText, ChartSize {
@@ -83,9 +80,7 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
   const marks = series.flatMap(({ name, points }, index) => {
     const data = points.filter(seen).map((point) => ({ ...point, y: y.log && !(Number(point.y) > 0) ? NaN : (point.y ?? NaN) })); // prettier-ignore
     const [stroke, dash] = strokeOf(index);
-    const bands = data.filter(({ low, high }) => low !== undefined && high !== undefined && !(y.log && low <= 0));
     return [
-      plot.areaY(bands, { x: 'x', y1: 'low', y2: 'high', fill: stroke, fillOpacity: 0.15 }),
       plot.lineY(data, { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash }),
       plot.dot(data, {
         x: 'x',

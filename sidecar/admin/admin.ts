@@ -10,7 +10,6 @@ import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
 import { findProgram } from './programs.js';
 import { VERSION } from '../version.js';
-import { EVERY_ENGINE, postToEveryEngine } from './every-engine.js';
 import { explain } from './explain.js';
 import { pageRoutes } from './page.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
@@ -65,7 +64,6 @@ export function adminRoutes(context: Parts): Routes {
     },
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
-    [`${EVERY_ENGINE}/*`]: { POST: guarded((request, response) => postToEveryEngine(context, request, response)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': { GET: answer(() => queueRow(context)) },
     '/tenants': { GET: answer(() => tenantRows(context)) },
@@ -77,7 +75,6 @@ export function adminRoutes(context: Parts): Routes {
       GET: guarded((request, response) => context.watchers.add(request, response, readView(queryOf(request)))),
     },
     '/demo': { POST: answer(() => startDemo(context), 202) },
-    '/openapi.json': { GET: answer(async () => (await import('./openapi.js')).openApi()) },
     '/config': { GET: answer(() => redact(context.config)) },
     '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
   };

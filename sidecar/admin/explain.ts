@@ -1,5 +1,6 @@
 import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
+import type { Explanation } from './answers.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { findProgramByBeginning } from './programs.js';
 import { CALLS_MAX, programRows } from './rows.js';
@@ -15,7 +16,12 @@ type Parts = Pick<Context, 'batches' | 'driver' | 'identifier' | 'known'>;
  * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
-export async function explain(context: Parts, id: string, tenant: TenantId | undefined, now: number) {
+export async function explain(
+  context: Parts,
+  id: string,
+  tenant: TenantId | undefined,
+  now: number,
+): Promise<Explanation> {
   const { views } = context.driver;
   const batch = await batchInWords(context, id);
   if (batch !== undefined) return explainBatch(context, id, batch, now);
@@ -31,7 +37,7 @@ export async function explain(context: Parts, id: string, tenant: TenantId | und
   return explanation(context, row, calls, row.activeCalls - calls.length);
 }
 
-function explainBatch(context: Parts, id: string, words: string, now: number) {
+function explainBatch(context: Parts, id: string, words: string, now: number): Explanation {
   const { views } = context.driver;
   const row = waitingProgram(views.programs(), id);
   const calls = row === undefined ? [] : [...views.callsOf(row.id, 1)].map(([call, view]) => callRow(context, call, view, now)); // prettier-ignore
@@ -40,12 +46,7 @@ function explainBatch(context: Parts, id: string, words: string, now: number) {
 }
 
 /** @param more active calls besides these */
-function explanation(
-  context: Parts,
-  row: ProgramView | undefined,
-  calls: readonly ReturnType<typeof callRow>[],
-  more = 0,
-) {
+function explanation(context: Parts, row: ProgramView | undefined, calls: Explanation['calls'], more = 0): Explanation {
   const last = row?.lastDispatch;
   const { views } = context.driver;
   const rules = {
@@ -58,13 +59,13 @@ function explanation(
   if (more > 0) texts.push(`${more} later calls are active too.`);
   return {
     text: texts.join('\n\n'),
-    program: row === undefined ? null : programRows(context, [row])[0],
+    program: row === undefined ? null : (programRows(context, [row])[0] ?? null),
     calls,
     last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },
   };
 }
 
-function callRow(context: Parts, call: string, view: CallView, now: number) {
+function callRow(context: Parts, call: string, view: CallView, now: number): Explanation['calls'][number] {
   const { program, thread, level, serviceMs, waitingMs, promoted, overdue, engine, dispatch, waiting } = view;
   const { views } = context.driver;
   return {
@@ -74,7 +75,6 @@ function callRow(context: Parts, call: string, view: CallView, now: number) {
     state: waiting === undefined ? 'running' : 'waiting',
     text: callInWords(call, view, { balancer: views.balancerName, now, forecast: views.forecast(program) }),
     level,
-    /** Attained by its program when the call arrived. */
     attained_service_seconds: seconds(serviceMs),
     waiting_seconds: seconds(waitingMs),
     promoted,

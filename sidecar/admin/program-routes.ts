@@ -1,19 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context } from '../context.js';
 import { sendJson } from '../http/answer.js';
-import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
 import { endProgram, findProgram } from './programs.js';
-import { checked } from '../workflows/checked.js';
-import { workOf } from '../workflows/declaration.js';
-import { hintSchema } from '../workflows/schema.js';
 import { tenantIn } from './query.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<Context, 'config' | 'auth' | 'identifier' | 'driver' | 'observers'>;
 
 /**
- * `POST /programs/{id}/end` and `/hint`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
+ * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
  * clients only to their own.
  * @param asAdmin whether this listener serves operators
  */
@@ -31,18 +27,6 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
         const row = findProgram(context, id, tenantFor(request));
         endProgram(context, row.id);
         sendJson(request, response, 200, 'ended', { ended: true, id, tenant: row.tenant });
-      },
-    },
-    '/programs/:id/hint': {
-      POST: async (request, response, { id = '' }) => {
-        const tenant = tenantFor(request);
-        const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-        const { remaining } = checked(hintSchema, body);
-        const row = findProgram(context, id, tenant);
-        const { config, driver } = context;
-        driver.emit({ type: 'programHinted', program: row.id, remaining: workOf(remaining) });
-        const used = config.policy.foresight === 'declared';
-        sendJson(request, response, 200, 'hinted', { hinted: true, used, id, tenant: row.tenant });
       },
     },
   };

@@ -28,6 +28,7 @@ const SORT_KEYS = {
   idle_seconds: (row) => 0 - row.lastArrivalAtMs,
 } as const satisfies Record<string, (row: ProgramView) => number>;
 
+/** Besides these, `active` selects what is not idle. */
 const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies ReturnType<typeof programState>[];
 
 /** Of equal rows, those that wait come first, and idle ones last. */
@@ -138,11 +139,12 @@ function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  if (state !== null && !STATES.includes(state)) throw bad('state', `must be one of ${STATES.join(', ')}`);
+  if (state !== null && state !== 'active' && !STATES.includes(state))
+    throw bad('state', `must be one of ${STATES.join(', ')}, active`);
   return (row) =>
     (tenant === null || row.tenant === tenant) &&
     (engine === null || row.home === engine || row.engines.some((id) => id === engine)) &&
-    (state === null || programState(row) === state) &&
+    (state === null || (state === 'active' ? row.activeCalls > 0 : programState(row) === state)) &&
     (words.length === 0 || words.every((word) => row.id.toLowerCase().includes(word)));
 }
 

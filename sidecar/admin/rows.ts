@@ -297,7 +297,9 @@ export function historyRow({ totals, driver }: Shown, range: Range): Answers.His
     program_completion_seconds: spread('completions'),
     queue_seconds: spread('queues'),
     cached_share: steps.map(({ prompts }) => prompts.cachedShare),
-    waiting: Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, mean(cause)])) as Answers.History['waiting'],
+    waiting: Object.fromEntries(
+      WAIT_CAUSES.map((cause) => [cause, mean(cause)]),
+    ) as unknown as Answers.History['waiting'],
     in_flight: mean('in_flight'),
     window: mean('slots'),
     working_set_tokens: mean('working_set_tokens'),

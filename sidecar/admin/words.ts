@@ -28,25 +28,23 @@ export interface Setting {
   readonly forecast: ForecastView | undefined;
 }
 
-/** One paragraph: why the call waits, or why it runs where it runs. */
+/** Why the call waits, or why it runs where it runs: the answer in the first line, details in the second. */
 export function callInWords(id: string, view: CallView, { balancer, now, forecast }: Setting): string {
   const { program, thread, level, serviceMs, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined)
-    return [`${call} runs: ${dispatchInWords(dispatch, balancer)}`, ...forecastInWords(forecast)].join(' ');
+    return [`${call} runs: ${dispatchInWords(dispatch, balancer)}`, ...forecastInWords(forecast)].join('\n');
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
-  const sentences = [
-    `${call} has waited ${span(waitingMs)} at level ${level} (0 goes first). Its program had received ${span(serviceMs)} of engine time when it arrived.`,
-    ...forecastInWords(forecast),
-    obstacleInWords(nearest, now),
-    ...elsewhereInWords(others, nearest),
-    aheadInWords(nearest),
+  const details = [
+    ...elsewhereInWords(others),
     ...shareInWords(waiting),
+    `It stands at level ${level} (0 goes first): its program had received ${span(serviceMs)} of engine time when it arrived.`,
+    ...forecastInWords(forecast),
     ...prospects(view, now),
   ];
-  return sentences.join(' ');
+  return `${call} has waited ${span(waitingMs)}. ${obstacleInWords(nearest, now)} ${aheadInWords(nearest)}\n${details.join(' ')}`;
 }
 
 /** The policy and its number of levels, and the balancer. */
@@ -56,18 +54,20 @@ interface Rules {
   readonly balancer: string;
 }
 
-/** One paragraph on a program and its last call, which has ended. */
+/** A program and its last call, which has ended; then what is foreseen. */
 export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, rules: Rules): string {
   const { id, activeCalls, forecast } = row;
-  const now = activeCalls > 0 ? `${count(activeCalls)} active` : `no active call${nextLevelInWords(row, rules)}`;
-  const program = [
-    `Program ${named(labelOf(id))} has ${now}.`,
+  const now = activeCalls > 0 ? count(activeCalls) : 'no call';
+  const ran =
+    last === undefined
+      ? 'No engine has run a call of it yet.'
+      : `Its last one to run, ${last.call}, has ended: ${dispatchInWords(last, rules.balancer)}`;
+  const details = [
+    ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
-  ].join(' ');
-  return last === undefined
-    ? `${program} No engine has run a call of it yet.`
-    : `${program} Its last call to be dispatched, ${last.call}, has ended: ${dispatchInWords(last, rules.balancer)}`;
+  ];
+  return [`Program ${named(labelOf(id))} has ${now} active. ${ran}`, details.join(' ')].join('\n').trim();
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */
@@ -79,11 +79,11 @@ function onHostInWords({ home, onHostTokens }: ProgramView): string[] {
 }
 
 /** Nothing where all calls share one level. */
-function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, levels }: Rules): string {
-  if (levels === 1) return '';
+function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, levels }: Rules): string[] {
+  if (levels === 1) return [];
   const foreseen = forecast?.used === true ? ' and by its forecast' : '';
   const why = policy === 'plas' ? `, because it has received ${span(serviceMs)} of engine time${foreseen}` : '';
-  return `; its next one would enter level ${level} of 0 to ${levels - 1} (0 goes first)${why}`;
+  return [`Its next call would enter level ${level} of 0 to ${levels - 1} (0 goes first)${why}.`];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */
@@ -145,37 +145,29 @@ function obstacleInWords(
 }
 
 /** At most one sentence, on the engines other than the nearest. */
-function elsewhereInWords(others: readonly ObstacleView[], nearest: ObstacleView): string[] {
-  const shown = others.slice(0, ENGINES_SHOWN).map((other) => inShort(other, other.cause === nearest.cause));
+function elsewhereInWords(others: readonly ObstacleView[]): string[] {
+  const shown = others.slice(0, ENGINES_SHOWN).map(inShort);
   if (others.length > shown.length) shown.push(`${others.length - shown.length} more engines have no room either`);
   return shown.length === 0 ? [] : [`No other engine can take it: ${shown.join('; ')}.`];
 }
 
-/** @param isSame whether the nearest engine lacks the same */
-function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView, isSame: boolean): string {
-  const too = isSame ? ' too' : '';
-  switch (cause) {
-    case 'no_engine':
-      return `${engine} is not up`;
-    case 'retry':
-      return `${engine} failed it`;
-    case 'refused':
-      return `${engine} reported no room for such calls${too}`;
-    case 'resting':
-      return `${engine} reported no room${too}`;
-    case 'probation':
-      return `${engine} is on probation${too}`;
-    case 'window':
-      return `the window of ${engine} is full${too} (${limit - free} of ${count(limit)})`;
-    case 'kv':
-      return `${engine} has too little KV cache${too} (needs ${tokens(needs)}, ${free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`})`;
-    case 'turn':
-      return `at ${engine} other calls come first${too}`;
-    case 'knee':
-      return `the batch of ${engine} is past its knee${too}`;
-    case 'background':
-      return `${engine} keeps its room for others${too}`;
-  }
+const ELSEWHERE: Readonly<Record<ObstacleView['cause'], string>> = {
+  no_engine: 'is not up',
+  retry: 'failed it',
+  refused: 'reported no room for such calls',
+  resting: 'reported no room',
+  probation: 'is on probation',
+  window: 'has a full window',
+  kv: 'has too little KV cache',
+  turn: 'has other calls before it',
+  knee: 'is past its knee',
+  background: 'keeps its room for others',
+};
+
+function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
+  const room = free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`;
+  const figures = { window: ` (${limit - free} of ${count(limit)})`, kv: ` (needs ${tokens(needs)}, ${room})` };
+  return `${engine} ${ELSEWHERE[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''}`;
 }
 
 function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {

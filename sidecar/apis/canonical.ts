@@ -40,9 +40,12 @@ export function canonicalMessage(role: string, said: Said): CanonicalMessage {
   const text = said.text.length === 1 ? (said.text[0] ?? '') : said.text.join('');
   let content = (role === 'assistant' ? withoutThinking(text) : text).trim();
   if (said.calls.length === 0) return { role, content };
-  for (const call of said.calls) content += `\u0000${call.name}\u0000${canonicalArguments(call.arguments)}`;
-  const callIds = said.calls.flatMap(({ id }) => (id === '' ? [] : [id])).join('\u0000');
-  return { role, content, ...(callIds === '' ? {} : { callIds }) };
+  let callIds = '';
+  for (const { name, arguments: given, id } of said.calls) {
+    content += `\u0000${name}\u0000${canonicalArguments(given)}`;
+    if (id !== '') callIds += callIds === '' ? id : `\u0000${id}`;
+  }
+  return callIds === '' ? { role, content } : { role, content, callIds };
 }
 
 /** Appends a message's content, text or parts of any API, to `said`. */

@@ -45,7 +45,7 @@ export function readOpening(model: string, body: JsonObject): Opening | undefine
     };
     hashes.set(exact, known);
   }
-  return { ...known, bytes: promptBytes(tools, words) };
+  return { id: known.id, harness: known.harness, bytes: promptBytes(tools, words) };
 }
 
 /** The family of programs whose prompts share a beginning. */

@@ -99,6 +99,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     const row = driver.scheduler.views.program(program);
     return row && { ...row, repeats: context.repeats.of(program) };
   });
+  const { engine, promptTokens } = demandOf(context, tenant, facts);
   const declared = declaration && context.workflows.declared(tenant, declaration);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
@@ -111,8 +112,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     budgetLeft,
     elsewhere,
     facts: withoutBody(facts),
-    ...(line?.isBackground === true && partOf(context, facts.model, line.engine)),
-    ...demandOf(context, tenant, facts),
+    engine: engine ?? (line?.isBackground === true ? partOf(context, facts.model, line.engine) : undefined),
+    promptTokens,
     family: familyOf(facts.model, opening, context.tokens),
     declared,
     workflow: declaration?.workflow,
@@ -132,7 +133,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
 
 /** The engine of a line's part, if it serves the model. */
 const partOf = ({ fleet }: Pick<Parts, 'fleet'>, model: string, engine: EngineId | undefined) =>
-  engine !== undefined && fleet.serving(model).some(({ id }) => id === engine) ? { engine } : {};
+  fleet.serving(model).find(({ id }) => id === engine)?.id;
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
 function withoutBody(facts: RequestFacts): RequestFacts {

@@ -17,13 +17,20 @@ export type Spender = Pick<ProgramView, 'promptTokens' | 'outputTokens' | 'calls
   readonly repeats: number;
 };
 
-/** By its name in the header: its key, its unit in words, and what a program has used of it. */
-const BOUNDS: Readonly<Record<string, readonly [Bound, string, (row: Spender) => number]>> = {
-  tokens: ['tokens', 'tokens', (row) => row.promptTokens + row.outputTokens],
-  calls: ['calls', 'calls', (row) => row.callsTotal],
-  'engine-seconds': ['engineSeconds', 'seconds of engine time', (row) => row.serviceMs / 1000],
-  repeats: ['repeats', 'equal requests for tools in a row', (row) => row.repeats],
-};
+interface Kind {
+  readonly key: Bound;
+  /** Its name in the header. */
+  readonly name: string;
+  readonly unit: string;
+  readonly used: (row: Spender) => number;
+}
+
+const KINDS: readonly Kind[] = [
+  { key: 'tokens', name: 'tokens', unit: 'tokens', used: (row) => row.promptTokens + row.outputTokens },
+  { key: 'calls', name: 'calls', unit: 'calls', used: (row) => row.callsTotal },
+  { key: 'engineSeconds', name: 'engine-seconds', unit: 'seconds of engine time', used: (row) => row.serviceMs / 1000 },
+  { key: 'repeats', name: 'repeats', unit: 'equal requests for tools in a row', used: (row) => row.repeats },
+];
 
 /**
  * Refuses a call whose program has used up its budget. Calls under way finish, so a program may end above its bound by
@@ -41,19 +48,18 @@ export function checkBudget(
   }: { readonly tenant: TenantId; readonly label: string; readonly headers: IncomingHttpHeaders },
   find: () => Spender | undefined,
 ): string | undefined {
-  const ofTenant: Bounds = { ...budget, ...budget.tenants[tenant] };
+  const own = budget.tenants[tenant];
+  const ofTenant: Bounds = own === undefined ? budget : { ...budget, ...own };
   const ofCall = readHeader(valueOf(headers, HEADER));
-  const bounds = Object.entries(BOUNDS).flatMap(([name, [key, unit, used]]) => {
-    const most = Math.min(ofTenant[key] ?? Infinity, ofCall[key] ?? Infinity);
-    return most === Infinity ? [] : [{ name, most, unit, used }];
-  });
+  const mostOf = ({ key }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[key] ?? Infinity);
+  const bounds = KINDS.filter((kind) => mostOf(kind) < Infinity);
   if (bounds.length === 0) return undefined;
   const row = find();
-  const usedOf = ({ used }: (typeof bounds)[number]) => (row === undefined ? 0 : used(row));
-  const over = bounds.find((bound) => usedOf(bound) >= bound.most);
+  const usedOf = ({ used }: Kind) => (row === undefined ? 0 : used(row));
+  const over = bounds.find((kind) => usedOf(kind) >= mostOf(kind));
   if (over === undefined)
-    return bounds.map((bound) => `${bound.name}=${Math.ceil(bound.most - usedOf(bound))}`).join(', ');
-  const figures = [usedOf(over), over.most].map((value) => Math.floor(value).toLocaleString('en-US'));
+    return bounds.map((kind) => `${kind.name}=${Math.ceil(mostOf(kind) - usedOf(kind))}`).join(', ');
+  const figures = [usedOf(over), mostOf(over)].map((value) => Math.floor(value).toLocaleString('en-US'));
   throw new GatewayError(
     'budget_exceeded',
     `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${HEADER} or by the gateway's operator (budget).`,
@@ -65,7 +71,7 @@ function readHeader(text: string | undefined): Bounds {
   const bounds: Bounds = {};
   for (const member of text?.split(',') ?? []) {
     const [, name = '', digits] = /^\s*([a-z-]+)=([1-9]\d{0,12})\s*$/.exec(member) ?? [];
-    const [key] = (Object.hasOwn(BOUNDS, name) && BOUNDS[name]) || [];
+    const key = KINDS.find((kind) => kind.name === name)?.key;
     if (key === undefined || bounds[key] !== undefined || Number(digits) > 1e12)
       throw new GatewayError('bad_request', `The header ${HEADER} must be ${FORM}.`, { param: HEADER });
     bounds[key] = Number(digits);

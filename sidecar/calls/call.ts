@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { LEVELS, millis, tokens } from '../../src/index.js';
+import { millis, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { endProgram } from '../admin/programs.js';
@@ -112,7 +112,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.context.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.context.fleet.get(dispatch.engine);
-    this.#attempt = engine && this.#try(engine, dispatch.level);
+    this.#attempt = engine && this.#try(engine);
     if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'), 'unreached');
   }
 
@@ -144,7 +144,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   forward(bytes: Buffer): void {
     if (this.#state === 'ended') return;
     if (!this.#reply.streaming)
-      this.#reply.open(Object.assign(toClient(this.#engineHeaders, this.#attempt?.engine.url), this.#headers()));
+      this.#reply.open(toClient(this.#engineHeaders, this.#attempt?.engine.url, this.#headers()));
     if (this.#attempt !== undefined) this.#reply.write(bytes, this.#attempt);
   }
 
@@ -165,7 +165,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const attempt = this.#attempt;
     if (this.#reply.streaming)
       this.#reply.fail(unstreamable(status, attempt?.quote(body) ?? '', attempt?.names(body) ?? {}));
-    else this.#reply.whole(status, Object.assign(toClient(headers, this.#attempt?.engine.url), this.#headers()), body);
+    else this.#reply.whole(status, toClient(headers, attempt?.engine.url, this.#headers()), body);
     if (facts !== undefined) {
       this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
       return;
@@ -229,16 +229,12 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     }, this.context.config.timeouts.commentMs);
   }
 
-  #try(engine: Engine, level: number): Attempt {
+  #try(engine: Engine): Attempt {
     const { path, search, raw, keys, fields, trace } = this.spec;
     const { auth, timeouts, limits } = this.context.config;
     const { adapter } = engine;
     const abortId = adapter.abort === undefined ? undefined : randomUUID();
-    const changes = {
-      ...fields,
-      ...adapter.priorityFields(level, LEVELS, path),
-      ...(abortId !== undefined && adapter.abort?.fields(abortId, path)),
-    };
+    const changes = abortId === undefined ? fields : { ...fields, ...adapter.abort?.fields(abortId, path) };
     const request = {
       method: 'POST',
       path: engine.basePath + path + search,

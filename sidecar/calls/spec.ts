@@ -28,7 +28,7 @@ export interface CallSpec {
   readonly elsewhere: Elsewhere | undefined;
   readonly facts: RequestFacts;
   /** The only engine that may run the call; absent: any that serves the model. */
-  readonly engine?: EngineId;
+  readonly engine?: EngineId | undefined;
   readonly promptTokens: Tokens;
   /** The client's words about the rest of the program; undefined: none. */
   readonly declared: Declared | undefined;

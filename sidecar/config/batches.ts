@@ -21,7 +21,7 @@ export const batches = z.strictObject({
   openMax: note(count(1, 10_000).default(50), 'Unfinished batches of one tenant.', STARTING),
   passes: note(
     z.array(z.enum(PASSES)).default([...PASSES]),
-    'What a plan does: `merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
+    '`merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
     STARTING,
   ),
   keepMs: note(

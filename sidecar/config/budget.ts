@@ -30,7 +30,7 @@ export const budget = z.strictObject({
           .partial(),
       )
       .default({}),
-    'Other bounds for the programs of a tenant, as `{research: {tokens: 2000000, calls: null}}`. The header `x-maitred-budget` of a call can only lower them.',
+    'Other bounds for a tenant, as `{research: {tokens: 2000000, calls: null}}`. `x-maitred-budget` can only lower them.',
     NONE,
   ),
 });

@@ -3,10 +3,9 @@ import type { PolicyName } from '../../src/index.js';
 
 /** A sentence about each policy, for help and documents. */
 export const POLICY_SENTENCES: Readonly<Record<PolicyName, string>> = {
-  plas: 'Program-level attained service (Autellix): the program that has used the least engine time goes first, with window and gate.',
-  'pass-through': 'No scheduling: every call goes to an engine at once, and the engine’s own order applies.',
-  'fcfs-window':
-    'First come, first served, with the same window and gate as plas: what the gate gains without the order.',
+  plas: 'The program that is likely to need the least engine time still goes first, with window and gate (after Autellix).',
+  'pass-through': 'No scheduling: every call goes to an engine at once.',
+  'fcfs-window': 'First come, first served, with the same window and gate: what the gate gains without the order.',
 };
 
 /** A sentence about each balancer. */

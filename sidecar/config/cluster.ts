@@ -29,21 +29,19 @@ export const cluster = z
       name.max(64).optional(),
       'Name of this gateway; each start adds a suffix of its own.',
       'for operators',
-      {
-        default: 'the host’s name',
-      },
+      { default: 'the host’s name' },
     ),
     address: fixed(
       z
         .url({ protocol: /^https?$/ })
         .nullable()
         .default(null),
-      'URL at which the pool’s other gateways reach this one. Needed with `batches.folder`: one gateway runs the batches, and the others pass their requests on to it.',
+      'URL at which the pool’s other gateways reach this one. Needed with `batches.folder`.',
       'for operators',
     ),
     gateways: fixed(
       count(1, 1000).default(1),
-      'Gateways to expect: without the server since its start, each takes one share of the windows.',
+      'Gateways to expect: a start without the server takes one share of the windows.',
       STARTING,
     ),
     username: fixed(
@@ -65,7 +63,7 @@ export const cluster = z
     heartbeatMs: fixed(ms(50, DAY_MS).default(1000), 'Interval of signs of life to the server.', STARTING),
     leaseMs: fixed(
       ms(200, DAY_MS).default(15_000),
-      'Time after its last sign of life at which a gateway counts as gone. At least three heartbeats.',
+      'Silence after which a gateway counts as gone. At least three heartbeats.',
       STARTING,
     ),
     programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.', 'as `limits.programsMax`'),

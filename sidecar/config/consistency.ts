@@ -69,17 +69,13 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   for (const tenant of Object.keys(config.budget.tenants))
     if (!tenants.has(tenant))
       report(['budget', 'tenants', tenant], 'has no key in auth.keys, so the budget would have no effect');
-  config.workflows.forEach((entry, index) => {
-    if (typeof entry === 'object' && entry.tenant !== undefined && !tenants.has(entry.tenant))
-      report(['workflows', index, 'tenant'], 'has no key in auth.keys, so nobody could use the workflow');
-  });
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
 }
 
 function checkSources({ discovery }: Config, report: (path: (string | number)[], message: string) => void): void {
-  discovery.forEach(({ dns, file, kubernetes }, index) => {
-    if ([dns, file, kubernetes].filter((kind) => kind !== undefined).length !== 1)
-      report(['discovery', index], 'must have exactly one of dns, file and kubernetes');
+  discovery.forEach(({ dns, kubernetes }, index) => {
+    if ((dns === undefined) === (kubernetes === undefined))
+      report(['discovery', index], 'must be either dns or kubernetes');
     if (dns && (dns.type === 'SRV') === (dns.port !== undefined))
       report(
         ['discovery', index, 'dns', 'port'],

@@ -39,11 +39,6 @@ const dns = z.strictObject({
   ),
 });
 
-const file = z.strictObject({
-  path: note(z.string().min(1), 'YAML or JSON file with a list of engines, each as in `engines[]`.', 'required'),
-  refreshMs: refreshMs('Longest time until a change is noticed, if the system does not announce it.'),
-});
-
 const kubernetes = z.strictObject({
   service: note(label, 'Service whose endpoints are the engines.', 'required'),
   namespace: note(label.optional(), 'Namespace of the Service.', NONE, { default: 'the gateway’s own' }),
@@ -51,9 +46,6 @@ const kubernetes = z.strictObject({
     default: 'the only one',
   }),
   scheme,
-  kubeconfig: note(z.string().min(1).optional(), 'kubeconfig file with the API server and its credentials.', NONE, {
-    default: 'the pod’s own',
-  }),
 });
 
 /** Keys that the engines of a source have in common. Other keys are dropped. */
@@ -61,7 +53,6 @@ export const engineDefaults = z.object(engine.omit({ url: true, id: true }).shap
 
 const source = z.strictObject({
   dns: dns.optional(),
-  file: file.optional(),
   kubernetes: kubernetes.optional(),
   graceMs: note(
     ms(0, DAY_MS).default(15_000),
@@ -78,28 +69,24 @@ const source = z.strictObject({
     engineDefaults.shape.models,
     'Models that its engines serve. With it, the source may list no engine, and calls wait for one.',
     NONE,
-    {
-      default: 'their /v1/models',
-    },
+    { default: 'their /v1/models' },
   ),
 });
 
 /** Sources of engines that come and go. */
 export const discovery = note(
   z.array(source).default([]),
-  'Sources of further engines. Each has one of `dns`, `file`, `kubernetes`, and defaults for its engines.',
+  'Sources of further engines. Each is `dns` or `kubernetes`, with defaults for its engines.',
   NONE,
 );
 
 export type SourceConfig = z.output<typeof source>;
 export type DnsConfig = z.output<typeof dns>;
-export type FileConfig = z.output<typeof file>;
 export type KubernetesConfig = z.output<typeof kubernetes>;
 export type EngineDefaults = z.output<typeof engineDefaults>;
 
 /** Name of a source in logs and metrics, such as `dns:vllm.example:8000`. Reloads identify a source by it. */
-export function labelOf({ dns, file, kubernetes }: SourceConfig): string {
+export function labelOf({ dns, kubernetes }: SourceConfig): string {
   if (dns) return `dns:${dns.name}${dns.port === undefined ? '' : `:${dns.port}`}`;
-  if (file) return `file:${file.path}`;
-  return `kubernetes:${[kubernetes?.kubeconfig, kubernetes?.namespace, kubernetes?.service].filter(Boolean).join('/')}`;
+  return `kubernetes:${[kubernetes?.namespace, kubernetes?.service].filter(Boolean).join('/')}`;
 }

@@ -25,23 +25,19 @@ export const engine = z.strictObject({
   }),
   hostTokens: note(
     count(0, 1e12).optional(),
-    'Tokens that fit into the host memory to which the engine copies its KV cache, as vLLM and LMCache do; of one that moves them there, these and `capacityTokens`. 0: it has none.',
+    'Tokens that fit into the host memory to which the engine copies its KV cache (plus `capacityTokens`, if it moves them there). 0: none.',
     NONE,
-    {
-      default: 'the engine’s report; unknown: none',
-    },
+    { default: 'the engine’s report; unknown: none' },
   ),
   hostTokensPerSecond: note(
     z.number().min(1).max(1e9).optional(),
     'Tokens a second that come back from host memory.',
     NONE,
-    {
-      default: 'the engine’s report; unknown: learnt from calls',
-    },
+    { default: 'the engine’s report; unknown: learnt from calls' },
   ),
   contextTokensMax: note(
     count(1, 1e12).optional(),
-    'Longest prompt and answer together. A longer prompt is dispatched at once, to get the engine’s own refusal.',
+    'Longest prompt and answer together. Longer prompts go out at once, to be refused.',
     NONE,
     { default: 'the engine’s report; unknown: such calls wait like others' },
   ),

@@ -3,7 +3,7 @@ import { LineCounter, parseDocument, type Document } from 'yaml';
 import { ConfigError, type Path } from './problems.js';
 
 /** Larger than any configuration; a wrong path must not exhaust memory. */
-export const BYTES_MAX = 1_048_576;
+const BYTES_MAX = 1_048_576;
 /** Nodes that YAML aliases may expand to: enough for a shared block or two, too few for a bomb. */
 const ALIASES_MAX = 100;
 
@@ -27,7 +27,7 @@ export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Parses the content of a file. @throws ConfigError */
-export function parseYaml(file: string, bytes: Buffer): YamlFile {
+function parseYaml(file: string, bytes: Buffer): YamlFile {
   const lines = new LineCounter();
   const document = parseDocument(decode(file, bytes), {
     lineCounter: lines,

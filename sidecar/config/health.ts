@@ -19,9 +19,7 @@ export const health = z
       ms(10, DAY_MS).optional(),
       'First wait before an ejected engine is probed; it doubles each time.',
       STARTING,
-      {
-        default: '1000, at most `backoffMsMax`',
-      },
+      { default: '1000, at most `backoffMsMax`' },
     ),
     backoffMsMax: fixed(ms(10, DAY_MS).optional(), 'Longest wait between such probes.', STARTING, {
       default: '30000, at least `backoffMs`',

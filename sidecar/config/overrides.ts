@@ -57,7 +57,7 @@ function meantBy(variable: string): string {
   const known = [...BY_VARIABLE.keys(), FILE_VARIABLE];
   const tail = variable.slice('MAITRED'.length);
   const whole = known.find((name) => name.endsWith(tail) || name.startsWith(`${variable}_`));
-  return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md lists them';
+  return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md says how they are named';
 }
 
 /** Sets the overrides in `values`; later ones win. The schema then rejects a section that is not a mapping. */

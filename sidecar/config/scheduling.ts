@@ -17,12 +17,12 @@ export const policy = z.strictObject({
   ),
   charge: note(
     z.enum(CHARGE_NAMES).default(defaults.policy.charge),
-    'Charge of a program: the engine time of all its calls (`work`), or of its longest chain (`chain`).',
+    'Charge of a program: all its calls (`work`), or its longest chain (`chain`).',
     ORDER,
   ),
   order: note(
     z.enum(ORDER_NAMES).default(defaults.policy.order),
-    'Order of `plas`: by the engine time to expect until a program ends, learnt from ended programs of its agent type (`learnt`), or by the time it has had (`attained`, the paper’s).',
+    'Order of `plas`: by the rest to expect, learnt from ended programs of the agent type (`learnt`), or by the time had (`attained`, the paper’s).',
     ORDER,
   ),
   countPrompt: note(
@@ -42,7 +42,7 @@ export const policy = z.strictObject({
   ),
   foresight: note(
     z.enum(FORESIGHT_NAMES).default(defaults.policy.foresight),
-    'Foresight beside the learnt order: none, or the work to come that clients declare (`declared`), by which `plas` ranks.',
+    '`declared`: `plas` ranks by the work to come that clients declare.',
     'SAGA',
   ),
   tenants: note(
@@ -83,12 +83,12 @@ export const admission = z
           error: 'must be auto, adaptive or a whole number from 1 to 100000',
         })
         .default(defaults.admission.window),
-      'Calls in flight per engine: `auto` uses the engine’s own limit if known, otherwise adapts; a number fixes it.',
+      'Calls in flight per engine: `auto` takes the engine’s own limit if known, or adapts; a number fixes it.',
       MEASURED,
     ),
     backgroundShare: note(
       z.number().min(0).max(100).default(defaults.admission.backgroundShare),
-      'Most of an engine’s time that background calls (batches, `service_tier: flex`) may cost the calls beside them; 0: they run only where it is idle.',
+      'Share of an engine’s time that background calls (batches, `service_tier: flex`) may cost others; 0: they run only where it is idle.',
       'measured: lab/NOTEBOOK.md, “Batches”',
     ),
     windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', STARTING, {
@@ -113,12 +113,12 @@ export const admission = z
         .min(0)
         .max(2, 'must be at most 2: a share of the host memory, such as 0.9 for 90 %; 0: it is not counted')
         .default(defaults.admission.hostGate),
-      'Share of an engine’s host memory that idle contexts may take beside that; 0: the host is not counted.',
+      'Share of an engine’s host memory for idle contexts; 0: not counted.',
       MEASURED,
     ),
     batching: note(
       z.enum(ADMISSION_NAMES).default(defaults.admission.batching),
-      '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain. `none`: hold none.',
+      '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain.',
       MEASURED,
     ),
     halfLifeMs: note(
@@ -128,17 +128,17 @@ export const admission = z
     ),
     retention: note(
       z.enum(RETENTION_NAMES).default(defaults.admission.retention),
-      'Retention of idle contexts: `learnt` from earlier return times, fading by the `half-life`, or none (`lru`).',
+      'Retention of idle contexts: `learnt` from return times, fading by the `half-life`, or none (`lru`).',
       MEASURED,
     ),
     forecast: note(
       z.enum(FORECAST_NAMES).default(defaults.admission.forecast),
-      '`learnt`: count a context at the size that programs of its agent type and first prompt reach. `length`: of its first prompt alone. `none`: at its current size.',
+      'Count a context at the size that programs of its agent type and first prompt reach (`learnt`), of its first prompt alone (`length`), or as it is (`none`).',
       MEASURED,
     ),
     sharedPrefixes: note(
       z.enum(['family', 'none']).default(defaults.admission.sharedPrefixes),
-      '`family`: count a family’s shared prefix once. `none`: in each context.',
+      'Count a family’s shared prefix once (`family`), or in each context (`none`).',
       MEASURED,
     ),
     outputReserveTokens: note(
@@ -148,7 +148,7 @@ export const admission = z
     ),
     reserveMs: note(
       ms(0, DAY_MS).default(defaults.admission.reserveMs),
-      'Wait after which idle contexts make way for a call, and no later call may take its room.',
+      'Wait after which idle contexts make way for a call.',
       MEASURED,
     ),
     turnMs: note(

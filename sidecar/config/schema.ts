@@ -11,7 +11,6 @@ import { DAY_MS, NONE, STARTING, bearer, count, fixed, ms, name, note } from './
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { shadow } from './shadow.js';
 import { tracing } from './tracing.js';
-import { WORKFLOW_NODES_MAX, workflows } from './workflows.js';
 
 const { limits: shipped } = defaults;
 
@@ -46,14 +45,9 @@ const admin = z.strictObject({
   ),
   token: note(
     bearer.min(8).nullable().default(null),
-    'Bearer token for admin paths. Null: open on a separate listener or on a loopback listener without API keys, otherwise refused.',
+    'Bearer token for admin paths. Null: open on a listener of their own and on loopback without API keys, else refused.',
     NONE,
     { secret: true },
-  ),
-  enginePaths: note(
-    z.array(z.string().regex(/^\/[^*?#%;\s]+$/, { error: 'must be a path' })).default([]),
-    'Paths of engines that `POST /every-engine/{path}` sends to all of them, such as `/v1/load_lora_adapter`.',
-    'off by default',
   ),
 });
 
@@ -64,18 +58,16 @@ const limits = z
       count(1024, 1e13).optional(),
       'Request bodies in memory: of calls being read, waiting and running. A tenant may hold half.',
       STARTING,
-      {
-        default: 'a quarter of the machine’s or container’s memory',
-      },
+      { default: 'a quarter of the machine’s or container’s memory' },
     ),
     inlineBytes: note(
       count(32_768, 1e10).default(262_144),
-      'Request bodies with more bytes that are new are parsed by a separate thread. A key, an object and an array count 16 bytes each.',
+      'New bytes of a request body above which a separate thread parses it. A key, an object and an array count 16 bytes each.',
       'measured: lab/NOTEBOOK.md, “Large bodies”',
     ),
     beginningBytes: fixed(
       count(0, 1e10).default(33_554_432),
-      'What is known of request bodies above 32 KB, so that only what is new in the next call is parsed; 0: nothing.',
+      'Memory of request bodies above 32 KB, so that only what is new is parsed; 0: none.',
       'measured: lab/NOTEBOOK.md, “What it costs”',
     ),
     bodyDepthMax: note(
@@ -121,7 +113,7 @@ const limits = z
     ),
     clientRetries: note(
       count(0, 1e6).default(shipped.clientRetries),
-      'Retries assumed of a client. A call is refused on arrival only if it would outwait them all.',
+      'Retries assumed of a client: a call that would outwait them all is refused on arrival.',
       'the default of the OpenAI and Anthropic clients',
     ),
     responsesMax: fixed(count(1, 1e7).default(100_000), 'Ids of served responses to remember.', STARTING),
@@ -132,16 +124,9 @@ const limits = z
     ),
     tenantSeriesMax: note(
       count(1, 10_000).default(100),
-      'Tenants with metrics of their own; further ones are counted together as `(other)`.',
+      'Tenants with metrics of their own; `(other)` has the rest.',
       STARTING,
     ),
-    workflowsPerTenantMax: note(count(0, 10_000).default(100), 'Declared workflows of one tenant.', STARTING),
-    workflowNodesMax: note(
-      count(1, WORKFLOW_NODES_MAX).default(256),
-      'Nodes of a declared workflow; its check takes their number cubed.',
-      STARTING,
-    ),
-    workflowBytes: note(count(1024, 1_048_576).default(65_536), 'Largest declared workflow, as JSON.', STARTING),
     recordBytes: fixed(
       count(65_536, 1e10).default(33_554_432),
       'Unwritten event log (`serve --record`); recording stops above it.',
@@ -168,7 +153,7 @@ const timeouts = z.strictObject({
   idleMs: note(ms(100, DAY_MS).default(120_000), 'Longest silence within an engine’s answer.', STARTING),
   queueMs: note(
     ms(100, DAY_MS).default(defaults.timeouts.queueMs),
-    'Longest wait in the queue of a call without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
+    'Longest wait in the queue, without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
     'three times the OpenAI clients’ timeout: a first attempt and two retries',
   ),
   noEngineMs: note(
@@ -178,12 +163,12 @@ const timeouts = z.strictObject({
   ),
   busyMs: note(
     ms(0, DAY_MS).default(60_000),
-    'Time for engines to find room (429, 503) before the client gets the next such answer.',
+    'Time for engines to find room (429, 503) before the client gets such an answer.',
     STARTING,
   ),
   ghostMs: note(
     ms(0, DAY_MS).default(defaults.timeouts.ghostMs),
-    'Time for which a queued call’s place is kept for a retry, after a hang-up or `queueMs`; 0: not kept.',
+    'Time for which a queued call’s place is kept for a retry; 0: not kept.',
     'the longest `Retry-After` that official clients obey',
   ),
   commentMs: note(
@@ -207,7 +192,7 @@ const identity = z.strictObject({
   ),
   rewritten: note(
     z.boolean().default(true),
-    'Whether history also finds answers that a client has moved, cut off or printed into text.',
+    'Find answers also that a client has moved, cut off or printed into text.',
     'clients',
   ),
   reuseMs: note(
@@ -220,7 +205,7 @@ const identity = z.strictObject({
 const passthrough = z.strictObject({
   paths: note(
     z.array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, { error: PATTERN })).default([]),
-    'Paths to pass through to one engine, besides those known to be safe (OPERATIONS.md); `/v1/x/*` for all below.',
+    'Further paths to pass through to one engine (OPERATIONS.md); `/v1/x/*` for all below.',
     'clients cannot change engines by default',
   ),
 });
@@ -240,7 +225,7 @@ const auth = z.strictObject({
     z
       .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
       .default([]),
-    'Names of the gateway, besides loopback, for browsers and for admin requests without a token.',
+    'Names of the gateway, besides loopback, for browsers and admin requests without a token.',
     'a web page can make any other name resolve to it',
   ),
   keys: note(z.array(key).default([]), 'API keys; none: every call is accepted, all as one tenant.', NONE),
@@ -267,7 +252,6 @@ export const configKeys = z.strictObject({
   budget: budget.prefault({}),
   timeouts: timeouts.prefault({}),
   health: health.prefault({}),
-  workflows,
   batches: batches.prefault({}),
   cluster: cluster.prefault({}),
   identity: identity.prefault({}),

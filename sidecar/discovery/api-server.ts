@@ -70,7 +70,7 @@ async function answer<T>(
       headers: {
         accept: 'application/json',
         'user-agent': 'maitred',
-        ...(cluster.token !== undefined && { authorization: `Bearer ${cluster.token}` }),
+        authorization: `Bearer ${cluster.token}`,
       },
     });
     if (statusCode === 200) return await read(body);

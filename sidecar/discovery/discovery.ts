@@ -3,10 +3,9 @@ import { engineDefaults, labelOf, type EngineConfig, type SourceConfig } from '.
 import type { Log, SetTimer } from '../engines/index.js';
 import { setTimer } from '../timer.js';
 import { watchDns } from './dns.js';
-import { watchFile } from './file.js';
 import { watchKubernetes } from './kubernetes.js';
 import type { Membership } from './membership.js';
-import type { Environment, Source, SourcePorts } from './source.js';
+import type { Source, SourcePorts } from './source.js';
 
 /** Different reasons that are logged until the source answers again. */
 const REASONS_MAX = 16;
@@ -15,7 +14,6 @@ export interface DiscoveryPorts {
   readonly membership: Membership;
   readonly log: Log;
   readonly setTimer: SetTimer;
-  readonly env: Environment;
 }
 
 /** State of a source, for metrics. */
@@ -81,7 +79,6 @@ class Watched implements SourceState {
       found: (engines, leaving = []) => this.#found(engines, leaving),
       failed: (reason) => this.#failed(reason),
       setTimer: ports.setTimer,
-      env: ports.env,
     });
   }
 
@@ -114,11 +111,10 @@ class Watched implements SourceState {
 }
 
 /** The engines that a source has now. @throws Error with the reason if the source fails */
-export function firstLook(config: SourceConfig, env: Environment): Promise<readonly EngineConfig[]> {
+export function firstLook(config: SourceConfig): Promise<readonly EngineConfig[]> {
   return new Promise((resolve, reject) => {
     const source = start(config, {
       setTimer,
-      env,
       found: (engines) => {
         source.close();
         resolve(engines);
@@ -132,10 +128,9 @@ export function firstLook(config: SourceConfig, env: Environment): Promise<reado
 }
 
 function start(config: SourceConfig, ports: SourcePorts): Source {
-  const { dns, file, kubernetes } = config;
+  const { dns, kubernetes } = config;
   const defaults = engineDefaults.parse(config);
   if (dns) return watchDns(dns, defaults, ports);
-  if (file) return watchFile(file, defaults, ports);
   if (kubernetes) return watchKubernetes(kubernetes, defaults, ports);
   throw new Error('a source has one kind');
 }

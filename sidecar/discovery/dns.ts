@@ -34,7 +34,10 @@ export function watchDns(config: DnsConfig, defaults: EngineDefaults, ports: Sou
     let waitMs = refreshMs;
     try {
       if (config.servers.length > 0) resolver.setServers(config.servers);
-      const { hosts, ttlMs } = await QUERIES[config.type](resolver, config);
+      const { hosts, ttlMs } = await QUERIES[config.type](resolver, config).catch((error: unknown) => {
+        if (defaults.models !== undefined && hasNoRecord(error)) return { hosts: [], ttlMs: 0 };
+        throw error;
+      });
       if (closed) return;
       failures = 0;
       waitMs = Math.max(REFRESH_MS_MIN, Math.min(ttlMs, refreshMs));
@@ -69,6 +72,10 @@ const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: D
     return { hosts: sorted(used.map((record) => `${record.name}:${record.port}`)), ttlMs: Infinity };
   },
 };
+
+/** A headless Service without a ready pod has no record, or is no name at all. */
+const hasNoRecord = (error: unknown): boolean =>
+  ['ENODATA', 'ENOTFOUND'].includes((error as NodeJS.ErrnoException).code ?? '');
 
 function answer(
   records: readonly { readonly address: string; readonly ttl: number }[],

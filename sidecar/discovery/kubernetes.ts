@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EngineConfig, EngineDefaults, KubernetesConfig } from '../config/index.js';
 import { Refused, get, watch, type Ask } from './api-server.js';
-import { clusterOf, ownCluster, type Cluster } from './cluster.js';
+import { ownCluster, type Cluster } from './cluster.js';
 import { endpointsOf, sliceSchema, type Endpoint, type Slice } from './slices.js';
 import { backoffMs, reasonOf, type Source, type SourcePorts } from './source.js';
 
@@ -30,14 +30,20 @@ const eventSchema = z.discriminatedUnion('type', [
 ]);
 
 /** Follows the EndpointSlices of a Service until closed: it lists them once, and then watches for changes. */
-export function watchKubernetes(config: KubernetesConfig, defaults: EngineDefaults, ports: SourcePorts): Source {
-  return new Watcher(config, defaults, ports);
+export function watchKubernetes(
+  config: KubernetesConfig,
+  defaults: EngineDefaults,
+  ports: SourcePorts,
+  clusterNow: () => Promise<Cluster> = ownCluster,
+): Source {
+  return new Watcher(config, defaults, ports, clusterNow);
 }
 
 class Watcher implements Source {
   readonly #config: KubernetesConfig;
   readonly #defaults: EngineDefaults;
   readonly #ports: SourcePorts;
+  readonly #clusterNow: () => Promise<Cluster>;
   readonly #abort = new AbortController();
   #slices = new Map<string, Slice>();
   /** Version up to which `#slices` is current; '' before the first list, or when the server has forgotten it. */
@@ -47,10 +53,16 @@ class Watcher implements Source {
   #namespace = '';
   #cancelTimer = (): void => undefined;
 
-  constructor(config: KubernetesConfig, defaults: EngineDefaults, ports: SourcePorts) {
+  constructor(
+    config: KubernetesConfig,
+    defaults: EngineDefaults,
+    ports: SourcePorts,
+    clusterNow: () => Promise<Cluster>,
+  ) {
     this.#config = config;
     this.#defaults = defaults;
     this.#ports = ports;
+    this.#clusterNow = clusterNow;
     void this.#follow();
   }
 
@@ -63,7 +75,7 @@ class Watcher implements Source {
   async #follow(): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      const cluster = await this.#cluster();
+      const cluster = await this.#clusterNow();
       this.#namespace = this.#config.namespace ?? cluster.namespace;
       if (this.#version === '') await this.#list(cluster);
       await this.#watch(cluster);
@@ -81,11 +93,6 @@ class Watcher implements Source {
     const wasShort = performance.now() - startedAtMs < SHORT_MS;
     const waitMs = this.#failures > 0 || wasShort ? backoffMs(Math.max(1, this.#failures), BACKOFF_MS_MAX) : 0;
     this.#cancelTimer = this.#ports.setTimer(() => void this.#follow(), waitMs);
-  }
-
-  #cluster(): Promise<Cluster> {
-    const { kubeconfig } = this.#config;
-    return kubeconfig === undefined ? ownCluster(this.#ports.env) : clusterOf(kubeconfig);
   }
 
   async #list(cluster: Cluster): Promise<void> {

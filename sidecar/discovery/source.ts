@@ -2,7 +2,7 @@ import type { EngineConfig } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
 
 /**
- * A place that knows engines: a DNS name, a file, a Service. It looks again and again on its own. Every look ends in
+ * A place that knows engines: a DNS name, or a Service. It looks again and again on its own. Every look ends in
  * one `found` with all engines that it knows now, changed or not, or in one `failed`; then it looks again soon.
  */
 export interface Source {
@@ -16,11 +16,7 @@ export interface SourcePorts {
   /** The look came to nothing. The engines found before stay. */
   readonly failed: (reason: string) => void;
   readonly setTimer: SetTimer;
-  readonly env: Environment;
 }
-
-/** Variables of the process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Waits between failed looks double from here, in milliseconds. */
 const BACKOFF_MS = 1000;

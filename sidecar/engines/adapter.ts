@@ -62,11 +62,6 @@ export interface EngineAdapter {
   readLoad(get: Get): Promise<LoadReport>;
   /** Further names that the engine accepts for a model that it lists as `model`; absent: none. */
   aliases?(model: string): readonly string[];
-  /**
-   * Body fields that pass the queue's priority to the engine's own scheduler; `{}` if it has none. Level 0 is the first
-   * of `levels` queues; `path` has no query.
-   */
-  priorityFields(level: number, levels: number, path: string): JsonObject;
   /** Times in a parsed answer or last usage chunk. */
   readTimings(answer: JsonObject): Timings;
   /** Usage, if this engine's names differ from OpenAI's; `undefined` if the answer has none. */

@@ -53,7 +53,6 @@ export const llamacpp: EngineAdapter = {
       { flag: '--slots', isOn: slots !== undefined, gives: 'the load and context of each slot' },
     ];
   },
-  priorityFields: () => ({}),
   readTimings(answer) {
     const timings = objectOf(answer['timings']);
     const serviceMs = sum([asCount(timings['prompt_ms']), asCount(timings['predicted_ms'])]);

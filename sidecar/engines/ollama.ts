@@ -19,7 +19,6 @@ export const ollama: EngineAdapter = {
   },
   readLoad: () => Promise.resolve({}),
   aliases: (model) => (model.endsWith(LATEST) ? [model.slice(0, -LATEST.length)] : []),
-  priorityFields: () => ({}),
   readTimings(answer) {
     const nanos = sum([asCount(answer['prompt_eval_duration']), asCount(answer['eval_duration'])]);
     return nanos === undefined ? {} : { serviceMs: nanos / NANOS_PER_MILLI };

@@ -7,6 +7,5 @@ export const openai: EngineAdapter = {
   healthPath: MODELS_PATH,
   recognise: () => Promise.resolve(true),
   readLoad: () => Promise.resolve({}),
-  priorityFields: () => ({}),
   readTimings: () => ({}),
 };

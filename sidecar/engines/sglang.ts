@@ -16,12 +16,8 @@ const METRICS = [
 /** Both prefixes are in use. */
 const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
 
-/** Paths whose bodies have a `priority`. */
-const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
 /** Paths whose bodies have a request id. */
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
-/** SGLang's default for the priority difference above which a waiting request preempts a running one. */
-const PREEMPTION_THRESHOLD = 10;
 
 /**
  * SGLang. The model list serves as its health check: `/health` may generate a token and takes a second, and a long
@@ -33,16 +29,7 @@ export const sglang: EngineAdapter = {
   async recognise(get) {
     return (await listsModelsOf(get, 'sglang')) || /^sglang[:_]/m.test((await get('/metrics')) ?? '');
   },
-  /** The server's priority flags determine the polarity, the spacing, and whether to send a priority at all. */
-  async fit(get) {
-    const info = await serverInfo(get);
-    const fitted = withHost(info);
-    if (info?.['enable_priority_scheduling'] === undefined) return fitted;
-    if (info['enable_priority_scheduling'] !== true) return { ...fitted, priorityFields: () => ({}) };
-    const step = (asCount(info['priority_scheduling_preemption_threshold']) ?? PREEMPTION_THRESHOLD) + 1;
-    const lowFirst = info['schedule_low_priority_values_first'] === true;
-    return { ...fitted, priorityFields: priorityFields(step, lowFirst) };
-  },
+  fit: async (get) => withHost(await serverInfo(get)),
   hostTier: async (get) => ((await serverInfo(get))?.['enable_hierarchical_cache'] === true ? 'HiCache' : undefined),
   async flags(get) {
     const [info, metrics] = await Promise.all([serverInfo(get), get('/metrics')]);
@@ -52,11 +39,6 @@ export const sglang: EngineAdapter = {
       { flag: 'no --disable-radix-cache', isOn: withoutCache === undefined ? undefined : !withoutCache, gives: CACHE },
       { flag: '--enable-cache-report', isOn: isOn('enable_cache_report'), gives: 'measured cache hits' },
       { flag: '--enable-metrics', isOn: metrics !== undefined, gives: 'load reports' },
-      {
-        flag: '--enable-priority-scheduling',
-        isOn: isOn('enable_priority_scheduling'),
-        gives: 'our order as a hint in its own queue',
-      },
     ];
   },
   async readLoad(get) {
@@ -68,7 +50,6 @@ export const sglang: EngineAdapter = {
     const report = { ...metrics, ...loads, ...loadReport({ contextTokensMax }) };
     return report.capacityTokens === undefined ? { ...report, ...(await readServerInfo(get)) } : report;
   },
-  priorityFields: priorityFields(PREEMPTION_THRESHOLD + 1, false),
   readTimings: () => ({}),
   abort: {
     fields: (requestId, path) => (RID_PATHS.has(path) ? { rid: requestId } : {}),
@@ -86,12 +67,6 @@ function withHost(info: JsonObject | undefined): EngineAdapter {
     return { ...load, ...loadReport({ hostTokens: load.capacityTokens && ratio * load.capacityTokens }) };
   };
   return { ...sglang, readLoad };
-}
-
-/** Spaces levels further apart than the preemption threshold, so that each level may preempt the ones below it. */
-function priorityFields(step: number, lowFirst: boolean): EngineAdapter['priorityFields'] {
-  return (level, levels, path) =>
-    PRIORITY_PATHS.has(path) ? { priority: (lowFirst ? level : levels - 1 - level) * step } : {};
 }
 
 async function readLoads(get: Get): Promise<LoadReport> {

@@ -1,4 +1,3 @@
-import { objectOf, parseObject } from '../apis/fields.js';
 import type { EngineAdapter } from './adapter.js';
 import { loadReport } from './load.js';
 import { listsModelsOf } from './models.js';
@@ -14,25 +13,12 @@ const ACTIVE_MAX = 'trtllm_max_num_active_requests';
 const BATCH_MAX = 'trtllm_max_batch_size_static';
 const NAMES = new Set([RUNNING, WAITING, KV_USAGE, BLOCKS, BLOCK_TOKENS, ACTIVE_MAX, BATCH_MAX]);
 
-const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
-
-/**
- * TensorRT-LLM's `trtllm-serve`. It rejects bodies with unknown fields, and accepts `priority` only since 2026. So the
- * field is sent only if the server's own OpenAPI document lists it. `/metrics` is not read, since each read empties it
- * for others.
- */
+/** TensorRT-LLM's `trtllm-serve`. `/metrics` is not read, since each read empties it for others. */
 export const trtllm: EngineAdapter = {
   kind: 'trtllm',
   healthPath: '/health',
   async recognise(get) {
     return (await listsModelsOf(get, 'tensorrt_llm')) || /^trtllm_/m.test((await get(METRICS_PATH)) ?? '');
-  },
-  async fit(get) {
-    const { components } = parseObject(await get('/openapi.json')) ?? {};
-    const { ChatCompletionRequest: request } = objectOf(objectOf(components)['schemas']);
-    return objectOf(objectOf(request)['properties'])['priority'] !== undefined
-      ? trtllm
-      : { ...trtllm, priorityFields: () => ({}) };
   },
   async readLoad(get) {
     const samples = parsePrometheus(await get(METRICS_PATH), NAMES);
@@ -51,7 +37,5 @@ export const trtllm: EngineAdapter = {
       windowMax: value(ACTIVE_MAX) ?? value(BATCH_MAX),
     });
   },
-  /** A share from 1 (first queue) down, never 0; the server's default is 0.5. */
-  priorityFields: (level, levels, path) => (PRIORITY_PATHS.has(path) ? { priority: (levels - level) / levels } : {}),
   readTimings: () => ({}),
 };

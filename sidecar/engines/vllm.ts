@@ -21,12 +21,8 @@ const STORED_BYTES = 'vllm:kv_offload_store_bytes_total';
 const HOST_NAMES = [EXTERNAL_QUERIES, EXTERNAL_HITS, LOADED_BYTES, STORED_BYTES];
 const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, GENERATED, CACHE_CONFIG, ...HOST_NAMES]);
 
-/** Paths whose bodies have a `priority`; `/v1/messages` drops it. */
-const PRIORITY_PATHS = new Set(['/v1/chat/completions', '/v1/completions', '/v1/responses']);
-
 /**
- * vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive. Priorities need `--scheduling-policy
- * priority`; V1 servers without it accept and ignore them.
+ * vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive.
  */
 export const vllm: EngineAdapter = {
   kind: 'vllm',
@@ -64,10 +60,8 @@ export const vllm: EngineAdapter = {
       { flag: '--enable-prefix-caching', isOn: isCaching, gives: CACHE },
       { flag: '--enable-per-request-metrics', isOn: seen(answer?.['metrics']), gives: 'exact service times' },
       { flag: '--enable-prompt-tokens-details', isOn: seen(details), gives: 'measured cache hits' },
-      { flag: '--scheduling-policy priority', isOn: undefined, gives: 'our order as a hint in its own queue' },
     ];
   },
-  priorityFields: (level, _levels, path) => (PRIORITY_PATHS.has(path) ? { priority: level } : {}),
   readTimings(answer): Timings {
     const metrics = objectOf(answer['metrics'] ?? objectOf(answer['response'])['metrics']);
     // `time_to_first_token_ms` counts from the first scheduling, `generation_time_ms` from the first token.

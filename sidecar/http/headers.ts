@@ -56,19 +56,20 @@ const isReplaced = (name: string, isNewTrace: boolean): boolean =>
 
 /**
  * An engine's headers for the client. A redirect to the engine leads here; one to another host is dropped, because it
- * would show an inner address, and clients would send their prompts and keys there. @param base the engine's URL
+ * would show an inner address, and clients would send their prompts and keys there. @param base the engine's URL @param own the gateway's headers, to which the engine's others are added
  */
-export function toClient(headers: IncomingHttpHeaders, base: URL | undefined): OutgoingHttpHeaders {
+export function toClient(
+  headers: IncomingHttpHeaders,
+  base: URL | undefined,
+  own: OutgoingHttpHeaders = {},
+): OutgoingHttpHeaders {
   const named = namedByConnection(headers.connection);
-  const out: OutgoingHttpHeaders = {};
   for (const name in headers) {
-    const value = headers[name];
-    if (value !== undefined && !NOT_TO_CLIENT.has(name) && named?.includes(name) !== true) out[name] = value;
+    const value = name === 'location' ? locationOf(headers.location, base) : headers[name];
+    if (value === undefined || NOT_TO_CLIENT.has(name) || Object.hasOwn(own, name)) continue;
+    if (named?.includes(name) !== true) own[name] = value;
   }
-  const location = locationOf(headers.location, base);
-  if (location === undefined) delete out['location'];
-  else out['location'] = location;
-  return out;
+  return own;
 }
 
 /** A path here; undefined: it leads elsewhere. */

@@ -76,7 +76,7 @@ export function leadOf(text: string): Line | undefined {
   let lead: Span | undefined;
   for (const span of spansOf(text, LEAD_CHARS_MIN))
     if (!lead || lead.at === 0 || span.end - span.at > lead.end - lead.at) lead = span;
-  return lead && { ...lead, hash: hashOf(text, lead.at, lead.end) | 0 };
+  return lead && { at: lead.at, end: lead.end, hash: hashOf(text, lead.at, lead.end) | 0 };
 }
 
 /** 32 bits, which V8 stores unboxed. What a line leads to is compared as a whole. */

@@ -162,7 +162,7 @@ class Aliases {
 
   inEvent(event: Event): Event {
     if (event.type === 'callArrived') return this.#inArrival(event);
-    if (event.type === 'programEnded' || event.type === 'programHinted' || event.type === 'programMoved')
+    if (event.type === 'programEnded' || event.type === 'programMoved')
       return { ...event, program: this.#program(event.program) };
     return event;
   }

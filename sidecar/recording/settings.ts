@@ -7,23 +7,13 @@ const { noEngineMs, ghostMs } = timeouts.unwrap().shape;
 const limit = z.int().min(1).max(1e9);
 const time = z.number().positive();
 
-/** A name that has left stands for another: so older event logs are read. */
-const formerly = <T extends z.ZodType>(schema: T, former: Readonly<Record<string, string>>) =>
-  z.preprocess((value) => (typeof value === 'string' && Object.hasOwn(former, value) ? former[value] : value), schema);
-
-const { foresight, tenants } = policy.unwrap().shape;
-
 /**
  * The part of the configuration that the scheduler and its balancer use, and that an event log contains. It also parses
- * a whole configuration. Event logs from before a key existed get its default.
+ * a whole configuration. Event logs from before a key existed get its default, and keys that have left are ignored:
+ * `src/protocol/behaviour.ts` tells what their going changed.
  */
 export const settingsSchema = z.object({
-  // Keys that have left are ignored: `src/protocol/behaviour.ts` tells what their going changed.
-  policy: z.object({
-    ...policy.unwrap().shape,
-    foresight: formerly(foresight, { learnt: 'none' }),
-    tenants: formerly(tenants, { afs: 'weighted' }),
-  }),
+  policy: policy.unwrap(),
   starvation: starvation.unwrap(),
   admission: admission.unwrap(),
   balancer: balancer.unwrap(),

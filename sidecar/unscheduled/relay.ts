@@ -99,7 +99,7 @@ export class Relay implements AnswerSink, Active {
       'x-maitred-reason': 'passthrough',
       ...(length !== undefined && { 'content-length': length }),
     };
-    this.asked.response.writeHead(status, Object.assign(toClient(headers, this.engine.url), own));
+    this.asked.response.writeHead(status, toClient(headers, this.engine.url, own));
     this.asked.response.flushHeaders();
   }
 

@@ -7,6 +7,9 @@ import type { Params } from '../http/listener.js';
 import { rounded } from './analysis.js';
 import type { Registered } from './registry.js';
 
+/** Largest workflow, as JSON. */
+const BYTES_MAX = 65_536;
+
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<Context, 'config' | 'workflows'>;
 
@@ -30,8 +33,8 @@ export function workflowHandlers(
     '/v1/workflows': {
       GET: answer((tenant) => ({ workflows: workflows.list(tenant).map(summary) })),
       POST: async (tenant, request, response) => {
-        const { limits, timeouts } = context.config;
-        const { body } = await readJsonBody(request, response, timeouts.bodyMs, limits.workflowBytes);
+        const { bodyMs } = context.config.timeouts;
+        const { body } = await readJsonBody(request, response, bodyMs, BYTES_MAX);
         sendJson(request, response, 200, 'workflow', withRest(workflows.register(tenant, body)));
       },
     },

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { TenantId, Work } from '../../src/index.js';
-import { pathText, type Config } from '../config/index.js';
+import { pathText } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { analyse, type NodeRest } from './analysis.js';
 import { checked } from './checked.js';
 import { workOf, type Declaration } from './declaration.js';
-import type { Configured } from './files.js';
 import { workflowSchema, type Workflow } from './schema.js';
 
 /** A workflow with the expected rest from each of its nodes, by their ids. */
@@ -14,8 +13,6 @@ export interface Registered {
   /** 1 for the first graph of its name; each other graph of that name counts one up. */
   readonly version: number;
   readonly rest: ReadonlyMap<string, NodeRest>;
-  /** Whether a client has registered it, which the configuration does not undo. */
-  readonly byClient: boolean;
 }
 
 /** The part of a call's declaration that the scheduler gets. */
@@ -25,7 +22,8 @@ export interface Declared {
   readonly problem?: 'unknown_workflow' | 'unknown_node';
 }
 
-type Limits = Pick<Config['limits'], 'workflowsPerTenantMax' | 'workflowNodesMax'>;
+/** Most workflows of one tenant. */
+export const WORKFLOWS_MAX = 100;
 
 /**
  * The declared workflows of each tenant, in memory. Calls of a running program follow the newest graph: a newer
@@ -34,60 +32,30 @@ type Limits = Pick<Config['limits'], 'workflowsPerTenantMax' | 'workflowNodesMax
 export class Workflows {
   readonly #byTenant = new Map<TenantId, Map<string, Registered>>();
 
-  constructor(private readonly limits: () => Limits) {}
-
-  /**
-   * Replaces the workflows of the configuration by these. They take the place of graphs that clients have registered by
-   * the same names. Clients may replace and remove them, until the next reload.
-   */
-  configure(configured: readonly Configured[]): void {
-    const names = (tenant: TenantId): Set<string> =>
-      new Set(configured.flatMap(({ tenants, workflow }) => (tenants.includes(tenant) ? workflow.name : [])));
-    for (const [tenant, own] of this.#byTenant) {
-      const kept = names(tenant);
-      for (const [name, { byClient }] of own) if (!byClient && !kept.has(name)) own.delete(name);
-    }
-    for (const { tenants, workflow, nodes } of configured)
-      for (const tenant of tenants) this.#put(tenant, workflow, false, () => nodes);
-  }
-
   /**
    * Registers a workflow, or replaces the one of its name. The same graph again changes nothing, so that every replica
    * of a client may register what it uses.
    * @throws GatewayError `invalid_body`, `workflows_full`
    */
   register(tenant: TenantId, body: unknown): Registered {
-    const { workflowsPerTenantMax, workflowNodesMax } = this.limits();
     const workflow = checked(workflowSchema, body);
-    const { name, nodes } = workflow;
-    if (nodes.length > workflowNodesMax) throw wrong('nodes', `has ${nodes.length} nodes, above ${workflowNodesMax}`);
-    const own = this.#byTenant.get(tenant);
-    if (!own?.has(name) && (own?.size ?? 0) >= workflowsPerTenantMax) {
-      const message = `A tenant may have at most ${workflowsPerTenantMax} workflows. Delete one first.`;
+    const { name } = workflow;
+    const own = this.#byTenant.get(tenant) ?? new Map<string, Registered>();
+    const before = own.get(name);
+    if (before !== undefined && isDeepStrictEqual(before.workflow, workflow)) return before;
+    if (before === undefined && own.size >= WORKFLOWS_MAX) {
+      const message = `A tenant may have at most ${WORKFLOWS_MAX} workflows. Delete one first.`;
       throw new GatewayError('workflows_full', message);
     }
-    return this.#put(tenant, workflow, true, () => {
-      const { nodes: rest, problems } = analyse(workflow);
-      if (rest !== undefined) return rest;
+    const { nodes, problems } = analyse(workflow);
+    if (nodes === undefined) {
       const [first] = problems;
-      throw wrong(pathText(first?.path ?? []), first?.message ?? 'is wrong');
-    });
-  }
-
-  /** @param restOf the rest from each node; not asked for where the graph is the same as before */
-  #put(tenant: TenantId, workflow: Workflow, byClient: boolean, restOf: () => readonly NodeRest[]): Registered {
-    const own = this.#byTenant.get(tenant) ?? new Map<string, Registered>();
-    const before = own.get(workflow.name);
-    const isSame = before !== undefined && isDeepStrictEqual(before.workflow, workflow);
-    const registered = isSame
-      ? { ...before, byClient: byClient || before.byClient }
-      : {
-          workflow,
-          version: (before?.version ?? 0) + 1,
-          rest: new Map(restOf().map((node) => [node.id, node])),
-          byClient,
-        };
-    this.#byTenant.set(tenant, own.set(workflow.name, registered));
+      const param = pathText(first?.path ?? []);
+      throw new GatewayError('invalid_body', `'${param}' ${first?.message ?? 'is wrong'}.`, { param });
+    }
+    const rest = new Map(nodes.map((node) => [node.id, node]));
+    const registered = { workflow, version: (before?.version ?? 0) + 1, rest };
+    this.#byTenant.set(tenant, own.set(name, registered));
     return registered;
   }
 
@@ -119,8 +87,4 @@ export class Workflows {
     // A graph without sizes says nothing of work.
     return rest.calls > 0 ? { remaining: workOf(rest) } : {};
   }
-}
-
-function wrong(param: string, message: string): GatewayError {
-  return new GatewayError('invalid_body', `'${param}' ${message}.`, { param });
 }

@@ -1,9 +1,12 @@
 import { z } from 'zod';
-import { countSchema, DAY_MS, msSchema, nameSchema, WORKFLOW_NODES_MAX } from '../config/index.js';
+import { countSchema, DAY_MS, msSchema, nameSchema } from '../config/index.js';
 
 /** Bounds of declared work: far above any program, far below the loss of a token in a sum. */
 const CALLS_MAX = 1e6;
 export const TOKENS_MAX = 1e9;
+
+/** Most nodes of a workflow: its check takes their number cubed. */
+export const NODES_MAX = 256;
 
 /** The rest of a program. `calls` is for the client's own records; engine time follows from the tokens. */
 export const remainingSchema = z.strictObject({
@@ -11,9 +14,6 @@ export const remainingSchema = z.strictObject({
   promptTokens: countSchema(0, TOKENS_MAX),
   outputTokens: countSchema(0, TOKENS_MAX),
 });
-
-/** The body of `POST /programs/{id}/hint`. */
-export const hintSchema = z.strictObject({ remaining: remainingSchema });
 
 /** The body field `maitred` of a call. Any name is accepted here: unknown ones are reported, not refused. */
 export const fieldSchema = z.strictObject({
@@ -40,7 +40,7 @@ export const workflowSchema = z.strictObject({
       }),
     )
     .min(1)
-    .max(WORKFLOW_NODES_MAX),
+    .max(NODES_MAX),
   edges: z
     .array(
       z.strictObject({

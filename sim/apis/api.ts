@@ -27,7 +27,6 @@ export interface Terms {
   readonly maxTokens: number | undefined;
   readonly minTokens: number;
   readonly ignoreEos: boolean;
-  readonly priority: number;
   readonly cacheSalt: string;
   /** Most prompt tokens that the host tier keeps, and loads; absent: all. */
   readonly offloadTokensMax: number | undefined;
@@ -120,7 +119,6 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     maxTokens,
     minTokens: integer(body, 'min_tokens', 0) ?? 0,
     ignoreEos: boolean(body, 'ignore_eos'),
-    priority: integer(body, 'priority', Number.MIN_SAFE_INTEGER) ?? 0,
     cacheSalt: string(body, 'cache_salt') ?? '',
     offloadTokensMax: countOf(transfer['max_offload_tokens']),
     loadTokensMax: countOf(transfer['max_load_tokens']),

@@ -27,8 +27,7 @@ export const messages: Api = {
 function readMessages(body: JsonObject): Ask {
   const maxTokens = integer(body, 'max_tokens', 1);
   if (maxTokens === undefined) throw invalidBody('max_tokens: an integer is expected', 'max_tokens');
-  // vLLM drops `priority` on this path.
-  return { terms: { ...readTerms(body, maxTokens), n: 1, priority: 0 }, prompts: [readMessagesPrompt(body)] };
+  return { terms: { ...readTerms(body, maxTokens), n: 1 }, prompts: [readMessagesPrompt(body)] };
 }
 
 /** The prompt of a messages body, for `count_tokens` too. */

@@ -17,7 +17,6 @@ export function predict(preset: Preset, requestMs: number, group: Group): Predic
   const engine = new Engine({
     preset: { ...preset, kvTokens: TOKENS_MAX, maxModelLen: TOKENS_MAX },
     blockSize: 16,
-    scheduling: 'fcfs',
   });
   const runUntil = (ms: number) => {
     while (engine.stepEnd < ms) {
@@ -47,5 +46,5 @@ const sentMs = (group: Group, index: number): number => group[index]?.sentMs ?? 
 
 function workOf(group: Group, index: number): Work {
   const { promptTokens = 1, outputTokens = 1 } = group[index] ?? {};
-  return { promptTokens, outputTokens, blockHashes: new HashList([]), priority: 0 };
+  return { promptTokens, outputTokens, blockHashes: new HashList([]) };
 }

@@ -12,12 +12,9 @@ import { Stretch } from './stretch.js';
 import { noTotals } from './totals.js';
 
 export type { EngineTotals } from './totals.js';
-export type EngineScheduling = 'fcfs' | 'priority';
-
 export interface EngineSettings {
   readonly preset: Preset;
   readonly blockSize: number;
-  readonly scheduling: EngineScheduling;
   /** Order in which free blocks lose their content; absent: `lru`. */
   readonly eviction?: Eviction;
   /** Host memory as a second tier; absent: none. */
@@ -96,8 +93,7 @@ export class Engine<W extends Work = Work> {
   add(work: W, now: number): Sequence<W> | undefined {
     if (work.promptTokens < 1 || work.outputTokens < 1) throw new RangeError('a request needs a prompt and an answer');
     if (work.promptTokens + work.outputTokens > this.maxModelLen) return undefined;
-    const rank = this.#settings.scheduling === 'priority' ? work.priority : 0;
-    const sequence = new Sequence(work, this.#arrivals, rank, now);
+    const sequence = new Sequence(work, this.#arrivals, now);
     const stretch = this.#stretch;
     sequence.stepsBefore = this.totals.steps + (stretch === undefined ? 0 : stretch.over(now) - stretch.done);
     this.#arrivals += 1;
@@ -129,12 +125,6 @@ export class Engine<W extends Work = Work> {
   reset(): void {
     this.kv.reset();
     this.host?.blocks.reset();
-  }
-
-  /** Nothing more of the session is needed. */
-  closeSession(session: string, now: number): void {
-    this.advance(now);
-    this.kv.close(session);
   }
 
   /** The context is used next in this many steps of its program; Infinity: never. */

@@ -2,10 +2,10 @@ import type { KvCache } from './kv-cache.js';
 import type { Sequence, Work } from './sequence.js';
 
 /**
- * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `sessions` what no open session has used;
- * `steps` what its program needs the most steps later, after KVFlow, where the driver foresees.
+ * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `steps` what its program needs the most steps
+ * later, after KVFlow, where the driver foresees.
  */
-export const EVICTIONS = ['lru', 'sessions', 'steps'] as const;
+export const EVICTIONS = ['lru', 'steps'] as const;
 export type Eviction = (typeof EVICTIONS)[number];
 
 /** The sequences' view of the KV cache, in tokens instead of blocks. */
@@ -66,8 +66,7 @@ export class Pages {
 
   /** The prefixes whose blocks the cache keeps. */
   #sessionOf(work: Work): string | undefined {
-    if (this.eviction === 'steps') return work.context;
-    return this.eviction === 'sessions' ? work.session : undefined;
+    return this.eviction === 'steps' ? work.context : undefined;
   }
 
   /** Number of full blocks, which have a hash, among the first `tokens` tokens. */

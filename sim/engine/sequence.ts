@@ -8,10 +8,6 @@ export interface Work {
   readonly outputTokens: number;
   /** Of prompt and answer; later blocks are never shared. */
   readonly blockHashes: BlockHashes;
-  /** Lower goes first; used under `priority` scheduling only. */
-  readonly priority: number;
-  /** The session that it belongs to, which counts on an engine that keeps sessions; absent: none. */
-  readonly session?: string | undefined;
   /** The context that it continues and leaves behind, which counts on an engine that evicts by steps; absent: none. */
   readonly context?: string | undefined;
   /** Most prompt tokens that a host tier keeps of it, and brings back for it; absent: all. */
@@ -70,9 +66,8 @@ export class Sequence<W extends Work = Work> {
 
   constructor(
     readonly work: W,
-    /** Order of arrival, unique: the final tie-break. */
+    /** Order of arrival, unique. */
     readonly arrival: number,
-    readonly rank: number,
     readonly arrivedAt: number,
   ) {}
 
@@ -117,5 +112,5 @@ export class Sequence<W extends Work = Work> {
 
 /** Whether `a` is served before `b`; the last in this order is the first to be preempted. */
 export function goesBefore(a: Sequence, b: Sequence): boolean {
-  return a.rank !== b.rank ? a.rank < b.rank : a.arrival < b.arrival;
+  return a.arrival < b.arrival;
 }

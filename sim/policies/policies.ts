@@ -1,25 +1,17 @@
-import {
-  POLICY_NAMES,
-  Scheduler,
-  type Balancer,
-  type Policy,
-  type PolicyName,
-  type SchedulerConfig,
-} from '../../src/index.js';
+import { POLICY_NAMES, Scheduler, type Balancer, type PolicyName, type SchedulerConfig } from '../../src/index.js';
 import type { Steps } from '../virtual/options.js';
 import { belady } from './belady.js';
-import { Foresight, gittins, meanRest, sjf, srpt } from './clairvoyant.js';
+import { Foresight, srpt } from './clairvoyant.js';
 import { LasDecayed } from './las-decayed.js';
 
-/** Policies that exist only in the simulator: other gateways' rules, and clairvoyant bounds. */
+/** Policies that exist only in the simulator: another gateway's rule, and a clairvoyant bound. */
 const SIM_ONLY = {
   'las-decayed': forgetting,
-  srpt: (config, balancer) => clairvoyant(srpt, unpromoted(config), balancer),
-  'srpt-promoted': (config, balancer) => clairvoyant(srpt, config, balancer),
-  sjf: (config, balancer) => clairvoyant(sjf, config, balancer),
-  gittins: (config, balancer, sizesMs) => clairvoyant(gittins, unpromoted(config), balancer, sizesMs()),
-  'mean-rest': (config, balancer, sizesMs) => clairvoyant(meanRest, unpromoted(config), balancer, sizesMs()),
-} satisfies Record<string, (config: SchedulerConfig, balancer: Balancer, sizesMs: () => readonly number[]) => Steps>;
+  srpt: (config, balancer) => {
+    const oracle = new Foresight();
+    return { ...steps(new Scheduler(unpromoted(config), balancer, srpt(oracle)), config), oracle };
+  },
+} satisfies Record<string, (config: SchedulerConfig, balancer: Balancer) => Steps>;
 
 /** Beyond any run, in milliseconds or as a ratio. */
 const NEVER = 1e12;
@@ -30,8 +22,6 @@ export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 interface Truths {
   /** Whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; absent: no. */
   readonly isBelady?: boolean;
-  /** Sizes of the run's programs, as the world gives them; absent: none, so that `gittins` goes by arrival. */
-  readonly sizesMs?: () => readonly number[];
 }
 
 /** Every policy that can be compared: the core's, then those of the simulator alone. */
@@ -46,9 +36,9 @@ export function makeSteps(
   name: SimPolicyName,
   config: SchedulerConfig,
   balancer: Balancer,
-  { isBelady = false, sizesMs = () => [] }: Truths = {},
+  { isBelady = false }: Truths = {},
 ): Steps {
-  if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer, sizesMs);
+  if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
   if (!isBelady) return steps(new Scheduler(named, balancer), config);
   const oracle = new Foresight();
@@ -67,16 +57,6 @@ function unpromoted(config: SchedulerConfig): SchedulerConfig {
     starvation: { ...starvation, beta: NEVER, waitMsMax: NEVER },
     timeouts: { ...timeouts, queueMs: NEVER },
   };
-}
-
-function clairvoyant(
-  make: (foresight: Foresight, sizesMs: readonly number[]) => Policy,
-  config: SchedulerConfig,
-  balancer: Balancer,
-  sizesMs: readonly number[] = [],
-): Steps {
-  const oracle = new Foresight();
-  return { ...steps(new Scheduler(config, balancer, make(oracle, sizesMs)), config), oracle };
 }
 
 function forgetting(config: SchedulerConfig, balancer: Balancer): Steps {

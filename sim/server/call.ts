@@ -212,7 +212,6 @@ export class Call implements Reply {
       promptTokens: prompt.ids.length,
       outputTokens: answer.ids.length,
       blockHashes: hashes,
-      priority: terms.priority,
       offloadTokensMax: terms.offloadTokensMax,
       loadTokensMax: terms.loadTokensMax,
       failsLoad: this.fault.has('load-fails'),

@@ -67,7 +67,6 @@ export class EngineServer implements CallHost {
     this.#engine = new Engine<Job>({
       preset,
       blockSize: settings.blockSize,
-      scheduling: settings.scheduling,
       host: settings.tier,
     });
     this.runner = new Runner(this.#engine, settings.speed);

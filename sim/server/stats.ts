@@ -9,7 +9,6 @@ export interface SequenceRecord {
   readonly cachedTokens: number;
   readonly outputTokens: number;
   readonly generatedTokens: number;
-  readonly priority: number;
   readonly preemptions: number;
   readonly arrivedAtMs: number;
   readonly scheduledAtMs: number;
@@ -87,7 +86,6 @@ export function sequenceRecord(sequence: Sequence): SequenceRecord {
     cachedTokens: sequence.cachedTokens,
     outputTokens: sequence.work.outputTokens,
     generatedTokens: sequence.generated,
-    priority: sequence.work.priority,
     preemptions: sequence.preemptions,
     arrivedAtMs: sequence.arrivedAt,
     scheduledAtMs: sequence.scheduledAt,

@@ -53,9 +53,6 @@ export class Calls {
     const gatewayPorts: GatewayPorts = {
       dispatch: (command) => this.#dispatch(command),
       reject: (command) => this.#gatewayRefused(command),
-      programGone: ({ program }) => {
-        if (options.engine.eviction === 'sessions') this.fleet.closeSession(program);
-      },
     };
     const { cluster } = options;
     this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore
@@ -84,7 +81,7 @@ export class Calls {
 
   /** The client sends the call, for the first time or again. */
   ask(job: Job): void {
-    const { gateway, agenda, options } = this;
+    const { gateway, agenda } = this;
     const { scheduler } = gateway;
     const id = (job.id = callId(`c${this.#requests++}`));
     this.fleet.resumeReports();
@@ -100,9 +97,7 @@ export class Calls {
     const refusal = this.#refusal(job);
     if (refusal !== undefined) return this.#end(job, refusal);
     this.#open.set(id, job);
-    const { sizeMs, leftMs } = job.played;
-    const callMs = serviceMs(options.engine.preset, job.call);
-    scheduler.oracle?.arrives(id, { callMs, programMs: leftMs, attainedMs: sizeMs - leftMs });
+    scheduler.oracle?.arrives(id, job.played.leftMs);
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;
@@ -131,13 +126,12 @@ export class Calls {
     this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
   }
 
-  #dispatch({ call, engine, level }: Dispatch): void {
+  #dispatch({ call, engine }: Dispatch): void {
     const job = this.#open.get(call);
     if (job === undefined) return;
     const replica = this.fleet.get(engine);
     job.dispatchedMs = this.agenda.nowMs;
     job.engine = engine;
-    job.priority = level;
     job.dispatches += 1;
     job.failsLoad = this.#faults.failsLoad(job);
     const fault = replica.isUp

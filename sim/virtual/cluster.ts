@@ -1,5 +1,5 @@
 import { gatewayId, Participant, type Answer, type Clock, type GatewayId } from '../../cluster/index.js';
-import type { CallArrived, CallId, Event, ProgramId } from '../../src/index.js';
+import type { CallArrived, CallId, Event, ProgramGone, ProgramId } from '../../src/index.js';
 import { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
@@ -106,11 +106,8 @@ export class Cluster {
       this.#calls.delete(command.call);
       ports.reject(command);
     };
-    const programGone: GatewayPorts['programGone'] = (command) => {
-      participant?.gone(command.program);
-      ports.programGone(command);
-    };
-    const own = { ...ports, dispatch, reject, programGone };
+    const programGone = ({ program }: ProgramGone): void => participant?.gone(program);
+    const own = { dispatch, reject, programGone };
     const gateway = new Gateway(options, agenda, own, () => participant?.stepped());
     const participant = options.cluster.shares ? this.#join(gateway, store, id) : undefined;
     return { gateway, participant };

@@ -84,11 +84,6 @@ export class Fleet {
     this.#idleReports = 0;
   }
 
-  /** The gateway has forgotten the program, and tells engines that keep sessions. */
-  closeSession(program: string): void {
-    for (const { engine } of this.#replicas) engine.closeSession(program, this.agenda.nowMs);
-  }
-
   /** A call of the program has ended: engines are told in how many steps each of its contexts is used next. */
   foresee(played: Played): void {
     const steps = played.run.stepsToUse();

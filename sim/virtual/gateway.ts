@@ -6,7 +6,8 @@ import type { Steps, GatewayOptions } from './options.js';
 export interface GatewayPorts {
   dispatch(dispatch: Dispatch): void;
   reject(command: Reject): void;
-  programGone(command: ProgramGone): void;
+  /** Absent: nobody needs to hear of it. */
+  readonly programGone?: (command: ProgramGone) => void;
 }
 
 /** The scheduler's driver: tells it events, carries out its commands, and keeps its wakes. */
@@ -68,7 +69,7 @@ export class Gateway {
       case 'wakeAt':
         return this.agenda.set(this.#wake, Math.max(this.agenda.nowMs, command.at));
       case 'programGone':
-        return this.ports.programGone(command);
+        return this.ports.programGone?.(command);
       default:
         command satisfies never;
     }

@@ -15,8 +15,7 @@ export interface Played {
   readonly index: number;
   readonly run: ProgramRun;
   readonly layout: Layout;
-  /** Service of all its calls, and of those that remain, when an oracle is told. */
-  readonly sizeMs: number;
+  /** Service of the calls that remain, when an oracle is told. */
   leftMs: number;
 }
 
@@ -44,7 +43,6 @@ export class Job implements Work {
   /** Prompt length as requested: more than `promptTokens` until an engine refuses an over-long prompt. */
   askedTokens: number;
   engine: string | undefined;
-  priority = 0;
   /** Whether its load from the host fails. */
   failsLoad = false;
   /** Whether its first token was reported. */
@@ -68,11 +66,6 @@ export class Job implements Work {
 
   get promptTokens(): number {
     return this.call.promptTokens;
-  }
-
-  /** Each program is a session of its own. */
-  get session(): string {
-    return this.played.id;
   }
 
   /** None, where no call of its program is to use it. */

@@ -19,18 +19,13 @@ export interface Steps {
   readonly totals?: { readonly promotions: number };
 }
 
-/** The true service of a call and its program, from their true lengths (see `service.ts`). */
-export interface Foreseen {
-  readonly callMs: number;
-  /** All unfinished calls of its program, itself included, and all ended ones. */
-  readonly programMs: number;
-  readonly attainedMs: number;
-}
-
 /** Receives what no gateway can know. */
 export interface Oracle {
-  /** A call is about to arrive. */
-  arrives(id: CallId, foreseen: Foreseen): void;
+  /**
+   * A call is about to arrive.
+   * @param programMs true service of all unfinished calls of its program, itself included (see `service.ts`)
+   */
+  arrives(id: CallId, programMs: number): void;
   /** The call has ended. */
   ended(id: CallId): void;
   /** A call is about to be answered. @param returns whether its thread calls again */
@@ -60,14 +55,12 @@ export interface WorldOptions {
   readonly seed: number;
   /** Number of engines, all alike. */
   readonly engines: number;
-  /** Under `priority` scheduling, a call's priority on the engine is the queue that it ran from, 0 first. */
   readonly engine: EngineSettings;
   /**
    * Makes a fresh scheduler, at the start and whenever the gateway restarts.
-   * @param sizesMs the true service of every program of the run, smallest first; to be asked at the start
    * @param prefixOf hashes of the beginning of an open call's prompt
    */
-  readonly scheduler: (sizesMs: () => readonly number[], prefixOf: PrefixOf) => Steps;
+  readonly scheduler: (prefixOf: PrefixOf) => Steps;
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */
   readonly conditions?: Conditions;
   readonly observer: Observer;

@@ -8,7 +8,7 @@ export interface Arrival {
 
 /** Pulls programs, one ahead of the last arrival, and sets their times of arrival. */
 export class Source {
-  #programs: Iterator<AgentProgram>;
+  readonly #programs: Iterator<AgentProgram>;
   readonly #openTimes: Iterator<number> | undefined;
   #left: number;
   #firstArrivalMs: number | undefined;
@@ -28,19 +28,6 @@ export class Source {
   get concurrency(): number {
     const { arrivals } = this.options;
     return arrivals.type === 'closed' ? arrivals.concurrency : 0;
-  }
-
-  /** Every program of the run, before the first is pulled. They are kept until they arrive. */
-  all(): readonly AgentProgram[] {
-    const all: AgentProgram[] = [];
-    for (let left = this.#left; left > 0; left -= 1) {
-      const next = this.#programs.next();
-      if (next.done === true) break;
-      all.push(next.value);
-    }
-    this.#programs.return?.();
-    this.#programs = all[Symbol.iterator]();
-    return all;
   }
 
   /**

@@ -1,5 +1,4 @@
 import type { Sequence } from '../engine/sequence.js';
-import type { AgentProgram } from '../../workloads/index.js';
 import type { CallOutcome } from './records.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
 import { Alone } from './alone.js';
@@ -47,11 +46,8 @@ class World {
   constructor(private readonly options: WorldOptions) {
     const { engine, alone = true } = options;
     this.#source = new Source(options);
-    let sizes: readonly number[] | undefined;
-    const sizesOf = (all: readonly AgentProgram[]) => all.map((program) => sizeMs(engine.preset, program)).sort((a, b) => a - b); // prettier-ignore
-    const sizesMs = () => (sizes ??= sizesOf(this.#source.all()));
     this.#calls = new Calls(
-      { ...options, scheduler: () => options.scheduler(sizesMs, (id) => this.#calls.prefixOf(id)) },
+      { ...options, scheduler: () => options.scheduler((id) => this.#calls.prefixOf(id)) },
       this.#agenda,
       {
         retried: (reason) => this.#tally.retried(reason),
@@ -92,9 +88,9 @@ class World {
     const run = new ProgramRun(program, nowMs);
     const index = this.#arrivals++;
     const isForeseen = this.#calls.gateway.scheduler.oracle !== undefined;
-    const size = isForeseen ? sizeMs(this.options.engine.preset, program) : 0;
+    const leftMs = isForeseen ? sizeMs(this.options.engine.preset, program) : 0;
     const layout = this.#texts.layOut(program);
-    const played: Played = { id: `p${index}`, index, run, layout, sizeMs: size, leftMs: size };
+    const played: Played = { id: `p${index}`, index, run, layout, leftMs };
     this.#tally.arrived(nowMs);
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();

@@ -41,10 +41,11 @@ export class StepTime {
   }
 
   #fit(): void {
-    const [weight = 0, ...rest] = this.sums.map((sum, i) => sum + (this.#others[i] ?? 0));
+    const sum = (i: number) => (this.sums[i] ?? 0) + (this.#others[i] ?? 0);
+    const weight = sum(0);
     if (weight < WEIGHT_MIN) return;
-    const [load = 0, ms = 0, loadLoad = 0, loadMs = 0] = rest.map((sum) => sum / weight);
-    const variance = loadLoad - load * load;
+    const [load, ms, loadMs] = [sum(1) / weight, sum(2) / weight, sum(4) / weight];
+    const variance = sum(3) / weight - load * load;
     if (variance < SPREAD_MIN * load * (SPREAD_MIN * load)) return;
     const slope = (loadMs - load * ms) / variance;
     this.msPerToken = Math.max(0, Math.min(slope, ((1 - EMPTY_SHARE_MIN) * ms) / load));

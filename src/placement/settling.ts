@@ -27,8 +27,11 @@ export class Settling {
 
   /** Lets time pass. Returns the engines that may have room since the last call. */
   pass(nowMs: number, config: SchedulerConfig, engines: ReadonlyMap<unknown, Engine>): Engine[] {
-    const opened = [...this.#resting].filter(({ rests }) => rests.pass(nowMs));
-    for (const engine of this.#resting) if (engine.rests.isQuiet) this.#resting.delete(engine);
+    const opened: Engine[] = [];
+    for (const engine of this.#resting) {
+      if (engine.rests.pass(nowMs)) opened.push(engine);
+      if (engine.rests.isQuiet) this.#resting.delete(engine);
+    }
     const { admission, policy } = config;
     const step = stepOf(nowMs, admission.halfLifeMs);
     // All engines in a new step, so that idle time is counted from now: a context left here has not been idle yet.

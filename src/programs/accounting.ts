@@ -3,7 +3,7 @@ import type { SchedulerConfig } from '../config.js';
 import type { Engine } from '../engines/engine.js';
 import { invariant } from '../invariant.js';
 import { AgentTypes } from './agent-types.js';
-import type { CallArrived, CallFinished, Elsewhere, ProgramGone, ProgramHinted, Usage } from '../protocol/events.js';
+import type { CallArrived, CallFinished, Elsewhere, ProgramGone, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/footprint.js';
 import { Foresight } from '../foresight/foresight.js';
@@ -50,12 +50,12 @@ export class Accounting {
     nowMs: number,
   ): Admitted & { readonly isBack: boolean } {
     const isNew = this.table.get(id) === undefined;
-    const admitted = this.table.admit(id, tenant, nowMs);
-    if (isNew) admitted.row.type = background ? this.types.background : this.types.of(family, tenant);
-    const isBack = admitted.row.isElsewhere;
-    this.ends.called(admitted.row);
-    this.table.wake(admitted.row);
-    return { ...admitted, isBack };
+    const { row, evicted } = this.table.admit(id, tenant, nowMs);
+    if (isNew) row.type = background ? this.types.background : this.types.of(family, tenant);
+    const isBack = row.isElsewhere;
+    this.ends.called(row);
+    this.table.wake(row);
+    return { row, evicted, isBack };
   }
 
   /** Another gateway runs the program's calls from now on. */
@@ -82,12 +82,6 @@ export class Accounting {
     this.foresight.arrived(call, remaining, this.#config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
-  }
-
-  /** A client has declared the rest of its program. */
-  hinted({ program, remaining }: ProgramHinted): void {
-    const row = this.table.get(program);
-    if (row !== undefined) this.foresight.declared(row, remaining, this.#config.policy);
   }
 
   /**
@@ -238,9 +232,10 @@ export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Mill
  * finite, as in an edited log, are dropped.
  */
 export function clampUsage(event: CallFinished): CallFinished {
-  const { usage, serviceMs, queueMs, ...rest } = event;
+  const { type, call, usage, serviceMs, queueMs } = event;
   return {
-    ...rest,
+    type,
+    call,
     ...(serviceMs !== undefined && Number.isFinite(serviceMs) && { serviceMs }),
     ...(queueMs !== undefined && Number.isFinite(queueMs) && { queueMs }),
     ...(usage && Number.isFinite(usage.promptTokens + usage.outputTokens) && { usage: clampCached(usage) }),

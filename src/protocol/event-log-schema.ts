@@ -1,4 +1,4 @@
-import { type CallArrived, type CallFailed, type CallFinished, type Command, type Elsewhere, type EngineJoined, type Event, type Family, type ProgramGone, type ProgramHinted, type RootThread, type Usage, type Work } from './events.js'; // prettier-ignore
+import type { CallFailed, Command, Elsewhere, Event, Family, RootThread, Usage, Work } from './events.js';
 import { EVENT_LOG_VERSION, type LogLine } from './event-log.js';
 
 /** A fault of a line: its path, such as `event.promptTokens` or '' for the whole line, and the problem. */
@@ -78,32 +78,7 @@ const FAILURE: Shape = {
   'pauseMs?': number,
 };
 
-/** Kinds of events that have left, as older logs have them: the clients' news of their tools, and the ends of warms. */
-const LEFT_EVENTS: Readonly<Record<string, Shape>> = {
-  toolStarted: { program: text, thread: text, tool: text, 'expectedMs?': number },
-  toolFinished: { program: text, thread: text, tool: text },
-  memoryMoved: { engine: text, program: text, thread: text, action: text, ok: yesOrNo, tokens: count, ms: number },
-};
-
-/** A field that has left, as older logs have it: taken away, so that a replay does not miss it. */
-const left: Rule = (holder, key) => {
-  holder[key] = undefined;
-  return undefined;
-};
-
-/** The same of commands. A replay finds that they are not given any more. */
-const LEFT_COMMANDS: Readonly<Record<string, Shape>> = {
-  warm: { engine: text, program: text, thread: text, tokens: count, reason: text },
-  cancelWarm: { engine: text, program: text, thread: text },
-};
-
-const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | EngineJoined | ProgramHinted>> & {
-  readonly callArrived: ShapeOf<CallArrived> & { readonly 'prefix?': Rule; readonly 'deadlineAtMs?': Rule };
-  readonly programHinted: ShapeOf<ProgramHinted> & { readonly 'deadlineAtMs?': Rule };
-  readonly callFinished: ShapeOf<CallFinished> & { readonly 'calledTool?': Rule; readonly 'tools?': Rule };
-  readonly engineJoined: ShapeOf<EngineJoined> & { readonly 'capabilities?': Rule };
-  readonly callFailed: Shape;
-} = {
+const EVENTS: ShapesOf<Exclude<Event, CallFailed>> & { readonly callFailed: Shape } = {
   callArrived: {
     call: text,
     program: text,
@@ -113,8 +88,6 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
     'engine?': text,
     promptTokens: count,
     'maxTokens?': count,
-    // Until the balancer `prefix-aware` left the gateway. Nothing reads it.
-    'prefix?': numbers,
     'patient?': yes,
     'background?': yes,
     'request?': text,
@@ -122,7 +95,6 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
     'family?': object(FAMILY),
     'remaining?': object(WORK),
     'elsewhere?': object(ELSEWHERE),
-    'deadlineAtMs?': left,
   },
   callStarted: { call: text },
   callProgressed: { call: text, outputTokens: count },
@@ -131,14 +103,10 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
     'usage?': object(USAGE),
     'serviceMs?': number,
     'queueMs?': number,
-    // Until tools had names, and until next calls were no longer forecast. Nothing reads them.
-    'calledTool?': yesOrNo,
-    'tools?': texts,
   },
   callFailed: FAILURE,
   callCancelled: { call: text, 'mayReturn?': yes },
   programEnded: { program: text },
-  programHinted: { program: text, 'remaining?': object(WORK), 'deadlineAtMs?': left },
   programMoved: { program: text },
   engineJoined: {
     engine: text,
@@ -148,8 +116,6 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
     'hostTokens?': count,
     'hostTokensPerSecond?': number,
     'contextTokensMax?': count,
-    // Until contexts were no longer warmed. Nothing reads it.
-    'capabilities?': texts,
     'probation?': yesOrNo,
     'shared?': yes,
     'down?': yes,
@@ -174,9 +140,7 @@ const EVENTS: ShapesOf<Exclude<Event, CallArrived | CallFailed | CallFinished | 
   woke: {},
 };
 
-const COMMANDS: ShapesOf<Exclude<Command, ProgramGone>> & {
-  readonly programGone: ShapeOf<ProgramGone> & { readonly 'deadline?': Rule };
-} = {
+const COMMANDS: ShapesOf<Command> = {
   dispatch: {
     call: text,
     engine: text,
@@ -195,7 +159,6 @@ const COMMANDS: ShapesOf<Exclude<Command, ProgramGone>> & {
     serviceMs: number,
     waitingMs: number,
     durationMs: number,
-    'deadline?': left,
   },
 };
 
@@ -210,7 +173,7 @@ const typed =
     return new LogFault(`${path}.type`, `not one of ${Object.keys(shapes).join(', ')}`);
   };
 
-const command = typed({ ...COMMANDS, ...LEFT_COMMANDS });
+const command = typed(COMMANDS);
 const commands: Rule = (holder, key, path) => {
   const list = holder[key];
   if (!Array.isArray(list)) return new LogFault(path, 'not a list');
@@ -232,28 +195,21 @@ const version: Rule = (holder, key, path) => {
 
 /** Kinds of lines by the key that identifies each. */
 const LINES: readonly (readonly [string, Shape])[] = [
-  ['event', { now: time, event: typed({ ...EVENTS, ...LEFT_EVENTS }), commands }],
-  [
-    'maitredEventLog',
-    { maitredEventLog: version, maitred: text, 'behaviour?': behaviour, startedAt: text, now: time, settings },
-  ],
+  ['event', { now: time, event: typed(EVENTS), commands }],
+  ['maitredEventLog', { maitredEventLog: version, maitred: text, behaviour, startedAt: text, now: time, settings }],
   ['settings', { now: time, settings, commands }],
   ['end', { end: oneOf('closed', 'behind'), steps: count }],
 ];
 
 /**
- * Checks a parsed line and returns it, or its first fault. Numbers written as words become numbers in their places, and
- * kinds of events that have left an event without effect. Settings are left for their reader to check.
+ * Checks a parsed line and returns it, or its first fault. Numbers written as words become numbers in their places.
+ * Settings are left for their reader to check.
  */
 export function readLogLine(value: unknown): LogLine | LogFault {
   if (!isObject(value)) return new LogFault('', 'not an object');
   const [, shape] = LINES.find(([key]) => Object.hasOwn(value, key)) ?? [];
   if (shape === undefined) return new LogFault('', 'not a line of an event log');
-  const fault = checkFields(value, shape, '');
-  if (fault !== undefined) return fault;
-  const { type, program } = (value['event'] ?? {}) as Holder;
-  if (typeof type === 'string' && Object.hasOwn(LEFT_EVENTS, type)) value['event'] = { type: 'programHinted', program };
-  return value as unknown as LogLine;
+  return checkFields(value, shape, '') ?? (value as unknown as LogLine);
 }
 
 function checkFields(holder: Holder, shape: Shape, path: string): LogFault | undefined {

@@ -11,8 +11,8 @@ export interface LogHeader {
   readonly maitredEventLog: typeof EVENT_LOG_VERSION;
   /** The version of maitred that wrote the log. */
   readonly maitred: string;
-  /** The core's behaviour (`behaviour.ts`); absent: 1. */
-  readonly behaviour?: number;
+  /** The core's behaviour (`behaviour.ts`). */
+  readonly behaviour: number;
   /** The wall clock, as ISO 8601; `now` is the driver's clock at the same moment. */
   readonly startedAt: string;
   readonly now: Millis;

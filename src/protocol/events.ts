@@ -13,7 +13,6 @@ export type Event =
   | CallFailed
   | CallCancelled
   | ProgramEnded
-  | ProgramHinted
   | ProgramMoved
   | EngineJoined
   | EngineReported
@@ -183,13 +182,6 @@ export interface CallCancelled {
 export interface ProgramEnded {
   readonly type: 'programEnded';
   readonly program: ProgramId;
-}
-
-/** The client declares the rest of a program. Changes nothing for a program without a row. */
-export interface ProgramHinted {
-  readonly type: 'programHinted';
-  readonly program: ProgramId;
-  readonly remaining?: Work;
 }
 
 /** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */

@@ -19,7 +19,7 @@ function played(policy: PolicyName) {
       arrivals,
       seed: 1,
       engines: 2,
-      engine: { preset: { ...PRESETS[DEFAULT_PRESET], kvTokens: KV_TOKENS }, blockSize: 16, scheduling: 'fcfs' },
+      engine: { preset: { ...PRESETS[DEFAULT_PRESET], kvTokens: KV_TOKENS }, blockSize: 16 },
       conditions: {},
       announceEnds: true,
       scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),

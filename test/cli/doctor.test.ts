@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { DnsServer } from '../sidecar/discovery/dns-server.js';
 import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
 import { modelList, startFakeEngine, type Route } from '../sidecar/engines/fake-engine.js';
@@ -49,7 +51,6 @@ describe('maitred doctor', () => {
     expect([code, levels.has('warning'), levels.has('broken')]).toEqual([0, false, false]);
     expect(about('vllm, detected')).toHaveLength(1);
     expect(about('1,600 tokens')).toHaveLength(1);
-    expect(about('--scheduling-policy priority')).toMatchObject([{ level: 'note' }]);
     expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
   });
 
@@ -84,8 +85,8 @@ describe('maitred doctor', () => {
   it.each<[string, Record<string, Route>, Record<string, string>]>([
     [
       'sglang',
-      { '/v1/models': modelList(['m'], 'sglang'), '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true, enable_priority_scheduling: false }) }, // prettier-ignore
-      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning', '--enable-priority-scheduling': 'warning' }, // prettier-ignore
+      { '/v1/models': modelList(['m'], 'sglang'), '/server_info': JSON.stringify({ enable_cache_report: false, disable_radix_cache: true }) }, // prettier-ignore
+      { '--enable-cache-report': 'warning', '--disable-radix-cache': 'warning', '--enable-metrics': 'warning' }, // prettier-ignore
     ],
     [
       'llamacpp',
@@ -120,13 +121,19 @@ describe('maitred doctor', () => {
 
   it('looks at sources of engines, and at the engines that they find', async () => {
     const engine = await vllm({ '/metrics': CONFIG_INFO });
-    const found = fileOf('engines.yaml', `- {url: '${engine.url}', id: gpu-7}\n`);
-    const config = fileOf('maitred.yaml', `discovery: [{file: {path: ${found}}}, {file: {path: /nowhere/at/all}}]\n`);
+    const dns = await DnsServer.start();
+    cleanUp(() => dns.close());
+    dns.answer = [{ type: 'SRV', value: `0 ${new URL(engine.url).port} 127.0.0.1` }];
+    const source = { name: 'e.example', type: 'SRV', servers: [dns.address] };
+    const config = fileOf(
+      'maitred.yaml',
+      stringify({ discovery: [{ dns: source }, { kubernetes: { service: 'x' } }] }),
+    );
     const { code, about } = await examine(['--config', config, '--no-calls']);
     expect(code).toBe(1);
-    expect(about(`${found}: engines: 1`)).toMatchObject([{ level: 'ok' }]);
-    expect(about('gpu-7: vllm, detected')).toHaveLength(1);
-    expect(about('/nowhere/at/all:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENOENT') as string }]); // prettier-ignore
+    expect(about('dns:e.example: engines: 1')).toMatchObject([{ level: 'ok' }]);
+    expect(about(`${new URL(engine.url).host}: vllm, detected`)).toHaveLength(1);
+    expect(about('kubernetes:x:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('not in a cluster') as string }]); // prettier-ignore
     expect(about('none is configured')).toEqual([]);
   });
 
@@ -141,7 +148,7 @@ describe('maitred doctor', () => {
     const own = new URL(url).port;
     // It runs, but another one would not start.
     const taken = (await examine([], { MAITRED_LISTEN_PORT: own })).about(`port ${own}`);
-    expect(taken).toMatchObject([{ level: 'note', advice: expect.stringContaining(`top --url ${url}`) as string }]);
+    expect(taken).toMatchObject([{ level: 'note', advice: expect.stringContaining(`doctor --url ${url}`) as string }]);
   });
 
   it('finds secrets that anyone may read, guess or go without', async () => {

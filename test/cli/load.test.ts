@@ -154,8 +154,6 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --duration soon`,
     `${HERE} --rate 1 --speed 0`,
     `${HERE} --rate 1 --trace-speed 2`,
-    `${HERE} --rate 1 --hang-up 1.5`,
-    `${HERE} --rate 1 --hang-up 0.5 --no-stream`,
     `${HERE} --rate 1 --recorded-answers`,
     `${HERE} --rate 1 --connections 0`,
     `${HERE} --rate 1 --seed -1`,

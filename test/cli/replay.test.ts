@@ -8,6 +8,7 @@ import { settingsSchema } from '../../sidecar/recording/settings.js';
 import {
   BEHAVIOUR,
   BEHAVIOUR_CHANGES,
+  FIRST_BEHAVIOUR,
   logLine,
   millis,
   Scheduler,
@@ -137,15 +138,22 @@ describe('maitred replay', () => {
     expect(cut.out).toMatch(/\d,\d{3} steps/);
   });
 
-  it.skipIf(BEHAVIOUR === 1)('names the changes since an older log was recorded, if it differs', async () => {
-    const old = LOG.with(0, ofBehaviour(1, LOG[0]!));
-    expect(await replay(fileWith(old))).toMatchObject({ code: 0, errors: [] });
-    const differing = old.with(-2, old.at(-2)!.replace(/"commands":.*/, '"commands":[{"type":"wakeAt","at":1}]}'));
-    const { code, out, errors } = await replay(fileWith(differing));
-    expect({ code, errors: errors.length }).toEqual({ code: 3, errors: BEHAVIOUR_CHANGES.length + 1 });
-    expect(out).toContain('differs');
-    expect(await document(differing)).toMatchObject({ code: 3, behaviour: 1, changes: BEHAVIOUR_CHANGES });
-  });
+  it.skipIf(BEHAVIOUR === FIRST_BEHAVIOUR)(
+    'names the changes since an older log was recorded, if it differs',
+    async () => {
+      const old = LOG.with(0, ofBehaviour(FIRST_BEHAVIOUR, LOG[0]!));
+      expect(await replay(fileWith(old))).toMatchObject({ code: 0, errors: [] });
+      const differing = old.with(-2, old.at(-2)!.replace(/"commands":.*/, '"commands":[{"type":"wakeAt","at":1}]}'));
+      const { code, out, errors } = await replay(fileWith(differing));
+      expect({ code, errors: errors.length }).toEqual({ code: 3, errors: BEHAVIOUR_CHANGES.length + 1 });
+      expect(out).toContain('differs');
+      expect(await document(differing)).toMatchObject({
+        code: 3,
+        behaviour: FIRST_BEHAVIOUR,
+        changes: BEHAVIOUR_CHANGES,
+      });
+    },
+  );
 
   it('refuses a file that is not there', async () => {
     expect((await replay(join(folderOf({}), 'none'))).code).toBe(2);

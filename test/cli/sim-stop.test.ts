@@ -27,7 +27,7 @@ const PLAN: Plan = {
     arrivals: { type: 'closed', concurrency: 4 },
     engines: 1,
     preset: 'tiny-cpu',
-    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
     config: configSchema.parse({}),
     isBelady: false,
   })),

@@ -239,10 +239,9 @@ describe('maitred sim', () => {
     }
   });
 
-  it('lets engines serve by priority, and have other sizes', async () => {
-    const { document } = await json(...CHAT, '--engine-priority', '--kv-tokens', '100000', '--preset', 'llama-3.1-8b-h100'); // prettier-ignore
+  it('lets engines have other sizes', async () => {
+    const { document } = await json(...CHAT, '--kv-tokens', '100000', '--preset', 'llama-3.1-8b-h100'); // prettier-ignore
     expect(document.settings).toMatchObject({
-      engine_priority: true,
       engine_eviction: 'lru',
       kv_tokens: 100_000,
       preset: 'llama-3.1-8b-h100',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { LasDecayed } from '../../sim/policies/las-decayed.js';
-import { gittins, meanRest, sjf, srpt } from '../../sim/policies/clairvoyant.js';
+import { srpt } from '../../sim/policies/clairvoyant.js';
 import { coreConfig } from '../support/core-config.js';
 import { millis, POLICY_NAMES, type PolicyName } from '../../src/index.js';
 import type { CoreChanges } from '../support/core-config.js';
@@ -15,21 +15,17 @@ const SEEDS = Array.from({ length: 60 }, (_, index) => 10_000 + index);
 
 /** Forecasts for ranking: a different one for each call, or none at all. */
 const SEEING = {
-  of: (id: unknown) => ({ callMs: spread(id), programMs: spread(`${String(id)}'s`), attainedMs: spread(`of ${String(id)}`) }), // prettier-ignore
+  of: (id: unknown) => spread(id),
 };
 const BLIND = { of: () => undefined };
 
 const spread = (id: unknown): number => Buffer.from(String(id)).reduce((sum, byte) => (sum * 31 + byte) % 997, 7);
 
-const SIZES_MS = [100, 200, 2000];
 type Foreseeing = Parameters<typeof srpt>[0];
 /** Policies of the simulator, made afresh. */
 const PEERS: Readonly<Record<string, (foresight: Foreseeing) => WatchingPolicy>> = {
   'las-decayed': () => new LasDecayed(),
   srpt,
-  sjf,
-  gittins: (foresight) => gittins(foresight, SIZES_MS),
-  'mean-rest': (foresight) => meanRest(foresight, SIZES_MS),
 };
 
 describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) => {

@@ -36,16 +36,3 @@ it('finds the mutants that no test kills, and fails if they are too many', () =>
   expect(lines.slice(-2)).toEqual([`survived: ${FILE}: another comment`, '1 of 2 killed, 50.0 %; 1 equivalent']);
   expect(lines).toContainEqual(expect.stringMatching(/by test\/sidecar\/workflows\/analysis\.test\.ts: /));
 });
-
-it.each([
-  ['that is found several times', { ...KILLED, from: 'const' }],
-  ['that is found nowhere', { ...KILLED, from: 'no such text' }],
-  ['that changes nothing', { ...KILLED, to: KILLED.from }],
-])('refuses a list with a text %s', (_, mutant) => {
-  const { status, lines } = mutate(COMMENT, mutant);
-  expect({ status, lines }).toEqual({ status: 2, lines: [expect.stringContaining(mutant.name)] });
-});
-
-it('refuses a mutant that is called equivalent and is killed', () => {
-  expect(mutate({ ...KILLED, equivalent: 'it is not' })).toMatchObject({ status: 2 });
-});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'vitest';
 import { tokens, type Millis, type Scheduler } from '../../src/index.js';
 import { Desk } from '../support/core-desk.js';
-import { arrived, ended, finished, hinted } from '../support/core-events.js';
+import { arrived, ended, finished } from '../support/core-events.js';
 import { Dice } from '../support/dice.js';
 
 const LEVELS = 14;
@@ -54,7 +54,6 @@ it('whatever clients, engines and other gateways claim, service is finite, and e
       const serviceMs = dice.pick([0, NaN, Infinity, -5, 1e12]) as Millis;
       const root = { calls: 1, firstPromptTokens: tokens(1), contextTokens: tokens(1) };
       desk.tell(dice.chance(0.9) ? arrival : { ...arrival, elsewhere: { serviceMs, calls: 1, root } });
-      if (dice.chance(0.2)) desk.tell(hinted(id, draw(dice), 0));
       declared += checkStandings(desk.scheduler);
       desk.pass(dice.pick([0, 1, (program + 1) * 1_000, 300_000]));
       const usage = { promptTokens: tokens(draw(dice)), outputTokens: tokens(0) };

@@ -167,21 +167,6 @@ async function answered(
   return load({ targets: [url], programs: () => singles(1), api, identity: 'maitred' });
 }
 
-describe('hanging up', () => {
-  it('leaves the wanted share of calls in the middle, and the engine notices', async () => {
-    const handle = await engine({ speed: 2, recordsMax: 100 });
-    const { calls, programs } = await load({ targets: [handle.url], programs: () => singles(40, { outputTokens: 80 }), hangUp: 0.5, seed: 1 }); // prettier-ignore
-    const left = calls.filter(({ outcome }) => outcome === 'hung_up');
-    expect(left.length).toBeGreaterThan(10);
-    expect(left.length).toBeLessThan(30);
-    expect(calls.filter(({ outcome }) => outcome === 'completed')).toHaveLength(40 - left.length);
-    expect(new Set(left.map(({ outputTokens }) => outputTokens)).size).toBeGreaterThan(5);
-    expect(programs.filter(({ outcome }) => outcome === 'hung_up')).toHaveLength(left.length);
-    await expect.poll(() => handle.stats().running).toBe(0);
-    expect(handle.stats().records.filter(({ disconnected }) => disconnected).length).toBeGreaterThan(left.length / 4);
-  });
-});
-
 async function refusal(options: Partial<LoadOptions>): Promise<LoadErrorCode> {
   const error: unknown = await load({ programs: () => singles(1), ...options }).catch((reason: unknown) => reason);
   if (!(error instanceof LoadError)) throw error instanceof Error ? error : new Error('no error');

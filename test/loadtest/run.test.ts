@@ -191,23 +191,4 @@ describe('a run', () => {
     expect(summary).toMatchObject({ complete: false, programsUnfinished: 3 });
     expect(ended.sort()).toEqual([...begun].map((name) => `/programs/${String(name)}/end`).sort());
   });
-
-  it('holds 500 streams at once', async () => {
-    const open: (() => void)[] = [];
-    const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) => {
-      if (program === undefined) return undefined;
-      return (response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(PART);
-        open.push(() => response.end(PART + DONE));
-        // None ends before all are there.
-        if (open.length === 500) open.forEach((each) => each());
-      };
-    });
-    const { calls, summary } = await load({ targets: [url], programs: () => singles(500), identity: 'maitred' });
-    expect(calls.filter(({ outcome, outputTokens }) => outcome === 'completed' && outputTokens === 2)).toHaveLength(
-      500,
-    );
-    expect(summary.generator.callsInFlightMax).toBe(500);
-  });
 });

@@ -16,7 +16,7 @@ const RATE = TINY.kvBytesPerToken * BLOCK * 1000;
 
 function engineOf(host: Partial<HostSettings> = {}, changes: Partial<Preset> = {}): Engine {
   const settings = { tokens: 6400, bytesPerSecond: RATE, writes: 'computed', ...host } as const;
-  return new Engine({ preset: { ...TINY, ...changes }, blockSize: BLOCK, scheduling: 'fcfs', host: settings });
+  return new Engine({ preset: { ...TINY, ...changes }, blockSize: BLOCK, host: settings });
 }
 
 /** A request of a conversation: those of the same number begin alike. */
@@ -24,7 +24,7 @@ function work(conversation: number, promptTokens: number, more: Partial<Work> = 
   const outputTokens = more.outputTokens ?? 8;
   const count = Math.floor((promptTokens + outputTokens) / BLOCK);
   const blockHashes = new HashList(Array.from({ length: count }, (_, index) => conversation * 1e6 + index));
-  return { promptTokens, outputTokens, blockHashes, priority: 0, ...more };
+  return { promptTokens, outputTokens, blockHashes, ...more };
 }
 
 let now = 0;
@@ -79,15 +79,6 @@ describe('a host tier', () => {
     expect(engine.host!.totals.loadedTokens).toBe(304);
   });
 
-  it('loads only into free blocks: what finds none waits for them', () => {
-    const engine = engineOf();
-    evicted(engine);
-    const [large] = run(engine, [work(8, 560, { outputTokens: 60 })], () => engine.running === 1);
-    const [back] = run(engine, [work(1, 320)]);
-    expect(back!.cachedTokens).toBe(304);
-    expect(back!.scheduledAt).toBeGreaterThan(large!.endedAt);
-  });
-
   it('loses what was used longest ago', () => {
     const engine = engineOf({ tokens: 960 });
     evicted(engine);
@@ -98,14 +89,6 @@ describe('a host tier', () => {
     ] as const)
       // prettier-ignore
       expect(run(engine, [work(conversation, 320)])[0]!.cachedTokens).toBe(cached);
-  });
-
-  it('keeps the beginning of a prompt that is larger than itself', () => {
-    const engine = engineOf({ tokens: 160 });
-    evicted(engine);
-    expect(run(engine, [work(4, 320)])[0]!.cachedTokens).toBe(304);
-    for (const conversation of [5, 6]) run(engine, [work(conversation, 320, { offloadTokensMax: 0 })]);
-    expect(run(engine, [work(4, 320)])[0]!.cachedTokens).toBe(160);
   });
 
   it('computes what a failed load did not bring, and counts it', () => {
@@ -135,40 +118,6 @@ describe('a host tier', () => {
     expect(back!.scheduledAt - start).toBeGreaterThanOrEqual(39_000);
   });
 
-  it('has the blocks of loads back when requests are aborted, during the load or after it', () => {
-    const engine = engineOf({ bytesPerSecond: RATE / 100 }, { slots: 1 });
-    evicted(engine);
-    const [loading] = run(engine, [work(1, 320)], () => engine.kv.free < engine.kv.size);
-    expect(engine.kv.free).toBe(engine.kv.size - 19);
-    expect([engine.waiting, engine.running]).toEqual([1, 0]);
-    engine.abort(loading!, now);
-    expect([engine.waiting, engine.abort(loading!, now)]).toEqual([0, false]);
-    run(engine, []);
-    expect(engine.kv.free).toBe(engine.kv.size);
-    // The second has its content while the first has the only slot.
-    const [first, second] = run(
-      engine,
-      [work(2, 160, { outputTokens: 400 }), work(3, 160)],
-      () => engine.running === 1,
-    );
-    run(engine, [], () => first!.generated > 200);
-    expect(second!.state).toBe('waiting');
-    engine.abort(second!, now);
-    run(engine, []);
-    expect([first!.state, engine.kv.free]).toEqual(['finished', engine.kv.size]);
-  });
-
-  it('never comes to rest with requests whose loads left no room to run any', () => {
-    const engine = engineOf();
-    evicted(engine);
-    const back = run(
-      engine,
-      [1, 2].map((conversation) => work(conversation, 320, { outputTokens: 200 })),
-    );
-    expect(back.map(({ state }) => state)).toEqual(['finished', 'finished']);
-    expect([engine.waiting, engine.kv.free]).toEqual([0, engine.kv.size]);
-  });
-
   it('copies at eviction, if told so, and then also answers', () => {
     const engine = engineOf({ writes: 'evicted' });
     run(engine, [work(1, 320, { outputTokens: 100 })]);
@@ -177,12 +126,5 @@ describe('a host tier', () => {
     const { storedTokens } = engine.host!.totals;
     expect(storedTokens).toBeGreaterThanOrEqual(416);
     expect(run(engine, [work(1, 420)])[0]!.cachedTokens).toBe(416);
-  });
-
-  it('forgets with the KV cache on a reset', () => {
-    const engine = engineOf();
-    evicted(engine);
-    engine.reset();
-    expect(run(engine, [work(1, 320)])[0]!.cachedTokens).toBe(0);
   });
 });

@@ -4,7 +4,6 @@ import {
   Engine,
   HashList,
   PRESETS,
-  type EngineScheduling,
   type HostSettings,
   type Preset,
   type Sequence,
@@ -18,7 +17,6 @@ interface Request {
   readonly prefix: number;
   readonly prompt: number;
   readonly output: number;
-  readonly priority: number;
   /** Aborted so long after it came; absent: it may finish. */
   readonly abortAfter?: number | undefined;
 }
@@ -28,8 +26,8 @@ type Happening = { readonly at: number } & ({ readonly add: number } | { readonl
 /** Plays requests with stretches of so many steps, and tells all that can be seen of it; checks what holds after each. */
 function play(requests: readonly Request[], looks: readonly number[], setting: Setting, stepsMax: number) {
   const preset = { ...PRESETS['tiny-cpu'], ...setting.preset };
-  const { scheduling, host } = setting;
-  const engine = new Engine({ preset, blockSize: BLOCK, scheduling, host });
+  const { host } = setting;
+  const engine = new Engine({ preset, blockSize: BLOCK, host });
   const happenings: Happening[] = [
     ...requests.map(({ at }, add) => ({ at, add })),
     ...requests.flatMap(({ at, abortAfter }, abort) =>
@@ -101,16 +99,15 @@ function expectEnded({ engine, sequences }: ReturnType<typeof play>): void {
 
 interface Setting {
   readonly preset: Partial<Preset>;
-  readonly scheduling: EngineScheduling;
   readonly host?: HostSettings;
 }
 
-function workOf({ prefix, prompt, output, priority }: Request): Work {
+function workOf({ prefix, prompt, output }: Request): Work {
   const count = Math.floor((prompt + output) / BLOCK);
   // The first ten blocks of a prefix's requests are alike, what follows is so for half of them.
   const own = prompt % 2 === 0 ? 0 : prompt * 100;
   const blockHashes = Array.from({ length: count }, (_, index) => prefix * 1e6 + index + (index < 10 ? 0 : own));
-  const work = { promptTokens: prompt, outputTokens: output, priority, blockHashes: new HashList(blockHashes) };
+  const work = { promptTokens: prompt, outputTokens: output, blockHashes: new HashList(blockHashes) };
   return { ...work, failsLoad: prompt % 5 === 0 };
 }
 
@@ -145,29 +142,26 @@ const request = (at: number, prompt: number, output: number, more: Partial<Reque
   prompt,
   output,
   prefix: at,
-  priority: 0,
   ...more,
 });
 
 describe('driving with stretches gives the same as step by step', () => {
-  const fcfs = (preset: Partial<Preset>): Setting => ({ preset, scheduling: 'fcfs' });
-
   it('for a lone request, in two stretches', () => {
-    const { stretches, engine } = expectSame([request(0.5, 100, 200)], [], fcfs(ROOMY));
+    const { stretches, engine } = expectSame([request(0.5, 100, 200)], [], { preset: ROOMY });
     expect(engine.totals.steps).toBe(200);
     expect(stretches).toBe(2);
   });
 
   it('when others arrive in the middle of a stretch and there is a slot', () => {
     const requests = [0.5, 333.3, 777.7, 1100.1].map((at) => request(at, 100, 100));
-    const { sequences, stretches } = expectSame(requests, [500.1, 1000.1], fcfs(ROOMY));
+    const { sequences, stretches } = expectSame(requests, [500.1, 1000.1], { preset: ROOMY });
     expect(sequences[1]?.scheduledAt).toBeLessThan(sequences[0]?.endedAt ?? 0);
     expect(stretches).toBeLessThan(20);
   });
 
   it('when others arrive and all slots are taken: nothing is cut', () => {
     const requests = [0.5, 100.5, 200.5, 300.5].map((at) => request(at, 16, 100));
-    const { stretches } = expectSame(requests, [], fcfs({ ...ROOMY, slots: 1 }));
+    const { stretches } = expectSame(requests, [], { preset: { ...ROOMY, slots: 1 } });
     expect(stretches).toBe(8);
   });
 
@@ -177,7 +171,6 @@ describe('driving with stretches gives the same as step by step', () => {
       prefix: fc.integer({ min: 0, max: 3 }),
       prompt: fc.integer({ min: 1, max: 90 }),
       output: fc.integer({ min: 1, max: 60 }),
-      priority: fc.integer({ min: -2, max: 2 }),
       abortAfter: fc.option(
         fc.integer({ min: 0, max: 900 }).map((after) => after + 0.119),
         { nil: undefined, freq: 3 },
@@ -191,16 +184,15 @@ describe('driving with stretches gives the same as step by step', () => {
   );
 
   it.each([
-    ['a tiny engine', TINY, 'fcfs', Infinity],
-    ['a tiny engine with priorities', TINY, 'priority', Infinity],
-    ['stretches of three steps', TINY, 'fcfs', 3],
-    ['a roomy engine', ROOMY, 'fcfs', Infinity],
-    ['an engine of few blocks and many slots', { ...ROOMY, kvTokens: 240, batchTokens: 64 }, 'priority', Infinity],
-  ] as const)('under random load: %s', (_, preset, scheduling, stepsMax) => {
+    ['a tiny engine', TINY, Infinity],
+    ['stretches of three steps', TINY, 3],
+    ['a roomy engine', ROOMY, Infinity],
+    ['an engine of few blocks and many slots', { ...ROOMY, kvTokens: 240, batchTokens: 64 }, Infinity],
+  ] as const)('under random load: %s', (_, preset, stepsMax) => {
     let [hits, aborted, preemptions] = [0, 0, 0];
     fc.assert(
       fc.property(requests, looks, (script, times) => {
-        const { totals } = expectSame(script, times, { preset, scheduling }, stepsMax).engine;
+        const { totals } = expectSame(script, times, { preset }, stepsMax).engine;
         hits += totals.hitTokens;
         aborted += totals.aborted;
         preemptions += totals.preemptions;
@@ -229,7 +221,7 @@ describe('driving with stretches gives the same as step by step', () => {
     let failures = 0;
     fc.assert(
       fc.property(requests, looks, (script, times) => {
-        const { engine } = expectSame(script, times, { preset, scheduling: 'fcfs', host });
+        const { engine } = expectSame(script, times, { preset, host });
         hits += engine.host?.totals.hitTokens ?? 0;
         failures += engine.host?.totals.failedLoads ?? 0;
       }),

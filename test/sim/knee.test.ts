@@ -15,7 +15,7 @@ function run(workload: WorkloadName, ratePerSecond: number, batching: 'knee' | '
     arrivals: { type: 'open', ratePerSecond, cv: 1 },
     seed: 1,
     engines: 1,
-    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+    engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
     scheduler: () => makeSteps('plas', config, makeBalancer(config.balancer)),
     observer: {
       programEnded({ arrivedMs, endedMs, outputTokens }) {

@@ -157,12 +157,6 @@ describe('tool choice', () => {
     expect(entry?.message.tool_calls?.map((item) => item.function.name)).toEqual(called && [called]);
   });
 
-  it('the number of rounds is an option', async () => {
-    const sim = await engine({ toolRounds: 0 });
-    const { json } = await post(sim, '/v1/chat/completions', { messages, tools });
-    expect(json['choices']).toMatchObject([{ finish_reason: 'stop' }]);
-  });
-
   // Codex keeps the tools for its sub-agents in a namespace, and knows no call of theirs that does not say so.
   it.each([false, true])('a call of a tool in a namespace names the namespace (stream %j)', async (streamed) => {
     const sim = await engine({ script: (_, [first]) => ({ tool_calls: [{ name: first!.name, arguments: '{}' }] }) });

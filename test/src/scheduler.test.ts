@@ -5,24 +5,6 @@ import { balancerNamed, Desk, sentOut } from '../support/core-desk.js';
 import { arrived, cancelled, ended, joined, lost, progressed, woke } from '../support/core-events.js';
 
 describe('order', () => {
-  it("is by the program's attained service between queues: the younger program first", () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('past', { program: 'old' });
-    desk.pass(2_500);
-    desk.finish('past');
-    desk.arrive('blocker');
-    desk.arrive('old-call', { program: 'old' });
-    desk.arrive('young-call', { program: 'young' });
-    expect(desk.scheduler.views.queue()).toMatchObject({
-      waiting: 2,
-      byLevel: [1, 0, 1, ...Array<number>(11).fill(0)],
-    });
-    expect(sentOut(desk.finish('blocker'))).toEqual(['young-call@A']);
-    expect(sentOut(desk.finish('young-call'))).toEqual(['old-call@A']);
-    expect(desk.dispatchOf('old-call')?.level).toBe(2);
-  });
-
   it('says how a call came to its place', () => {
     const desk = new Desk();
     desk.join('A', { window: 1 });
@@ -34,88 +16,6 @@ describe('order', () => {
     expect(desk.dispatchOf('b')).toMatchObject({ reason: 'queued', queueMs: 70 });
     desk.fail('b', 'broken');
     expect(desk.dispatchOf('b')).toMatchObject({ reason: 'retried', queueMs: 70 });
-  });
-});
-
-describe('failures', () => {
-  /** One slot on A; `first` was there before `later`. */
-  function twoWaiting(): Desk {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('first');
-    desk.arrive('later');
-    return desk;
-  }
-
-  it("a busy engine's call goes elsewhere meanwhile, also when it was bound", () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('long', { program: 'p', prompt: 5_000 });
-    desk.join('B', { window: 1 });
-    expect(sentOut(desk.fail('long', 'busy', 60_000))).toEqual(['long@B']);
-    expect(desk.program('p').home).toBe('B');
-  });
-
-  it('a broken call is tried on another engine, before those behind it', () => {
-    const desk = twoWaiting();
-    desk.join('B', { window: 1 }); // Takes `later`.
-    desk.arrive('behind', { program: 'of-first' });
-    expect(sentOut(desk.fail('first', 'broken'))).toEqual(['behind@A']); // A, which broke it, is not for `first`.
-    desk.arrive('last');
-    expect(sentOut(desk.finish('later'))).toEqual(['first@B']);
-  });
-
-  it('a broken call goes back to its only engine, and is refused when engines have failed it too often', () => {
-    const desk = new Desk({ limits: { attemptsMax: 3 } });
-    desk.join('A', { window: 1 });
-    desk.arrive('a');
-    expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@A']);
-    expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@A']);
-    expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
-    expect(desk.engine('A').inFlight).toBe(0);
-  });
-
-  it('a full engine is not a failure of the call: no number of refusals ends it', () => {
-    const desk = new Desk({ limits: { attemptsMax: 1 } });
-    desk.join('A', { window: 1 });
-    desk.arrive('a');
-    for (let n = 0; n < 20; n += 1) {
-      desk.fail('a', 'busy', 10);
-      expect(sentOut(desk.pass(8_000))).toEqual(['a@A']);
-    }
-  });
-});
-
-describe('refusals', () => {
-  it('no_engine: nobody serves the model', () => {
-    const desk = new Desk();
-    expect(desk.arrive('early')).toEqual([{ type: 'reject', call: 'early', refusal: 'no_engine' }]);
-    desk.join('A', { models: ['m'] });
-    expect(desk.arrive('other', { model: 'n' })).toEqual([{ type: 'reject', call: 'other', refusal: 'no_engine' }]);
-    expect(desk.scheduler.views.programCount).toBe(0);
-  });
-
-  it('queue_full: the queue is at its limit, for calls that cannot go at once', () => {
-    const desk = new Desk({ limits: { queuedMax: 2 } });
-    desk.join('A', { window: 1 });
-    for (const call of ['a', 'b', 'c']) desk.arrive(call);
-    expect(desk.arrive('d')).toEqual([{ type: 'reject', call: 'd', refusal: 'queue_full' }]);
-    desk.join('B', { window: 2 }); // Takes b and c.
-    desk.arrive('e');
-    desk.arrive('f');
-    expect(desk.arrive('g')).toEqual([{ type: 'reject', call: 'g', refusal: 'queue_full' }]);
-    expect(desk.scheduler.views.queue().waiting).toBe(2);
-  });
-
-  it("queue_full: a tenant's share is its own", () => {
-    const desk = new Desk({ limits: { queuedPerTenantMax: 1 } });
-    desk.join('A', { window: 1 });
-    desk.arrive('a', { tenant: 's' });
-    desk.arrive('b', { tenant: 's' });
-    expect(desk.arrive('c', { tenant: 's' })).toEqual([{ type: 'reject', call: 'c', refusal: 'queue_full' }]);
-    expect(desk.arrive('d', { tenant: 't' })).toEqual([]);
-    desk.tell(cancelled('b'));
-    expect(desk.arrive('e', { tenant: 's' })).toEqual([]);
   });
 });
 

@@ -116,7 +116,7 @@ async function record({ config, reload, ratePerSecond, ...options }: Recording):
 }
 
 function engine(kvTokens: number): WorldOptions['engine'] {
-  return { preset: { ...PRESET, kvTokens, maxModelLen: 32_768 }, blockSize: 16, scheduling: 'fcfs' };
+  return { preset: { ...PRESET, kvTokens, maxModelLen: 32_768 }, blockSize: 16 };
 }
 
 /** Without those of very many calls, which would fill the log. */

@@ -179,7 +179,6 @@ export class Book {
         for (const { program } of this.active.values()) if (program === event.program) this.endedEarly.add(program);
         return;
       case 'callProgressed':
-      case 'programHinted':
       case 'engineReported':
       // These plays have one gateway.
       case 'engineShared':

@@ -38,12 +38,6 @@ const work = ({ prompt, output }: NonNullable<ArrivalFacts['remaining']>): Work 
   outputTokens: tokens(output),
 });
 
-export const hinted = (program: string, prompt: number, output: number): Event => ({
-  type: 'programHinted',
-  program: programId(program),
-  remaining: work({ prompt, output }),
-});
-
 export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
   return {
     type: 'callArrived',
@@ -69,7 +63,6 @@ export interface FinishFacts {
   readonly cached?: number;
   readonly serviceMs?: number;
   readonly queueMs?: number;
-  readonly tools?: readonly string[];
 }
 
 export function finished(call: string, facts: FinishFacts = {}): CallFinished {
@@ -86,7 +79,6 @@ export function finished(call: string, facts: FinishFacts = {}): CallFinished {
     }),
     ...(facts.serviceMs !== undefined && { serviceMs: millis(facts.serviceMs) }),
     ...(facts.queueMs !== undefined && { queueMs: millis(facts.queueMs) }),
-    ...(facts.tools !== undefined && { tools: facts.tools }),
   };
 }
 

@@ -21,7 +21,6 @@ import {
   ended,
   failed,
   finished,
-  hinted,
   hungUp,
   joined,
   lost,
@@ -204,7 +203,6 @@ class Player {
         cancelled(call),
         progressed(call, 5),
         ended('s/nobody'),
-        hinted(`s/p${dice.int(0, 7)}`, 100, 100),
         lost('nowhere'),
         drained('nowhere'),
         woke,
@@ -242,7 +240,7 @@ class Player {
     const output = dice.int(0, 120);
     const cached = dice.int(0, prompt);
     const told = this.options.without?.includes('cached') !== true && { cached };
-    this.#tell(finished(call, { prompt, output, ...told, tools: dice.pick([[], ['read'], ['bash', 'read']]) }));
+    this.#tell(finished(call, { prompt, output, ...told }));
   }
 
   #join(engine: string): void {

@@ -27,7 +27,6 @@ export const OPTIONS: LoadOptions = {
   recordedAnswers: false,
   connections: 4096,
   timeoutMs: 20_000,
-  hangUp: 0,
   ownsTargets: false,
   baseline: 'none',
 };

@@ -13,7 +13,7 @@ export function documentedMetrics(): DocumentedMetric[] {
     .split('\n')
     .flatMap((line) => {
       const cells = line.split('|').map((cell) => cell.trim());
-      const [, name = '', type = '', , labels = '', , example = ''] = cells;
+      const [, name = '', type = '', labels = '', , example = ''] = cells;
       if (!['counter', 'gauge', 'histogram'].includes(type)) return [];
       const plain = (cell: string) => cell.replaceAll('`', '');
       return [{ name: plain(name), type, labels: plain(labels).split(', ').filter(Boolean), example: plain(example) }];

@@ -40,7 +40,7 @@ export function play(
     arrivals: { type: 'trace', speed: 1 },
     seed: 1,
     engines: 2,
-    engine: { preset: { ...PRESET, kvTokens }, blockSize: 16, scheduling: 'fcfs' },
+    engine: { preset: { ...PRESET, kvTokens }, blockSize: 16 },
     scheduler: typeof scheduler === 'function' ? scheduler : () => scheduler,
     observer: {
       callEnded: (record) => void callRecords.push(record),

@@ -84,13 +84,13 @@ const tree = z.strictObject({
   rolloutDepth: calls.describe('Depth to which children are expanded in turn, before another leaf is selected.'),
   expand: z
     .strictObject({
-      system: text.describe('System prompt of these calls.'),
+      system: text.describe('System prompt of these calls: `name` and `tokens`, as in `system[]`.'),
       outputTokens: tokens.describe('Answer: a child’s thought and action.'),
     })
     .describe('Calls that propose children.'),
   evaluate: z
     .strictObject({
-      system: text.describe('System prompt of these calls.'),
+      system: text.describe('System prompt of these calls: `name` and `tokens`, as in `system[]`.'),
       outputTokens: tokens.describe('Answer: the judgement.'),
     })
     .describe('Parallel calls that judge the children, one each.'),
@@ -100,7 +100,7 @@ const tree = z.strictObject({
 
 const mapReduce = z.strictObject({
   kind: z.literal('map-reduce'),
-  system: text.exactOptional().describe('System prompt of the parent.'),
+  system: text.exactOptional().describe('System prompt of the parent: `name` and `tokens`, as in `system[]`.'),
   inputTokens: tokens.describe('Task.'),
   outputTokens: tokens.describe('Answer of the parent: a plan, or a summary and a new plan.'),
   rounds: calls.default(1).describe('Number of rounds of sub-agents.'),

@@ -43,7 +43,7 @@ network
 {{- define "maitred.discoveryNamespaces" -}}
 {{- $namespaces := list -}}
 {{- range .Values.config.discovery -}}
-{{- if and .kubernetes (not .kubernetes.kubeconfig) -}}
+{{- if .kubernetes -}}
 {{- $namespaces = append $namespaces (default $.Release.Namespace .kubernetes.namespace) -}}
 {{- end -}}
 {{- end -}}

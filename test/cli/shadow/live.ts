@@ -50,7 +50,7 @@ export function live(programs: readonly AgentProgram[], policy: PolicyName, sett
     arrivals: { type: 'trace', speed: 1 },
     seed: 1,
     engines: 1,
-    engine: { preset: PRESET, blockSize: 16, scheduling: 'fcfs' },
+    engine: { preset: PRESET, blockSize: 16 },
     scheduler: () => {
       const inner = makeSteps(policy, settings, makeBalancer(settings.balancer));
       return {

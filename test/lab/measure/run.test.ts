@@ -18,7 +18,7 @@ describe('a run that is stopped', () => {
         arrivals: { type: 'open', ratePerSecond: 20, cv: 1 },
         seed: 1,
         engines: 1,
-        engine: { preset: PRESET, blockSize: 16, scheduling: 'fcfs' },
+        engine: { preset: PRESET, blockSize: 16 },
         scheduler: () => stepsOf('pass-through'),
       },
       { shouldStop: () => ended > 0, onProgress: (programs) => void (ended = programs) },

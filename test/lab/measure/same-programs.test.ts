@@ -18,7 +18,7 @@ function run(queueMs: number, conditions: Conditions = IMPATIENT): RunMeasures {
       arrivals: { type: 'trace', speed: 1 },
       seed: 1,
       engines: 1,
-      engine: { preset: { ...PRESET, kvTokens: 20_000 }, blockSize: 16, scheduling: 'fcfs' },
+      engine: { preset: { ...PRESET, kvTokens: 20_000 }, blockSize: 16 },
       scheduler: () => stepsOf('plas', { ...EARLY, timeouts: { queueMs } }),
       conditions,
       alone: false,

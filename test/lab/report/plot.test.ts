@@ -40,19 +40,6 @@ describe('lines', () => {
     expect(count(svg, /<g aria-label="dot"/g)).toBe(1);
     expect(lines(svg)[0]!.match(/[ML]/g)).toEqual(['M', 'L']);
   });
-
-  it('draw an interval as a band', async () => {
-    const banded = [{ x: 1, y: 2, low: 1, high: 3 }, { x: 2, y: 3, low: 2, high: 4 }]; // prettier-ignore
-    const svg = await lineChart({ ...TEXT, x, y, series: [{ name: 'a', points: banded }] });
-    expect(svg).toMatch(/aria-label="area"[^>]*fill-opacity/);
-  });
-
-  it('tell as many as eighteen series apart', async () => {
-    const series = Array.from({ length: 18 }, (_, index) => ({ name: `policy ${index}`, points: points(1, index) }));
-    const svg = await lineChart({ ...TEXT, x, y, series });
-    const looks = [...svg.matchAll(/<path d="M0,8H20" stroke="([^"]*)" stroke-width="2" stroke-dasharray="([^"]*)"/g)].map(([, stroke, dash]) => `${stroke} ${dash}`); // prettier-ignore
-    expect(new Set(looks).size).toBe(18);
-  });
 });
 
 describe('bars', () => {

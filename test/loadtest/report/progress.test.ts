@@ -43,12 +43,6 @@ describe('the view of a terminal', () => {
     expect(shown(screen.text, 10_000).filter((line) => line !== '')).toHaveLength(3);
   });
 
-  it('fits the rows of its terminal', () => {
-    const screen = new Written(true, 100, 3);
-    new ProgressView(screen, ['A', 'B']).progress(progress());
-    expect(screen.text.split('\n')).toHaveLength(3);
-  });
-
   it('leaves nothing behind on a terminal that became narrower, which wraps what it shows', () => {
     const screen = new Written(true, 100);
     const view = new ProgressView(screen, ['A']);

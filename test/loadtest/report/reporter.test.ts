@@ -62,21 +62,6 @@ describe('the document', () => {
     expect(out.text).toContain('program, s');
   });
 
-  it('comes as tables that fit into the terminal', async () => {
-    const out = new Written(true, 64);
-    const reporter = makeReporter(options({ out }));
-    playRun(reporter, { programs: 5, targets: 1 });
-    await reporter.finish(summary());
-    const lines = out.text.split('\n');
-    const from = lines.findIndex((line) => line.includes('program, s'));
-    const tables = lines.slice(
-      from,
-      lines.findIndex((line) => line.startsWith('Longest wait')),
-    );
-    expect(tables.length).toBeGreaterThan(9);
-    expect(Math.max(...tables.map((line) => line.length))).toBeLessThanOrEqual(64);
-  });
-
   it('tells of a run that was stopped before anything ended', async () => {
     const out = new Written();
     const reporter = makeReporter(options({ targets: BOTH, out }));
@@ -97,13 +82,6 @@ describe('the document', () => {
     };
     expect(await told(false)).toBe(true);
     expect(await told(true)).toBe(false);
-  });
-
-  it('is printed even when the file cannot be written, and the fault is told', async () => {
-    const out = new Written();
-    const reporter = makeReporter(options({ json: inFolder('no/such/folder.json'), out }));
-    await expect(reporter.finish(summary())).rejects.toMatchObject({ code: 'ENOENT' });
-    expect(out.text).not.toBe('');
   });
 });
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileOf } from '../../support/folder.js';
 
 interface Condition {
   readonly ready?: boolean | null;
@@ -63,18 +62,8 @@ export class FakeApiServer {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** A kubeconfig for this server. */
-  kubeconfig(user: object = { token: 't' }): string {
-    return fileOf(
-      'kubeconfig',
-      JSON.stringify({
-        'current-context': 'c',
-        contexts: [{ name: 'c', context: { cluster: 'k', user: 'u', namespace: 'llm' } }],
-        clusters: [{ name: 'k', cluster: { server: `http://127.0.0.1:${this.port}/` } }],
-        users: [{ name: 'u', user }],
-      }),
-    );
-  }
+  readonly cluster = () =>
+    Promise.resolve({ server: `http://127.0.0.1:${this.port}`, namespace: 'llm', token: 't', tls: {} });
 
   get watches(): readonly URLSearchParams[] {
     return this.asked.filter((query) => query.has('watch'));

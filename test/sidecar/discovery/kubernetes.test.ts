@@ -4,11 +4,11 @@ import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../sidecar/config/index.js';
-import { clusterOf, ownCluster } from '../../../sidecar/discovery/cluster.js';
+import { ownCluster } from '../../../sidecar/discovery/cluster.js';
 import { get } from '../../../sidecar/discovery/api-server.js';
 import { watchKubernetes } from '../../../sidecar/discovery/kubernetes.js';
 import { endpointsOf, sliceSchema } from '../../../sidecar/discovery/slices.js';
-import { fileOf, folderOf } from '../../support/folder.js';
+import { folderOf } from '../../support/folder.js';
 import { until } from '../engines/manual-timers.js';
 import { FakeApiServer, sliceOf, type EndpointOf } from './api-server.js';
 import { Looks, closing } from './looks.js';
@@ -19,9 +19,9 @@ async function world(fields: object = {}) {
   const server = closing(await FakeApiServer.start());
   server.slices = [sliceOf('s1', [['10.0.0.1', 'a'], ['10.0.0.2', 'b']])]; // prettier-ignore
   const start = () => {
-    const kubernetes = { service: 'vllm', kubeconfig: server.kubeconfig(), ...fields };
+    const kubernetes = { service: 'vllm', ...fields };
     const config = configSchema.parse({ discovery: [{ kubernetes }] }).discovery[0]!.kubernetes!;
-    return new Looks((ports) => watchKubernetes(config, DEFAULTS, ports));
+    return new Looks((ports) => watchKubernetes(config, DEFAULTS, ports, server.cluster));
   };
   /** The source, after its list, with an open watch. */
   const watching = async () => {
@@ -136,12 +136,10 @@ describe('a Service', () => {
 
   it('that is closed in the midst of a watch reports nothing more', async () => {
     const { server } = await world();
-    const config = configSchema.parse({
-      discovery: [{ kubernetes: { service: 'vllm', kubeconfig: server.kubeconfig() } }],
-    });
+    const config = configSchema.parse({ discovery: [{ kubernetes: { service: 'vllm' } }] });
     let found = 0;
-    const ports = { found: () => (found += 1), failed: () => (found += 1), setTimer: () => () => undefined, env: {} };
-    const source = watchKubernetes(config.discovery[0]!.kubernetes!, DEFAULTS, ports);
+    const ports = { found: () => (found += 1), failed: () => (found += 1), setTimer: () => () => undefined };
+    const source = watchKubernetes(config.discovery[0]!.kubernetes!, DEFAULTS, ports, server.cluster);
     await until(() => server.watch !== undefined);
     source.close();
     await new Promise((resolve) => server.watch!.on('close', resolve));
@@ -211,19 +209,6 @@ describe('credentials', () => {
       tls: { ca: Buffer.from('CA') },
     });
     await expect(ownCluster({})).rejects.toThrow('KUBERNETES_SERVICE_HOST');
-  });
-
-  it('of a kubeconfig are its current context’s, in the file or beside it', async () => {
-    const server = closing(await FakeApiServer.start());
-    const kubeconfig = server.kubeconfig({ tokenFile: fileOf('token', 'from-file\n'), 'client-key-data': 'S0VZ' });
-    const cluster = await clusterOf(kubeconfig);
-    expect(cluster).toMatchObject({ server: `http://127.0.0.1:${server.port}`, namespace: 'llm', token: 'from-file' });
-    expect(String(cluster.tls.key)).toBe('KEY');
-    await expect(clusterOf(server.kubeconfig({ exec: { command: 'aws' } }))).rejects.toThrow('exec is not supported');
-    await expect(clusterOf(fileOf('k', 'current-context: x\ncontexts: []\nclusters: []'))).rejects.toThrow(
-      'lacks its cluster',
-    );
-    await expect(clusterOf(fileOf('k', 'kind: Config'))).rejects.toThrow('current-context');
   });
 
   const hasOpenssl = spawnSync('openssl', ['version']).status === 0;

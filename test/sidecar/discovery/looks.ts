@@ -15,10 +15,8 @@ export class Looks {
   /** Each look: the engines found, or why there were none. */
   readonly all: (readonly EngineConfig[] | string)[] = [];
   leaving: readonly string[] = [];
-  readonly #env: Record<string, string>;
 
-  constructor(start: (ports: SourcePorts) => Source, env: Record<string, string> = {}) {
-    this.#env = env;
+  constructor(start: (ports: SourcePorts) => Source) {
     closing(
       start({
         found: (engines, leaving = []) => {
@@ -27,7 +25,6 @@ export class Looks {
         },
         failed: (reason) => void this.all.push(reason),
         setTimer: this.timers.set,
-        env: this.#env,
       }),
     );
   }

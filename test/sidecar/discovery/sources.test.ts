@@ -1,23 +1,18 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { configSchema } from '../../../sidecar/config/index.js';
+import { configSchema, type EngineDefaults } from '../../../sidecar/config/index.js';
 import { watchDns } from '../../../sidecar/discovery/dns.js';
-import { watchFile } from '../../../sidecar/discovery/file.js';
-import { folderOf } from '../../support/folder.js';
-import { until } from '../engines/manual-timers.js';
 import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
 import { Looks, closing } from './looks.js';
 
 const DEFAULTS = { kind: 'vllm' } as const;
 
-async function dns(fields: object) {
+async function dns(fields: object, defaults: EngineDefaults = DEFAULTS) {
   const server = closing(await DnsServer.start());
   const [source] = configSchema.parse({
     discovery: [{ dns: { name: 'vllm.example', servers: [server.address], ...fields } }],
   }).discovery;
-  return { server, start: () => new Looks((ports) => watchDns(source!.dns!, DEFAULTS, ports)) };
+  return { server, start: () => new Looks((ports) => watchDns(source!.dns!, defaults, ports)) };
 }
 
 describe('a DNS name', () => {
@@ -95,88 +90,26 @@ describe('a DNS name', () => {
     }
     expect(await looks.urls()).toEqual(['http://10.0.0.1:80']);
   });
-});
 
-describe('a file', () => {
-  const watched = (path: string, env = {}) =>
-    new Looks((ports) => watchFile({ path, refreshMs: 10_000 }, DEFAULTS, ports), env);
-
-  it('lists engines as the configuration does, in YAML or JSON, over the defaults of its source', async () => {
-    const path = join(folderOf({}), 'engines.yaml');
-    await writeFile(path, '- url: http://a:1/v1\n- {url: http://b:2, id: b, kind: sglang, apiKey: "env:KEY"}\n');
-    const looks = watched(path, { KEY: 'secret-b' });
-    expect(await looks.next()).toEqual([
-      { url: 'http://a:1', kind: 'vllm' },
-      { url: 'http://b:2', id: 'b', kind: 'sglang', apiKey: 'secret-b' },
-    ]);
-    await looks.pause();
-    await writeFile(path, '{"engines": [{"url": "http://c:3"}]}');
-    await looks.again();
-    expect(await looks.urls()).toEqual(['http://c:3']);
-  });
-
-  it('is read soon after its folder has changed: by a rename, or by the link of a mounted ConfigMap', async () => {
-    const folder = folderOf({});
-    const write = async (version: string, url: string) => {
-      await mkdir(join(folder, version));
-      await writeFile(join(folder, version, 'engines.yaml'), `[{url: ${url}}]`);
-      await symlink(version, join(folder, '..data_tmp'));
-      await rename(join(folder, '..data_tmp'), join(folder, '..data'));
-    };
-    await write('..1', 'http://a:1');
-    await symlink('..data/engines.yaml', join(folder, 'engines.yaml'));
-    const looks = watched(join(folder, 'engines.yaml'));
-    expect(await looks.urls()).toEqual(['http://a:1']);
-    await until(() => looks.timers.pending.length > 0);
-    await write('..2', 'http://b:2');
-    await until(() => looks.timers.pending[0]! < 100);
-    await looks.again();
-    expect(await looks.urls()).toEqual(['http://b:2']);
-  });
-
-  it.each([
-    ['nothing', '', 'must be a list'],
-    ['half a document', '- url: "http://a', 'engines.yaml:1'],
-    ['another document', 'listen: {port: 1}\nengines: []', 'must be a list'],
-    ['a wrong engine', '- url: http://a\n- url: ftp://b', 'engines.yaml:2: engines[1].url'],
-    ['an unknown key', '- {url: http://a, weight: 2}', 'engines[0].weight'],
-    ['an id twice', '[{url: http://a, id: x}, {url: http://b, id: x}]', 'engines[1].id'],
-    ['an unset secret', '[{url: http://a, apiKey: "env:UNSET"}]', 'UNSET, which is not set'],
-  ])('that holds %s says why, and is read again', async (_, content, reason) => {
-    const path = join(folderOf({}), 'engines.yaml');
-    await writeFile(path, content);
-    const looks = watched(path);
-    expect(await looks.next()).toContain(reason);
-    await looks.pause();
-    await writeFile(path, '[]');
+  it('may have no record if the models of its engines are known, and is then asked again in a second', async () => {
+    const { server, start } = await dns({ port: 80 }, { ...DEFAULTS, models: ['m'] });
+    server.answer = NXDOMAIN;
+    const looks = start();
+    expect([await looks.next(), await looks.pause()]).toEqual([[], 1000]);
+    server.answer = [];
     await looks.again();
     expect(await looks.next()).toEqual([]);
-  });
-
-  it('that is away, or no file, says so; the same content is reported at each look', async () => {
-    const path = join(folderOf({}), 'engines.yaml');
-    const looks = watched(path);
-    expect(await looks.next()).toContain('ENOENT');
-    await looks.pause();
-    await mkdir(path);
+    server.answer = SERVFAIL;
     await looks.again();
-    expect(await looks.next()).toContain('is no file');
-    await looks.pause();
-    await rm(path, { recursive: true });
-    await writeFile(path, '[{url: http://a:1}]');
-    for (let look = 0; look < 2; look += 1) {
-      await looks.again();
-      expect(await looks.urls()).toEqual(['http://a:1']);
-      await looks.pause();
-    }
+    expect(await looks.next()).toContain('ESERVFAIL');
   });
 });
 
 describe('the configuration', () => {
   it.each([
     ['{}', '0'],
-    ['{dns: {name: a, port: 1}, file: {path: b}}', '0'],
-    ['{file: {path: a}}, {file: {path: a}, window: 1}', '1'],
+    ['{dns: {name: a, port: 1}, kubernetes: {service: b}}', '0'],
+    ['{kubernetes: {service: a}}, {kubernetes: {service: a}, window: 1}', '1'],
     ['{dns: {name: a}}', '0.dns.port'],
     ['{dns: {name: a, type: SRV, port: 1}}', '0.dns.port'],
     ['{dns: {name: "a:80", port: 80}}', '0.dns.name'],

@@ -76,13 +76,6 @@ describe('vLLM', () => {
     expect(load).toEqual({ capacityTokens: 2000 * 16 });
   });
 
-  it('sends the level as priority, low first, where the path has one', () => {
-    expect(vllm.priorityFields(0, 8, CHAT)).toEqual({ priority: 0 });
-    expect(vllm.priorityFields(7, 8, '/v1/responses')).toEqual({ priority: 7 });
-    expect(vllm.priorityFields(7, 8, '/v1/messages')).toEqual({});
-    expect(vllm.priorityFields(7, 8, '/v1/embeddings')).toEqual({});
-  });
-
   it('adds prefill and decode to the service, without the queue', () => {
     const metrics = { time_to_first_token_ms: 100.5, generation_time_ms: 400, queue_time_ms: 20, mean_itl_ms: 4 };
     expect(vllm.readTimings({ metrics })).toEqual({ serviceMs: 500.5, queueMs: 20 });
@@ -155,23 +148,6 @@ sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
     expect(await sglang.readLoad(cannedGet({ '/metrics': text }))).toEqual({ waiting: 3, capacityTokens: 4096 });
   });
 
-  it('sends priorities high first, further apart than the preemption threshold', () => {
-    const at = (level: number) => sglang.priorityFields(level, 4, CHAT)['priority'] as number;
-    expect(at(3)).toBe(0);
-    for (const level of [0, 1, 2]) expect(at(level) - at(level + 1)).toBeGreaterThan(10);
-    expect(sglang.priorityFields(0, 4, '/v1/messages')).toEqual({});
-  });
-
-  it('fits priorities to the flags of the server', async () => {
-    const fitted = async (info: object) =>
-      (await sglang.fit!(cannedGet({ '/server_info': info }))).priorityFields(1, 4, CHAT);
-    const on = { enable_priority_scheduling: true, priority_scheduling_preemption_threshold: 50 };
-    expect(await fitted(on)).toEqual({ priority: 2 * 51 });
-    expect(await fitted({ ...on, schedule_low_priority_values_first: true })).toEqual({ priority: 51 });
-    expect(await fitted({ enable_priority_scheduling: false })).toEqual({});
-    expect(await fitted({ version: '0.4' })).toEqual({ priority: 22 });
-  });
-
   it('aborts by the request id that it sent along', () => {
     expect(sglang.abort?.fields('r1', CHAT)).toEqual({ rid: 'r1' });
     expect(sglang.abort?.fields('r1', '/v1/messages')).toEqual({});
@@ -196,24 +172,6 @@ trtllm_max_num_active_requests{engine_type="trtllm",model_name="m",pid="1"} 64.0
       capacityTokens: 32_000,
       windowMax: 64,
     });
-  });
-
-  it('sends priorities between 0 and 1, high first', () => {
-    const at = (level: number) => trtllm.priorityFields(level, 8, CHAT)['priority'] as number;
-    expect(at(0)).toBe(1);
-    expect(at(7)).toBeGreaterThan(0);
-    expect(at(0)).toBeGreaterThan(at(1));
-    expect(trtllm.priorityFields(0, 8, '/v1/responses')).toEqual({});
-  });
-
-  it('sends none to a server whose API has no such field, and would refuse the body', async () => {
-    const fitted = async (properties: object) => {
-      const document = { components: { schemas: { ChatCompletionRequest: { properties } } } };
-      return (await trtllm.fit!(cannedGet({ '/openapi.json': document }))).priorityFields(0, 8, CHAT);
-    };
-    expect(await fitted({ priority: { type: 'number' } })).toEqual({ priority: 1 });
-    expect(await fitted({ service_tier: { enum: ['priority'] } })).toEqual({});
-    expect((await trtllm.fit!(nothing)).priorityFields(0, 8, CHAT)).toEqual({});
   });
 });
 
@@ -249,7 +207,6 @@ describe('llama.cpp', () => {
     expect(llamacpp.readUsage?.({ timings })).toEqual({ promptTokens: 250, outputTokens: 35, cachedTokens: 236 });
     expect(llamacpp.readTimings({})).toEqual({});
     expect(llamacpp.readUsage?.({ timings: { prompt_n: 'x' } })).toBeUndefined();
-    expect(llamacpp.priorityFields(1, 8, CHAT)).toEqual({});
   });
 });
 
@@ -265,7 +222,6 @@ describe('Ollama', () => {
     expect(ollama.readTimings(answer)).toEqual({ serviceMs: 4362.789 });
     expect(ollama.readUsage?.(answer)).toEqual({ promptTokens: 26, outputTokens: 259 });
     expect(ollama.readUsage?.({ usage: {} })).toBeUndefined();
-    expect(ollama.priorityFields(1, 8, CHAT)).toEqual({});
   });
 
   it('takes the names of its models without their default tag too', () => {

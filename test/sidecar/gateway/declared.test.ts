@@ -23,18 +23,13 @@ const REST = { promptTokens: 1200, outputTokens: 300 };
 const HEADER = 'x-maitred-remaining';
 const TENANTS = keysOf('a', 'b');
 
-/** A gateway with its events, and what its calls and hints declared, oldest first. */
+/** A gateway with its events, and what its calls declared, oldest first. */
 async function declaring(engine: FakeEngine, overrides: Record<string, unknown> = {}) {
   const { steps, recorder } = recording();
   const declared = (): (Work | undefined)[] =>
-    steps.flatMap(({ event }) =>
-      event.type === 'callArrived' || event.type === 'programHinted' ? [event.remaining] : [],
-    );
+    steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.remaining] : []));
   return { ...(await world([engine], overrides, { recorder })), declared };
 }
-
-const hint = (url: string, program: string, body: unknown, headers = {}) =>
-  post(`${url}/programs/${program}/hint`, body, headers);
 
 describe('the rest of a program', () => {
   it('is declared by a field, which no engine sees, or by a header; the field goes first', async () => {
@@ -82,44 +77,6 @@ describe('the rest of a program', () => {
     expect(engine.seen).toEqual([]);
     const { text } = await chat(url, { maitred: { remaining: { ...REST, promptTokens: -1 } } });
     expect(text).toContain('"param":"maitred.remaining.promptTokens"');
-  });
-});
-
-describe('POST /programs/{id}/hint', () => {
-  it('declares the rest between calls, and says whether that is used', async () => {
-    const engine = await fakeEngine(completion());
-    const { url, declared } = await declaring(engine);
-    await chat(url, {}, named('p'));
-    const got = await hint(url, 'p', { remaining: { ...REST, calls: 4 } });
-    expect([got.status, got.json()]).toEqual([200, { hinted: true, used: false, id: 'p', tenant: 'default' }]);
-    expect(got.headers['x-maitred-reason']).toBe('hinted');
-    expect(declared()).toEqual([undefined, REST]);
-    for (const [program, body, status, code] of [
-      ['q', { remaining: REST }, 404, 'unknown_program'],
-      ['p', {}, 400, 'invalid_body'],
-      ['p', { remaining: REST, more: 1 }, 400, 'invalid_body'],
-      ['p', { remaining: { ...REST, calls: -1 } }, 400, 'invalid_body'],
-    ] as const) {
-      expect(refusal(await hint(url, program, body))).toEqual([status, code]);
-    }
-    expect(declared()).toHaveLength(2);
-  });
-
-  it('reaches only programs of the caller’s tenant', async () => {
-    const engine = await fakeEngine();
-    const overrides = { auth: { keys: TENANTS }, admin: { port: 0 }, policy: { foresight: 'declared' } };
-    const { url, adminUrl, declared } = await declaring(engine, overrides);
-    await chat(url, {}, { ...bearer('a'), 'x-maitred-program': 'p' });
-    const statuses = [
-      await hint(url, 'p', { remaining: REST }),
-      await hint(url, 'p', { remaining: REST }, bearer('b')),
-      await hint(url, 'a%3Ap', { remaining: REST }, bearer('b')),
-    ].map(({ status }) => status);
-    expect([statuses, declared()]).toEqual([[401, 404, 404], [undefined]]);
-    const got = await hint(url, 'p', { remaining: REST }, bearer('a'));
-    expect(got.json()).toMatchObject({ used: true, tenant: 'a' });
-    expect((await post(`${adminUrl}/programs/p/hint?tenant=a`, { remaining: REST })).status).toBe(200);
-    expect(declared()).toEqual([undefined, REST, REST]);
   });
 });
 
@@ -176,13 +133,13 @@ describe('a registered workflow', () => {
   });
 
   it('is bounded in number, nodes and bytes, and refused with the field to change', async () => {
-    const limits = { workflowsPerTenantMax: 1, workflowNodesMax: 2, workflowBytes: 1024 };
-    const { url } = await world([await fakeEngine()], { limits });
-    expect((await register(url, LOOP)).status).toBe(200);
+    const { url } = await world([await fakeEngine()]);
+    const names = Array.from({ length: 100 }, (_, at) => (at === 0 ? 'fix' : `w${at}`));
+    for (const name of names) expect((await register(url, { ...LOOP, name })).status).toBe(200);
     for (const [body, status, code, param] of [
       [{ ...LOOP, name: 'two' }, 409, 'workflows_full', null],
-      [{ ...LOOP, nodes: ['a', 'b', 'c'].map(node) }, 400, 'invalid_body', 'nodes'],
-      [{ ...LOOP, name: 'x'.repeat(2000) }, 413, 'body_too_large', null],
+      [{ ...LOOP, nodes: Array.from({ length: 257 }, (_, at) => node(`n${at}`)) }, 400, 'invalid_body', 'nodes'],
+      [{ ...LOOP, name: 'x'.repeat(70_000) }, 413, 'body_too_large', null],
       [
         { ...LOOP, edges: [{ from: 'agent', to: 'agent', probability: 2 }] },
         400,
@@ -234,7 +191,7 @@ describe('x-maitred-forecast', () => {
     // The programs before it took the declared 20 ms an output token, and some time of this machine.
     expect(told[8]).toMatch(/^declared; remaining-ms=\d{3,4}$/);
     // A new declaration counts from the service that the program has attained by then.
-    await hint(url, 'p9', { remaining: { promptTokens: 0, outputTokens: 9 } });
+    await chat(url, { maitred: { remaining: { promptTokens: 0, outputTokens: 40 } } }, named('p9'));
     const forecast = { source: 'declared', used: true, remaining_seconds: expect.any(Number) as number };
     expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast });
     const { text } = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };

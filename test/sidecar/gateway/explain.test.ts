@@ -13,6 +13,7 @@ import {
   waiting,
   world,
 } from './world.js';
+import { run } from '../../support/command-line.js';
 
 interface Call {
   readonly call: string;
@@ -58,6 +59,11 @@ describe('a waiting call', () => {
       { id: 'second', state: 'waiting', current_wait_cause: 'window' },
     ];
     expect(programs).toMatchObject(rows);
+    expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: rows });
+    const { out } = await run(['why', '--url', url]);
+    expect(out.replaceAll('\n', ' ')).toMatch(
+      /^Call \S+ of program "second" has waited .* s\. It waits for the window/,
+    );
     // Neither has promotions: of equals, those that wait come first.
     for (const sort of ['promotions', '-promotions'])
       expect((await ask(`${url}/programs?sort=${sort}`)).json()).toMatchObject({ programs: rows.toReversed() });
@@ -67,7 +73,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(told.calls[0]!.call);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /has waited .* s at level 0 .*1 call in flight, of 1 at most\. No call is ahead of it\. After another .* it goes first, and idle contexts are evicted for it/,
+      /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 .* After another .* it goes first, and idle contexts are evicted for it/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();
@@ -99,6 +105,8 @@ describe('a program', () => {
       /would enter level 0 of 0 to \d+ \(0 goes first\), because it has received .* of engine time/,
     );
     expect(idle.text).toContain('because its prompt is short');
+    expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });
+    expect((await run(['why', '--url', url])).out).toBe('No call waits.\n');
     expect((await ask(`${url}/programs/${idle.last_call.call}/explain`)).json()).toMatchObject({
       program: { id: 'second' },
     });

@@ -64,17 +64,6 @@ describe('an engine that fails before the first byte', () => {
     expect(engine.seen).toHaveLength(3);
   });
 
-  it('dies after it has joined: another engine answers', async () => {
-    const bad = await fakeEngine();
-    const good = await fakeEngine();
-    const { url } = await world([bad, good], PATIENT);
-    await bad.close();
-    for (let i = 0; i < 4; i++) {
-      const got = await chat(url);
-      expect([got.status, got.headers['x-maitred-engine']]).toEqual([200, good.id]);
-    }
-  });
-
   it('hangs: another engine answers; with no other, 504', async () => {
     const [a, b, good] = await goodAndBad(hang, completion());
     const quick = { ...PATIENT, timeouts: { firstByteMs: 100 }, limits: { attemptsMax: 2 } };
@@ -104,12 +93,6 @@ describe('an engine that fails before the first byte', () => {
     const { url } = await world([a, b], PATIENT);
     const { text } = await chat(url, { stream: true });
     expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
-  });
-
-  it('ends its stream before the first event: another engine answers', async () => {
-    const [a, b] = await goodAndBad(stream([]), stream());
-    const { url } = await world([a, b], PATIENT);
-    expect((await chat(url, { stream: true })).text).toBe(STREAM.join(''));
   });
 
   it('sends more than is taken: 502 at once, since it would do so again', async () => {

@@ -104,13 +104,6 @@ describe('a request on its way to the engine', () => {
     await expect.poll(async () => (await chat(url)).status).not.toBe(503);
     expect(engine.seen.some((seen) => seen.url === '/deep/path/v1/chat/completions')).toBe(true);
   });
-
-  it('carries the priority of its level to engines that have one', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'vllm' }] });
-    await chat(url, { priority: 77 });
-    expect(engine.last.body.toString()).toBe(chatBody({ priority: 0 }));
-  });
 });
 
 describe('an answer on its way to the client', () => {

@@ -124,61 +124,6 @@ describe('a path that changes an engine', () => {
     ] as const)
       expect([path, (await ask(`${url}${path}`)).status]).toEqual([path, status]);
   });
-
-  const PERMITTED = { admin: { enginePaths: ['/v1/load_lora_adapter', '/sleep'], token: 'admin-token' } };
-  const adapter = (url: string, path = '/v1/load_lora_adapter') =>
-    ask(`${url}/every-engine${path}`, {
-      headers: { ...JSON_TYPE, ...bearer('admin-token') },
-      body: '{"lora_name":"x"}',
-    });
-
-  it('is sent to every engine by an operator, without the operator’s token', async () => {
-    const engines = [await fakeEngine(), await fakeEngine()];
-    const { url } = await world(engines, PERMITTED);
-    const got = await adapter(url, '/v1/load_lora_adapter?level=1');
-    expect(got.status).toBe(200);
-    expect(got.json()['engines']).toMatchObject(engines.map(({ id }) => ({ id, status: 200 })));
-    for (const { seen } of engines) {
-      expect(seen.map(({ url: at, body }) => [at, body.toString()])).toEqual([
-        ['/v1/load_lora_adapter?level=1', '{"lora_name":"x"}'],
-      ]);
-      expect(seen[0]?.headers).not.toHaveProperty('authorization');
-    }
-    expect((await ask(`${url}/every-engine/sleep`, { method: 'POST' })).status).toBe(401);
-    for (const path of ['/v1/chat/completions', '/wake_up', '/sleep%2Fx', '/sleep;/../x']) {
-      const refused = await raw(url, request('POST', `/every-engine${path}`, bearer('admin-token')));
-      expect(refused.slice(9, 12)).toMatch(/400|403/);
-    }
-    expect(engines.flatMap(({ seen }) => seen)).toHaveLength(2);
-  });
-
-  it('is off by default, for operators too', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
-    const got = await adapter(url);
-    expect([got.status, errorCode(got.text)]).toEqual([403, 'path_not_allowed']);
-    expect(engine.seen).toEqual([]);
-  });
-
-  it('is sent to no engine while one is not ready; when one refuses, all answers are told', async () => {
-    const good = await fakeEngine();
-    // Nothing listens at port 1.
-    const partial = await world([good, { url: 'http://127.0.0.1:1' }], { ...PERMITTED, health: { timeoutMs: 100 } });
-    const refused = await adapter(partial.url);
-    expect([refused.status, errorCode(refused.text)]).toEqual([503, 'no_engine']);
-    expect(good.seen).toEqual([]);
-    const bad = await fakeEngine((response) => {
-      response.statusCode = 400;
-      response.end('no such adapter');
-    });
-    const { url } = await world([good, bad], PERMITTED);
-    const got = await adapter(url);
-    expect(got.status).toBe(502);
-    expect(got.json()['engines']).toMatchObject([
-      { id: good.id, status: 200 },
-      { id: bad.id, status: 400, body: 'no such adapter' },
-    ]);
-  });
 });
 
 describe('a response of another tenant', () => {

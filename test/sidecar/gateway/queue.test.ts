@@ -80,15 +80,6 @@ describe('a call that waits', () => {
     expect((await metrics(adminUrl)).get('maitred_queue_comments_total')).toBeGreaterThanOrEqual(3);
   });
 
-  it('gets no comments when it does not stream', async () => {
-    const { url, first, open } = await behindFirst(completion(), { timeouts: { commentMs: 100 } });
-    const second = chat(url);
-    await new Promise((resolve) => setTimeout(resolve, 250));
-    open();
-    await first;
-    expect((await second).headers['content-type']).toBe('application/json');
-  });
-
   it('for longer than allowed gets 408 and when to ask again; one that streams waits on', async () => {
     const { url, first, open } = await behindFirst(
       stream(),

@@ -13,7 +13,7 @@ import { millis, POLICY_NAMES, TENANTS_NAMES, type LogLine } from '../../../src/
 import { arrived, cancelled, ended, reported, woke } from '../../support/core-events.js';
 import { Dice } from '../../support/dice.js';
 import { folderOf } from '../../support/folder.js';
-import { JSON_TYPE, ask, configOf, metrics, post, until, world } from './world.js';
+import { JSON_TYPE, ask, configOf, metrics, until, world } from './world.js';
 
 type Logged = Record<string, unknown>;
 
@@ -86,8 +86,6 @@ describe('a recorded gateway', () => {
       await engines[0]!.close();
       await Promise.all(programs);
       await until(async () => /"state":"ejected"/.test((await ask(`${adminUrl}/engines`)).text));
-      const remaining = { promptTokens: 9, outputTokens: 9 };
-      await post(`${adminUrl}/programs/secret-7/hint`, { remaining });
       await ask(`${adminUrl}/programs/secret-7/end`, { method: 'POST' });
       await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
       await gateway.close();

@@ -1,22 +1,16 @@
 import { createParser } from 'eventsource-parser';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { describe, expect, it } from 'vitest';
-import type { z } from 'zod';
-import { adminRoutes } from '../../../sidecar/admin/admin.js';
-import { programRoutes } from '../../../sidecar/admin/program-routes.js';
-import * as answers from '../../../sidecar/admin/answers.js';
-import { openApi } from '../../../sidecar/admin/openapi.js';
+import type { PastCallList, ProgramPage } from '../../../sidecar/admin/answers.js';
 import { pageRoutes } from '../../../sidecar/admin/page.js';
-import type { Context, Demo } from '../../../sidecar/context.js';
+import type { Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
+import { VERSION } from '../../../sidecar/version.js';
 import { familyOf } from '../../../sidecar/apis/index.js';
 import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
-import { ROOT } from '../../support/tree.js';
 import {
-  JSON_TYPE,
   ask,
   chat,
   cleanUp,
@@ -53,29 +47,11 @@ async function watch(url: string) {
 }
 
 describe('the admin API', () => {
-  it('is described in docs/openapi.yaml (npm run docs writes it anew)', async () => {
-    const text = `# Generated from sidecar/admin/openapi.ts by \`npm run docs\`.\n${stringify(JSON.parse(JSON.stringify(openApi())), { lineWidth: 120, aliasDuplicateObjects: false })}`;
-    await expect(text).toMatchFileSnapshot(`${ROOT}docs/openapi.yaml`);
-  });
-
-  it('has every path and method in its description, and no other', () => {
-    const context = {} as Context;
-    const routes = { ...adminRoutes(context), ...programRoutes(context, true) };
-    const served = Object.entries(routes).map(([path, handlers]) => [
-      path.replace(/:(\w+)/g, '{$1}').replace('*', '{path}'),
-      Object.keys(handlers).map((method) => method.toLowerCase()),
-    ]);
-    const { paths } = openApi() as { paths: Record<string, object> };
-    const described = Object.entries(paths).map(([path, methods]) => [path, Object.keys(methods)]);
-    expect(described.toSorted()).toEqual(served.toSorted());
-  });
-
-  it('answers as described', async () => {
+  it('shows programs, calls, engines and totals', async () => {
     const held = gate();
     const engine = await fakeEngine(completion(CACHED));
     const { url } = await world([engine], {
       engines: [{ url: engine.url, kind: 'openai', id: 'e', window: 1, capacityTokens: 1000 }],
-      admin: { enginePaths: ['/v1/x'] },
       // The first test of a file on a busy machine.
       health: { timeoutMs: 30_000 },
     });
@@ -86,63 +62,46 @@ describe('the admin API', () => {
     };
     const calls = ['p', 'q'].map((program) => chat(url, {}, named(program)));
     await until(async () => (await ask(`${url}/queue`)).json()['waiting'] === 1);
-    const check = async (schema: z.ZodType, path: string, init = {}) => {
-      const got = await ask(`${url}${path}`, init);
-      expect([path, schema.safeParse(got.json()).error]).toEqual([path, undefined]);
-      return got.json();
-    };
+    const read = async (path: string, init = {}) => (await ask(`${url}${path}`, init)).json();
     const post = { method: 'POST' };
-    expect(await check(answers.programPage, '/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
+    expect(await read('/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
       programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
     });
-    expect(await check(answers.programDetail, '/programs/q')).toMatchObject({
+    expect(await read('/programs/q')).toMatchObject({
       threads: [{ active: [{ text: expect.stringContaining('It waits for the window') as string }] }],
     });
-    expect(await check(answers.pastCalls, '/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
-    await check(answers.engineList, '/engines');
-    expect(await check(answers.engine, '/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
-    await check(answers.queue, '/queue');
-    expect(await check(answers.totals, '/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
-    expect(await check(answers.history, '/history?range=1d')).toMatchObject({
+    expect(await read('/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
+    expect(await read('/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
+    expect(await read('/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
+    expect(await read('/history?range=1d')).toMatchObject({
       range: '1d',
       step_seconds: 1440,
       queue_seconds: { count: expect.arrayContaining([1]) as number[] },
       marks: [{ text: 'started' }],
     });
-    await check(answers.history, '/history');
     expect((await ask(`${url}/history?range=2h`)).json()).toMatchObject({ error: { param: 'range' } });
-    await check(answers.gatewayState, '/gateway');
-    await check(answers.alive, '/healthz');
-    await check(answers.alive, '/health');
-    await check(answers.version, '/version');
     expect((await ask(`${url}/`)).headers['location']).toBe('/ui');
-    await check(answers.ready, '/readyz');
-    await check(answers.error, '/programs/unknown');
-    await check(answers.error, '/demo', post);
+    expect(await read('/demo', post)).toMatchObject({ error: { code: 'unknown_path' } });
+    expect(await read('/health')).toEqual(await read('/healthz'));
+    expect(await read('/version')).toEqual({ version: VERSION });
     held.open();
     await Promise.all(calls);
-    await check(answers.everyEngine, '/every-engine/v1/x', {
-      body: '{}',
-      headers: { 'content-type': 'application/json' },
-    });
-    const hint = { headers: JSON_TYPE, body: '{"remaining":{"promptTokens":1,"outputTokens":2}}' };
-    await check(answers.hinted, '/programs/p/hint', hint);
-    await check(answers.ended, '/programs/p/end', post);
-    expect(await check(answers.endedPrograms, '/ended')).toMatchObject({
+    await read('/programs/p/end', post);
+    expect(await read('/ended')).toMatchObject({
       programs: [{ id: 'p', cause: 'ended', calls: 2, model: 'm', identified_by: 'x-maitred-program', engine: 'e' }],
     });
-    expect(await check(answers.engine, '/engines/e/drain', post)).toMatchObject({ state: 'draining' });
-    expect(await check(answers.engine, '/engines/e/undrain', post)).toMatchObject({ state: 'joining' });
-    await check(answers.engine, '/engines/e/drain', post);
-    await check(answers.removed, '/engines/e', { method: 'DELETE' });
+    expect(await read('/engines/e/drain', post)).toMatchObject({ state: 'draining' });
+    expect(await read('/engines/e/undrain', post)).toMatchObject({ state: 'joining' });
+    await read('/engines/e/drain', post);
+    await read('/engines/e', { method: 'DELETE' });
   });
 
   it('shows the estimate against pass-through, if there is one', async () => {
     const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
-    expect(answers.totals.parse((await ask(`${url}/totals`)).json()).shadow).toEqual(SHADOW.latest());
+    expect((await ask(`${url}/totals`)).json()['shadow']).toEqual(SHADOW.latest());
     expect((await ask(`${url}/metrics`)).text).toContain('maitred_shadow_gain_ratio{model="m",bound="mean"} 1.3\n');
     const off = await world([await fakeEngine()]);
-    expect(answers.totals.parse((await ask(`${off.url}/totals`)).json()).shadow).toBeNull();
+    expect((await ask(`${off.url}/totals`)).json()['shadow']).toBeNull();
   });
 
   it('selects programs by tenant, engine, state and text', async () => {
@@ -150,7 +109,7 @@ describe('the admin API', () => {
     const { url } = await world([engine]);
     for (const name of ['Alpha', 'alphabet', 'beta']) await chat(url, {}, named(name));
     const select = async (query: string) => {
-      const { programs, total } = answers.programPage.parse((await ask(`${url}/programs?${query}`)).json());
+      const { programs, total } = (await ask(`${url}/programs?${query}`)).json() as unknown as ProgramPage;
       expect(total).toBe(programs.length);
       return programs.map(({ id }) => id);
     };
@@ -166,7 +125,7 @@ describe('the admin API', () => {
     let fleets = 0;
     const demo = { progress: undefined as Demo['progress'], start: () => (fleets += 1) };
     const { url } = await world([], {}, { demo });
-    const state = async () => answers.gatewayState.parse((await ask(`${url}/gateway`)).json());
+    const state = async () => (await ask(`${url}/gateway`)).json();
     expect(await state()).toMatchObject({ demo: 'idle', demo_programs: null });
     demo.progress = { ended: 14, total: 80 };
     expect(await state()).toMatchObject({ demo: 'running', demo_programs: demo.progress });
@@ -190,7 +149,7 @@ describe('ended calls', () => {
     await chat(url, {}, named('p'));
     await ask(`${url}/programs/p/end`, { method: 'POST' });
     const callsOf = async (key: string) =>
-      answers.pastCalls.parse((await ask(`${url}/programs/${key}/calls`)).json()).calls;
+      ((await ask(`${url}/programs/${key}/calls`)).json() as unknown as PastCallList).calls;
     const [first, second] = await callsOf('default:p');
     expect(first).toMatchObject({ outcome: 'completed', status: 200, reason: 'direct', level: 0, attempts: 1 });
     expect(first?.first_token_seconds).toBeGreaterThanOrEqual(0);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { replay } from '../../../bench/identity/replay.js';
 import type { Engine, Run } from '../../../bench/identity/replay.js';
-import { smolCode } from '../../../bench/identity/shapes.js';
 import { createCaller } from './caller.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { answer, said } from './caller.js';
@@ -113,13 +112,6 @@ describe(`${RUNS} runs in lockstep whose answers begin alike`, () => {
         engineOf('kimi', () => false),
       ).programs,
     ).toBe(RUNS);
-  });
-
-  it('are so too where the client writes on in the answer (smolagents CodeAgent)', () => {
-    const runs = Array.from({ length: RUNS }, () => smolCode('Do it.'));
-    const code: Engine = (_run, call) =>
-      said('assistant', `Thought: I shall print step ${call}.\n<code>\nprint(${call})`);
-    expect(scoreOf(runs, code).programs).toBe(RUNS);
   });
 });
 

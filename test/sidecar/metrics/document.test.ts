@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest';
-import { fileOf } from '../../support/folder.js';
+import { DnsServer } from '../discovery/dns-server.js';
 import { documentedMetrics } from '../../support/promql.js';
 import { hasPromtool, promtool } from '../../support/promtool.js';
 import {
+  cleanUp,
   DONE_EVENT,
   STREAM,
   USAGE_EVENT,
@@ -38,9 +39,14 @@ async function exercised(): Promise<World> {
     await (streams ? stream([STREAM[0]!, USAGE_EVENT, DONE_EVENT]) : completion())(response, seen, request);
   });
   const bad = await fakeEngine((response) => void response.writeHead(500).end());
-  const path = fileOf('engines.json', JSON.stringify([{ url: (await fakeEngine()).url, models: ['other'] }]));
+  const dns = await DnsServer.start();
+  cleanUp(() => dns.close());
+  const { port } = new URL((await fakeEngine()).url);
+  dns.answer = [{ type: 'A', value: '127.0.0.1' }];
   const all = await world([good, bad], {
-    discovery: [{ file: { path }, kind: 'openai' }],
+    discovery: [
+      { dns: { name: 'e.example', port: Number(port), servers: [dns.address] }, kind: 'openai', models: ['other'] },
+    ],
     auth: { keys: keysOf(...TENANTS) },
     admin: { port: 0 },
     engines: [

@@ -85,10 +85,10 @@ describe('the rest of a workflow', () => {
     );
   });
 
-  it('is told within the limits of a graph: a thousand nodes', () => {
-    const ids = Array.from({ length: 1000 }, (_, place) => String(place));
+  it('is told within the limits of a graph: 256 nodes', () => {
+    const ids = Array.from({ length: 256 }, (_, place) => String(place));
     const edges = ids.slice(1).map((to, place) => ({ from: String(place), to }));
-    expect(rest({ nodes: ids.map((id) => node(id)), edges })['0']).toMatchObject({ calls: 1000 });
+    expect(rest({ nodes: ids.map((id) => node(id)), edges })['0']).toMatchObject({ calls: 256 });
   });
 });
 

@@ -61,19 +61,4 @@ describe('prefix-aware', () => {
       undefined,
     ]);
   });
-
-  it('forgets what a lost engine held', () => {
-    const balancer = prefixAware(prefixOf);
-    balancer.dispatched?.(call(blocks(5)), a);
-    balancer.lost?.(a);
-    expect(balancer.place(call(blocks(5)), undefined, [a, b])).toBeUndefined();
-  });
-
-  it('remembers a bounded number of blocks for each engine', () => {
-    const balancer = prefixAware(prefixOf);
-    balancer.dispatched?.(call(blocks(5)), a);
-    balancer.dispatched?.(call(blocks(65_536, 1_000)), a);
-    expect(balancer.place(call(blocks(5)), undefined, [a, b])).toBeUndefined();
-    expect(balancer.place(call(blocks(5, 1_000)), undefined, [a, b])).toBe(a);
-  });
 });

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { LasDecayed } from '../../../sim/policies/las-decayed.js';
 import type { CoreChanges } from '../../support/core-config.js';
 import { Desk, orderFrom, use } from '../../support/core-desk.js';
-import { cancelled } from '../../support/core-events.js';
 
 /** One slot, so that everything after the first call waits. */
 function narrowDesk(changes: CoreChanges = {}): Desk {
@@ -45,34 +44,5 @@ describe('las-decayed', () => {
     desk.pass(20_000);
     desk.arrive('n40');
     expect(orderFrom(desk, 'run')).toEqual(['n20', 'p1', 'n40']);
-  });
-
-  it.each(['refused', 'lost', 'busy', 'waiting'] as const)(
-    'charges a call without an answer only if an engine worked on it: %s',
-    (how) => {
-      const desk = narrowDesk();
-      if (how === 'waiting') desk.arrive('first');
-      desk.arrive('gone', { program: 'p', prompt: 30_000 });
-      if (how === 'busy') desk.fail('gone', 'busy', 10);
-      if (how === 'refused' || how === 'lost') desk.fail('gone', how);
-      else desk.tell(cancelled('gone'));
-      desk.pass(10);
-      if (how !== 'waiting') desk.arrive('first');
-      desk.arrive('p1', { program: 'p' });
-      desk.arrive('n1');
-      expect(orderFrom(desk, 'first')).toEqual(how === 'lost' ? ['n1', 'p1'] : ['p1', 'n1']);
-    },
-  );
-
-  it('keeps its first queue for promotions', () => {
-    const desk = narrowDesk({ starvation: { beta: 1, floorMs: 1_000 } });
-    use(desk, 'p', 0, 30_000, 0);
-    desk.arrive('run');
-    desk.arrive('p1', { program: 'p' });
-    desk.pass(1_000);
-    desk.arrive('n1');
-    expect(orderFrom(desk, 'run')).toEqual(['p1', 'n1']);
-    expect(desk.dispatchOf('p1')).toMatchObject({ level: 0, reason: 'promoted' });
-    expect(desk.dispatchOf('n1')?.level).toBe(1);
   });
 });

@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { makeSteps, SIM_POLICIES, type SimPolicyName } from '../../../sim/policies/policies.js';
-import { POLICY_NAMES } from '../../../src/index.js';
 import type { AgentProgram } from '../../../workloads/program.js';
-import { agentProgram, play, programOf, recorded, stepsOf, type PlayOptions } from '../../support/sim-play.js';
+import { agentProgram, play, programOf, stepsOf } from '../../support/sim-play.js';
 
 const small = { promptTokens: 100, outputTokens: 10 };
 /** Room for one call at a time, and nobody moved to the front. */
@@ -45,32 +44,13 @@ describe('clairvoyant retention', () => {
 });
 
 describe('the policies that can be compared', () => {
-  it('are those of the core and seven more', () => {
-    const more = ['las-decayed', 'srpt', 'srpt-promoted', 'sjf', 'gittins', 'mean-rest'];
-    expect(SIM_POLICIES).toEqual([...POLICY_NAMES, ...more]);
-  });
-
-  it.each([
-    ['srpt', ['short 1', 'short 2', 'short 3', 'long']],
-    ['srpt-promoted', ['long', 'short 1', 'short 2', 'short 3']],
-  ] as const)('let waiting move calls, or not: %s', (policy, wanted) => {
-    const call = { ...small, outputTokens: 300 };
-    const programs = ['short 1', 'short 2', 'short 3'].map((id) => programOf(id, 2, [call]));
-    const starvation = { beta: 1, floorMs: 3000, waitMsMax: 3500 };
-    const settings = { ...NARROW, starvation };
-    expect(order(policy, [programOf('long', 1, [{ ...call, outputTokens: 3000 }]), ...programs], settings)).toEqual(
-      wanted,
-    );
-  });
-
-  it('go by whole programs, by calls, or by arrival', () => {
+  it('go by whole programs, or by arrival', () => {
     const programs = [
       programOf('long', 1, [{ ...small, outputTokens: 200 }]),
       programOf('four short calls', 2, [small, small, small, small]),
       programOf('middling', 3, [{ ...small, outputTokens: 25 }]),
     ];
     expect(order('srpt', programs)).toEqual(['middling', 'four short calls', 'long']);
-    expect(order('sjf', programs)).toEqual(['four short calls', 'middling', 'long']);
     expect(order('fcfs-window', programs)).toEqual(['long', 'four short calls', 'middling']);
   });
 
@@ -93,66 +73,8 @@ describe('the policies that can be compared', () => {
   });
 });
 
-describe('bounds for learning', () => {
-  const call = (outputTokens: number) => ({ promptTokens: 100, outputTokens });
-  /** Of a program with 300 tokens behind it and a new one, the program that goes first, in a run with such others. */
-  function first(policy: 'gittins' | 'mean-rest' | 'srpt', others: readonly number[]): string | undefined {
-    const config = configSchema.parse(NARROW);
-    const programs = [
-      programOf('begun', 0, [call(300), { ...call(100), gapMs: 2000 }]),
-      programOf('holds', 1, [call(500)]),
-      programOf('new', 4000, [call(90)]),
-      ...others.map((outputTokens, index) => programOf(`${index}`, 1e5 * (index + 1), [call(outputTokens)])),
-    ];
-    const { callRecords } = play(programs, {
-      engines: 1,
-      scheduler: (sizesMs) => makeSteps(policy, config, makeBalancer(config.balancer), { sizesMs }),
-    });
-    return callRecords.find(({ program, call: index }) => program === 'new' || index === 1)?.program;
-  }
-
-  it.each([
-    // Others that got 300 tokens are about to end; have long to go; or, equally many, either.
-    ['begun', 'begun', [310, 310, 310, 310, 310, 310, 310, 310]],
-    ['new', 'new', [50, 50, 50, 3000, 3000, 3000, 3000, 3000, 3000, 3000, 3000]],
-    ['begun', 'new', [50, 50, 50, 310, 310, 310, 310, 6000, 6000, 6000, 6000]],
-  ])('go by the sizes of all programs: first comes %s by index, %s by mean rest', (byIndex, byRest, others) => {
-    expect([first('gittins', others), first('mean-rest', others)]).toEqual([byIndex, byRest]);
-    expect(first('srpt', others)).toBe('new');
-  });
-});
-
-it('a scheduler that asks is told the sizes of the programs that are to run, and no others', () => {
-  const programs = [30, 10, 20].map((outputTokens, index) =>
-    programOf(`${index}`, index, [{ ...small, outputTokens }]),
-  );
-  let sizes: readonly number[] = [];
-  const scheduler: PlayOptions['scheduler'] = (sizesMs) => {
-    sizes = sizesMs();
-    return stepsOf('plas');
-  };
-  const { callRecords } = play(programs.values(), { maxPrograms: 2, scheduler });
-  expect(callRecords.map(({ program }) => program)).toEqual(['1', '0']);
-  const aloneMs = callRecords.map(({ dispatchedMs, endedMs }) => endedMs - dispatchedMs);
-  expect(sizes).toHaveLength(2);
-  expect(sizes[1]! / sizes[0]!).toBeCloseTo(aloneMs[1]! / aloneMs[0]!, 0);
-});
-
 describe.each(SIM_POLICIES)('the policy %s', (policy) => {
   const crowd = Array.from({ length: 12 }, (_, index) => agentProgram(`p${index}`, index * 200, 5));
-
-  it('gives every call an engine once, and the same commands each time', () => {
-    const runs = [1, 2].map(() => {
-      const { steps, log } = recorded(stepsOf(policy));
-      const { programOutcomes } = play(crowd, { scheduler: steps, kvTokens: 14_000, alone: false });
-      expect(programOutcomes).toEqual({ completed: 12 });
-      return log.flatMap(({ commands }) => commands);
-    });
-    expect(runs[0]).toEqual(runs[1]);
-    const sent = runs[0]!.flatMap((command) => (command.type === 'dispatch' ? [command.call] : []));
-    expect(sent).toHaveLength(60);
-    expect(new Set(sent).size).toBe(60);
-  });
 
   it('leaves no call behind when it refuses some', () => {
     const settings = {

@@ -224,22 +224,6 @@ describe('engines', () => {
     expect(of(under({}, { programs: [large] }).log, 'callArrived')).toEqual([]);
   });
 
-  it('have no room in bursts, and say for how long', () => {
-    const { log, played } = under({ busy: { share: 0.3, burstMs: 1000, restMs: 250 } });
-    const busy = of(log, 'callFailed');
-    expect(busy.length).toBeGreaterThan(5);
-    for (const event of busy) expect(event).toMatchObject({ failure: 'busy', restMs: 250 });
-    expect(played.programOutcomes).toEqual({ completed: 24 });
-  });
-
-  it('break connections before the first byte; the gateway tries again', () => {
-    const { log, played } = under({ broken: { share: 0.1 } });
-    const broken = of(log, 'callFailed');
-    expect(broken.length).toBeGreaterThan(10);
-    for (const event of broken) expect(event.failure).toBe('broken');
-    expect(played.callOutcomes['completed']).toBeGreaterThan(215);
-  });
-
   it('are lost with their caches and what runs on them, and come back on probation', () => {
     const losing = { clients: { streamShare: 0.5 }, engineLoss: { atMs: [4000, 4000, 9000], restartMs: 1000 } };
     const { log } = under(losing);

@@ -51,14 +51,4 @@ describe('declared work', () => {
     expect(long).toEqual([10, 3, 3]);
     expect(after).toEqual([100, 50, 20]);
   });
-
-  it('is mistaken for the set share of programs', () => {
-    const declarations = new Declarations(new Draws(1), { spread: 1, mistakenShare: 0.25 });
-    const sizes = Array.from({ length: 400 }, (_, index) => 1 + index);
-    const wrong = sizes.filter((outputTokens, index) => {
-      const [job] = jobs(index, inChain([{ gapMs: 0, promptTokens: 1, outputTokens }])) as [Job];
-      return declarations.remaining(job).outputTokens !== outputTokens;
-    });
-    expect(wrong.length / sizes.length).toBeCloseTo(0.25, 1);
-  });
 });

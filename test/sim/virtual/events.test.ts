@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/index.js';
 import {
-  PRESET,
   agentProgram,
   play,
   programOf,
@@ -62,23 +61,5 @@ describe('what the scheduler is told', () => {
     expect(fresh.slice(0, 4).map(({ now }) => now)).toEqual([0, 500, 1000, 1500]);
     expect(fresh.map(({ kvUsage }) => kvUsage).slice(0, 2)).toEqual([0, expect.closeTo(0.019, 2)]);
     expect(stale.slice(0, 4)).toEqual(fresh.slice(0, 4).map((report) => ({ ...report, now: report.now + 1000 })));
-  });
-
-  it('hands the level on to engines that go by priority', () => {
-    const heavy = { promptTokens: 4000, outputTokens: 600 };
-    const programs = [
-      programOf('old', 0, [heavy, heavy]),
-      // Holds the only slot when the second call of the first program and a new program come.
-      programOf('holds', 1, [{ promptTokens: 100, outputTokens: 300 }]),
-      programOf('new', 9000, [{ promptTokens: 100, outputTokens: 10 }]),
-    ];
-    const ends = (scheduling: 'fcfs' | 'priority') =>
-      play(programs, {
-        scheduler: stepsOf('plas', { admission: { window: 100, gate: 0 } }),
-        engines: 1,
-        engine: { preset: { ...PRESET, slots: 1 }, blockSize: 16, scheduling },
-      }).programRecords.map(({ program }) => program);
-    expect(ends('fcfs').at(-1)).toBe('new');
-    expect(ends('priority').at(-1)).toBe('old');
   });
 });

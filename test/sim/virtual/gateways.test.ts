@@ -33,7 +33,7 @@ it.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(
       arrivals: { type: 'open', ratePerSecond: 0.5 * engines * window, cv: 1 },
       seed,
       engines,
-      engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+      engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
       scheduler: () => makeSteps('plas', config, makeBalancer(config.balancer)),
       cluster,
       observer: { callEnded: (call) => calls.push(call), programEnded: () => undefined },

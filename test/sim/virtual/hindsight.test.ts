@@ -62,7 +62,7 @@ describe('what a policy knows', () => {
     const [short, long] = [0, 30].map((more) => {
       const { steps, log } = recorded(stepsOf('plas'));
       const prefixes: (readonly number[])[] = [];
-      const scheduler: WorldOptions['scheduler'] = (_sizesMs, prefixOf) => ({
+      const scheduler: WorldOptions['scheduler'] = (prefixOf) => ({
         ...steps,
         step(event, now) {
           if (event.type === 'callArrived' && now < 20_000) prefixes.push(prefixOf(event.call));

@@ -29,7 +29,7 @@ export function simulate(setting: Setting, policy: PolicyName, variant: number):
       arrivals: { type: 'open', ratePerSecond, cv: 1 },
       seed,
       engines,
-      engine: { preset: { ...PRESETS[preset], kvTokens }, blockSize: 16, scheduling: 'fcfs' },
+      engine: { preset: { ...PRESETS[preset], kvTokens }, blockSize: 16 },
       scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),
       alone: false,
     },

@@ -96,7 +96,6 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     const discovery = [
       { kubernetes: { service: 'vllm' } },
       { kubernetes: { service: 'sglang', namespace: 'gpu' } },
-      { kubernetes: { service: 'far', kubeconfig: '/etc/kubeconfig' } },
       { dns: { name: 'engines.example', port: 8000 } },
     ];
     const objects = objectsOf({ config: { discovery } });

@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { Revivable } from '../../../processes/revivable.js';
 import {
   ask,
   bearer,
@@ -18,7 +15,7 @@ import {
   type World,
 } from '../../sidecar/gateway/world.js';
 import { noRedis, RedisServer } from '../../support/redis.js';
-import { fill, PATIENCE_MS, question, startEngines, WINDOW, type Counted } from './counted.js';
+import { PATIENCE_MS, question, startEngines, WINDOW, type Counted } from './counted.js';
 
 const GATEWAYS = 3;
 const LEASE_MS = 1500;
@@ -180,52 +177,5 @@ describe.skipIf(noRedis !== undefined)('three gateways in front of two engines',
     for (const gateway of gateways) await until(async () => (await inFlight(gateway)) === '1 of 3', PATIENCE_MS);
     open();
     await Promise.all(calls);
-  });
-
-  it('tell that they go on alone while the store stands still, and when they share again', async () => {
-    const store = await startStore();
-    const [gateway] = (await startGateways(store, await startEngines())) as [World];
-    const standing = (wanted: string) =>
-      until(async () => {
-        const got = await ask(`${gateway.adminUrl}/readyz`);
-        return got.status === 200 && got.json()['cluster'] === wanted;
-      });
-    store.pause();
-    await standing('split');
-    expect((await metrics(gateway.adminUrl)).get('maitred_cluster_store_up{pool="default"}')).toBe(0);
-    expect(gateway.logs.map(({ msg }) => msg)).toContain('no shared state: this gateway continues alone');
-    expect((await chat(gateway.url, question('alone'))).status).toBe(200);
-    store.resume();
-    await standing('shared');
-  });
-
-  it('take over the slots and the programs of one that is killed', async () => {
-    const engines = await startEngines(200);
-    const store = await startStore();
-    const rest = await world([], configOf(store, engines, 'rest'));
-    const folder = join(store.path, '..');
-    const file = join(folder, 'victim.json');
-    writeFileSync(file, JSON.stringify(configOf(store, engines, 'victim')));
-    const victim = new Revivable(['serve', '--config', file]);
-    await victim.start();
-    cleanUp(() => victim.kill());
-    await sharing(rest, 2);
-    const homes = new Set<unknown>();
-    for (const url of [victim.url, rest.url, victim.url])
-      homes.add((await chat(url, question(LONG), AGENT)).headers['x-maitred-engine']);
-    // It dies with all slots in use.
-    const broken = Array.from({ length: 2 * WINDOW }, (_, i) =>
-      chat(victim.url, question(`${i}`)).catch(() => 'broken'),
-    );
-    await sleep(300);
-    await victim.kill();
-    const killedAt = performance.now();
-    homes.add((await chat(rest.url, question(LONG), AGENT)).headers['x-maitred-engine']);
-    expect(homes.size).toBe(1);
-    expect((await ask(`${rest.adminUrl}/programs/agent`)).json()).toMatchObject({ calls: 4 });
-    await until(async () => (await clusterOf(rest))['live'] === 1);
-    expect(performance.now() - killedAt).toBeLessThan(LEASE_MS + 1000);
-    await Promise.all(broken);
-    await fill(engines, [rest.url]);
   });
 });

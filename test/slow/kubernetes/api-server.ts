@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, request } from 'undici';
@@ -98,18 +98,12 @@ export class ApiServer {
     }
   }
 
-  /** A kubeconfig for the user `maitred`. */
-  kubeconfig(): string {
-    const file = join(this.#folder, 'kubeconfig');
-    const content = {
-      'current-context': 'c',
-      contexts: [{ name: 'c', context: { cluster: 'k', user: 'u' } }],
-      clusters: [
-        { name: 'k', cluster: { server: `https://127.0.0.1:${this.#port}`, 'certificate-authority': 'apiserver.crt' } },
-      ],
-      users: [{ name: 'u', user: { token: 'maitred' } }],
-    };
-    writeFileSync(file, JSON.stringify(content));
-    return file;
-  }
+  /** As the user `maitred` reaches it. */
+  readonly cluster = () =>
+    Promise.resolve({
+      server: `https://127.0.0.1:${this.#port}`,
+      namespace: 'llm',
+      token: 'maitred',
+      tls: { ca: readFileSync(join(this.#folder, 'apiserver.crt')) },
+    });
 }

@@ -37,7 +37,7 @@ it.skipIf(LACKING !== undefined)(
     const server = await ApiServer.start();
     expect(await server.ask('POST', '/api/v1/namespaces', { metadata: { name: 'llm' } })).toBe(201);
     expect(await server.ask('POST', SLICES, slice('s1', '10.1.0.1', '10.1.0.2'))).toBe(201);
-    const kubernetes = { namespace: 'llm', service: 'vllm', kubeconfig: server.kubeconfig() };
+    const kubernetes = { namespace: 'llm', service: 'vllm' };
     const config = configSchema.parse({ discovery: [{ kubernetes }] }).discovery[0]!.kubernetes!;
     let ids: readonly string[] = [];
     const reasons: string[] = [];
@@ -51,8 +51,8 @@ it.skipIf(LACKING !== undefined)(
           const timer = setTimeout(fn, ms);
           return () => clearTimeout(timer);
         },
-        env: {},
       },
+      server.cluster,
     );
     try {
       const shows = (...pods: readonly number[]) =>

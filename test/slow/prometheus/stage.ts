@@ -7,6 +7,7 @@ import { stringify } from 'yaml';
 import { startStandIns, type Engines } from '../../../processes/engines.js';
 import { get, untilReady } from '../../../processes/http.js';
 import { freePort, serve, start, type Child, type Server } from '../../../processes/process.js';
+import { DnsServer } from '../../sidecar/discovery/dns-server.js';
 import { ROOT } from '../../support/tree.js';
 
 const TENANTS = ['alpha', 'beta', 'gamma'];
@@ -35,6 +36,7 @@ export class Stage {
   readonly #folder = mkdtempSync(join(tmpdir(), 'maitred-prometheus-'));
   #engines: Engines | undefined;
   #gateway: Server | undefined;
+  #dns: DnsServer | undefined;
   #prometheus: Child | undefined;
   #prometheusUrl = '';
   #adminUrl = '';
@@ -48,12 +50,14 @@ export class Stage {
       speed: MODEL_SPEED,
     });
     const adminPort = await freePort();
-    const [configured, ...found] = this.#engines.urls.map((url, i) => ({ id: `gpu-${i}`, url, window: 2 }));
+    const [configured, found] = this.#engines.urls;
+    this.#dns = await DnsServer.start();
+    this.#dns.answer = [{ type: 'SRV', value: `0 ${new URL(found ?? '').port} 127.0.0.1` }];
     const config = {
       listen: { port: 0 },
       admin: { port: adminPort },
-      engines: [configured],
-      discovery: [{ file: { path: this.#write('engines.yaml', found) } }],
+      engines: [{ id: 'gpu-0', url: configured, window: 2 }],
+      discovery: [{ dns: { name: 'e.example', type: 'SRV', servers: [this.#dns.address] }, window: 2 }],
       auth: { keys: TENANTS.map((tenant) => ({ tenant, sha256: sha256(`key-of-${tenant}`) })) },
       policy: { foresight: 'declared' },
       limits: { tenantSeriesMax: 2, queuedMax: 20 },
@@ -74,6 +78,7 @@ export class Stage {
 
   async close(): Promise<void> {
     for (const each of [this.#prometheus, this.#gateway, this.#engines]) await each?.stop();
+    await this.#dns?.close();
     rmSync(this.#folder, { recursive: true });
   }
 

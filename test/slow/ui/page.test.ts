@@ -128,14 +128,14 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByText('Active calls').waitFor();
     await page
       .locator('.calls')
-      .getByText(/has waited .* at level 0 .* It waits for the window/)
+      .getByText(/has waited .* It waits for the window[\s\S]* at level 0 /)
       .waitFor();
     held.open();
     await page.getByText(/Its turn came, and it ran on/).waitFor();
     await page.getByText(/Waited .* at level 0\. Answered after/).waitFor();
     await page.getByRole('button', { name: 'End this program' }).click();
     await page.getByRole('button', { name: 'End it' }).click();
-    await page.getByText('It is not in the process table').waitFor();
+    await page.getByText('The gateway no longer knows it').waitFor();
     // Its history stays.
     await page.getByText(/Its turn came/).waitFor();
     await page.goBack();

@@ -109,24 +109,6 @@ describe.skipIf(VLLM === '')(`vLLM as the gateway sees it${NEEDS}`, () => {
     const seconds = (times.time_to_first_token_ms + times.generation_time_ms) / 1000;
     expect(Number((await programRow(world, 'p'))['attained_service_seconds'])).toBeCloseTo(seconds, 2);
   });
-
-  it('goes by priorities, which needs --scheduling-policy priority', async () => {
-    const send = (name: string) => post(VLLM, '/v1/completions', { priority: name === 'high' ? 0 : 5 });
-    expect(await order(send, 'low', 'high')).toEqual(['high', 'low']);
-  });
-
-  it.each(['/v1/chat/completions', '/v1/completions', '/v1/responses'] as const)(
-    '%s tells it the level as priority',
-    async (path) => {
-      // This large window sends all calls immediately, so that the engine's own order decides.
-      const world = await gateway({ policy: { firstQuantumMs: 1 }, admission: { window: 1000, gate: 0 } });
-      await post(world.url, path, {}, { 'x-maitred-program': 'old' });
-      await until(async () => Number((await programRow(world, 'old'))['level']) > 0);
-      expect(
-        await order((program) => post(world.url, path, {}, { 'x-maitred-program': program }), 'old', 'new'),
-      ).toEqual(['new', 'old']);
-    },
-  );
 });
 
 /**
@@ -149,20 +131,6 @@ async function fill(): Promise<() => void> {
   clients.pop()?.abort();
   await until(async () => (await waitingInEngine()) === 0, LOADED_MS);
   return () => clients.pop()?.abort();
-}
-
-/** Order in which two calls that wait in the engine's own queue return; `first` was sent first. */
-async function order(send: (name: string) => Promise<unknown>, first: string, second: string): Promise<string[]> {
-  const free = await fill();
-  const done: string[] = [];
-  const calls: Promise<unknown>[] = [];
-  for (const name of [first, second]) {
-    calls.push(send(name).then(() => done.push(name)));
-    await until(async () => (await waitingInEngine()) === calls.length, LOADED_MS);
-  }
-  free();
-  await Promise.all(calls);
-  return done;
 }
 
 function totalTokens(answer: Record<string, unknown>): number {

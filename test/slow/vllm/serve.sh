@@ -11,4 +11,4 @@ exec "$venv/bin/python" "$venv/bin/vllm" serve "$model" --host 127.0.0.1 --port 
   --served-model-name tiny --dtype bfloat16 --enforce-eager \
   --max-model-len 8192 --max-num-seqs 8 --max-num-batched-tokens 1024 \
   --block-size 32 --num-gpu-blocks-override "${BLOCKS:-401}" --kv-cache-memory-bytes 1G --enable-prefix-caching \
-  --scheduling-policy priority --enable-per-request-metrics --enable-prompt-tokens-details "$@"
+  --enable-per-request-metrics --enable-prompt-tokens-details "$@"

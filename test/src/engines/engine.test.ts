@@ -27,17 +27,6 @@ describe('a lost engine', () => {
     expect(desk.engine('A').inFlight).toBe(0);
   });
 
-  it('alone of its model, keeps calls waiting until it is back', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('a');
-    desk.arrive('b', { prompt: LONG });
-    desk.tell(lost('A'));
-    expect(desk.arrive('c')).toEqual([]);
-    expect(desk.fail('a', 'broken')).toEqual([]);
-    expect(sentOut(desk.join('A', { window: 3 }))).toEqual(['a@A', 'b@A', 'c@A']);
-  });
-
   it("that comes back is nobody's home", () => {
     const desk = new Desk();
     desk.join('A');
@@ -148,25 +137,6 @@ describe('an engine on probation', () => {
 });
 
 describe('models', () => {
-  it('a call goes only to engines that serve its model', () => {
-    const desk = new Desk();
-    desk.join('A', { models: ['m'], window: 1 });
-    desk.join('B', { models: ['n'], window: 1 });
-    desk.join('C', { models: ['m', 'n'], window: 1 });
-    for (const [call, model] of [
-      ['1', 'n'],
-      ['2', 'n'],
-      ['3', 'm'],
-      ['4', 'm'],
-      ['5', 'n'],
-    ] as const)
-      desk.arrive(call, { model });
-    expect(sentOut(desk.log)).toEqual(['1@B', '2@C', '3@A']);
-    expect(sentOut(desk.finish('2'))).toEqual(['4@C']);
-    expect(sentOut(desk.finish('3'))).toEqual([]);
-    expect(sentOut(desk.finish('1'))).toEqual(['5@B']);
-  });
-
   it('an engine that comes back without a model gives its calls to others, or refuses them', () => {
     const desk = new Desk();
     desk.join('A', { models: ['m', 'n'], window: 1 });

@@ -4,6 +4,15 @@ import { engineId } from '../../../src/index.js';
 import { arrived, joined, lost, started } from '../../support/core-events.js';
 
 describe('failures of engines', () => {
+  it('a broken call goes back to its only engine, and is refused when engines have failed it too often', () => {
+    const desk = new Desk({ limits: { attemptsMax: 3 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    for (let attempt = 1; attempt < 3; attempt += 1) expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@A']);
+    expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
+    expect(desk.engine('A').inFlight).toBe(0);
+  });
+
   it('a broken call is over when as many engines as may have failed it, though more attempts are left', () => {
     const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 2 } });
     for (const engine of ['A', 'B', 'C']) desk.join(engine);

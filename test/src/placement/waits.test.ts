@@ -157,7 +157,7 @@ describe('why a call waits', () => {
       arrivals: { type: 'open', ratePerSecond: 1.2, cv: 1 },
       seed: 1,
       engines: 1,
-      engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16, scheduling: 'fcfs' },
+      engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
       scheduler: () => ({
         totals: scheduler.totals,
         step(event, nowMs) {

@@ -182,15 +182,6 @@ describe('pass-through', () => {
     for (let n = 0; n < 20; n += 1) expect(sentOut(desk.arrive(`c${n}`, { prompt: 5_000 }))).toEqual([`c${n}@A`]);
     expect(desk.engine('A')).toMatchObject({ inFlight: 20, window: Infinity });
   });
-
-  it('holds calls while no engine is up, and still honours a rest', () => {
-    const desk = new Desk({ policy: { name: 'pass-through' } });
-    desk.join('A');
-    desk.arrive('a');
-    desk.fail('a', 'unreached', 100);
-    expect(desk.arrive('b')).toEqual([]);
-    expect(sentOut(desk.pass(100))).toEqual(['a@A', 'b@A']);
-  });
 });
 
 describe('fcfs-window', () => {

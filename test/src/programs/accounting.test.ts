@@ -210,29 +210,6 @@ describe('the process table', () => {
     ]);
   });
 
-  it('an end with calls in flight waits for them, and the id begins anew meanwhile', () => {
-    const desk = openDesk();
-    runSerially(desk, 500);
-    desk.arrive('last', { program: 'p' });
-    expect(desk.tell(ended('p'))).toEqual([]);
-    desk.arrive('new', { program: 'p' });
-    expect(desk.program('p')).toMatchObject({ callsTotal: 1, serviceMs: 0 });
-    desk.pass(100);
-    expect(desk.finish('last')).toMatchObject([{ type: 'programGone', cause: 'ended', calls: 2, serviceMs: 600 }]);
-    desk.finish('new');
-    expect(desk.program('p')).toMatchObject({ callsTotal: 1, serviceMs: 100 });
-  });
-
-  it('forgets a program whose lease is over, unless it came back in time', () => {
-    const desk = openDesk({ timeouts: { leaseMs: 1_000 } });
-    runSerially(desk, 0);
-    expect(desk.passTo(999)).toEqual([]);
-    runSerially(desk, 1);
-    expect(desk.passTo(1_999)).toEqual([]);
-    expect(desk.passTo(2_000)).toMatchObject([{ type: 'programGone', program: 'p', cause: 'expired', calls: 2 }]);
-    expect(desk.program('p')).toBeUndefined();
-  });
-
   it('full: tells of the idle program that had to go, and serves a call for which there is no row', () => {
     const desk = openDesk({ limits: { programsMax: 1 } });
     runSerially(desk, 0);

@@ -97,17 +97,6 @@ describe('promotion', () => {
     desk.pass(60_000);
     expect(desk.scheduler.totals).toMatchObject({ promotions: 0, overdue: 0 });
   });
-
-  it('comes after waitMsMax whatever the ratio, and is counted', () => {
-    const desk = busyDesk({ beta: 1_000, floorMs: 100, waitMsMax: 5_000 }, 9_000);
-    desk.arrive('overdue', { program: 'old' });
-    desk.pass(4_999);
-    for (let n = 0; n < 5; n += 1) desk.arrive(`young${n}`);
-    expect(desk.scheduler.totals.overdue).toBe(0);
-    desk.pass(1);
-    expect(desk.scheduler.totals.overdue).toBe(1);
-    expect(sentOut(desk.finish('blocker'))).toEqual(['overdue@A']);
-  });
 });
 
 describe('spilling', () => {

@@ -1,14 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LogFault, logLine, millis, readLogLine, type LogLine } from '../../../src/index.js';
-import { arrived, finished, joined, reported, shared, woke } from '../../support/core-events.js';
+import { arrived, finished, joined, reported, woke } from '../../support/core-events.js';
 import { play } from '../../support/core-play.js';
 
 const again = (line: LogLine) => readLogLine(JSON.parse(logLine(line)));
-/** As gateways shared before they told each other of weights, steps and ends. */
-function withoutLearnt({ weight, steps, ended, ...event }: ReturnType<typeof shared>): object {
-  expect([weight, steps, ended]).not.toContain(undefined);
-  return event;
-}
 const now = millis(12.345678901234567);
 
 describe('a line of an event log', () => {
@@ -33,23 +28,6 @@ describe('a line of an event log', () => {
     expect(again({ now, event, commands: [] })).toEqual({ now, event, commands: [] });
   });
 
-  it.each([
-    ['told only whether an answer calls a tool', { ...finished('c'), calledTool: true }],
-    ['had the beginnings of prompts', { ...arrived('c'), prefix: [1, 2] }],
-    ['shared less with other gateways', withoutLearnt(shared('e', {}))],
-  ])('of an older version is read, which %s', (_, event) => {
-    const line = { now, event, commands: [] };
-    expect(readLogLine(structuredClone(line))).toEqual(line);
-  });
-
-  it.each([
-    { type: 'toolStarted', program: 'p', thread: '', tool: 'bash', expectedMs: 5 },
-    { type: 'toolFinished', program: 'p', thread: '', tool: 'bash' },
-    { type: 'memoryMoved', engine: 'e', program: 'p', thread: '', action: 'warm', ok: true, tokens: 3, ms: 1 },
-  ])('of an older version is read without the effect that it had: $type', (event) => {
-    expect(readLogLine({ now, event, commands: [] })).toEqual({ now, event: { type: 'programHinted', program: 'p' }, commands: [] }); // prettier-ignore
-  });
-
   const step = (event: object, commands: unknown = []) => ({ now, event, commands });
   it.each([
     [7, ''],
@@ -64,13 +42,9 @@ describe('a line of an event log', () => {
     [step({ ...arrived('c'), promptTokens: -1 }), 'event.promptTokens'],
     [step({ ...arrived('c'), promptTokens: null }), 'event.promptTokens'],
     [step({ ...arrived('c'), tenant: undefined }), 'event.tenant'],
-    [step({ ...arrived('c'), prefix: [1, '2'] }), 'event.prefix'],
     [step({ ...arrived('c'), maxToken: 1 }), 'event.maxToken'],
     [step({ ...joined('e'), models: 'm' }), 'event.models'],
     [step({ ...finished('c'), usage: { promptTokens: 1 } }), 'event.usage.outputTokens'],
-    [step({ ...finished('c'), tools: ['bash', 3] }), 'event.tools'],
-    [step({ ...finished('c'), calledTool: 'bash' }), 'event.calledTool'],
-    [step({ type: 'toolStarted', program: 'p', thread: '', tool: 'bash', expectedMs: '5' }), 'event.expectedMs'],
     [step({ type: 'callFailed', call: 'c', failure: 'bored' }), 'event.failure'],
     [step(woke, {}), 'commands'],
     [step(woke, [{ type: 'wakeAt', at: 1 }, 3]), 'commands.1'],
@@ -80,7 +54,8 @@ describe('a line of an event log', () => {
     [{ end: 'soon', steps: 1 }, 'end'],
     [{ end: 'closed' }, 'steps'],
     [{ maitredEventLog: 2, and: 'what that one has' }, 'maitredEventLog'],
-    [{ maitredEventLog: 1, maitred: '1', startedAt: '', settings: {} }, 'now'],
+    [{ maitredEventLog: 1, maitred: '1', startedAt: '', behaviour: 8, settings: {} }, 'now'],
+    [{ maitredEventLog: 1, maitred: '1', startedAt: '', now, settings: {} }, 'behaviour'],
   ])('%j is told its field', (value, field) => {
     const fault = readLogLine(value);
     expect(fault).toBeInstanceOf(LogFault);

@@ -4,7 +4,7 @@ import { programLine } from '../../../workloads/traces/maitred.js';
 import type { AgentProgram } from '../../../workloads/program.js';
 import { compose } from '../../../workloads/synthetic/compose.js';
 import { specSchema, type SpecInput } from '../../../workloads/synthetic/spec.js';
-import { openWorkload, WORKLOAD_NAMES, WORKLOADS } from '../../../workloads/synthetic/workloads.js';
+import { WORKLOAD_NAMES, WORKLOADS } from '../../../workloads/synthetic/workloads.js';
 import { readText } from '../../support/traces.js';
 import { figuresOf, take } from '../../support/workload-figures.js';
 
@@ -17,11 +17,6 @@ async function faultsOf(all: readonly AgentProgram[]): Promise<string[]> {
 
 describe.each(WORKLOAD_NAMES)('%s', (name) => {
   const workload = WORKLOADS[name];
-
-  it('is found by its name', () => {
-    expect(openWorkload(name)).toBe(workload);
-    expect(workload.name).toBe(name);
-  });
 
   it('gives the same programs for the same seed, and others for another', () => {
     expect(take(workload, 20, 7)).toEqual(take(workload, 20, 7));

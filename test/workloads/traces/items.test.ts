@@ -40,12 +40,6 @@ describe('the items of a list', () => {
     expect(await read('[1,,3,]')).toEqual(['1 1', '2 ', '3 3', '4 ']);
   });
 
-  it('end with an error where the file ends first, or goes on', async () => {
-    expect(await read('[1,{"a":2},{"a"')).toEqual(['1 1', '2 {"a":2}', '3 not_json']);
-    expect(await read('[1,')).toEqual(['1 1', '2 not_json']);
-    expect(await read('[1]\n[2]')).toEqual(['1 1', '2 not_json']);
-  });
-
   it('are those of the list, in whatever pieces it comes', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -1,4 +1,3 @@
-import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readBytes } from '../../../workloads/traces/bytes.js';
@@ -29,29 +28,9 @@ describe('the lines of a file', () => {
     expect(await read(fileOf('a.jsonl', ''))).toEqual([]);
   });
 
-  it('are unpacked from an archive', async () => {
-    expect(await read(fileOf('a.jsonl.gz', gzipSync('one\ntwo\n')))).toEqual(['1 one', '2 two']);
-  });
-
   it('are read on behind one that is too long or not UTF-8', async () => {
     const text = Buffer.concat([Buffer.from('one\n'), Buffer.of(0xff, 0x0a), Buffer.from('123456789\nfour')]);
     expect(await read(fileOf('a.jsonl', text), 8)).toEqual(['1 one', '2 not_utf8', '3 too_long', '4 four']);
-  });
-
-  it('end with an error where an archive is cut short', async () => {
-    const rows = Array.from({ length: 2000 }, (_, row) => `${row} ${Math.sin(row)}`);
-    const whole = gzipSync(rows.join('\n'));
-    const seen = await read(fileOf('a.jsonl.gz', whole.subarray(0, whole.length / 2)));
-    expect(seen.at(-1)).toMatch(/^\d+ unreadable$/);
-    expect(seen.length).toBeGreaterThan(100);
-    expect(seen.slice(0, -1)).toEqual(rows.slice(0, seen.length - 1).map((row, index) => `${index + 1} ${row}`));
-  });
-
-  it.each([
-    ['that is no archive', () => fileOf('a.jsonl.gz', 'one\ntwo\n')],
-    ['that is not there', () => `${fileOf('a.jsonl', '')}.missing`],
-  ])('are refused of a file %s', async (_, file) => {
-    expect(await read(file())).toEqual(['1 unreadable']);
   });
 
   it('are the same however long they are', async () => {

@@ -1,0 +1,264 @@
+import type { TenantsName, WaitCause } from '../../src/index.js';
+
+/* The answers of the admin API about engines, queues and the gateway. Times are seconds, sizes tokens. */
+
+/** A wall-clock time, with fractions. */
+export type UnixSeconds = number;
+
+/** Of calls or programs that ended. */
+interface Spread {
+  readonly count: number;
+  readonly mean: number | null;
+  readonly p50: number | null;
+  readonly p99: number | null;
+}
+
+/** A value for each step. */
+type Column = readonly (number | null)[];
+
+interface Spreads {
+  readonly count: readonly number[];
+  readonly p50: Column;
+  readonly p99: Column;
+}
+
+export interface Engine {
+  readonly id: string;
+  readonly url: string;
+  readonly kind: string;
+  /** `config`, `admin`, or the source that found it; null: it is being removed. */
+  readonly source: string | null;
+  readonly state: 'joining' | 'up' | 'probation' | 'ejected' | 'draining';
+  /** Unix time in seconds since which it is out of service; null: it is not, or that is not known. */
+  readonly down_since: number | null;
+  /** The last error; null: none. */
+  readonly down_reason: string | null;
+  /** Until it is asked again; null: it is in service, or drains. */
+  readonly probe_in_seconds: number | null;
+  readonly models: readonly string[];
+  /** Most calls in flight; null: no limit, or not in service. */
+  readonly window: number | null;
+  readonly in_flight: number;
+  /** Tokens of running and resident contexts. */
+  readonly working_set_tokens: number;
+  /** Those of them of idle contexts, kept for a return. */
+  readonly idle_tokens: number;
+  /** Most tokens of running contexts; null: no gate. */
+  readonly gate_tokens: number | null;
+  /** Most tokens of the working set, more than that with host memory; null: no gate. */
+  readonly rest_tokens: number | null;
+  /** KV cache of the engine; null: unknown. */
+  readonly capacity_tokens: number | null;
+  /** Host memory for what leaves the KV cache; 0: none. */
+  readonly host_tokens: number;
+  /** Tokens of contexts that are there and not in the KV cache, estimated. */
+  readonly on_host_tokens: number;
+  /** Share of prompt tokens served from the cache, in the time of `/totals`. */
+  readonly cached_share: number | null;
+  /** It reported no room, and gets no calls for a moment. */
+  readonly resting: boolean;
+  readonly engine_running: number | null;
+  readonly engine_waiting: number | null;
+  readonly kv_usage: number | null;
+  /** The same of all gateways together, as last heard; null: the gateway is in no cluster. */
+  readonly all_gateways: {
+    readonly window: number | null;
+    readonly in_flight: number;
+    readonly working_set_tokens: number;
+    /** Other gateways with calls that wait for it. */
+    readonly others_waiting: number;
+  } | null;
+}
+
+export interface EngineList {
+  readonly engines: readonly Engine[];
+}
+
+export interface Queue {
+  readonly waiting: number;
+  readonly limit: number;
+  readonly longest_wait_seconds: number;
+  /** Waiting calls by cause. */
+  readonly waiting_for: Readonly<Record<WaitCause, number>>;
+  readonly levels: readonly {
+    readonly level: number;
+    readonly waiting: number;
+    /** Engine time of its programs so far, at most; null: without bound, or levels do not go by time. */
+    readonly up_to_seconds: number | null;
+  }[];
+}
+
+export interface TenantList {
+  /** `policy.tenants`: how engine time is divided. With `none` there are no tenants here. */
+  readonly division: TenantsName;
+  readonly tenants: readonly TenantShare[];
+}
+
+export interface TenantShare {
+  readonly tenant: string;
+  readonly weight: number;
+  readonly waiting: number;
+  readonly in_flight: number;
+  /** Of the engine time of about the last minute. */
+  readonly attained_share: number;
+  /** Due among the tenants that have calls; null: it has none. */
+  readonly due_share: number | null;
+}
+
+export interface IdentitySources {
+  readonly calls: number;
+  readonly sources: readonly {
+    readonly source: string;
+    readonly calls: number;
+  }[];
+}
+
+export interface TotalsAnswer {
+  readonly window_seconds: number;
+  /** First arrival to last completion of programs that left the table, or were idle for a minute. */
+  readonly program_completion_seconds: Spread;
+  /** Queued time of calls that ended. */
+  readonly queue_seconds: Spread;
+  readonly cached_share: number | null;
+  readonly output_tokens: number;
+  /** Calls that ran because they had waited too long. */
+  readonly promoted_calls: number;
+  /** Null: none yet, or `shadow.enabled` is false. */
+  readonly shadow: ShadowAnswer | null;
+}
+
+/** Columns with an entry for each step since `from`. Null: nothing happened. */
+export interface History {
+  readonly range: '5m' | '1h' | '1d';
+  readonly from: UnixSeconds;
+  readonly step_seconds: number;
+  readonly program_completion_seconds: Spreads;
+  readonly queue_seconds: Spreads;
+  readonly cached_share: Column;
+  /** Mean number of waiting calls, by cause. */
+  readonly waiting: Readonly<Record<WaitCause, Column>>;
+  /** Mean, all engines together; so are the following. */
+  readonly in_flight: Column;
+  /** Null: not read, or an engine has no limit. */
+  readonly window: Column;
+  readonly working_set_tokens: Column;
+  /** Null: not read, or the capacity of an engine is not known. */
+  readonly gate_tokens: Column;
+  /** Starts, reloads, engines lost and back. */
+  readonly marks: readonly {
+    readonly at: UnixSeconds;
+    readonly text: string;
+  }[];
+}
+
+/** Why there is no `gain`, see docs/INSPECT.md. */
+type Doubt =
+  | 'foresight' // the policy in force uses what programs declare, or what was learnt of them
+  | 'capacity_unknown' // an engine's KV cache is not known
+  | 'cache_unknown' // engines do not report the prompt tokens that they found in their caches
+  | 'engines_differ' // in their models, or much in their sizes
+  | 'few_programs' // too few programs began in the window
+  | 'unanswered' // too many calls ended without an answer
+  | 'not_fitted' // too few calls for a model of the engines
+  | 'too_slow' // a simulation takes too long
+  | 'refused' // simulated calls are refused, so their programs have no time
+  | 'model_differs' // the simulated programs take much longer, or shorter, than the real ones
+  | 'unfinished' // too many programs have not ended
+  | 'beyond_seen' // pass-through would run more calls at a time than the model of the engines can be trusted for
+  | 'no_difference'; // none that can be told: the range of the ratio includes 1;
+
+/** Engines that share models. */
+export interface ShadowPool {
+  readonly models: readonly string[];
+  readonly engines: number;
+  /** Programs that the means are of: those that began in the window. */
+  readonly programs: number;
+  readonly calls: number;
+  readonly doubt: Doubt | null;
+  /** The policy in force. */
+  readonly replay: {
+    /** Mean time of a program, first arrival to last end. */
+    readonly measured_seconds: number;
+    /** The same in the simulator. */
+    readonly simulated_seconds: number;
+    /** The longer of the two over the shorter, less 1. */
+    readonly error: number;
+  } | null;
+  readonly gain: {
+    /** Mean time of the same programs in the simulator, under `pass-through`. */
+    readonly pass_through_seconds: number;
+    /** It over `simulated_seconds`; above 1 the policy in force is faster. */
+    readonly ratio: number;
+    /** Its 95 % interval over programs, widened both ways by the error. */
+    readonly ratio_low: number;
+    readonly ratio_high: number;
+  } | null;
+}
+
+/** An estimate of what `pass-through` would have made of the latest programs. */
+export interface ShadowAnswer {
+  /** Unix time in seconds. */
+  readonly made_at: number;
+  /** Time that it covers. */
+  readonly window_seconds: number;
+  /** CPU time. */
+  readonly took_seconds: number;
+  readonly pools: readonly ShadowPool[];
+}
+
+interface ClusterState {
+  readonly pool: string;
+  /** `alone`: the server is away; `split`: so it is, and others may go on with it. */
+  readonly standing: 'shared' | 'alone' | 'split';
+  /** Time since that changed. */
+  readonly standing_seconds: number;
+  /** Live gateways, this one included, as last heard. */
+  readonly live: number;
+  /** Their names, as last heard. */
+  readonly gateways: readonly string[];
+  /** Operations of the server that failed or were late, since the start. */
+  readonly failures: number;
+  readonly last_failure: string | null;
+}
+
+export interface Batch {
+  readonly id: string;
+  readonly tenant: string;
+  readonly lines: {
+    readonly total: number;
+    readonly completed: number;
+    readonly failed: number;
+  };
+  /** Lines that wait in the queue or run. */
+  readonly in_flight: number;
+  /** Lines that have all answers that they need. */
+  readonly ready: number;
+  /** Until its end at the pace so far; null: no line has ended yet. */
+  readonly rest_seconds: number | null;
+  /** Whether its lines are calls like all others, because its window would end too early. */
+  readonly late: boolean;
+  /** Unix time in seconds. */
+  readonly expires_at: number;
+}
+
+export interface GatewayState {
+  readonly api: 1;
+  /** Changes with every start of the gateway. */
+  readonly instance: string;
+  readonly started_at: UnixSeconds;
+  readonly policy: string;
+  readonly draining: boolean;
+  /** Null: there is no demo fleet to send. */
+  readonly demo: 'idle' | 'running' | null;
+  /** Programs of the demo fleet under way; null: none is. */
+  readonly demo_programs: {
+    readonly ended: number;
+    readonly total: number;
+  } | null;
+  /** Whether it estimates its gain over `pass-through`. */
+  readonly estimates: boolean;
+  /** Null: no state is shared. */
+  readonly cluster: ClusterState | null;
+  /** Batches under way on this gateway, the oldest first, at most 20. */
+  readonly batches: readonly Batch[];
+}
