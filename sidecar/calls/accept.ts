@@ -137,5 +137,5 @@ const partOf = ({ fleet }: Pick<Parts, 'fleet'>, model: string, engine: EngineId
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
 function withoutBody(facts: RequestFacts): RequestFacts {
-  return Object.assign({}, facts, { conversation: () => [] });
+  return { ...facts, conversation: () => [] };
 }

@@ -1,3 +1,4 @@
+import { BEHAVIOUR } from '../../src/index.js';
 import { programLine, type FormatName } from '../../workloads/index.js';
 import { arrived, ended, finished } from './core-events.js';
 import { jsonLines, trajectory } from './trajectory.js';
@@ -18,7 +19,14 @@ export function sampleTrace(format: FormatName, programs: number): string {
         step(now + 20, finished(call, { prompt: 60 + (now % 100), output: 9 })),
       ];
       return jsonLines([
-        { maitredEventLog: 1, maitred: '0', startedAt: '2026-06-01T05:40:10.151Z', now: 0, settings: {} },
+        {
+          maitredEventLog: 1,
+          behaviour: BEHAVIOUR,
+          maitred: '0',
+          startedAt: '2026-06-01T05:40:10.151Z',
+          now: 0,
+          settings: {},
+        },
         ...each((of) => [
           ...call(100 * of, of, `${of}a`),
           ...call(100 * of + 50, of, `${of}b`),

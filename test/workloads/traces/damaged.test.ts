@@ -26,7 +26,8 @@ describe.each(FORMAT_NAMES)('a trace of %s', (format) => {
     await fc.assert(
       fc.asyncProperty(fc.boolean(), fc.double({ min: 0, max: 0.999, noNaN: true }), async (isPacked, share) => {
         const bytes = isPacked ? packed : plain;
-        const { programs, problems } = await readText(bytes.subarray(0, Math.floor(share * bytes.length)), format);
+        // Two bytes are the least by which an archive is known.
+        const { programs, problems } = await readText(bytes.subarray(0, Math.max(2, share * bytes.length)), format);
         // The last may have lost some of what it is made of: lines of their own, or a row's last digits.
         const kept = ['azure', 'event-log'].includes(format) ? programs.slice(0, -1) : programs;
         expect(kept).toEqual(whole.programs.slice(0, kept.length));

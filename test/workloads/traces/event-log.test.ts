@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { programLine, type AgentCall } from '../../../workloads/index.js';
-import { callId, engineId, millis, programId, type Command, type Event } from '../../../src/index.js';
+import { BEHAVIOUR, callId, engineId, millis, programId, type Command, type Event } from '../../../src/index.js';
 import {
   arrived,
   cancelled,
@@ -16,7 +16,14 @@ import {
 import { readText } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
-const HEADER = { maitredEventLog: 1, maitred: '0', startedAt: '1970-01-01T00:00:10.000Z', now: 1000, settings: {} };
+const HEADER = {
+  maitredEventLog: 1,
+  behaviour: BEHAVIOUR,
+  maitred: '0',
+  startedAt: '1970-01-01T00:00:10.000Z',
+  now: 1000,
+  settings: {},
+};
 type Line = readonly [now: number, event: Event, ...commands: Command[]];
 const logOf = (lines: readonly Line[]) =>
   jsonLines([HEADER, ...lines.map(([now, event, ...commands]) => ({ now, event, commands }))]);
