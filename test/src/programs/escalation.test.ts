@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { engineId } from '../../../src/index.js';
-import { Desk, sentOut } from '../../support/core-desk.js';
-import { arrived, cancelled } from '../../support/core-events.js';
+import { callId, engineId } from '../../../src/index.js';
+import { Desk, sentOut, use } from '../../support/core-desk.js';
+import { arrived, cancelled, shared } from '../../support/core-events.js';
 
 /** One slot, taken; a program that has had `serviceMs`. */
 function busyDesk(starvation: { beta: number; floorMs: number; waitMsMax?: number }, serviceMs: number): Desk {
@@ -147,6 +147,22 @@ describe('spilling', () => {
     desk.arrive('younger');
     desk.pass(2_000);
     expect(sentOut(desk.finish('b'))).toEqual(['p2@B']);
+  });
+
+  it('is behind one that would leave the home before it, where another gateway’s call goes before both', () => {
+    const desk = new Desk({ balancer: { spillMs: 100 }, starvation: { beta: 1_000 } });
+    desk.join('A', { window: 1 });
+    use(desk, 'p', 60_000, 100, 1);
+    desk.join('B', { window: 4 });
+    desk.tell(shared('B', { inFlight: 1, waitingLevel: 0 }));
+    for (const call of ['run', 'first', 'second']) desk.arrive(call, { program: 'p', prompt: 5_000 });
+    desk.pass(200);
+    expect(desk.scheduler.views.call(callId('second'))?.waiting?.nearest).toMatchObject({
+      cause: 'turn',
+      engine: 'B',
+      behind: { call: 'first' },
+    });
+    expect(desk.scheduler.views.call(callId('first'))?.waiting?.nearest).toMatchObject({ cause: 'turn', engine: 'B' });
   });
 
   it('is not for a call that its client has sent to one engine, however long it waits', () => {
