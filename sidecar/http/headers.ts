@@ -56,7 +56,9 @@ const isReplaced = (name: string, isNewTrace: boolean): boolean =>
 
 /**
  * An engine's headers for the client. A redirect to the engine leads here; one to another host is dropped, because it
- * would show an inner address, and clients would send their prompts and keys there. @param base the engine's URL @param own the gateway's headers, to which the engine's others are added
+ * would show an inner address, and clients would send their prompts and keys there.
+ * @param base the engine's URL
+ * @param own the gateway's headers, to which the engine's others are added
  */
 export function toClient(
   headers: IncomingHttpHeaders,
