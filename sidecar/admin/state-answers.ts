@@ -165,7 +165,7 @@ type Doubt =
   | 'model_differs' // the simulated programs take much longer, or shorter, than the real ones
   | 'unfinished' // too many programs have not ended
   | 'beyond_seen' // pass-through would run more calls at a time than the model of the engines can be trusted for
-  | 'no_difference'; // none that can be told: the range of the ratio includes 1;
+  | 'no_difference'; // none that can be told: the range of the ratio includes 1
 
 /** Engines that share models. */
 export interface ShadowPool {

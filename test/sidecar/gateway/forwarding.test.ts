@@ -115,6 +115,7 @@ describe('an answer on its way to the client', () => {
         [
           ['content-type', 'application/json'],
           ['x-engine', 'kept'],
+          ['x-maitred-program', 'another'],
           ['set-cookie', 'a=1'],
           ['set-cookie', 'b=2'],
           ['connection', 'keep-alive, x-hop'],
