@@ -51,21 +51,19 @@ export function addBatchCommand(program: Command): void {
   });
 }
 
-function figuresOf(all: readonly Outline[], { programs, critical, order, needs, originals }: Plan) {
+function figuresOf(lines: readonly Outline[], { programs, critical, order, needs, originals }: Plan) {
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const copies = all.filter((_, index) => originals[index] !== index);
+  const copies = lines.filter((_, index) => originals[index] !== index);
   const asked = (indexes: Iterable<number>) => [...indexes].filter((index) => originals[index] === index);
-  // A line with `each` is one, though its items have a place each in the plan.
-  const lines = all.filter(({ item }) => item <= 0);
   return {
     lines: lines.length,
     programs: 1 + programs.reduce((most, program) => Math.max(most, program), 0),
-    dependencies: sum(needs.map(({ length }, index) => ((all[index]?.item ?? 0) > 0 ? 0 : length))),
+    dependencies: sum(needs.map(({ length }) => length)),
     promptTokens: sum(lines.map(({ promptTokens }) => promptTokens)),
     outputTokens: sum(lines.map(({ outputTokens }) => outputTokens)),
     criticalTokens: critical.reduce((most, tokens) => Math.max(most, tokens), 0),
     merged: { lines: copies.length, promptTokens: sum(copies.map(({ promptTokens }) => promptTokens)) },
-    sharedTokens: { asGiven: sharedTokens(all, asked(all.keys())), planned: sharedTokens(all, asked(order)) },
+    sharedTokens: { asGiven: sharedTokens(lines, asked(lines.keys())), planned: sharedTokens(lines, asked(order)) },
   };
 }
 
@@ -73,7 +71,7 @@ function asText(lines: readonly Outline[], plan: Plan): string {
   const { programs, dependencies, promptTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
   const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, promptTokens))} %)`;
   return [
-    `lines                   ${lines.filter(({ item }) => item <= 0).length}`,
+    `lines                   ${lines.length}`,
     `answers in prompts      ${dependencies}: so many times a line waits for another's answer`,
     `programs                ${programs}: lines that wait for each other are one`,
     `prompt tokens           ${promptTokens}, estimated at 4 characters each`,
@@ -88,13 +86,12 @@ function asText(lines: readonly Outline[], plan: Plan): string {
 
 function asJson(lines: readonly Outline[], plan: Plan): object {
   const order = Array.from(plan.order, (index) => {
-    const { customId = '', line = 0, needs = [], item = -1 } = lines[index] ?? {};
+    const { customId = '', line = 0, needs = [] } = lines[index] ?? {};
     const original = plan.originals[index] ?? index;
     const merged = original === index ? {} : { same_as: lines[original]?.customId };
     return {
       custom_id: customId,
       line,
-      ...(item >= 0 && { item }),
       ...merged,
       program: plan.programs[index],
       needs,

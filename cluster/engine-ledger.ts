@@ -48,9 +48,9 @@ const EMPTY = {
 };
 
 /**
- * One engine's window, divided among gateways. Each holds slots: a lease on so many calls in flight. The sum of all
- * slots exceeds the window only after the window has shrunk below them, or after a lease ended whose gateway lived on,
- * and only until enough calls have ended.
+ * One engine's window as the store has divided it among gateways (`redis/scripts.ts`). Each holds slots: a lease on so
+ * many calls in flight. The sum of all slots exceeds the window only after the window has shrunk below them, or after a
+ * lease ended whose gateway lived on, and only until enough calls have ended.
  *
  *     claim      a gateway reports its calls in flight, its waiting calls, and the slots that it keeps
  *     give       free slots go to waiting calls, best level first; of equal levels to the gateway with fewer slots, then
@@ -60,42 +60,21 @@ const EMPTY = {
  *     turns      where the window is no multiple of the gateways, a share is not a whole number of slots. As many as
  *                wait for the slot above it are taken from those who were given it first, once they have used it
  *
- * Slots grow only here and shrink only by their holder's own claim, so that no two gateways use the same one.
+ * Slots grow only in the store and shrink only by their holder's own claim, so that no two gateways use the same one.
  */
 export class EngineLedger {
-  /** In order of the last slot that was given to a waiting call, or of joining. */
-  readonly #holdings: Map<GatewayId, Holding>;
-
-  /** @param holdings as another process has divided the engine, in their order */
+  /** @param holdings in order of the last slot that was given to a waiting call, or of joining */
   constructor(
     readonly engine: EngineId,
-    holdings: ReadonlyMap<GatewayId, Holding> = new Map(),
-  ) {
-    this.#holdings = new Map(holdings);
-  }
-
-  get isEmpty(): boolean {
-    return this.#holdings.size === 0;
-  }
-
-  /** The gateway's claim replaces its last one. */
-  claim(gateway: GatewayId, claim: EngineClaim): void {
-    const held = Math.min(claim.keeps, this.#holdings.get(gateway)?.slots ?? 0);
-    this.#holdings.set(gateway, { claim, slots: Math.max(claim.inFlight, held) });
-    this.#give();
-  }
-
-  /** The gateway is gone: its slots are free. */
-  leave(gateway: GatewayId): void {
-    if (this.#holdings.delete(gateway)) this.#give();
-  }
+    protected readonly holdings: ReadonlyMap<GatewayId, Holding>,
+  ) {}
 
   /** Each gateway's part. */
   parts(): Map<GatewayId, EnginePart> {
     const sums = this.#sums();
     let turn = 0;
     const part = (holding: Holding) => this.#partOf(holding, sums, holding.slots > sums.share ? turn++ : turn);
-    return new Map([...this.#holdings].map(([gateway, holding]) => [gateway, part(holding)]));
+    return new Map([...this.holdings].map(([gateway, holding]) => [gateway, part(holding)]));
   }
 
   /** The gateway's part; undefined: it holds none. */
@@ -104,9 +83,9 @@ export class EngineLedger {
   }
 
   #sums(): Sums {
-    const window = this.#window;
-    const sums = { ...EMPTY, window, share: window / this.#holdings.size };
-    for (const holding of this.#holdings.values()) {
+    const window = this.window;
+    const sums = { ...EMPTY, window, share: window / this.holdings.size };
+    for (const holding of this.holdings.values()) {
       const { claim, slots } = holding;
       sums.inFlight += claim.inFlight;
       sums.loadTokens += claim.loadTokens;
@@ -151,12 +130,8 @@ export class EngineLedger {
   }
 
   /** The smallest window that a gateway reports; Infinity: none limits the calls in flight, so there are no slots to divide. */
-  get #window(): number {
-    return Math.min(...[...this.#holdings.values()].map(({ claim }) => claim.window));
-  }
-
-  #give(): void {
-    giveSlots(this.#holdings, this.#window);
+  protected get window(): number {
+    return Math.min(...[...this.holdings.values()].map(({ claim }) => claim.window));
   }
 }
 
@@ -172,37 +147,17 @@ function mostSlots(own: Holding, { window, share, slots, shortLevel, shortGatewa
   return turn < shortGateways && own.claim.inFlight > least ? least : Math.ceil(share);
 }
 
-/** Gives slots that nobody holds. A gateway that gets one for a waiting call is the last in order. @param window Infinity: there are none to divide */
-export function giveSlots(holdings: Map<GatewayId, Holding>, window: number): void {
-  if (window === Infinity) return;
-  let free = [...holdings.values()].reduce((left, { slots }) => left - slots, window);
-  for (; free > 0; free -= 1) {
-    const [gateway, neediest] = [...holdings].reduce((a, b) => (isNeedier(b[1], a[1]) ? b : a));
-    if (nextLevel(neediest) === Infinity) break;
-    neediest.slots += 1;
-    holdings.delete(gateway);
-    holdings.set(gateway, neediest);
-  }
-  const all = [...holdings.values()];
-  for (; free > 0; free -= 1) all.reduce((a, b) => (unused(b) < unused(a) ? b : a)).slots += 1;
-}
-
 const waits = ({ waiting }: EngineClaim): number => (waiting.some((calls) => calls > 0) ? 1 : 0);
 
-const unused = ({ claim, slots }: Holding): number => slots - claim.inFlight;
+/** Slots without a call in flight. */
+export const unusedSlots = ({ claim, slots }: Holding): number => slots - claim.inFlight;
 
 /** Level of the first waiting call without a slot; Infinity: there is none. */
-function nextLevel(holding: Holding): number {
-  let served = unused(holding);
+export function nextLevel(holding: Holding): number {
+  let served = unusedSlots(holding);
   for (const [level, calls = 0] of holding.claim.waiting.entries()) {
     if (calls > served) return level;
     served -= calls;
   }
   return Infinity;
-}
-
-/** Whether its next call has a better level; of equal levels, whether it holds fewer slots. */
-function isNeedier(one: Holding, other: Holding): boolean {
-  const [level, otherLevel] = [nextLevel(one), nextLevel(other)];
-  return level < otherLevel || (level === otherLevel && one.slots < other.slots);
 }

@@ -1,5 +1,5 @@
 /** Many gateways, one schedule: the shared state, and each gateway's side of it. */
-export { EngineLedger } from './engine-ledger.js';
+export { EngineLedger, nextLevel, unusedSlots, type Holding } from './engine-ledger.js';
 export { Member } from './member.js';
 export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
 export { Participant, type Clock } from './participant.js';

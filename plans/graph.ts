@@ -6,8 +6,8 @@ export interface Outline {
   /** Number of the line in its file. */
   readonly line: number;
   readonly needs: readonly string[];
-  /** Of a line with `each`, which of its items this is, from 0; -1: the line has none. */
-  readonly item: number;
+  /** Most calls that the line becomes. */
+  readonly calls: number;
   /** Hash of what the line asks; undefined: its answer stands for no other line. */
   readonly request: number | undefined;
   readonly blocks: Float64Array;
@@ -15,7 +15,7 @@ export interface Outline {
   readonly outputTokens: number;
 }
 
-/** Lines and their needs, by index. A line with `each` is as many as it may have items. */
+/** Lines and their needs, by index. */
 export interface Graph {
   readonly needs: readonly (readonly number[])[];
   readonly dependents: readonly (readonly number[])[];
@@ -32,50 +32,45 @@ export const PROBLEMS_MAX = 100;
 /** Steps between two pauses, each a few milliseconds at most. */
 export const PAUSE_STEPS = 1024;
 const CIRCLE_SHOWN_MAX = 10;
-/** Most needs of all lines: two lines with `each` may need each other's items by the square. */
+/** Most needs of all lines, which bounds the memory. */
 const EDGES_MAX = 5_000_000;
 const NONE: readonly number[] = [];
 
 /** @yields often, so that the caller may do other work in between */
 export function* graphOf(lines: readonly Outline[]): Generator<void, Graph | readonly Problem[]> {
   const problems: Problem[] = [];
-  const byId = new Map<string, number[]>();
-  for (const [index, { customId, line, item }] of lines.entries()) {
-    const own = byId.get(customId);
-    const first = lines[own?.[0] ?? -1];
-    if (own === undefined || first === undefined) byId.set(customId, [index]);
-    else if (item > 0 && first.line === line) own.push(index);
-    else if (item <= 0) {
-      const message = `The custom_id "${customId}" is that of line ${first.line}; ids must differ.`;
-      problems.push(problem('duplicate_custom_id', message, line, 'custom_id'));
-    }
+  const report = (code: string, message: string, line: number, param: string): void => {
+    if (problems.length < PROBLEMS_MAX) problems.push(problem(code, message, line, param));
+  };
+  const byId = new Map<string, number>();
+  for (const [index, { customId, line }] of lines.entries()) {
+    const first = lines[byId.get(customId) ?? -1];
+    if (first === undefined) byId.set(customId, index);
+    else report('duplicate_custom_id', `The custom_id "${customId}" is that of line ${first.line}; ids must differ.`, line, 'custom_id'); // prettier-ignore
     if (index % PAUSE_STEPS === 0) yield;
   }
   const needs: (readonly number[])[] = [];
   let edges = 0;
   const dependents: (readonly number[])[] = lines.map(() => NONE);
   for (const [index, { needs: names, line }] of lines.entries()) {
-    const unknown = names.filter((name) => !byId.has(name));
-    for (const name of unknown.slice(0, PROBLEMS_MAX)) {
-      const message = `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`;
-      problems.push(problem('unknown_custom_id', message, line, 'after'));
+    const own: number[] = [];
+    for (const name of names) {
+      const need = byId.get(name);
+      if (need === undefined)
+        report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`, line, 'after'); // prettier-ignore
+      else if (dependents[need] === NONE) dependents[need] = [index];
+      else (dependents[need] as number[]).push(index);
+      if (need !== undefined) own.push(need);
     }
-    const isSame = index > 0 && names === lines[index - 1]?.needs;
-    const own = isSame ? (needs[index - 1] ?? NONE) : names.flatMap((name) => byId.get(name) ?? []);
-    needs.push(own);
+    needs.push(own.length > 0 ? own : NONE);
     edges += own.length;
     if (edges > EDGES_MAX) {
-      const message = `The lines need more than ${EDGES_MAX} answers in all. Lower the max of "each".`;
-      return [...problems, problem('too_many_needs', message, line, 'each')];
-    }
-    for (const need of own) {
-      const others = dependents[need] ?? NONE;
-      if (others === NONE) dependents[need] = [index];
-      else (others as number[]).push(index);
+      report('too_many_needs', `The lines need more than ${EDGES_MAX} answers in all.`, line, 'after');
+      break;
     }
     if (index % PAUSE_STEPS === 0) yield;
   }
-  if (problems.length > 0) return problems.slice(0, PROBLEMS_MAX);
+  if (problems.length > 0) return problems;
   const order = yield* needsFirst(needs, dependents);
   if (order.length < lines.length) return [circleIn(lines, needs, order)];
   const critical = yield* criticalPaths(lines, dependents, order);

@@ -6,7 +6,7 @@ import { isReference, replaceInserts } from './references.js';
  * Whether the same request gives the same answer: embeddings, and answers at temperature 0 or with a seed. Tools may have
  * effects.
  */
-export const isDeterministic = ({ url, body }: Pick<BatchLine, 'url' | 'body'>): boolean =>
+const isDeterministic = ({ url, body }: Pick<BatchLine, 'url' | 'body'>): boolean =>
   url.endsWith('/embeddings') ||
   ((body['temperature'] === 0 || typeof body['seed'] === 'number') && (body['tools'] ?? undefined) === undefined);
 

@@ -19,20 +19,16 @@ export interface Plan extends Graph {
 /** Assumed length of an answer without a limit. */
 const OUTPUT_TOKENS = 256;
 
-/** The line, or with `each` one for each item that it may have. The tokens of these are counted once: the first. */
-export function outlinesOf(line: BatchLine, number: number): Outline[] {
+/** Tokens are those of one call. */
+export function outlineOf(line: BatchLine, number: number): Outline {
   const { body, customId, needs, each } = line;
-  const { blocks, tokens } = promptOf(line);
+  const { blocks, tokens: promptTokens } = promptOf(line);
   const limits = [body['max_completion_tokens'], body['max_output_tokens'], body['max_tokens']];
   const limit = limits.find((given) => typeof given === 'number' && given >= 0 && Number.isFinite(given));
   const outputTokens = line.url.endsWith('/embeddings') ? 0 : ((limit as number | undefined) ?? OUTPUT_TOKENS);
   const asked = requestOf(line);
   const request = asked === undefined ? undefined : hashesOf(asked, asked.length)[0];
-  const first = { customId, line: number, needs, item: -1, request, blocks, promptTokens: tokens, outputTokens };
-  if (each === undefined) return [first];
-  return Array.from({ length: each.max }, (_, item) =>
-    item === 0 ? { ...first, item } : { ...first, item, promptTokens: 0, outputTokens: 0 },
-  );
+  return { customId, line: number, needs, calls: each?.max ?? 1, request, blocks, promptTokens, outputTokens };
 }
 
 /**
@@ -58,7 +54,7 @@ export function sharedTokens(lines: readonly Outline[], order: Iterable<number>)
   let before: Outline | undefined;
   for (const index of order) {
     const line = lines[index];
-    if (line === undefined || line.item > 0) continue;
+    if (line === undefined) continue;
     if (before !== undefined) tokens += BLOCK_TOKENS * sharedBlocks(before.blocks, line.blocks);
     before = line;
   }

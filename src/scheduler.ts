@@ -35,7 +35,6 @@ export class Scheduler {
   readonly views = new Views(() => ({
     placement: this.#placement,
     table: this.#accounting.table,
-    accuracy: this.#accounting.foresight.accuracy,
     policy: this.#lifecycle.policy,
     balancer: this.#placement.rules.balancer.name,
     calls: this.#lifecycle.calls,

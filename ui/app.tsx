@@ -33,7 +33,7 @@ function Head() {
       </h1>
       {policy !== undefined && <span class="quiet">policy {policy}</span>}
       <span class={`badge ${word}`}>{word}</span>
-      <span class="quiet" aria-live="polite">
+      <span class={announcement.value === 'Connected' ? 'sr' : 'quiet'} aria-live="polite">
         {announcement}
       </span>
       <DemoButton />

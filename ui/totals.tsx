@@ -9,7 +9,7 @@ export function Totals() {
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
   return (
     <section aria-labelledby="totals">
-      <h2 id="totals">Last {duration(sums.window_seconds)}</h2>
+      <h2 id="totals">Last {sums.window_seconds / 60} minutes</h2>
       <dl class="totals">
         <Figure name="Waiting now" value={count(queue.value?.waiting ?? 0)} />
         <Figure name="Programs finished" value={count(completion.count)} />

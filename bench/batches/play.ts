@@ -1,7 +1,7 @@
 import {
   fill,
   hashesOf,
-  outlinesOf,
+  outlineOf,
   parseLine,
   planOf,
   type BatchLine,
@@ -60,7 +60,7 @@ class Call implements Work {
 
 export function jobOf(files: readonly FileLine[]): Job {
   const lines = files.map(({ text }, at) => parseLine(text, at + 1, new Set(['/v1/chat/completions']))) as BatchLine[];
-  const outlines = lines.flatMap((line, at) => outlinesOf(line, at + 1));
+  const outlines = lines.map((line, at) => outlineOf(line, at + 1));
   const steps = planOf(outlines);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
@@ -86,7 +86,22 @@ export function play(job: Job, order: Order, { preset, engines: count, parallel 
     return filled.map(({ content }) => content).join('\u0001');
   };
   let nowMs = 0;
+  let left = files.length;
+  /** Steps elsewhere that are under way, by the times of their ends. */
+  const elsewhere = new Map<number, number>();
+  const ended = (index: number): void => {
+    left -= 1;
+    for (const next of plan.dependents[index] ?? []) {
+      if ((missing[next] = (missing[next] ?? 0) - 1) === 0) ready.add(next);
+    }
+  };
   const dispatch = (): void => {
+    for (const index of [...ready]) {
+      const { ms } = files[index] as FileLine;
+      if (ms === undefined) continue;
+      elsewhere.set(index, nowMs + ms);
+      ready.delete(index);
+    }
     for (let isGoing = true; isGoing;) {
       isGoing = false;
       for (const each of engines.toSorted((a, b) => a.running.size - b.running.size)) {
@@ -105,19 +120,20 @@ export function play(job: Job, order: Order, { preset, engines: count, parallel 
       }
     }
   };
-  let left = files.length;
   while (left > 0) {
     dispatch();
     for (const { engine } of engines) if (Number.isNaN(engine.stepEnd)) engine.begin(nowMs, Infinity);
-    nowMs = Math.min(...engines.map(({ engine }) => (Number.isNaN(engine.stepEnd) ? Infinity : engine.stepEnd)));
+    nowMs = Math.min(
+      ...elsewhere.values(),
+      ...engines.map(({ engine }) => (Number.isNaN(engine.stepEnd) ? Infinity : engine.stepEnd)),
+    );
+    for (const [index, at] of elsewhere) if (at === nowMs && elsewhere.delete(index)) ended(index);
     for (const { engine, running } of engines) {
       if (engine.stepEnd !== nowMs) continue;
       for (const sequence of engine.end()) {
         if (sequence.state !== 'finished') continue;
         running.delete(sequence);
-        left -= 1;
-        for (const next of plan.dependents[sequence.work.index] ?? [])
-          if ((missing[next] = (missing[next] ?? 0) - 1) === 0) ready.add(next);
+        ended(sequence.work.index);
       }
     }
   }

@@ -1,7 +1,15 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { makeSteps, PRESETS, runWorld, type CallRecord, type ProgramRecord } from '../../sim/index.js';
-import { arrivalTimes, Dice, inChain, openWorkload, programs, type AgentProgram } from '../../workloads/index.js';
+import {
+  arrivalTimes,
+  Dice,
+  inChain,
+  openWorkload,
+  programs,
+  type AgentCall,
+  type AgentProgram,
+} from '../../workloads/index.js';
 import { percentile, printTable, ratio, say, show } from '../numbers.js';
 
 /** Room that the lines of a batch take beside the calls of people and agents, and their cost to these. */
@@ -14,6 +22,11 @@ const CONCURRENCY = 100;
 const LOAD = 0.7;
 /** A line: a question over a document, with instructions that all share. */
 const LINE = { shared: 512, promptTokens: 1200, outputTokens: 160 };
+/**
+ * New tokens of a call of a line that is sent in slices: what a step of this engine computes while it reads the weights (138), less
+ * the answers under way.
+ */
+const SLICE_TOKENS = 96;
 /** Longest span over which the lines of a batch alone are counted. */
 const ALONE_MS = 60_000;
 const PRESET = PRESETS['llama-3.1-8b-a100'];
@@ -32,6 +45,8 @@ interface Load {
   /** Further calls at the start, which change nothing but chance. */
   readonly more?: number;
   readonly share?: number;
+  /** Whether a line's prompt is computed in slices, by calls for its beginnings. */
+  readonly isSliced?: boolean;
   /** Whether lines are calls like any others. */
   readonly isPlain?: boolean;
   /** Milliseconds over which lines are counted. */
@@ -46,19 +61,45 @@ interface Outcome {
 }
 
 const { shared, promptTokens, outputTokens } = LINE;
-const CALL = { gapMs: 0, promptTokens, outputTokens, prefix: { name: 'batch', tokens: shared } };
 
-/** Lines one after the other, each with a context of its own. */
-function laneOf(index: number, lines: number, isPlain: boolean): AgentProgram {
-  const calls = inChain(Array.from({ length: lines }, () => CALL)).map((call, at) => ({ ...call, thread: `${at}` }));
-  return { id: `line${index}`, arrivalMs: 0, calls, ...(!isPlain && { background: true as const }) };
+/** Calls of lines one after the other, each line with a context of its own. */
+function callsOf(lines: number, isSliced: boolean): AgentProgram['calls'] {
+  const sliceTokens = isSliced ? SLICE_TOKENS : promptTokens;
+  const calls: Omit<AgentCall, 'after'>[] = [];
+  for (let line = 0; line < lines; line++)
+    for (let known = shared; known < promptTokens; known += sliceTokens) {
+      const isLast = known + sliceTokens >= promptTokens;
+      calls.push({
+        gapMs: 0,
+        thread: `${line}`,
+        promptTokens: isLast ? promptTokens : known + sliceTokens,
+        outputTokens: isLast ? outputTokens : 1,
+        prefix: known === shared ? { name: 'batch', tokens: shared } : { call: calls.length - 1, tokens: known },
+      });
+    }
+  return inChain(calls);
 }
 
-function* mixed({ people = [], hasBatch = false, isPlain = false, more = 0, spanMs }: Load): Generator<AgentProgram> {
+const laneOf = (index: number, lines: number, isPlain: boolean, isSliced = false): AgentProgram => ({
+  id: `line${index}`,
+  arrivalMs: 0,
+  calls: callsOf(lines, isSliced),
+  ...(!isPlain && { background: true as const }),
+});
+
+function* mixed({
+  people = [],
+  hasBatch = false,
+  isPlain = false,
+  isSliced = false,
+  more = 0,
+  spanMs,
+}: Load): Generator<AgentProgram> {
   // Four times the fastest that the engines take.
   const lines = hasBatch ? Math.ceil((ENGINES * spanMs) / 25) : 0;
-  const lanes = isPlain ? LANES_ALONE : LANES;
-  for (let index = 0; hasBatch && index < lanes; index++) yield laneOf(index, Math.ceil(lines / lanes), isPlain);
+  const lanes = isPlain || isSliced ? LANES_ALONE : LANES;
+  for (let index = 0; hasBatch && index < lanes; index++)
+    yield laneOf(index, Math.ceil(lines / lanes), isPlain, isSliced);
   for (let index = 0; index < more; index++) yield laneOf(index, 1, true);
   yield* people;
 }
@@ -73,8 +114,8 @@ function play(load: Load, seed: number): Outcome {
     admission: { ...config.admission, backgroundShare: share },
     limits: { ...config.limits, queuedMax: 1e8, queuedPerTenantMax: 1e8, programsMax: 1e8 },
   };
-  const callEnded = ({ program, arrivedMs, firstTokenMs: first, endedMs }: CallRecord): void => {
-    if (program.startsWith('line')) lines += endedMs <= spanMs ? 1 : 0;
+  const callEnded = ({ program, outputTokens: output, arrivedMs, firstTokenMs: first, endedMs }: CallRecord): void => {
+    if (program.startsWith('line')) lines += output > 1 && endedMs <= spanMs ? 1 : 0;
     else firstTokenMs.push(first - arrivedMs);
     isOver ||= people.length === 0 && endedMs > spanMs;
   };
@@ -155,10 +196,17 @@ export function benchRoom(quick: boolean): void {
     name,
     ...alone.map((base, at) => ratio((figures[at] ?? NaN) / base)),
     show((100 * (figures[3] ?? NaN)) / rate, '%'),
+    show((100 * (figures[3] ?? NaN)) / (rate * (1 - LOAD)), '%'),
   ];
   const rows = [
     ...chances.map((figures, more) => row(`no batch, ${more} more calls`, [...figures.slice(0, 3), 0])),
-    ...(quick ? [0.1] : [0, 0.1, 0.15, 0.2, 0.4]).map((share) => row(`share ${share}`, run({ hasBatch: true, share }))),
+    ...(quick ? [0.1] : [0, 0.05, 0.1, 0.15, 0.2, 0.4]).map((share) =>
+      row(`share ${share}`, run({ hasBatch: true, share })),
+    ),
+    ...(quick ? [1] : [0.4, 1, 2, 4]).map((share) => row(`share ${share}, in slices`, run({ hasBatch: true, share, isSliced: true }))), // prettier-ignore
   ];
-  printTable(['beside people and agents', 'program', 'first token p50', 'p95', 'lines of those alone'], rows);
+  printTable(
+    ['beside people and agents', 'program', 'first token p50', 'p95', 'lines of those alone', 'of the room'],
+    rows,
+  );
 }

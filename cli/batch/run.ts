@@ -42,7 +42,7 @@ export async function runBatch(
   for (const path of Object.values(paths)) await checkSame(path, name);
   const input = await readInput(file, URLS, { ...LIMITS, passes });
   if (!('order' in input)) return fail(file, input);
-  const results = await Results.open(name, input.items, paths, {
+  const results = await Results.open(name, input.order.length, paths, {
     isOurs: () => true,
     failed: () => Promise.resolve(false),
   });

@@ -9,7 +9,7 @@
  *     holds      a hash for each name that is held, which ends with its lease: gateway, value
  */
 
-/** The beginning of scripts over engines. A ledger's rule is that of `EngineLedger`; a test compares them. */
+/** The beginning of scripts over engines. A ledger is divided as by the simulator’s `DividedLedger`; a test compares them. */
 const LEDGER = `
 local GATEWAYS, ENGINES = KEYS[1], KEYS[2]
 local gateway, channel, leaseMs, settleMs = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])

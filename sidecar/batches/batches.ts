@@ -1,6 +1,5 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LRUCache } from 'lru-cache';
 import type { Logger } from 'pino';
 import { problem, type Problem } from '../../plans/index.js';
 import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
@@ -11,7 +10,7 @@ import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchReques
 import type { Disk } from './line-file.js';
 import { Pump } from './pump.js';
 import { Results } from './results.js';
-import { Run, type Answers, type LineAnswer, type LineRequest, type Signs } from './run.js';
+import { Run, type LineAnswer, type LineRequest, type Signs } from './run.js';
 import { Shelf } from './shelf.js';
 import { isFull } from './upload.js';
 import { Work, type BatchView } from './work.js';
@@ -56,16 +55,11 @@ export class Batches {
   readonly #onClose = new Set<() => void>();
   readonly #pump: Pump;
   readonly #disk: Disk;
-  /** Answers kept from lines, by tenant and request; undefined: none are. */
-  readonly #answers: LRUCache<string, Buffer> | undefined;
 
   private constructor(
     private readonly folder: string,
     private readonly ports: BatchPorts,
   ) {
-    const { answersMs, answersBytes } = ports.config();
-    if (answersMs > 0)
-      this.#answers = new LRUCache({ ttl: answersMs, maxSize: answersBytes, sizeCalculation: ({ length }) => length + 200 }); // prettier-ignore
     this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
     this.#pump = new Pump(
       () => ports.config().inFlightMax,
@@ -195,24 +189,17 @@ export class Batches {
     if (!('order' in input)) return this.#failed(shelf, id, input);
     const { output, errors } = outputOf(batch);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await this.#surely(() => Results.open(nameOf(id), input.items, paths, this.#disk));
+    const results = await this.#surely(() => Results.open(nameOf(id), input.order.length, paths, this.#disk));
     const run = await Run.open(nameOf(id), path, input, results, this.ports.urls, {
       ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !work.isLate),
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
-      answers: this.#answersOf(shelf.tenant),
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
     const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
     await this.#surely(() => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
-  }
-
-  #answersOf(tenant: TenantId): Answers | undefined {
-    const answers = this.#answers;
-    const of = (key: string): string => `${tenant} ${key}`;
-    return answers && { get: (key) => answers.get(of(key)), set: (key, body) => answers.set(of(key), body) };
   }
 
   async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {

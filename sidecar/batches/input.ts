@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
 import {
-  outlinesOf,
+  outlineOf,
   parseLine,
   planOf,
   problem,
@@ -28,8 +28,6 @@ export interface InputLimits {
 export interface Input extends Plan {
   readonly offsets: Float64Array;
   readonly lengths: Float64Array;
-  /** Which item each line is of its list; -1: it has none. */
-  readonly items: Int32Array;
   /** Tokens of each line's prompt and answer, by estimate. */
   readonly promptTokens: Float64Array;
   readonly outputTokens: Float64Array;
@@ -52,18 +50,21 @@ export async function readOutlines(
   const offsets: number[] = [];
   const lengths: number[] = [];
   const problems: Problem[] = [];
+  let calls = 0;
   for await (const lines of readLines(path, lineBytes))
     for (const line of lines) {
       if (problems.length >= PROBLEMS_MAX) return problems;
       if (isBlank(line)) continue;
       const read = line.length > lineBytes ? tooLong(line, lineBytes) : parsed(line, urls);
-      if ('code' in read) problems.push(read);
-      for (const outline of 'code' in read ? [] : outlinesOf(read, line.number)) {
-        outlines.push(outline);
-        offsets.push(line.offset);
-        lengths.push(line.length);
+      if ('code' in read) {
+        problems.push(read);
+        continue;
       }
-      if (outlines.length > linesMax) return [tooMany(line, linesMax)];
+      const outline = outlineOf(read, line.number);
+      outlines.push(outline);
+      offsets.push(line.offset);
+      lengths.push(line.length);
+      if ((calls += outline.calls) > linesMax) return [tooMany(line, linesMax)];
     }
   if (problems.length > 0) return problems;
   if (outlines.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
@@ -85,7 +86,6 @@ export async function readInput(
     ...plan,
     offsets: new Float64Array(offsets),
     lengths: new Float64Array(lengths),
-    items: Int32Array.from(outlines, ({ item }) => item),
     promptTokens: Float64Array.from(outlines, ({ promptTokens }) => promptTokens),
     outputTokens: Float64Array.from(outlines, ({ outputTokens }) => outputTokens),
   };

@@ -59,28 +59,18 @@ export async function openBatches(context: Context): Promise<BatchSeat | undefin
   });
 }
 
-/** Sends lines, and tells when an engine has them. */
+/** Sends lines, and tells when an engine has them. A line that waits for one is given up when its batch ends. */
 function sender(context: Context): BatchPorts['ask'] {
-  /** Lines that wait for an engine, by their ids. */
-  const waiting = new Map<string, () => void>();
-  const left = (id: string): void => {
-    waiting.get(id)?.();
-    waiting.delete(id);
-  };
-  context.observers.add({ dispatched: ({ isLine, requestId }) => isLine && left(requestId) });
-  return (tenant, line, { entered, engine, signal }, isBackground) => {
-    waiting.set(line.id, entered);
+  context.observers.add({ dispatched: ({ line }) => line?.entered() });
+  return async (tenant, line, { entered, engine, signal }, isBackground) => {
     let giveUp = (): void => undefined;
-    const isGone = new Promise<undefined>((resolve) => {
-      giveUp = () => {
-        if (waiting.has(line.id)) resolve(undefined);
-      };
-    });
-    signal.addEventListener('abort', giveUp);
-    return ask(context, tenant, line, { isBackground, engine }, isGone).finally(() => {
+    const isGone = new Promise<undefined>((resolve) => (giveUp = () => resolve(undefined)));
+    const left = (): void => {
       signal.removeEventListener('abort', giveUp);
-      left(line.id);
-    });
+      entered();
+    };
+    signal.addEventListener('abort', giveUp);
+    return ask(context, tenant, line, { isBackground, engine, entered: left }, isGone).finally(left);
   };
 }
 

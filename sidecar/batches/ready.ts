@@ -61,7 +61,6 @@ export class Ready {
 
   /** Whether all that the line needs is there. */
   isWhole(index: number): boolean {
-    const isThere = (need: number): boolean => /completed|absent/.test(this.results.stateOf(need));
-    return (this.input.needs[index] ?? NONE).every(isThere);
+    return (this.input.needs[index] ?? NONE).every((need) => this.results.stateOf(need) === 'completed');
   }
 }

@@ -22,8 +22,8 @@ export class Rests {
     this.#count(index, -1);
   }
 
-  /** A line's program, and the rest of it as declared foresight. */
-  headersOf(index: number, name: string): Record<string, string> {
+  /** A call's program, and the rest of it as declared foresight. @param isLast whether its line has no further call */
+  headersOf(index: number, name: string, isLast: boolean): Record<string, string> {
     const program = this.input.programs[index] ?? 0;
     const rest = (tokens: Float64Array) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens[program] ?? 0)));
     return {
@@ -31,7 +31,7 @@ export class Rests {
       ...((this.#size[program] ?? 0) > 1 && {
         'x-maitred-remaining': `prompt=${rest(this.#promptTokens)}, output=${rest(this.#outputTokens)}`,
       }),
-      ...(this.#lines[program] === 1 && { 'x-maitred-final': 'true' }),
+      ...(isLast && this.#lines[program] === 1 && { 'x-maitred-final': 'true' }),
     };
   }
 

@@ -1,14 +1,23 @@
-import { createHash } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
-import { open } from 'node:fs/promises';
-import { BadItems, isDeterministic, MissingAnswer, requestOf } from '../../plans/index.js';
+import { open, type FileHandle } from 'node:fs/promises';
+import {
+  BadItems,
+  fill,
+  holds,
+  ITEM,
+  itemsOf,
+  MissingAnswer,
+  parseLine,
+  requestOf,
+  type BatchLine,
+} from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
 import type { Input } from './input.js';
-import { Lines } from './lines.js';
+import { readAt } from './line-file.js';
 import { Ready } from './ready.js';
 import { Rests } from './rests.js';
-import type { End, Results } from './results.js';
+import type { End, Results, Task } from './results.js';
 
 /** A line of a batch as a request. */
 export interface LineRequest {
@@ -50,14 +59,6 @@ export interface RunPorts {
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
-  /** Answers to deterministic requests that were kept; absent: none are. */
-  readonly answers?: Answers | undefined;
-}
-
-/** Answers of earlier lines, by hashes of their requests. */
-export interface Answers {
-  get: (key: string) => Buffer | undefined;
-  set: (key: string, body: Buffer) => unknown;
 }
 
 /** Attempts of a line that a server fails, and the pause before the second one; each further pause doubles. */
@@ -76,12 +77,15 @@ const LEFT_OUT: End = {
 };
 
 /**
- * A batch under way: its lines start in the plan's order, each when all answers that it needs are there. A failed line
- * fails those that need it.
+ * A batch under way: its lines start in the plan's order, each when all answers that it needs are there. A line with
+ * `each` then becomes as many calls as its list has items. A failed line fails those that need it.
  */
 export class Run {
   readonly #ready: Ready;
-  readonly #attempts: Uint8Array;
+  /** Calls of lines with `each` that may start. */
+  readonly #items: Task[] = [];
+  /** Attempts that a server has failed, by the call's id. */
+  readonly #attempts = new Map<string, number>();
   readonly #rests: Rests;
   readonly #timers = new Set<() => void>();
   readonly #stop = new AbortController();
@@ -90,13 +94,13 @@ export class Run {
 
   private constructor(
     readonly name: string,
-    private readonly lines: Lines,
+    private readonly handle: FileHandle,
     private readonly input: Input,
     readonly results: Results,
+    private readonly urls: ReadonlySet<string>,
     private readonly ports: RunPorts,
   ) {
     this.#ready = new Ready(input, results);
-    this.#attempts = new Uint8Array(input.order.length);
     this.#rests = new Rests(input);
     setMaxListeners(0, this.#stop.signal);
   }
@@ -110,15 +114,11 @@ export class Run {
     urls: ReadonlySet<string>,
     ports: RunPorts,
   ): Promise<Run> {
-    const absent = (index: number): void => run.#leaveOut(index);
-    const lines = new Lines(await open(path, 'r'), input, results, urls, absent);
-    const run = new Run(name, lines, input, results, ports);
+    const run = new Run(name, await open(path, 'r'), input, results, urls, ports);
     // Results of an earlier process count as if they had just come.
     for (let index = 0; index < input.needs.length; index++) if (results.stateOf(index) !== 'pending') run.#done(index);
     for (let index = 0; index < input.needs.length; index++)
-      if (results.stateOf(index) === 'failed')
-        for (const next of run.#failuresBy(index, (await lines.at(index)).customId))
-          await run.#end(next.index, next.end);
+      if (results.stateOf(index) === 'failed') await run.#failNext(index);
     return run;
   }
 
@@ -128,16 +128,16 @@ export class Run {
 
   /** Whether a line could start now. */
   get isReady(): boolean {
-    return !this.#isStopped && this.#ready.size > 0;
+    return !this.#isStopped && this.ready > 0;
   }
 
   get isDone(): boolean {
     return this.results.pending === 0 && this.inFlight === 0;
   }
 
-  /** Lines that have all answers that they need, and have not started. */
+  /** Calls that have all answers that they need, and have not started. */
   get ready(): number {
-    return this.#ready.size;
+    return this.#ready.size + this.#items.length;
   }
 
   /**
@@ -146,15 +146,16 @@ export class Run {
    * @returns when the line has ended, with its fault here if any
    */
   async startNext(entered: () => void, { at, of, engine } = WHOLE): Promise<unknown> {
-    const index = this.#ready.take(at / of, (at + 1) / of);
-    if (index === undefined || this.results.stateOf(index) !== 'pending') return undefined;
+    const index = this.#items.length > 0 ? undefined : this.#ready.take(at / of, (at + 1) / of);
+    const task = index === undefined ? this.#items.shift() : { index, item: -1 };
+    if (task === undefined || this.results.stateOf(task.index) !== 'pending') return undefined;
     this.inFlight += 1;
     try {
-      const end = await this.#run(index, { entered, engine, signal: this.#stop.signal });
-      if (end !== undefined) await this.#end(index, end);
+      const end = await this.#run(task, { entered, engine, signal: this.#stop.signal });
+      if (end !== undefined) await this.#end(task, end);
       return undefined;
     } catch (fault) {
-      this.#later(index, FAULT_PAUSE_MS);
+      this.#later(task, FAULT_PAUSE_MS);
       return fault;
     } finally {
       this.inFlight -= 1;
@@ -170,26 +171,34 @@ export class Run {
     if (this.inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Fails all lines that have no result. */
+  /** Fails all that has no result. */
   async failRest(code: string, message: string): Promise<void> {
     for (let index = 0; index < this.input.needs.length; index++)
       if (this.results.stateOf(index) === 'pending') {
         // A list whose source is answered names its items.
-        if (this.#ready.isWhole(index))
-          await this.lines.bodyOf(index, await this.lines.at(index)).catch(() => undefined);
-        await this.#end(index, failure(code, message), false);
+        if (this.#ready.isWhole(index)) await this.#bodyOf({ index, item: -1 }, await this.#lineAt(index));
+        for (const task of this.results.missing(index)) await this.#end(task, failure(code, message), false);
       }
   }
 
   async close(): Promise<void> {
     await this.stop();
-    await Promise.all([this.lines.close(), this.results.close()]);
+    await Promise.all([this.handle.close(), this.results.close()]);
   }
 
-  /** Undefined: the line has no end yet, or is absent. */
-  async #run(index: number, signs: Signs): Promise<End | undefined> {
-    const line = await this.lines.at(index);
-    const id = `batch_req_${this.name}_${index}`;
+  async #lineAt(index: number): Promise<BatchLine> {
+    const { offsets, lengths } = this.input;
+    const bytes = await readAt(this.handle, offsets[index] ?? 0, lengths[index] ?? 0);
+    const line = parseLine(bytes.toString(), index, this.urls);
+    if ('code' in line) throw new Error(`the input file has changed: ${line.message}`);
+    return line;
+  }
+
+  /** Undefined: the line has no end yet, or becomes a list of calls. */
+  async #run(task: Task, signs: Signs): Promise<End | undefined> {
+    const { index } = task;
+    const line = await this.#lineAt(index);
+    const id = this.results.idOf(task);
     const ended = (status: number, answer: unknown): End => ({
       state: status === 200 ? 'completed' : 'failed',
       response: { status_code: status, request_id: id, body: answer },
@@ -197,80 +206,94 @@ export class Run {
     });
     const original = this.input.originals[index] ?? index;
     const isCopy = original !== index && this.results.stateOf(original) === 'completed';
-    if (isCopy && requestOf(await this.lines.at(original)) === requestOf(line))
+    if (isCopy && requestOf(await this.#lineAt(original)) === requestOf(line))
       return ended(200, await this.results.answerOf(original));
-    let body: Buffer | undefined;
+    const body = await this.#bodyOf(task, line);
+    if (!Buffer.isBuffer(body)) return body;
+    const headers = this.#rests.headersOf(index, this.name, this.results.leftOf(index) === 1);
+    const answer = this.#isStopped ? undefined : await this.ports.ask({ id, url: line.url, body, headers }, signs);
+    if (answer === undefined) return undefined;
+    const { status, isBusy } = answer;
+    if (isBusy) return this.#later(task, BUSY_PAUSE_MS);
+    if (status >= 500 || status === 404 || status === 408) {
+      const attempts = 1 + (this.#attempts.get(id) ?? 0);
+      this.#attempts.set(id, attempts);
+      if (attempts < ATTEMPTS_MAX) return this.#later(task, PAUSE_MS * 2 ** (attempts - 1));
+    }
+    const text = answer.body.toString();
+    const value = parseJson(text);
+    return ended(status, value === undefined ? text : value);
+  }
+
+  /** The line's end if it is not to be asked; undefined: it becomes a list of calls. */
+  async #bodyOf({ index, item }: Task, line: BatchLine): Promise<Buffer | End | undefined> {
+    const { after, body, needs, each, condition } = line;
+    if (needs.length === 0) return Buffer.from(JSON.stringify(body));
+    const answers = new Map<string, unknown>();
+    for (const [at, name] of needs.entries())
+      answers.set(name, await this.results.answerOf(this.input.needs[index]?.[at] ?? 0));
     try {
-      body = await this.lines.bodyOf(index, line);
+      if (condition !== undefined && !holds(condition, answers.get(condition.$ref))) return LEFT_OUT;
+      if (each !== undefined) {
+        const items = itemsOf(answers.get(each.$ref), each);
+        if (item < 0) return await this.#expand(index, items.length);
+        answers.set(ITEM, items[item]);
+      }
+      return Buffer.from(JSON.stringify(fill(body, after, (id) => answers.get(id))));
     } catch (error) {
       if (error instanceof MissingAnswer) return failure('missing_answer', error.message);
       if (error instanceof BadItems) return failure('bad_items', error.message);
       throw error;
     }
-    if (body === undefined) return this.results.stateOf(index) === 'absent' ? undefined : LEFT_OUT;
-    const kept = this.ports.answers !== undefined && isDeterministic(line) ? hashOf(line.url, body) : undefined;
-    const known = kept === undefined ? undefined : this.ports.answers?.get(kept);
-    if (known !== undefined) return ended(200, parsed(known));
-    const headers = this.#rests.headersOf(index, this.name);
-    const answer = await this.ports.ask({ id, url: line.url, body, headers }, signs);
-    if (answer === undefined) return undefined;
-    const { status, isBusy } = answer;
-    if (isBusy) return this.#later(index, BUSY_PAUSE_MS);
-    const isFaulty = status >= 500 || status === 404 || status === 408;
-    const attempts = (this.#attempts[index] = (this.#attempts[index] ?? 0) + 1);
-    if (isFaulty && attempts < ATTEMPTS_MAX) return this.#later(index, PAUSE_MS * 2 ** (attempts - 1));
-    if (kept !== undefined && status === 200) this.ports.answers?.set(kept, answer.body);
-    return ended(status, parsed(answer.body));
   }
 
-  #leaveOut(index: number): void {
-    if (this.results.stateOf(index) !== 'pending') return;
-    this.results.leaveOut(index);
-    this.#done(index);
+  /** The calls of a line with `each` are known; some may have results of an earlier process. */
+  async #expand(index: number, size: number): Promise<undefined> {
+    this.results.expand(index, size);
+    if (this.results.stateOf(index) === 'pending') this.#items.push(...this.results.missing(index));
+    else await this.#ended(index);
   }
 
-  #later(index: number, ms: number): undefined {
+  #later(task: Task, ms: number): undefined {
     if (this.#isStopped) return;
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
-      this.#ready.add(index);
+      if (task.item < 0) this.#ready.add(task.index);
+      else this.#items.push(task);
       this.ports.changed();
     }, ms);
     this.#timers.add(cancel);
   }
 
-  /**
-   * Keeps the end of a line. Where a list is not known yet, its first line stands for all.
-   * @param isPassedOn whether a failed line fails those that need it
-   */
-  async #end(index: number, end: End, isPassedOn = true): Promise<void> {
-    const ends = [{ index, end }];
-    for (const { index: at, end: each } of ends) {
-      const customId = await this.lines.nameOf(at);
-      if (customId === undefined) this.#leaveOut(at);
-      else if (await this.results.keep(at, customId, each)) {
-        this.#done(at);
-        if (each.state === 'failed' && isPassedOn) for (const next of this.#failuresBy(at, customId)) ends.push(next);
-      }
-    }
+  /** Keeps the end of a call. @param isPassedOn whether a failed line fails those that need it */
+  async #end(task: Task, end: End, isPassedOn = true): Promise<void> {
+    const { customId } = await this.#lineAt(task.index);
+    const name = task.item < 0 ? customId : `${customId}[${task.item}]`;
+    if (await this.results.keep(task, name, end)) await this.#ended(task.index, isPassedOn);
   }
 
-  #failuresBy(index: number, customId: string): { index: number; end: End }[] {
-    const end = failure('dependency_failed', `The line "${customId}" failed, whose answer this one needs.`);
-    return (this.input.dependents[index] ?? []).map((next) => ({ index: next, end }));
+  async #ended(index: number, isPassedOn = true): Promise<void> {
+    this.#done(index);
+    if (isPassedOn && this.results.stateOf(index) === 'failed') await this.#failNext(index);
+  }
+
+  /** A failed line fails those that need it, and they those that need them. */
+  async #failNext(first: number): Promise<void> {
+    const failed = [first];
+    for (const index of failed) {
+      const { customId } = await this.#lineAt(index);
+      const end = failure('dependency_failed', `The line "${customId}" failed, whose answer this one needs.`);
+      for (const next of this.input.dependents[index] ?? []) {
+        const { customId: name } = await this.#lineAt(next);
+        if (!(await this.results.keep({ index: next, item: -1 }, name, end))) continue;
+        this.#done(next);
+        failed.push(next);
+      }
+    }
   }
 
   #done(index: number): void {
     this.#rests.done(index);
     this.#ready.done(index);
   }
-}
-
-const hashOf = (url: string, body: Buffer): string =>
-  createHash('sha256').update(`${url}\n`).update(body).digest('base64');
-
-function parsed(body: Buffer): unknown {
-  const text = body.toString();
-  const value = parseJson(text);
-  return value === undefined ? text : value;
 }

@@ -33,6 +33,11 @@ export class BatchSeat {
   /** URL of the gateway that has them; undefined: none is known. */
   #holder: string | undefined;
   #untilMs: number;
+  /** Counts the times that this gateway took or lost them: what an earlier one still holds is not written. */
+  #term = 0;
+  /** The heartbeat under way, and what is lost and still closing. */
+  #beating: Promise<void> = Promise.resolve();
+  #lost: Promise<unknown> = Promise.resolve();
   #isStarted = false;
   #isClosing = false;
   #cancel = (): void => undefined;
@@ -46,7 +51,7 @@ export class BatchSeat {
     const seat = new BatchSeat(ports);
     await mkdir(ports.folder, { recursive: true });
     if (ports.cluster === undefined) await seat.#take();
-    else await seat.#beat();
+    else await (seat.#beating = seat.#beat());
     return seat;
   }
 
@@ -72,22 +77,27 @@ export class BatchSeat {
   async close(): Promise<void> {
     this.#isClosing = true;
     this.#cancel();
-    await this.#batches?.close();
+    await this.#beating;
+    await Promise.all([this.#batches?.close(), this.#lost]);
     // Another gateway need not wait for the end of the lease.
-    if (this.#batches !== undefined) await this.ports.cluster?.hold('', 0);
+    if (this.#isOurs()) await this.ports.cluster?.hold('', 0);
     this.#batches = undefined;
   }
 
-  readonly #isOurs = (): boolean => this.ports.now() < this.#untilMs;
+  #isOurs(): boolean {
+    return this.ports.now() < this.#untilMs;
+  }
 
   async #take(): Promise<void> {
-    this.#batches = await Batches.open(this.ports.folder, { ...this.ports.batches, isOurs: this.#isOurs });
+    const term = ++this.#term;
+    const isOurs = (): boolean => term === this.#term && this.#isOurs();
+    this.#batches = await Batches.open(this.ports.folder, { ...this.ports.batches, isOurs });
     if (this.#isStarted) await this.#batches.start();
   }
 
   async #beat(): Promise<void> {
     const { cluster, now, setTimer, log } = this.ports;
-    if (cluster === undefined || this.#isClosing) return;
+    if (cluster === undefined) return;
     const atMs = now();
     try {
       const held = await cluster.hold(cluster.address, cluster.leaseMs);
@@ -95,19 +105,20 @@ export class BatchSeat {
       if (held?.isOwn === true) this.#untilMs = atMs + cluster.leaseMs;
       else if (held !== undefined) this.#untilMs = -Infinity;
       if (this.#batches !== undefined && !this.#isOurs()) this.#lose();
-      if (this.#batches === undefined && this.#isOurs()) {
+      if (this.#batches === undefined && this.#isOurs() && !this.#isClosing) {
         log.info('this gateway runs the batches now');
         await this.#take();
       }
     } catch (err) {
       log.error({ err }, 'batches cannot be taken over; the next attempt follows');
     }
-    this.#cancel = setTimer(() => void this.#beat(), cluster.heartbeatMs);
+    if (!this.#isClosing) this.#cancel = setTimer(() => void (this.#beating = this.#beat()), cluster.heartbeatMs);
   }
 
   #lose(): void {
     this.ports.log.warn('another gateway runs the batches now');
-    void this.#batches?.close().catch(() => undefined);
+    this.#term += 1;
+    this.#lost = Promise.all([this.#lost, this.#batches?.close().catch(() => undefined)]);
     this.#batches = undefined;
   }
 }

@@ -1,16 +1,27 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import { z } from 'zod';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
-import { boundaryOf, readForm } from './multipart.js';
+import { checked } from '../workflows/checked.js';
 import { newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 
 type UploadLimits = Pick<Config['batches'], 'fileBytes' | 'bytesMax' | 'filesMax' | 'keepMs'>;
 
-/** Longest field besides the file. */
+/** Longest field besides the file, and most of them. */
 const FIELD_CHARS_MAX = 1000;
 const FIELDS_MAX = 20;
+
+const fieldsOf = (keepSeconds: number) =>
+  z.object({
+    purpose: z.literal('batch'),
+    'expires_after[seconds]': z.coerce.number().int().min(60).max(keepSeconds).default(keepSeconds),
+  });
 
 /**
  * Takes a file from a form, straight to the disk.
@@ -22,7 +33,7 @@ export async function upload(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<FileObject> {
-  const boundary = boundaryOf(request.headers['content-type']);
+  const form = formOf(request);
   checkRoom(shelf, limits, Number(request.headers['content-length'] ?? 0));
   if (request.headers.expect !== undefined) response.writeContinue();
   const id = `file-${newName()}`;
@@ -30,16 +41,19 @@ export async function upload(
   const coming = { bytes: 0 };
   shelf.uploads.add(coming);
   try {
-    const { filename, fields } = await receive(shelf, limits, request, part, boundary, coming);
-    const purpose = fields.get('purpose');
-    if (purpose !== 'batch') throw wrong('purpose', purpose === undefined ? 'is missing' : 'must be batch');
+    const meter = async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        coming.bytes += chunk.length;
+        if (coming.bytes > limits.fileBytes) throw tooLarge(limits);
+        if (shelf.bytes > limits.bytesMax) throw full(`more than ${limits.bytesMax} bytes of files`);
+        yield chunk;
+      }
+    };
+    const { filename, fields } = await receive(request, form, (content, signal) =>
+      pipeline(content, meter, createWriteStream(part, { flush: true }), { signal }),
+    );
+    const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(limits.keepMs / 1000), fields);
     if (filename === undefined) throw wrong('file', 'is missing');
-    const keep = limits.keepMs / 1000;
-    const after = fields.get('expires_after[seconds]');
-    const seconds = after === undefined ? keep : Number(after);
-    if (!Number.isInteger(seconds) && after !== undefined)
-      throw wrong('expires_after[seconds]', 'must be a whole number');
-    if (seconds < 60 || seconds > keep) throw wrong('expires_after[seconds]', `must be 60 to ${keep}`);
     await rename(part, shelf.pathOf(id));
     const nowSeconds = Math.floor(Date.now() / 1000);
     const file: FileObject = {
@@ -56,7 +70,7 @@ export async function upload(
     return file;
   } catch (error) {
     // The rest of the body is read and dropped, so that the client reads the answer.
-    request.resume();
+    request.unpipe(form).resume();
     for (const path of [part, shelf.pathOf(id)]) await rm(path, { force: true }).catch(() => undefined);
     throw request.destroyed && !request.complete ? gone() : ofDisk(error);
   } finally {
@@ -64,43 +78,55 @@ export async function upload(
   }
 }
 
-async function receive(
-  shelf: Shelf,
-  limits: UploadLimits,
-  request: IncomingMessage,
-  path: string,
-  boundary: string,
-  coming: { bytes: number },
-) {
-  const fields = new Map<string, string>();
-  const files: string[] = [];
-  let name = '';
-  const handle = await open(path, 'w');
+/** @throws GatewayError `unsupported_media_type` */
+function formOf({ headers }: IncomingMessage): BusboyInstance {
   try {
-    await readForm(request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, boundary, {
-      open: (given, file = 'upload') => {
-        name = given;
-        if (name !== 'file') fields.set(name, '');
-        else if (files.push(file.slice(0, FIELD_CHARS_MAX)) > 1) throw wrong('file', 'is there twice');
-      },
-      data: async (chunk) => {
-        if (name !== 'file') {
-          const text = `${fields.get(name) ?? ''}${chunk.toString()}`;
-          if (text.length > FIELD_CHARS_MAX || fields.size > FIELDS_MAX) throw wrong(name.slice(0, 100), 'is too long');
-          fields.set(name, text);
-          return;
-        }
-        coming.bytes += chunk.length;
-        if (coming.bytes > limits.fileBytes) throw tooLarge(limits);
-        if (shelf.bytes > limits.bytesMax) throw full(`more than ${limits.bytesMax} bytes of files`);
-        await handle.writeFile(chunk);
-      },
+    return new Busboy({
+      headers: headers as BusboyHeaders,
+      limits: { files: 1, fields: FIELDS_MAX, fieldSize: FIELD_CHARS_MAX, headerSize: 16_384 },
+      isPartAFile: (name) => name === 'file',
     });
-    await handle.sync();
-  } finally {
-    await handle.close();
+  } catch {
+    throw new GatewayError('unsupported_media_type', 'The content type must be multipart/form-data with a boundary.');
   }
-  return { filename: files[0], fields };
+}
+
+/** @param keep writes the file @throws GatewayError `invalid_body`, and what `keep` throws */
+async function receive(
+  request: IncomingMessage,
+  form: BusboyInstance,
+  keep: (content: Readable, signal: AbortSignal) => Promise<void>,
+) {
+  const fields: Record<string, string> = {};
+  let filename: string | undefined;
+  let kept = Promise.resolve();
+  const stop = new AbortController();
+  const received = new Promise<void>((resolve, reject) => {
+    form.on('field', (name, value, _, isCut) => {
+      if (isCut) reject(wrong(name.slice(0, 100), 'is too long'));
+      fields[name] = value;
+    });
+    form.on('file', (_, content, name: string | undefined) => {
+      filename = (name ?? 'upload').slice(0, FIELD_CHARS_MAX);
+      kept = keep(content, stop.signal);
+      kept.catch(reject);
+    });
+    form.on('filesLimit', () => reject(wrong('file', 'is there twice')));
+    form.on('fieldsLimit', () => reject(wrong('form', 'has too many fields')));
+    form.on('error', (error: unknown) => reject(wrong('form', `is malformed: ${(error as Error).message}`)));
+    form.on('finish', resolve);
+    finished(request, (error) => error && reject(error));
+    request.pipe(form);
+  });
+  try {
+    await received;
+    await kept;
+    return { filename, fields };
+  } catch (error) {
+    stop.abort();
+    await kept.catch(() => undefined);
+    throw error;
+  }
 }
 
 function checkRoom(shelf: Shelf, limits: UploadLimits, bytes: number): void {

@@ -79,7 +79,9 @@ export class BodyReader {
     const { list } = skeleton;
     const learnt = beginningOf(api, digest, { body: read.body, list }, rest && known, limits.inlineBytes);
     this.#beginnings.learn(tenant, raw, learnt);
-    return api.list === undefined ? read : { ...read, hash: digest.upTo(raw.length) };
+    if (api.list === undefined) return read;
+    const { raw: sent, body, keys, facts, opening } = read;
+    return { raw: sent, body, keys, facts, opening, hash: digest.upTo(raw.length) };
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { callId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Api, RequestFacts } from '../apis/index.js';
 import { checkBudget } from './budget.js';
 import { Call } from './call.js';
-import type { CallSpec } from './spec.js';
+import type { BatchLine, CallSpec } from './spec.js';
 import { askOthers } from '../cluster/ask.js';
 import { checkNotDraining, type Context } from '../context.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -49,8 +49,8 @@ export interface Incoming {
   /** The route's own path: engines redirect a trailing slash, which a client may have added. */
   readonly path: string;
   readonly tenant: TenantId;
-  /** A line of a batch, whether it gives way to all others, and the engine of its part; absent: a client's call. */
-  readonly line?: { readonly isBackground: boolean; readonly engine: EngineId | undefined };
+  /** Absent: a client's call. */
+  readonly line?: BatchLine;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -119,7 +119,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     workflow: declaration?.workflow,
     fingerprint,
     isRetry: saysRetry(headers),
-    isLine: line !== undefined,
+    line,
     isBackground: line?.isBackground ?? body['service_tier'] === 'flex',
     headers,
     raw,
@@ -137,5 +137,5 @@ const partOf = ({ fleet }: Pick<Parts, 'fleet'>, model: string, engine: EngineId
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
 function withoutBody(facts: RequestFacts): RequestFacts {
-  return Object.assign({}, facts, { conversation: () => [] });
+  return { ...facts, conversation: () => [] };
 }

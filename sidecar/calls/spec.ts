@@ -38,8 +38,8 @@ export interface CallSpec {
   readonly fingerprint: string;
   /** Whether the client marks the request as a retry. */
   readonly isRetry: boolean;
-  /** Whether it is a line of a batch, whose file of results tells what became of it. */
-  readonly isLine: boolean;
+  /** A line of a batch, whose file of results tells what became of it; undefined: a client's call. */
+  readonly line: BatchLine | undefined;
   /** Whether it takes only room that others leave. */
   readonly isBackground: boolean;
   readonly family: Family | undefined;
@@ -54,6 +54,16 @@ export interface CallSpec {
   readonly fields: JsonObject;
   /** Undefined: tracing is off, or the client decided against it. */
   readonly trace: CallTrace | undefined;
+}
+
+/** A call that is a line of a batch. */
+export interface BatchLine {
+  /** Whether it gives way to all others. */
+  readonly isBackground: boolean;
+  /** The engine of its part of the batch, if any. */
+  readonly engine: EngineId | undefined;
+  /** Called when an engine has it. */
+  readonly entered: () => void;
 }
 
 /** Outcomes of accepted calls: `maitred_calls_ended_total{outcome}`. */

@@ -24,12 +24,6 @@ export const batches = z.strictObject({
     '`merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
     STARTING,
   ),
-  answersMs: fixed(
-    ms(0, 30 * DAY_MS).default(0),
-    'Time for which answers to deterministic lines serve a tenant’s later batches. 0: not kept.',
-    'off by default',
-  ),
-  answersBytes: fixed(count(1024, 1e12).default(67_108_864), 'Most bytes of kept answers, in memory.', STARTING),
   keepMs: note(
     ms(60_000, 3650 * DAY_MS).default(30 * DAY_MS),
     'Age at which files and ended batches are removed.',

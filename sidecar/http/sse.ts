@@ -15,19 +15,15 @@ export type Verdict = 'forward' | 'hide';
  *             [ begun, not yet ended   ] ──▶ held until its blank line comes
  * ```
  *
- * Only whole events leave, so a broken stream never ends in half an event. Lines end with LF, CR LF or CR. A CR at the
- * end of a chunk may be half of a CR LF. Then its event leaves immediately, and the LF gets the same treatment. Cost: a
- * search for line ends; only events that span chunks are copied.
+ * Only whole events leave, so a broken stream never ends in half an event. Lines end with LF or CR LF; no engine sends
+ * the lone CR of the standard. Cost: a search for line ends; only events that span chunks are copied.
  */
 export class SseSplitter {
   /** Chunks of the event that is still open. */
   #held: Buffer[] = [];
   #heldBytes = 0;
-  /** Whether the current line is still empty. */
-  #lineEmpty = true;
-  #lastWasCr = false;
-  /** Verdict on the last event, for its late LF. */
-  #lastVerdict: Verdict = 'forward';
+  /** The earlier chunks' part of the current line: nothing, a CR alone, or more. */
+  #line: 'empty' | 'cr' | 'full' = 'empty';
 
   /** @param judge called for every event with data, a name or both; comments are always forwarded */
   constructor(private readonly judge: (event: SseEvent) => Verdict) {}
@@ -40,31 +36,21 @@ export class SseSplitter {
   /** Accepts a chunk; returns the bytes to forward, in order. */
   push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
-    const hasCr = chunk.includes(CR);
     /** Start of the cleared bytes that are not yet in `out`. */
     let run = 0;
     /** Start of the current event in this chunk. */
     let start = 0;
     /** Index after the last line end. */
     let line = 0;
-    for (let i = lineEnd(chunk, 0, hasCr); i < chunk.length; i = lineEnd(chunk, line, hasCr)) {
-      const isEmpty = i === line && this.#lineEmpty;
-      const endsCrLf = i === line && this.#lastWasCr && chunk[i] === LF;
+    for (let i = chunk.indexOf(LF); i >= 0; i = chunk.indexOf(LF, line)) {
+      const isEmpty =
+        i === line ? this.#line !== 'full' : this.#line === 'empty' && i === line + 1 && chunk[line] === CR;
       line = i + 1;
-      this.#lineEmpty = true;
-      this.#lastWasCr = chunk[i] === CR;
-      if (endsCrLf) {
-        // The LF of a CR LF. If its event has just ended, it still belongs to that event.
-        if (i !== start || this.#heldBytes > 0) continue;
-        if (this.#lastVerdict === 'hide') run = line;
-        start = line;
-        continue;
-      }
+      this.#line = 'empty';
       if (!isEmpty) continue;
       const bytes = this.#take(chunk.subarray(start, line));
       const wasHeld = bytes.length > line - start;
-      this.#lastVerdict = this.#rule(bytes);
-      if (this.#lastVerdict === 'hide') {
+      if (this.#rule(bytes) === 'hide') {
         if (start > run) out.push(chunk.subarray(run, start));
         run = line;
       } else if (wasHeld) {
@@ -73,10 +59,8 @@ export class SseSplitter {
       }
       start = line;
     }
-    if (line < chunk.length) {
-      this.#lineEmpty = false;
-      this.#lastWasCr = false;
-    }
+    if (line < chunk.length)
+      this.#line = this.#line === 'empty' && line + 1 === chunk.length && chunk[line] === CR ? 'cr' : 'full';
     if (start > run) out.push(run === 0 && start === chunk.length ? chunk : chunk.subarray(run, start));
     if (start < chunk.length) this.#hold(chunk.subarray(start));
     return out;
@@ -107,23 +91,13 @@ export class SseSplitter {
   }
 }
 
-/** Index of the first line end from `from` on; the length of `bytes` without one. */
-function lineEnd(bytes: Buffer, from: number, hasCr: boolean): number {
-  if (!hasCr) {
-    const at = bytes.indexOf(LF, from);
-    return at < 0 ? bytes.length : at;
-  }
-  let at = from;
-  while (at < bytes.length && bytes[at] !== LF && bytes[at] !== CR) at++;
-  return at;
-}
-
 /** Reads one event's fields; undefined if it has none that matter (comments, `id`, `retry`, blank lines). */
 function readEvent(bytes: Buffer): SseEvent | undefined {
   // Nearly every event of every engine is one line "data: ...", LF, LF.
   if (startsWith(bytes, 'data:')) {
-    const end = lineEnd(bytes, 5, bytes.includes(CR));
-    if (isOneLine(bytes, end)) return { data: bytes.toString('utf8', bytes[5] === SPACE ? 6 : 5, end) };
+    const lf = bytes.indexOf(LF, 5);
+    const end = bytes[lf - 1] === CR ? lf - 1 : lf;
+    if (lf > 0 && isOneLine(bytes, end)) return { data: bytes.toString('utf8', bytes[5] === SPACE ? 6 : 5, end) };
   }
   return readLines(bytes.toString('utf8'));
 }
@@ -142,7 +116,7 @@ function startsWith(bytes: Buffer, text: string): boolean {
 function readLines(text: string): SseEvent | undefined {
   let event: string | undefined;
   let data: string | undefined;
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
     const colon = line.indexOf(':');
     if (colon === 0) continue;
     const field = colon < 0 ? line : line.slice(0, colon);

@@ -43,8 +43,10 @@ export function wholeOf({ content }: CanonicalMessage): number | undefined {
 }
 
 export function idOf({ callIds }: CanonicalMessage): string | undefined {
-  const id = callIds?.split('\u0000', 1)[0];
-  return id === undefined || id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
+  if (callIds === undefined) return undefined;
+  const end = callIds.indexOf('\u0000');
+  const id = end < 0 ? callIds : callIds.slice(0, end);
+  return id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
 }
 
 /** The last ids printed in a text. */

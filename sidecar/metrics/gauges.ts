@@ -4,7 +4,6 @@ import type { Context } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
-import { registerForecasts } from './forecasts.js';
 import { registerCluster } from './cluster.js';
 import { registerShadow } from './shadow.js';
 import { scrapedInto, type Scraped } from './scraped.js';
@@ -63,7 +62,6 @@ export function registerGauges(context: Parts): void {
   registerTenantGauges(scraped, context);
   registerEngineGauges(scraped, context);
   registerSourceGauges(scraped, context);
-  registerForecasts(scraped, context);
   registerCluster(scraped, context);
   registerBatches(scraped, context);
   registerShadow(scraped, context);

@@ -46,9 +46,9 @@ export class PastCalls implements Observer {
     return this.#programs?.peek(program) ?? [];
   }
 
-  #add({ id, facts, identity, isLine }: CallSpec, report: Report, endedAtMs: number): void {
+  #add({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
     const programs = this.#programs;
-    if (programs === undefined || isLine) return;
+    if (programs === undefined || line !== undefined) return;
     const { program, thread } = identity;
     let calls = programs.get(program);
     if (calls === undefined) programs.set(program, (calls = []));

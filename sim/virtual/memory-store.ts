@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import {
-  EngineLedger,
   type Answer,
   type EngineClaim,
   type EnginePart,
@@ -13,6 +12,7 @@ import {
 } from '../../cluster/index.js';
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 import { Directory } from './directory.js';
+import { DividedLedger } from './ledger.js';
 
 /** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;
@@ -38,7 +38,7 @@ export class MemoryStore {
   readonly #gateways = new Map<GatewayId, { readonly listener: SharedListener; readonly way: Way }>();
   /** Holders of names, and what they say of themselves. A gateway that is gone has left. */
   readonly holds = new Map<string, { readonly gateway: GatewayId; readonly value: string }>();
-  readonly ledgers = new Map<EngineId, EngineLedger>();
+  readonly ledgers = new Map<EngineId, DividedLedger>();
   readonly directory: Directory;
   /** Names by key, of each tenant; '': the key has several. */
   readonly #keys = cacheOf<LRUCache<string, string>>(TENANTS_MAX);
@@ -93,7 +93,7 @@ class MemoryState implements SharedState {
     return this.#way.ask(() => {
       const { ledgers } = this.#store;
       const claimed = claims.map((claim) => {
-        const ledger = ledgers.get(claim.engine) ?? new EngineLedger(claim.engine);
+        const ledger = ledgers.get(claim.engine) ?? new DividedLedger(claim.engine);
         ledgers.set(claim.engine, ledger);
         ledger.claim(this.#gateway, claim);
         return ledger;
@@ -168,7 +168,7 @@ class MemoryState implements SharedState {
   }
 
   /** Tells the other gateways of their parts, and returns this one's. */
-  #tell(ledgers: readonly EngineLedger[]): EnginePart[] {
+  #tell(ledgers: readonly DividedLedger[]): EnginePart[] {
     const news = new Map<GatewayId, EnginePart[]>();
     for (const ledger of ledgers)
       for (const [gateway, part] of ledger.parts()) {

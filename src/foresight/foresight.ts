@@ -5,14 +5,12 @@ import { Recent } from '../programs/recent.js';
 import type { Work } from '../protocol/events.js';
 import type { TenantId } from '../protocol/units.js';
 import { Calibration } from './calibration.js';
-import { Outlook, type Accuracy } from './outlook.js';
+import { Outlook } from './outlook.js';
 
 type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOutputToken'>;
 
 /** The work to come that clients declare, as far as their earlier declarations have proved right. */
 export class Foresight {
-  /** Forecasts of ended programs, since the start. */
-  readonly accuracy: Accuracy = { programs: 0, foreseenMs: 0, takenMs: 0, errorMs: 0 };
   readonly #declarations = new Recent<TenantId, Calibration>(() => new Calibration());
 
   /** A call arrives, with the rest of its program as its client declares it. */
@@ -23,9 +21,8 @@ export class Foresight {
       program.outlook = undefined;
       return;
     }
-    program.outlook ??= new Outlook(this.#declarations.get(program.tenant), this.accuracy);
+    program.outlook ??= new Outlook(this.#declarations.get(program.tenant));
     this.declared(program, remaining, settings);
-    program.outlook.foresee(program.serviceMs);
     call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;
   }
 

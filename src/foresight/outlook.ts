@@ -6,40 +6,20 @@ interface Declaration {
   readonly serviceMs: number;
 }
 
-/** Forecasts of the rest of ended programs, and the service that these then took: sums, in milliseconds. */
-export interface Accuracy {
-  programs: number;
-  foreseenMs: number;
-  takenMs: number;
-  /** Sum of the differences, whatever their sign. */
-  errorMs: number;
-}
-
 /** The rest of one program by its own declarations, as right as its tenant's have been. */
 export class Outlook {
   #first: Declaration | undefined;
   #last: Declaration | undefined;
-  /** The first forecast, and the program's service at that time. */
-  #judged: { readonly foreseenMs: number; readonly serviceMs: number } | undefined;
   /** Whether its declaration has been judged by its service so far. */
   #isCalibrated = false;
 
   /** @param declarations how right its tenant's declarations are */
-  constructor(
-    private readonly declarations: Calibration,
-    private readonly accuracy: Accuracy,
-  ) {}
+  constructor(private readonly declarations: Calibration) {}
 
   /** The client declares the rest of the program; a later declaration replaces an earlier one. */
   declare(declaredMs: number, serviceMs: number): void {
     this.#last = { declaredMs, serviceMs };
     this.#first ??= this.#last;
-  }
-
-  /** A call has arrived, and been declared. The first forecast is remembered, to be judged at the end of the program. */
-  foresee(serviceMs: number): void {
-    const foreseenMs = this.#judged === undefined ? this.declaredMs(serviceMs) : undefined;
-    if (foreseenMs !== undefined) this.#judged = { foreseenMs, serviceMs };
   }
 
   /**
@@ -71,16 +51,8 @@ export class Outlook {
     this.#isCalibrated = false;
   }
 
-  /** The program has ended: judges its first forecast, and its declaration unless that has been. */
+  /** The program has ended: judges its declaration, unless that has been. */
   ended(serviceMs: number): void {
-    if (this.#judged !== undefined) {
-      const { foreseenMs, serviceMs: fromMs } = this.#judged;
-      const takenMs = serviceMs - fromMs;
-      this.accuracy.programs += 1;
-      this.accuracy.foreseenMs += foreseenMs;
-      this.accuracy.takenMs += takenMs;
-      this.accuracy.errorMs += Math.abs(foreseenMs - takenMs);
-    }
     if (this.#first !== undefined && !this.#isCalibrated) this.#calibrate(this.#first, serviceMs);
   }
 

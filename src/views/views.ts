@@ -1,4 +1,3 @@
-import type { Accuracy } from '../foresight/outlook.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { TenantView } from '../programs/accounts.js';
@@ -123,7 +122,6 @@ interface State {
   readonly placement: Placed & { readonly waiting: number; readonly waitingOf: (tenant: TenantId) => number };
   readonly stepMs: number;
   readonly table: ProcessTable;
-  readonly accuracy: Accuracy;
   readonly policy: Policy;
   readonly balancer: string;
   readonly calls: ReadonlyMap<CallId, Call>;
@@ -172,11 +170,6 @@ export class Views {
   forecast(id: ProgramId): ForecastView | undefined {
     const { table, policy } = this.#read();
     return forecastOf(table.get(id), policy);
-  }
-
-  /** How right declared rests have proved since the start; all zero without foresight. */
-  get accuracy(): Readonly<Accuracy> {
-    return this.#read().accuracy;
   }
 
   /** Name of the policy in force. */

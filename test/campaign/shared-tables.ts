@@ -1,4 +1,5 @@
-import { giveSlots, type Holding } from '../../cluster/engine-ledger.js';
+import type { Holding } from '../../cluster/index.js';
+import { giveSlots } from '../../sim/virtual/ledger.js';
 import { gatewayId } from '../../cluster/messages.js';
 import type { ScriptName } from '../../cluster/redis/scripts.js';
 import { engineId, type Tokens } from '../../src/index.js';

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EngineLedger, gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
+import { DividedLedger } from '../../sim/virtual/ledger.js';
+import { gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
 import { engineId, NO_STEPS, tokens } from '../../src/index.js';
 import { claimOf as claim } from '../support/shared-desk.js';
 
@@ -10,7 +11,7 @@ const WINDOW = 8;
 const claimOf = (facts: Partial<EngineClaim>): EngineClaim => claim(ENGINE, { window: WINDOW, ...facts });
 
 const sumOf = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
-const slotsOf = (ledger: EngineLedger) => [...ledger.parts().values()].map(({ slots = 0 }) => slots);
+const slotsOf = (ledger: DividedLedger) => [...ledger.parts().values()].map(({ slots = 0 }) => slots);
 
 describe('an engine’s ledger', () => {
   it('never gives more slots than the window, and no gateway less than an equal share for long while calls wait', () => {
@@ -23,7 +24,7 @@ describe('an engine’s ledger', () => {
     });
     fc.assert(
       fc.property(fc.array(move, { maxLength: 60 }), (moves) => {
-        const ledger = new EngineLedger(ENGINE);
+        const ledger = new DividedLedger(ENGINE);
         const running = new Map<GatewayId, number>();
         const slots = (id: GatewayId) => ledger.partOf(id)?.slots ?? 0;
         const claim = (id: GatewayId, calls: number, keeps: number, waiting: readonly number[]) => {
@@ -50,7 +51,7 @@ describe('an engine’s ledger', () => {
   });
 
   it('gives a freed slot to the better level, whichever gateway freed it', () => {
-    const ledger = new EngineLedger(ENGINE);
+    const ledger = new DividedLedger(ENGINE);
     const [a, b] = [gatewayId('a'), gatewayId('b')];
     ledger.claim(a, claimOf({ waiting: [0, 0, 9] }));
     ledger.claim(a, claimOf({ inFlight: 8, keeps: 8, waiting: [0, 0, 1] }));
@@ -63,7 +64,7 @@ describe('an engine’s ledger', () => {
   });
 
   it('takes a slot above a share that is no whole number from as many gateways as wait for one, once they have used it', () => {
-    const ledger = new EngineLedger(ENGINE);
+    const ledger = new DividedLedger(ENGINE);
     const claim = (id: string, inFlight: number, waiting = [WINDOW]) =>
       ledger.claim(gatewayId(id), claimOf({ inFlight, keeps: inFlight, waiting }));
     const slots = (...ids: string[]) => ids.map((id) => ledger.partOf(gatewayId(id))?.slots);
@@ -81,7 +82,7 @@ describe('an engine’s ledger', () => {
   });
 
   it('counts calls in flight at once that it has not given slots for, as after it lost its memory', () => {
-    const ledger = new EngineLedger(ENGINE);
+    const ledger = new DividedLedger(ENGINE);
     ledger.claim(gatewayId('a'), claimOf({ inFlight: 6, keeps: 8 }));
     expect(ledger.parts().get(gatewayId('a'))).toMatchObject({ slots: 8 });
     ledger.claim(gatewayId('b'), claimOf({ inFlight: 5, keeps: 5, waiting: [1] }));
@@ -94,7 +95,7 @@ describe('an engine’s ledger', () => {
   });
 
   it('tells each gateway what the others have and want, and nothing of its own', () => {
-    const ledger = new EngineLedger(ENGINE);
+    const ledger = new DividedLedger(ENGINE);
     const [a, b] = [gatewayId('a'), gatewayId('b')];
     const held = { inFlight: 2, loadTokens: tokens(30), weight: 0.5, steps: [1, 2, 3, 4, 5], activeTokens: tokens(20), claimTokens: tokens(10), cachedTokens: tokens(40), ended: 5 }; // prettier-ignore
     ledger.claim(a, claimOf({ ...held, keeps: 2, waiting: [0, 9] }));
@@ -108,7 +109,7 @@ describe('an engine’s ledger', () => {
   });
 
   it('follows a window that shrinks, however many calls wait', () => {
-    const ledger = new EngineLedger(ENGINE);
+    const ledger = new DividedLedger(ENGINE);
     const [a, b] = [gatewayId('a'), gatewayId('b')];
     for (const id of [a, b]) ledger.claim(id, claimOf({ window: 9, waiting: [9] }));
     const running = slotsOf(ledger);

@@ -1,5 +1,5 @@
 import {
-  outlinesOf,
+  outlineOf,
   parseLine,
   planOf,
   type BatchLine,
@@ -29,7 +29,7 @@ export const line = (id: string, { after, content = 'hello', body = {} }: Given 
 
 export const read = (text: string, number = 1) => parseLine(text, number, URLS);
 export const outlines = (...texts: string[]): Outline[] =>
-  texts.flatMap((text, index) => outlinesOf(read(text, index + 1) as BatchLine, index + 1));
+  texts.map((text, index) => outlineOf(read(text, index + 1) as BatchLine, index + 1));
 
 export function plan(lines: readonly Outline[]): Plan | readonly Problem[] {
   const steps = planOf(lines);

@@ -51,6 +51,12 @@ describe('a graph', () => {
     ]);
   });
 
+  it('with too many needs says which line is one too many', () => {
+    const ids = Array.from({ length: 2300 }, (_, index) => `${index}`);
+    const all = ids.map((customId, index) => ({ ...outlines(line(customId))[0]!, line: index + 1, needs: ids }));
+    expect(plan(all)).toMatchObject([{ code: 'too_many_needs', line: 2174 }]);
+  });
+
   it('with a circle names its lines, not those that only lead to it', () => {
     const lines = [line('a', { after: ['b'] }), line('b', { after: ['c'] }), line('c', { after: ['b'] }), line('d')];
     expect(problems(...lines)).toMatchObject([
@@ -130,7 +136,7 @@ describe('the order', () => {
         customId: `${index}`,
         line: index,
         needs: [],
-        item: -1,
+        calls: 1,
         request: undefined,
         blocks: Float64Array.from(keys),
         promptTokens: 0,

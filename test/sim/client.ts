@@ -1,6 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { createParser } from 'eventsource-parser';
-import { afterEach } from 'vitest';
+import { cleanUp } from '../support/clean-up.js';
 import { startEngine, type EngineHandle, type EngineOptions } from '../../sim/index.js';
 
 export type Json = Record<string, unknown>;
@@ -15,15 +15,10 @@ export interface SseEvent {
   readonly data: Json | '[DONE]';
 }
 
-const engines: EngineHandle[] = [];
-afterEach(async () => {
-  await Promise.all(engines.splice(0).map((engine) => engine.close()));
-});
-
 /** An engine that the end of the test closes; fast unless asked otherwise. */
 export async function engine(options: EngineOptions = {}): Promise<EngineHandle> {
   const handle = await startEngine({ speed: 2000, ...options });
-  engines.push(handle);
+  cleanUp(() => handle.close());
   return handle;
 }
 

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 /** Puts files into a folder that is removed after the test. Returns the folder's path. */
 export function folderOf(files: Readonly<Record<string, string | Uint8Array>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'maitred-test-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   return folder;
 }

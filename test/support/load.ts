@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { request } from 'undici';
-import { afterEach } from 'vitest';
 import { runLoad, type LoadOptions } from '../../loadtest/index.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.js';
 import type { EngineHandle } from '../../sim/index.js';
+import { cleanUp } from './clean-up.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 
 /** All programs at once, without a limit on time. */
@@ -78,16 +78,11 @@ export function bodiesOf(engine: EngineHandle, calls: number): Record<string, un
   return records.slice(-calls).map(({ body = '{}' }) => JSON.parse(body) as Record<string, unknown>);
 }
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  await Promise.all(closers.splice(0).map((close) => close()));
-});
-
 /** Starts an HTTP server that is closed after the test. Returns its URL. */
 export async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  closers.push(async () => {
+  cleanUp(async () => {
     server.close();
     server.closeAllConnections();
     if (server.listening) await once(server, 'close');

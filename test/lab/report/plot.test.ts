@@ -11,7 +11,7 @@ const lines = (svg: string) => [...svg.matchAll(/<g aria-label="line"[^>]*>(.*?)
 const count = (svg: string, part: RegExp) => [...svg.matchAll(part)].length;
 
 const CHARTS: readonly (readonly [string, () => Promise<string>])[] = [
-  ['lines', () => lineChart({ ...TEXT, x, y, series: [{ name: 'a<b', points: points(1, 2) }, { name: 'c', points: points(3, 1) }] })], // prettier-ignore
+  ['lines', () => lineChart({ ...TEXT, x, y, series: [{ name: 'a<b', points: points(1, 2) }, { name: 'c'.repeat(90), points: points(3, 1) }] })], // prettier-ignore
   ['bars', () => barChart({ ...TEXT, y, groups: ['a<b', 'q'], series: [{ name: 'one', values: [1, 2] }, { name: 'two', values: [2, null] }] })], // prettier-ignore
 ];
 

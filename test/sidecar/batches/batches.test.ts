@@ -10,7 +10,6 @@ import {
   fakeEngine,
   gate,
   keysOf,
-  MODEL,
   ONE_AT_A_TIME,
   post,
   recording,
@@ -209,27 +208,6 @@ describe('tenants', () => {
     expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}, b.headers))).toEqual([404, 'unknown_batch']);
     for (const path of ['files', 'batches']) expect((await ask(`${url}/v1/${path}`, b)).json()['data']).toEqual([]);
     expect(refusal(await ask(`${url}/v1/files`))).toEqual([401, 'unauthorized']);
-  });
-});
-
-describe('kept answers', () => {
-  const seeded = lineOf('a', '', {
-    body: { model: MODEL, seed: 1, messages: [{ role: 'user', content: 'x' }] },
-  });
-
-  it.each([
-    [60_000, 2],
-    [0, 3],
-  ])('serve equal lines of a tenant’s later batches, and of no other tenant’s: %d ms', async (answersMs, asked) => {
-    const engine = await fakeEngine(echo);
-    const { batches } = inFolder();
-    const config = { auth: { keys: keysOf('a', 'b') }, batches: { ...batches, answersMs } };
-    const { url } = await world([engine], config);
-    for (const tenant of ['a', 'a', 'b']) {
-      const id = await batchOf(url, [seeded], {}, tenant);
-      await until(async () => (await shown(url, id, tenant))['status'] === 'completed');
-    }
-    expect(engine.seen).toHaveLength(asked);
   });
 });
 

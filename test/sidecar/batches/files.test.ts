@@ -1,6 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { readForm } from '../../../sidecar/batches/multipart.js';
 import { ask, dial, fakeEngine, heldEngine, post, refusal, until, world } from '../gateway/world.js';
 import { filesOf } from '../../support/folder.js';
 import { batchOf, create, FORM, formOf, inFolder, lineOf, reached, upload } from './service.js';
@@ -44,6 +43,8 @@ describe('a file', () => {
     ['no form', Buffer.from('{}'), 'application/json', 415, 'unsupported_media_type'],
     ['a form that is cut off', formOf('x').subarray(0, -8), FORM, 400, 'invalid_body'],
     ['a part without a name', Buffer.from('--xyz\r\nx: y\r\n\r\n\r\n--xyz--'), FORM, 400, 'invalid_body'],
+    ['two files', Buffer.concat([formOf('x').subarray(0, -9), formOf('y')]), FORM, 400, 'invalid_body'],
+    ['too many fields', Buffer.from('--xyz\r\ncontent-disposition: form-data; name="a"\r\n\r\n\r\n'.repeat(30) + '--xyz--'), FORM, 400, 'invalid_body'], // prettier-ignore
     ['too many bytes', formOf('x'.repeat(3000)), FORM, 413, 'body_too_large'],
     ['far too many bytes', formOf('x'.repeat(200_000)), FORM, 413, 'body_too_large'],
   ])('with %s is refused, and leaves nothing', async (_, body, type, ...expected) => {
@@ -118,25 +119,3 @@ describe('a request for a batch', () => {
     expect(refusal(await post(`${url}/v1/batches/batch_x/cancel`, {}))).toEqual([404, 'unknown_batch']);
   });
 });
-
-describe('a form', () => {
-  it('reads the same in chunks of any size', async () => {
-    const form = Buffer.concat([Buffer.from('preamble\r\n'), formOf('a\r\n--xy\r\n\r\n-'), Buffer.from('end')]);
-    for (let size = 1; size <= form.length; size++) {
-      const chunks = Array.from({ length: Math.ceil(form.length / size) }, (_, i) =>
-        form.subarray(i * size, (i + 1) * size),
-      );
-      const parts: [string, string | undefined, string][] = [];
-      const sink = {
-        open: (name: string, filename?: string) => void parts.push([name, filename, '']),
-        data: (chunk: Buffer) => void (parts.at(-1)![2] += chunk.toString()),
-      };
-      await readForm(stream(chunks), 'xyz', sink);
-      expect(parts).toEqual([['purpose', undefined, 'batch'], ['file', 'in.jsonl', 'a\r\n--xy\r\n\r\n-']]); // prettier-ignore
-    }
-  });
-});
-
-async function* stream(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
-  for (const chunk of chunks) yield await Promise.resolve(chunk);
-}

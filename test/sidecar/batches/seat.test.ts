@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { gatewayId, type Held } from '../../../cluster/index.js';
@@ -98,6 +98,28 @@ describe('in a cluster', () => {
     await until(() => shelf.batches.get(id)?.status === 'completed');
     expect(shelf.batches.get(id)?.request_counts).toEqual({ total: 3, completed: 3, failed: 0 });
     expect(new Set(two.asked.map((line) => line.id))).toEqual(new Set(one.asked.slice(1).map((line) => line.id)));
+  });
+
+  it('what a gateway asked before it lost the batches is not written once it has them again', async () => {
+    const { open, clock } = stage();
+    const one = await open('one');
+    const id = await batchOf(one.seat);
+    await until(() => one.asked.length === 2);
+    one.isCut.value = true;
+    clock.now = LEASE_MS;
+    await one.beat();
+    one.isCut.value = false;
+    await one.beat();
+    await until(() => one.asked.length === 4);
+    for (const { answer } of one.asked.slice(2)) answer(OK);
+    await until(() => one.asked.length === 5);
+    for (const { answer } of one.asked.slice(0, 2)) answer({ ...OK, body: Buffer.from('{"of":"before"}') });
+    one.asked[4]!.answer(OK);
+    const shelf = await one.seat.batches!.shelf(A);
+    await until(() => shelf.batches.get(id)?.status === 'completed');
+    const output = readFileSync(shelf.pathOf(shelf.batches.get(id)!.output_file_id!), 'utf8');
+    expect(output.trim().split('\n')).toHaveLength(3);
+    expect(output).not.toContain('before');
   });
 
   it('a gateway that ends gives the batches up at once', async () => {

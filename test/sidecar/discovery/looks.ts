@@ -1,16 +1,11 @@
-import { afterEach } from 'vitest';
 import type { EngineConfig } from '../../../sidecar/config/schema.js';
 import type { Source, SourcePorts } from '../../../sidecar/discovery/source.js';
+import { cleanUp } from '../../support/clean-up.js';
 import { ManualTimers, until } from '../engines/manual-timers.js';
-
-const running: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0).reverse()) await one.close();
-});
 
 /** Closes it after the test. */
 export function closing<T extends { close(): unknown }>(one: T): T {
-  running.push(one);
+  cleanUp(() => one.close());
   return one;
 }
 

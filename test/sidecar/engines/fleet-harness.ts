@@ -1,7 +1,8 @@
-import { afterEach, expect } from 'vitest';
+import { expect } from 'vitest';
 import { configSchema, type EngineConfig } from '../../../sidecar/config/index.js';
 import { Membership } from '../../../sidecar/discovery/index.js';
 import { Fleet, type Engine } from '../../../sidecar/engines/index.js';
+import { cleanUp } from '../../support/clean-up.js';
 import { engineId, programId, type Event } from '../../../src/index.js';
 import { modelList, startFakeEngine, type FakeEngine, type Route } from './fake-engine.js';
 import { ManualTimers, until } from './manual-timers.js';
@@ -20,14 +21,9 @@ export const VLLM: Record<string, Route> = {
   '/metrics': 'vllm:num_requests_waiting 2\nvllm:cache_config_info{block_size="10",num_gpu_blocks="101"} 1\n',
 };
 
-const running: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of running.splice(0).reverse()) await one.close();
-});
-
 export async function fakeEngine(routes: Record<string, Route> = VLLM): Promise<FakeEngine> {
   const fake = await startFakeEngine(routes);
-  running.push(fake);
+  cleanUp(() => fake.close());
   return fake;
 }
 
@@ -64,7 +60,7 @@ export class FleetHarness {
       log: { debug: log('debug'), info: log('info'), warn: log('warn') },
     };
     this.fleet = new Fleet({ health, timeouts }, ports);
-    running.push(this.fleet);
+    cleanUp(() => this.fleet.close());
     this.membership = new Membership(this.fleet, ports.now, ports.log);
     this.configure(engines);
   }

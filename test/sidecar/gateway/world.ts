@@ -4,13 +4,14 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Agent, request as httpRequest, type Dispatcher } from 'undici';
-import { afterEach } from 'vitest';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../../src/index.js';
+import { cleanUp } from '../../support/clean-up.js';
 import { completion, FakeEngine, MODEL, type Answer } from './fake-engine.js';
 
 export * from './fake-engine.js';
+export { cleanUp };
 
 /** Gateways and engines for one test file; everything started is closed after each test. */
 
@@ -24,16 +25,11 @@ export interface World {
 
 type Overrides = Readonly<Record<string, unknown>>;
 
-const cleanups: (() => Promise<unknown>)[] = [];
 const agent = new Agent({ connections: 256, keepAliveTimeout: 1 });
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
 
 export async function fakeEngine(answer?: Answer, models?: readonly string[]): Promise<FakeEngine> {
   const engine = await FakeEngine.start(answer, models);
-  cleanups.push(() => engine.close());
+  cleanUp(() => engine.close());
   return engine;
 }
 
@@ -45,11 +41,6 @@ export async function heldEngine(answer: Answer = completion()) {
     await answer(...asked);
   });
   return { engine, open };
-}
-
-/** Registers a cleanup for anything else that a test starts. */
-export function cleanUp(close: () => Promise<unknown>): void {
-  cleanups.push(close);
 }
 
 const SMALL = {
@@ -101,7 +92,7 @@ export async function world(
     },
   );
   const gateway = await startGateway(configOf(engines, overrides), { log, ...options });
-  cleanups.push(() => gateway.close());
+  cleanUp(() => gateway.close());
   return { gateway, url: gateway.url, adminUrl: gateway.adminUrl, logs };
 }
 
@@ -240,7 +231,7 @@ export function dial(url: string): Socket {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => undefined);
-  cleanups.push(() => Promise.resolve(socket.destroy()));
+  cleanUp(() => Promise.resolve(socket.destroy()));
   return socket;
 }
 

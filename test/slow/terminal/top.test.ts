@@ -39,6 +39,17 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     expect(lines.filter((line) => line.startsWith('PROGRAM'))).toHaveLength(1);
   });
 
+  it('hides idle programs, and shows them again', async () => {
+    const { url } = await gateway();
+    await call(url, 'idler');
+    const terminal = await open(url);
+    await terminal.shows(/^idler /m);
+    terminal.press('i');
+    await terminal.shows(/^no program/m);
+    terminal.press('i');
+    await terminal.shows(/^idler /m);
+  });
+
   it('says that the gateway is gone, and waits for it', async () => {
     const { maitred: first, url } = await gateway();
     await call(url, 'before');

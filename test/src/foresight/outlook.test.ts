@@ -6,7 +6,7 @@ it('a declaration is judged once: at the presumed end of its program, and not ag
   const declarations = new Calibration();
   const isTrustedAfter = (programs: number): boolean => {
     for (let program = 0; program < programs; program += 1) {
-      const outlook = new Outlook(declarations, { programs: 0, foreseenMs: 0, takenMs: 0, errorMs: 0 });
+      const outlook = new Outlook(declarations);
       outlook.declare(1_000 << program, 0);
       outlook.presumedEnded(1_000 << program);
       outlook.ended(1_000 << program);

@@ -21,6 +21,16 @@ describe('failures of engines', () => {
     expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
   });
 
+  it('a full engine is not a failure of the call: no number of refusals ends it', () => {
+    const desk = new Desk({ limits: { attemptsMax: 1 } });
+    desk.join('A', { window: 1 });
+    desk.arrive('a');
+    for (let n = 0; n < 20; n += 1) {
+      desk.fail('a', 'busy', 10);
+      expect(sentOut(desk.pass(8_000))).toEqual(['a@A']);
+    }
+  });
+
   it('a broken call never goes back to an engine that failed it while another is left', () => {
     const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 9 } });
     for (const engine of ['A', 'B', 'C']) desk.join(engine);
