@@ -243,9 +243,10 @@ export class Engine {
     return this.#others.waitingGateways;
   }
 
-  /** Share of the gate that contexts in use take. */
-  activeShare(gate: number): number {
-    return this.workingSet.runningAnywhereTokens / this.gateTokens(gate);
+  /** Share of the room that is taken: of the gate by contexts in use, or of the bound on all that count. */
+  takenShare(gate: number): number {
+    const { runningAnywhereTokens, anywhereTokens } = this.workingSet;
+    return Math.max(runningAnywhereTokens / this.gateTokens(gate), anywhereTokens / this.restTokens(gate));
   }
 
   /**

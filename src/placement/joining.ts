@@ -29,6 +29,6 @@ export function joiningOf(
     batchTokens: batch.loadTokens,
     emptyMs: stepTime.emptyMs,
     msPerToken: stepTime.msPerToken,
-    activeShare: engine.activeShare(admission.gate),
+    takenShare: engine.takenShare(admission.gate),
   };
 }

@@ -9,8 +9,8 @@ const KNEE = 2.5;
 const COST_SHARE = 0.5;
 /** Growth of a call's weight with its wait: it doubles within a tenth of its program's attained service. */
 const WAIT_WEIGHT = 10;
-/** Share of the gate above which cache time is scarcer than step time, so that a waiting context costs more. */
-const ACTIVE_SHARE_MAX = 0.5;
+/** Share of the cache's room from which on it is scarcer than step time: a call that waits keeps its context from others. */
+const TAKEN_SHARE_MAX = 0.8;
 
 /**
  * The engine's knee. A step takes T = a + c x load. While the load costs no more than the empty step a, one more call
@@ -26,10 +26,10 @@ const ACTIVE_SHARE_MAX = 0.5;
  */
 export const kneeAdmission: AdmissionPolicy = {
   name: 'knee',
-  admits({ index, serviceMs, waitedMs, loadTokens, batchIndex, batchTokens, emptyMs, msPerToken, activeShare }) {
+  admits({ index, serviceMs, waitedMs, loadTokens, batchIndex, batchTokens, emptyMs, msPerToken, takenShare }) {
     const ownMs = msPerToken * loadTokens;
     const loadMs = msPerToken * batchTokens + ownMs;
-    if (loadMs <= KNEE * emptyMs || activeShare > ACTIVE_SHARE_MAX) return true;
+    if (loadMs <= KNEE * emptyMs || takenShare > TAKEN_SHARE_MAX) return true;
     const urgency = 1 + (WAIT_WEIGHT * waitedMs) / serviceMs;
     return index * urgency * (emptyMs + loadMs) >= COST_SHARE * batchIndex * ownMs;
   },

@@ -12,8 +12,8 @@ export interface Joining {
   /** Time of an empty step, and the further time for each token of load. */
   readonly emptyMs: number;
   readonly msPerToken: number;
-  /** Share of the gate that contexts in flight take, 0 to 1; 0 without a gate. */
-  readonly activeShare: number;
+  /** Share of the room in the cache that is taken, by contexts in use and the claims of idle ones; 0 without a gate. */
+  readonly takenShare: number;
 }
 
 /**

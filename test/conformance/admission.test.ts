@@ -16,7 +16,7 @@ const joining: fc.Arbitrary<Joining> = fc.record({
   batchTokens: fc.integer({ min: 1, max: 1_000_000 }),
   emptyMs: positive(1_000),
   msPerToken: fc.double({ min: 0, max: 0.1, noNaN: true }),
-  activeShare: fc.double({ min: 0, max: 1, noNaN: true }),
+  takenShare: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
 describe.each(ADMISSION_NAMES)('the admission policy %s', (name) => {
@@ -70,7 +70,7 @@ describe('the engine’s knee', () => {
     batchTokens: 400_000,
     emptyMs: 10,
     msPerToken: 1e-4,
-    activeShare: 0.3,
+    takenShare: 0.8,
   };
 
   it('holds a long program’s call that would slow short ones', () => {
@@ -81,7 +81,7 @@ describe('the engine’s knee', () => {
     ['below the knee', { batchTokens: 200_000 }],
     ['of a short program', { index: 1 / 2_000, serviceMs: 2_000 }],
     ['that has waited twice as long as its program has run', { waitedMs: 200_000 }],
-    ['where the cache is scarcer than the step', { activeShare: 0.6 }],
+    ['where the cache is scarcer than the step', { takenShare: 0.81 }],
   ])('lets a call in %s', (_, change) => {
     expect(knee.admits({ ...long, ...change })).toBe(true);
   });

@@ -9,7 +9,7 @@ import { Call } from '../../../src/programs/call.js';
 import { Program } from '../../../src/programs/process-table.js';
 import { balancerNamed } from '../../support/core-desk.js';
 import { coreConfig } from '../../support/core-config.js';
-import { joined } from '../../support/core-events.js';
+import { joined, shared } from '../../support/core-events.js';
 
 const config = coreConfig({ admission: { batching: 'knee' }, policy: { tenants: 'weighted', firstQuantumMs: 125 } });
 const completionIndex = { isLearnt: true };
@@ -26,8 +26,8 @@ function callOf(tenant: string, serviceMs: number, promptTokens = 10_000): Call 
 }
 
 /** An engine past its knee: ten calls of small programs run. */
-function loaded(): Engine {
-  const engine = new EngineTable().join(joined('A'), config.admission);
+function loaded(capacity?: number): Engine {
+  const engine = new EngineTable().join(joined('A', { capacity }), config.admission);
   for (let seen = 0; seen < 100; seen += 1)
     engine.stepTime.observe(20 + 1e-3 * (1_000 + seen * 100), 1_000 + seen * 100);
   for (let running = 0; running < 10; running += 1) {
@@ -40,9 +40,9 @@ function loaded(): Engine {
 
 describe('past the knee', () => {
   let accounts: Accounts;
-  const paysFor = (call: Call): boolean => {
+  const paysFor = (call: Call, engine = loaded()): boolean => {
     const rules = { config, balancer: balancerNamed('sticky'), policy: { admits: true, weighs: true } };
-    return pays(call, loaded(), { rules, completionIndex, accounts }, 0);
+    return pays(call, engine, { rules, completionIndex, accounts }, 0);
   };
 
   beforeEach(() => {
@@ -69,6 +69,15 @@ describe('past the knee', () => {
     const call = large();
     call[state] = true;
     expect(paysFor(call)).toBe(true);
+  });
+
+  it.each([
+    [0.79, false],
+    [0.81, true],
+  ])('nor where %s of the gate is taken, by claims as well (%s)', (share, runs) => {
+    const engine = loaded(100_000);
+    engine.share(shared('A', { claimTokens: share * config.admission.gate * 100_000 }), 0);
+    expect(paysFor(large(), engine)).toBe(runs);
   });
 
   it('nor where its tenant is behind its share', () => {
