@@ -6,7 +6,7 @@ import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
-import type { Range } from '../watch/totals.js';
+import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows } from './batches.js';
 import { clusterRow } from './cluster-row.js';
@@ -188,9 +188,9 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall): Answ
   };
 }
 
-export function engineRows(context: Shown): Answers.EngineList {
-  const { byEngine } = context.totals.read(context.driver.now()).sum;
-  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
+/** @param view of the last minutes */
+export function engineRows(context: Shown, view = context.totals.read(context.driver.now())): Answers.EngineList {
+  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
 }
 
 /** @param prompts of the last minutes, by engine */
@@ -262,8 +262,7 @@ export function identityRow({ identified }: Shown) {
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ totals, driver, shadow }: Shown): Answers.TotalsAnswer {
-  const { steps, sum, stepMs } = totals.read(driver.now());
+export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Pick<Shown, 'shadow'>): Answers.TotalsAnswer {
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     mean: secondsOr(times.meanMs),
@@ -282,14 +281,14 @@ export function totalsRow({ totals, driver, shadow }: Shown): Answers.TotalsAnsw
 }
 
 /** The steps of a range as columns. */
-export function historyRow({ totals, driver }: Shown, range: Range): Answers.History {
-  const { steps, stepMs, firstMs, marks } = totals.read(driver.now(), range);
+export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range: Range): Answers.History {
   const spread = (times: 'queues' | 'completions') => ({
     count: steps.map((step) => step[times].count),
     p50: steps.map((step) => secondsOr(step[times].quantileMs(0.5))),
     p99: steps.map((step) => secondsOr(step[times].quantileMs(0.99))),
   });
-  const mean = (name: string) => steps.map(({ readings }) => rounded(readings.of(name)));
+  const means = steps.map(({ readings }) => readings.toJSON());
+  const mean = (name: string) => means.map((reading) => rounded(reading[name]));
   return {
     range,
     from: unixSeconds(firstMs),
@@ -309,7 +308,7 @@ export function historyRow({ totals, driver }: Shown, range: Range): Answers.His
 }
 
 /** Means need no more than a tenth. */
-const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
+const rounded = (value: number | undefined): number | null => (value === undefined ? null : Math.round(10 * value) / 10);
 
 export function gatewayRow(context: Shown): Answers.GatewayState {
   const { cluster, config, driver, draining, demo, shadow } = context;
