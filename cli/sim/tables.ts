@@ -1,4 +1,4 @@
-import { gridLines, gridOf } from '../../lab/index.js';
+import { gridLines, gridOf, intervalText } from '../../lab/index.js';
 import { integer } from '../../text/index.js';
 import type { Axis, Value, Values } from './axes.js';
 import { groupsOf } from './columns.js';
@@ -25,7 +25,7 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
     [titleOf(document)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep), rows), width),
     refusals(runs),
-    ['All figures: --json.'],
+    [...(document.ratios.length === 0 || settings.exact ? [] : [intervalText(settings.seeds.length, 'seeds')]), 'All figures: --json.'], // prettier-ignore
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
