@@ -4,7 +4,8 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { plain } from '../text/index.js';
-import { type FormatName, programLine, TraceSummary } from '../workloads/index.js';
+import { TraceSummary } from '../lab/index.js';
+import { type FormatName, programLine } from '../workloads/index.js';
 import { checkWritable } from './files.js';
 import { complain, Faults, formatOption, openTraceFile } from './trace-file.js';
 
@@ -93,7 +94,7 @@ function table(summary: TraceSummary, faults: number): string {
       ] as const
     ).map(([title, spread, unit]) => [
       title,
-      ...[spread.mean, spread.quantile(0.5), spread.quantile(0.95)].map((value) => decimal(value / unit)),
+      ...[spread.mean, spread.percentile(0.5), spread.percentile(0.95)].map((value) => decimal(value / unit)),
     ]),
   ];
   return rows

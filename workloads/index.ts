@@ -20,5 +20,4 @@ export { LoggedPrograms } from './traces/logged-programs.js';
 export { programLine } from './traces/maitred.js';
 export { type Trace, openTrace } from './traces/open.js';
 export { TraceRecord, readRecords } from './traces/records.js';
-export { TraceSummary } from './traces/summary.js';
 export { type Arrivals, programs } from './workload.js';

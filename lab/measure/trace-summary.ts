@@ -1,6 +1,7 @@
-import type { AgentProgram } from '../program.js';
+import type { AgentProgram } from '../../workloads/index.js';
+import { Sample } from './sample.js';
 
-/** Values kept of each measure: 8 MiB. */
+/** Values kept of each measure: 8 MiB. Of more, quantiles are estimates. */
 const VALUES_MAX = 2 ** 20;
 /** Names of shared texts and ids of blocks that are remembered. */
 const NAMES_MAX = 10_000;
@@ -15,11 +16,11 @@ export class TraceSummary {
   promptTokens = 0;
   /** Those of them that an earlier call already had, in its prompt or its answer. */
   sharedTokens = 0;
-  readonly callsAProgram = new Spread();
-  readonly promptTokensACall = new Spread();
-  readonly outputTokensACall = new Spread();
+  readonly callsAProgram = new Sample(0, VALUES_MAX);
+  readonly promptTokensACall = new Sample(0, VALUES_MAX);
+  readonly outputTokensACall = new Sample(0, VALUES_MAX);
   /** Gaps before all calls except those that open their programs. */
-  readonly gapMs = new Spread();
+  readonly gapMs = new Sample(0, VALUES_MAX);
   /** Longest length seen of each shared text. */
   readonly #names = new Map<string, number>();
   readonly #blocks = new Set<number>();
@@ -55,36 +56,5 @@ export class TraceSummary {
       this.#blocks.add(id);
     }
     return fresh < 0 ? blocks.length : fresh;
-  }
-}
-
-/**
- * The spread of values. Exact up to a million values; above that, quantiles are those of every second, fourth, ...
- * value.
- */
-export class Spread {
-  #count = 0;
-  #sum = 0;
-  #kept: number[] = [];
-  #stride = 1;
-
-  add(value: number): void {
-    if (this.#count % this.#stride === 0) this.#kept.push(value);
-    this.#count += 1;
-    this.#sum += value;
-    if (this.#kept.length < VALUES_MAX) return;
-    this.#kept = this.#kept.filter((_, index) => index % 2 === 0);
-    this.#stride *= 2;
-  }
-
-  /** NaN without values, as are the quantiles. */
-  get mean(): number {
-    return this.#sum / this.#count;
-  }
-
-  /** The least value such that this share of all values is not above it. */
-  quantile(share: number): number {
-    const sorted = this.#kept.toSorted((a, b) => a - b);
-    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
   }
 }
