@@ -66,7 +66,10 @@ describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) 
             assert.equal(left, undefined, `${left} waits while ${engine} has room`);
           const { views } = moment.scheduler;
           const sent = moment.commands.flatMap((command) => (command.type === 'dispatch' ? [command.level] : []));
-          const shown = [...views.programs()].flatMap(({ level, threads }) => [level, ...threads.map((each) => each.level)]);
+          const shown = [...views.programs()].flatMap(({ level, threads }) => [
+            level,
+            ...threads.map((each) => each.level),
+          ]);
           const levels = views.queue().byLevel.length;
           if (isFixed) for (const level of [...sent, ...shown]) assert.ok(level >= 0 && level < levels);
         },
