@@ -40,7 +40,6 @@ export {
   scaled,
   spread,
 } from './report/grid.js';
-export { TraceSummary } from './measure/trace-summary.js';
 export { headline, outcomeOf, type Change } from './report/headline.js';
 export { markdownOf } from './report/markdown.js';
 export { type Report, drawCharts } from './report/report.js';

@@ -16,6 +16,7 @@ export { recordedPrograms, withShortGaps } from './synthetic/recorded.js';
 export { WORKLOADS, WORKLOAD_NAMES, type WorkloadName, openWorkload } from './synthetic/workloads.js';
 export { TraceError } from './traces/error.js';
 export { FORMAT_NAMES, type FormatName } from './traces/formats.js';
+export { readLogLine } from './traces/log-line.js';
 export { LoggedPrograms } from './traces/logged-programs.js';
 export { programLine } from './traces/maitred.js';
 export { type Trace, openTrace } from './traces/open.js';
