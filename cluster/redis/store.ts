@@ -1,5 +1,5 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
-import type { EngineClaim, GatewayId } from '../messages.js';
+import type { EngineClaim } from '../messages.js';
 import type { Held, Taken } from '../shared-state.js';
 import type { Client } from './client.js';
 import type { RedisOptions } from './options.js';
