@@ -28,7 +28,6 @@ import type { WatchedView } from './admin/query.js';
 import type { PastCalls } from './watch/past-calls.js';
 import type { Totals } from './watch/totals.js';
 import type { Watchers } from './watch/watchers.js';
-import type { Workflows } from './workflows/registry.js';
 
 /** Agent programs that an operator may send through the gateway, so that there is something to see. */
 export interface Demo {
@@ -58,7 +57,6 @@ export interface Context {
   identifier: Identifier;
   readonly balancer: BalancerInUse;
   readonly returning: Returning;
-  readonly workflows: Workflows;
   draining: boolean;
   readonly driver: Driver;
   readonly fleet: Fleet;

@@ -23,7 +23,6 @@ export interface Gateway {
   readonly adminUrl: string;
   /**
    * Applies a new configuration without losing a call. Keys that need a restart keep their old values.
-   * @throws ConfigError if a declared workflow is faulty; nothing has changed then
    */
   reload(config: Config): void;
   /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
@@ -36,7 +35,7 @@ export interface Gateway {
  * Starts a gateway. It listens immediately, so that a taken port fails at once and health probes are answered. It
  * resolves after one probe of each engine. Earlier calls wait for that, so that the first call finds the healthy
  * engines.
- * @throws Error if an address cannot be listened on; GatewayError for conflicting engines; ConfigError for workflows
+ * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   const context = assemble(config, options);
