@@ -41,7 +41,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     documents.flatMap((each) => each.warnings.map((text) => [text.split(':')[0], `Warning: ${text}`])),
   );
   const notes = [
-    ...warnings,
+    ...warnings.values(),
     ...(whole.some(({ ab }) => ab !== null) ? [intervalText(runs, 'runs')] : []),
     'All figures: --json.',
   ];

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeReporter, parseSlo, summaryOf, writeReport, type LoadDocument } from '../../../loadtest/report/index.js';
 import { adviceOf as advice } from '../../../loadtest/report/summary.js';
-import { ERROR_CLASSES } from '../../../loadtest/records.js';
 import { folderOf } from '../../support/folder.js';
 import { fieldsTold, readText } from '../../support/tree.js';
 import { call, options, playRun, summary, Written } from './made-up.js';
@@ -30,27 +29,12 @@ const FACTS = BOTH.map((url) => ({
   promptTokensCounted: 10,
 }));
 
-/** Names of all that a document holds, as docs/JSON.md writes them. */
-function fieldsOf(value: unknown, path: string): string[] {
-  if (Array.isArray(value)) return value.flatMap((each) => fieldsOf(each, `${path}[]`));
-  const isWhole = /^settings$|\.(errors|error_examples|worst_waiting)$|^ab\.(program|ttft)_seconds$/.test(path);
-  if (typeof value !== 'object' || value === null || isWhole || 'max' in value) return [path];
-  return Object.entries(value).flatMap(([name, child]) => {
-    const below = path.endsWith('.by_workload') ? 'NAME' : name;
-    return fieldsOf(child, path === '' ? below : `${path}.${below}`);
-  });
-}
-
 describe('the document', () => {
-  it('is what docs/JSON.md says', () => {
-    const slos = [parseSlo('failed <= 0', 2, () => '')];
-    const reporter = makeReporter(options({ targets: BOTH, slos }));
-    playRun(reporter, { programs: 60, targets: 2 });
-    const document = reporter.report(summary({ targets: FACTS, warnings: ['One.'] }));
+  it('has the measures that docs/JSON.md lists, of each target', () => {
+    const reporter = makeReporter(options());
+    const [target] = reporter.report(summary()).targets;
     const [, chapter = ''] = readText('docs/JSON.md').split(/^## /m);
-    const told = fieldsTold(chapter);
-    const fields = [...new Set(fieldsOf(document, ''))];
-    expect(told.toSorted()).toEqual([...fields, 'ab', ...ERROR_CLASSES].toSorted());
+    expect(Object.keys(target!)).toEqual(expect.arrayContaining(fieldsTold(chapter)));
   });
 
   it('goes into a file, and the tables to standard output', async () => {
