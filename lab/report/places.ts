@@ -27,7 +27,7 @@ export interface PlaceVerdict {
 
 interface Terms {
   readonly margin: number;
-  /** What too few of which make a ratio unsure, such as `seeds`. */
+  /** Name of the repetitions, such as `seeds`: with too few of them a ratio is unsure. */
   readonly repeated: string;
   /** Whether a ratio without an interval is sure, because chance plays no part. */
   readonly isExact: boolean;
@@ -66,8 +66,8 @@ function priceOf(first: Tried | undefined, best: Tried, margin: number): string[
 }
 
 /**
- * What is better in the most of these places, of several the one most often the fastest, and from which of them on it
- * always is. `choice` is its place in the list; 0: nothing is better than the first.
+ * The one that is better in the most of these places, of several the one most often the fastest, and from which of them
+ * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
  * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
  */
 export function breakEvenOf(

@@ -38,13 +38,14 @@ describe('the document', () => {
   });
 
   it('goes into a file, and the tables to standard output', async () => {
-    const given = options({ json: inFolder('r.json') });
+    const out = new Written();
+    const given = options({ json: inFolder('r.json'), out });
     const reporter = makeReporter(given);
     playRun(reporter, { programs: 5, targets: 1 });
     const document = reporter.report(summary());
     await writeReport(given, (width) => summaryOf(document, width), document);
     expect(JSON.parse(read('r.json'))).toEqual(document);
-    expect((given.out as Written).text).toContain('program, s');
+    expect(out.text).toContain('program, s');
   });
 
   it('tells of a run that was stopped before anything ended', () => {
