@@ -81,7 +81,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'foresight: declared by clients',
-    files: ['src/foresight/calibration.ts', 'sidecar/workflows'],
+    files: ['src/foresight', 'sidecar/calls/declaration.ts'],
     without: DEFAULT,
     with: plas({ 'policy.foresight': 'declared' }),
     loads: ['agents', 'mixed', 'fleet'],
