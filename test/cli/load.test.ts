@@ -6,7 +6,8 @@ import { ask, until, world } from '../sidecar/gateway/world.js';
 import { engine } from '../sim/client.js';
 import { itRefuses, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
-import { chain, front, serve } from '../support/load.js';
+import { chain, front } from '../support/load.js';
+import { serve } from '../support/serve.js';
 import { Maitred } from '../support/maitred.js';
 
 const CHAT = ['--workload', 'chat', '--rate', '500', '--programs', '4', '--speed', '100', '--no-baseline'];
