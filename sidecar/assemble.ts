@@ -97,6 +97,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     shadow: options.shadow,
     observers,
     cluster: undefined,
+    peers: undefined,
     batches: undefined,
     tracing: undefined,
   };

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { EngineId } from '../src/index.js';
 import type { Participant } from '../cluster/index.js';
+import type { Peers } from './cluster/peers.js';
 import type { BatchSeat } from './batches/seat.js';
 import type { ActiveSet } from './calls/active.js';
 import type { Auth } from './http/auth.js';
@@ -82,6 +83,8 @@ export interface Context {
   readonly observers: Observers;
   /** Undefined: off. */
   cluster: Participant | undefined;
+  /** The other gateways of the cluster. */
+  peers: Peers | undefined;
   /** Undefined: off. */
   batches: BatchSeat | undefined;
   /** Undefined: off. */

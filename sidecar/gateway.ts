@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Participant } from '../cluster/index.js';
 import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
+import { answerPeer } from './admin/peers.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { familyOf } from './apis/index.js';
@@ -42,7 +42,7 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
-    context.cluster = await joinCluster(context);
+    Object.assign(context, await joinCluster(context));
     context.batches = await openBatches(context);
     const { listen: main, admin } = config;
     context.totals.start();
@@ -170,13 +170,15 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, log, observers }: Context): Promise<Participant | undefined> {
+async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'cluster' | 'peers'>>> {
+  const { config, driver, log, observers } = context;
   const { url } = config.cluster;
-  if (url === null) return undefined;
+  if (url === null) return {};
   const { openCluster } = await import('./cluster/open.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  const cluster = await openCluster(config, url, { emit, views, log });
+  const answer = (question: string): Promise<string> => answerPeer(context, question);
+  const { cluster, peers } = await openCluster(config, url, { emit, views, log, answer });
   observers.add({
     dispatched: ({ identity }) => cluster.placed(identity.program),
     madeResponse: (id, { tenant }, engine) => cluster.remember(tenant, holderKey(id), engine),
@@ -184,7 +186,7 @@ async function joinCluster({ config, driver, log, observers }: Context): Promise
     programEnded: (program) => cluster.ended(program),
     programGone: ({ program }) => cluster.gone(program),
   });
-  return cluster;
+  return { cluster, peers };
 }
 
 /** Loads OpenTelemetry only if tracing is on. */
