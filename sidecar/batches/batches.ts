@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { problem, type Problem } from '../../plans/index.js';
+import { FaultyBatch, problem } from '../../plans/index.js';
 import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
@@ -17,8 +17,6 @@ import { Work, type BatchView } from './work.js';
 
 export interface BatchPorts {
   readonly config: () => Config['batches'];
-  /** Paths that lines may ask. */
-  readonly urls: ReadonlySet<string>;
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
   readonly ask: (
     tenant: TenantId,
@@ -100,17 +98,17 @@ export class Batches {
     const { openMax, bytesMax } = this.ports.config();
     const shelf = await this.shelf(tenant);
     const { input_file_id: input } = request;
-    if (shelf.files.get(input)?.purpose !== 'batch')
-      throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
-    if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
-      throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
-    if (shelf.bytes >= bytesMax)
-      throw new GatewayError(
-        'files_full',
-        `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`,
-      );
-    const batch = newBatch(request, this.#seconds);
-    await shelf.change(batch.id, batch);
+    const made = newBatch(request, this.#seconds);
+    // Checked at its turn: others may be made at the same time.
+    const batch = await shelf.change(made.id, () => {
+      if (shelf.files.get(input)?.purpose !== 'batch')
+        throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
+      if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
+        throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
+      if (shelf.bytes >= bytesMax)
+        throw new GatewayError('files_full', `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`); // prettier-ignore
+      return made;
+    });
     this.#plan(shelf, batch.id);
     return batch;
   }
@@ -177,20 +175,22 @@ export class Batches {
       .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
       .catch(async (err: unknown) => {
         if (this.#isClosing) return;
-        this.ports.log.error({ err, batch: id }, 'batch failed');
-        await this.#failed(shelf, id, [problem('internal', 'The gateway could not read the file.', null)]).catch(() => undefined); // prettier-ignore
+        const isFaulty = err instanceof FaultyBatch;
+        if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch failed');
+        const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
+        const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
+        await this.#surely(() => shelf.change(id, failed)).catch(() => undefined);
       });
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
     const batch = this.shown(shelf, id);
     const path = shelf.pathOf(batch.input_file_id);
-    const input = await readInput(path, this.ports.urls, this.ports.config());
-    if (!('order' in input)) return this.#failed(shelf, id, input);
+    const input = await readInput(path, this.ports.config());
     const { output, errors } = outputOf(batch);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await this.#surely(() => Results.open(nameOf(id), input.order.length, paths, this.#disk));
-    const run = await Run.open(nameOf(id), path, input, results, this.ports.urls, {
+    const run = await Run.open(nameOf(id), path, input, results, {
       ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !work.isLate),
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
@@ -200,11 +200,6 @@ export class Batches {
     const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
     await this.#surely(() => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
-  }
-
-  async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {
-    const errors = { object: 'list', data: problems } as const;
-    await this.#surely(() => shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }));
   }
 
   #changed(id: string): void {

@@ -2,16 +2,21 @@ import { randomBytes } from 'node:crypto';
 import type { Problem } from '../../plans/index.js';
 
 /** A file, as `/v1/files` shows it. Times are in seconds since 1970. */
-export interface FileObject {
-  readonly id: string;
-  readonly object: 'file';
-  readonly bytes: number;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly filename: string;
-  readonly purpose: 'batch' | 'batch_output';
-  readonly status: 'processed';
-}
+export type FileObject = Readonly<ReturnType<typeof newFile>>;
+
+export const newFile = (
+  file: { readonly id: string; readonly bytes: number; readonly filename: string },
+  purpose: 'batch' | 'batch_output',
+  at: number,
+  keepSeconds: number,
+) => ({
+  ...file,
+  object: 'file' as const,
+  created_at: at,
+  expires_at: Math.floor(at + keepSeconds),
+  purpose,
+  status: 'processed' as const,
+});
 
 export type Status =
   'validating' | 'failed' | 'in_progress' | 'finalizing' | 'completed' | 'expired' | 'cancelling' | 'cancelled';

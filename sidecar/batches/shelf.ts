@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { TenantId } from '../../src/index.js';
 import { checkOurs, type Disk } from './line-file.js';
-import { isEnded, outputOf, type BatchObject, type FileObject, type Patch } from './objects.js';
+import { isEnded, newFile, outputOf, type BatchObject, type FileObject, type Patch } from './objects.js';
 
 /**
  * The files and batches of one tenant, in a folder of its own:
@@ -70,16 +70,15 @@ export class Shelf {
     at: number,
     keepSeconds: number,
   ): Promise<Patch> {
-    const names = outputOf({ id: batch });
     const add = async (id: string, size: number, filename: string): Promise<string | null> => {
-      const file = { id, bytes: size, created_at: at, expires_at: at + keepSeconds, filename };
       if (size === 0) await rm(this.pathOf(id), { force: true });
-      else await this.addFile({ ...file, object: 'file', purpose: 'batch_output', status: 'processed' });
+      else await this.addFile(newFile({ id, bytes: size, filename }, 'batch_output', at, keepSeconds));
       return size === 0 ? null : id;
     };
+    const { output, errors } = outputOf({ id: batch });
     return {
-      output_file_id: await add(names.output, bytes.output, `${batch}_output.jsonl`),
-      error_file_id: await add(names.errors, bytes.errors, `${batch}_error.jsonl`),
+      output_file_id: await add(output, bytes.output, `${batch}_output.jsonl`),
+      error_file_id: await add(errors, bytes.errors, `${batch}_error.jsonl`),
     };
   }
 

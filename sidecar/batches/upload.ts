@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../workflows/checked.js';
-import { newName, type FileObject } from './objects.js';
+import { newFile, newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 
 type UploadLimits = Pick<Config['batches'], 'fileBytes' | 'bytesMax' | 'filesMax' | 'keepMs'>;
@@ -55,17 +55,7 @@ export async function upload(
     const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(limits.keepMs / 1000), fields);
     if (filename === undefined) throw wrong('file', 'is missing');
     await rename(part, shelf.pathOf(id));
-    const nowSeconds = Math.floor(Date.now() / 1000);
-    const file: FileObject = {
-      id,
-      object: 'file',
-      bytes: coming.bytes,
-      created_at: nowSeconds,
-      expires_at: Math.floor(nowSeconds + seconds),
-      filename,
-      purpose,
-      status: 'processed',
-    };
+    const file = newFile({ id, bytes: coming.bytes, filename }, purpose, Math.floor(Date.now() / 1000), seconds);
     await shelf.addFile(file);
     return file;
   } catch (error) {

@@ -1,5 +1,5 @@
 import type { TenantId } from '../../src/index.js';
-import type { BatchObject, Patch } from './objects.js';
+import type { BatchObject } from './objects.js';
 import type { Run } from './run.js';
 import type { Shelf } from './shelf.js';
 
@@ -81,13 +81,10 @@ export class Work {
     if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
     if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
     const at = Math.floor(this.now() / 1000);
-    if (!isCancelled && !isLate) await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
+    const status = isCancelled ? 'cancelled' : isLate ? 'expired' : 'completed';
+    if (status === 'completed') await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
     const files = await surely(() => shelf.addResults(id, run.results.bytes, at, Math.floor(keepMs / 1000)));
-    const ended: Patch = isCancelled
-      ? { status: 'cancelled', cancelled_at: at }
-      : isLate
-        ? { status: 'expired', expired_at: at }
-        : { status: 'completed', completed_at: at };
-    return surely(() => shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }));
+    const ended = { status, [`${status}_at`]: at, ...files, request_counts: { ...run.results.counts } } as const;
+    return surely(() => shelf.change(id, ended));
   }
 }

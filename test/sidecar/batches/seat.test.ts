@@ -37,7 +37,6 @@ function stage() {
       cluster: { hold, address: `http://${name}`, leaseMs: LEASE_MS, heartbeatMs: 1 },
       batches: {
         config: () => config,
-        urls: new Set([CHAT]),
         ask: (_, { id }) => new Promise((answer) => asked.push({ id, answer })),
         engines: () => [],
         now: () => 1.8e12,
