@@ -41,31 +41,28 @@ export function* graphOf(lines: readonly Outline[]): Generator<void, Graph> {
     if (problems.length < PROBLEMS_MAX) problems.push(problem(code, message, line, param));
   };
   const byId = new Map<string, number>();
-  yield* paced(lines.entries(), ([index, { customId, line }]) => {
+  let edges = 0;
+  yield* paced(lines.entries(), ([index, { customId, line, needs }]) => {
     const first = lines[byId.get(customId) ?? -1];
     if (first === undefined) byId.set(customId, index);
     else report('duplicate_custom_id', `The custom_id "${customId}" is that of line ${first.line}; ids must differ.`, line, 'custom_id'); // prettier-ignore
+    if ((edges += needs.length) > EDGES_MAX)
+      throw new FaultyBatch([problem('too_many_needs', `The lines need more than ${EDGES_MAX} answers in all.`, line, 'after')]); // prettier-ignore
   });
+  const needs: (readonly number[])[] = [];
   const dependents: (readonly number[])[] = lines.map(() => NONE);
-  let edges = 0;
-  const needsOf = ({ needs, line }: Outline, index: number): readonly number[] => {
-    const before = edges;
-    if ((edges += needs.length) > EDGES_MAX) {
-      if (before <= EDGES_MAX) report('too_many_needs', `The lines need more than ${EDGES_MAX} answers in all.`, line, 'after'); // prettier-ignore
-      return NONE;
-    }
-    const own = needs.flatMap((name) => {
+  yield* paced(lines.entries(), ([index, { needs: names, line }]) => {
+    const own: number[] = [];
+    for (const name of names) {
       const need = byId.get(name);
+      if (need !== undefined) own.push(need);
       if (need === undefined)
         report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`, line, 'after'); // prettier-ignore
       else if (dependents[need] === NONE) dependents[need] = [index];
       else (dependents[need] as number[]).push(index);
-      return need ?? [];
-    });
-    return own.length > 0 ? own : NONE;
-  };
-  const needs: (readonly number[])[] = [];
-  yield* paced(lines.entries(), ([index, line]) => needs.push(needsOf(line, index)));
+    }
+    needs.push(own.length > 0 ? own : NONE);
+  });
   if (problems.length > 0) throw new FaultyBatch(problems);
   const sorted = yield* needsFirst(needs, dependents);
   if (sorted.length < lines.length) throw new FaultyBatch([circleIn(lines, needs, sorted)]);

@@ -13,4 +13,4 @@ export { BadAnswer, fill, holds, itemsOf, referencedBy, textOf } from './answers
 export { PROBLEMS_MAX } from './graph.js';
 export { FaultyBatch, ITEM, problem, type BatchLine, type Problem } from './line.js';
 export { hashesOf, outlineOf, requestOf, type Outline } from './outline.js';
-export { planOf, PASSES, sharedTokens, type Pass, type Plan } from './plan.js';
+export { planOf, PASSES, sharedBlocks, sharedTokens, type Pass, type Plan } from './plan.js';

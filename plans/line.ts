@@ -1,17 +1,11 @@
-/** A fault of a batch's file, in OpenAI's form. Lines count from 1. */
-export interface Problem {
-  readonly code: string;
-  readonly message: string;
-  readonly param: string | null;
-  readonly line: number | null;
-}
-
-export const problem = (code: string, message: string, line: number | null, param: string | null = null): Problem => ({
+/** A fault of a batch's file, in OpenAI's form. @param line from 1 */
+export const problem = (code: string, message: string, line: number | null, param: string | null = null) => ({
   code,
   message,
   param,
   line,
 });
+export type Problem = Readonly<ReturnType<typeof problem>>;
 
 /** A batch whose file has faults. */
 export class FaultyBatch extends Error {

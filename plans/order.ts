@@ -40,10 +40,3 @@ export function* orderOf(blocks: readonly Float64Array[], critical: Float64Array
   }
   return order;
 }
-
-/** Blocks at the beginning of both. */
-export function sharedBlocks(a: Float64Array, b: Float64Array): number {
-  let shared = 0;
-  while (shared < a.length && shared < b.length && a[shared] === b[shared]) shared++;
-  return shared;
-}

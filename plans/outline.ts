@@ -28,8 +28,9 @@ const OUTPUT_TOKENS = 256;
 
 /** In the order of the prompts that engines make of them. */
 const PROMPT_FIELDS = ['model', 'tools', 'system', 'instructions', 'messages', 'prompt', 'input'];
-/** Stands for an answer that is not there yet; JSON writes it as `\u0000`. */
+/** Stands for an answer that is not there yet. */
 const MARK = '\u0000';
+const MARK_JSON = '\\u0000';
 
 /** Values as JSON, with other lines named by their places in the line's needs. */
 const written = (values: unknown, { after, needs }: BatchLine): string =>
@@ -40,13 +41,6 @@ const written = (values: unknown, { after, needs }: BatchLine): string =>
         ? [MARK, needs.indexOf(value.$ref), value.path]
         : value,
   );
-
-/** A prompt's text as far as it is known before any answer, and the whole length. */
-function promptOf(line: BatchLine): { readonly known: string; readonly chars: number } {
-  const text = written([line.url, ...PROMPT_FIELDS.map((field) => line.body[field] ?? 0)], line);
-  const end = text.indexOf('\\u0000');
-  return { known: text.slice(0, Math.min(CHARS_MAX, end < 0 ? text.length : end)), chars: text.length };
-}
 
 /**
  * What a line asks, so that lines with equal needs and equal texts ask the same. Undefined: its answer may differ each
@@ -62,7 +56,8 @@ export function requestOf(line: BatchLine): string | undefined {
 
 export function outlineOf(line: BatchLine, number: number): Outline {
   const { body, customId, needs, each } = line;
-  const { known, chars } = promptOf(line);
+  const prompt = written([line.url, ...PROMPT_FIELDS.map((field) => body[field] ?? 0)], line);
+  const end = prompt.indexOf(MARK_JSON);
   const limits = [body['max_completion_tokens'], body['max_output_tokens'], body['max_tokens']];
   const limit = limits.find((given) => typeof given === 'number' && given >= 0 && Number.isFinite(given));
   const asked = requestOf(line);
@@ -72,8 +67,8 @@ export function outlineOf(line: BatchLine, number: number): Outline {
     needs,
     calls: each?.max ?? 1,
     request: asked === undefined ? undefined : hashesOf(asked, asked.length)[0],
-    blocks: hashesOf(known, BLOCK_CHARS),
-    promptTokens: Math.ceil(chars / CHARS_PER_TOKEN),
+    blocks: hashesOf(prompt.slice(0, Math.min(CHARS_MAX, end < 0 ? prompt.length : end)), BLOCK_CHARS),
+    promptTokens: Math.ceil(prompt.length / CHARS_PER_TOKEN),
     outputTokens: line.url.endsWith('/embeddings') ? 0 : ((limit as number | undefined) ?? OUTPUT_TOKENS),
   };
 }

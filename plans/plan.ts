@@ -1,5 +1,5 @@
 import { graphOf, paced, type Graph } from './graph.js';
-import { orderOf, sharedBlocks } from './order.js';
+import { orderOf } from './order.js';
 import { BLOCK_TOKENS, type Outline } from './outline.js';
 
 /** Passes that a plan can do without: `merge` asks equal lines once, `order` puts shared beginnings side by side. */
@@ -44,6 +44,12 @@ function* originalsOf(lines: readonly Outline[], { needs, sorted }: Graph): Gene
     else originals[index] = first;
   });
   return originals;
+}
+
+/** Blocks at the beginning of both. */
+export function sharedBlocks(a: Float64Array, b: Float64Array): number {
+  const end = a.findIndex((block, at) => block !== b[at]);
+  return end < 0 ? a.length : end;
 }
 
 /** Tokens at the beginnings of prompts that the call before has too, in this order. */

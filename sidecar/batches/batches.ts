@@ -6,11 +6,11 @@ import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
-import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest } from './objects.js';
+import { isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
 import type { Disk } from './line-file.js';
 import { Pump } from './pump.js';
 import { Results } from './results.js';
-import { Run, type LineAnswer, type LineRequest, type Signs } from './run.js';
+import { Run, type LineAnswer, type LineRequest } from './run.js';
 import { Shelf } from './shelf.js';
 import { isFull } from './upload.js';
 import { Work, type BatchView } from './work.js';
@@ -18,12 +18,7 @@ import { Work, type BatchView } from './work.js';
 export interface BatchPorts {
   readonly config: () => Config['batches'];
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
-  readonly ask: (
-    tenant: TenantId,
-    line: LineRequest,
-    signs: Signs,
-    isBackground: boolean,
-  ) => Promise<LineAnswer | undefined>;
+  readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
   /** Engines that are up, in a steady order. */
   readonly engines: () => readonly EngineId[];
   /** Whether this gateway alone writes into the folder. */
@@ -36,7 +31,8 @@ export interface BatchPorts {
 
 const TICK_MS = 1000;
 const SWEEP_TICKS = 3600;
-const DISK_PAUSE_MS = 5000;
+/** Pause before what a full disk prevents is repeated. */
+const DISK_TICKS = 5;
 const PREFIX = 't-';
 
 /**
@@ -50,7 +46,8 @@ export class Batches {
   #isClosing = false;
   #ticks = 0;
   #cancelTick = (): void => undefined;
-  readonly #onClose = new Set<() => void>();
+  /** Wake what waits for room on the disk. */
+  readonly #waits: (() => void)[] = [];
   readonly #pump: Pump;
   readonly #disk: Disk;
 
@@ -60,7 +57,7 @@ export class Batches {
   ) {
     this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
     this.#pump = new Pump(
-      () => ports.config().inFlightMax,
+      () => (this.#isClosing ? 0 : ports.config().inFlightMax),
       ports.engines,
       ({ id }, err) => ports.log.error({ err, batch: id }, 'a line of a batch failed here'),
     );
@@ -94,7 +91,7 @@ export class Batches {
   }
 
   /** @throws GatewayError */
-  async create(tenant: TenantId, request: BatchRequest): Promise<BatchObject> {
+  async create(tenant: TenantId, request: Parameters<typeof newBatch>[0]): Promise<BatchObject> {
     const { openMax, bytesMax } = this.ports.config();
     const shelf = await this.shelf(tenant);
     const { input_file_id: input } = request;
@@ -122,11 +119,8 @@ export class Batches {
 
   /** A batch of any tenant. */
   async find(id: string): Promise<BatchObject | undefined> {
-    for (const shelf of this.#shelves.values()) {
-      const found = (await shelf).batches.get(id);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const shelves = await Promise.all(this.#shelves.values());
+    return shelves.map(({ batches }) => batches.get(id)).find((found) => found !== undefined);
   }
 
   /** Batches that are planned and not ended, as operators see them. */
@@ -139,24 +133,20 @@ export class Batches {
     const shelf = await this.shelf(tenant);
     this.shown(shelf, id);
     const at = this.#seconds;
-    const { status } = await shelf.change(id, (batch) =>
-      batch.status === 'validating' || batch.status === 'in_progress'
-        ? { status: 'cancelling', cancelling_at: at }
-        : {},
+    const { status } = await shelf.change(id, ({ status: before }) =>
+      before === 'validating' || before === 'in_progress' ? { status: 'cancelling', cancelling_at: at } : {},
     );
     if (status !== 'cancelling')
       throw new GatewayError('batch_ended', `A batch with the status ${status} cannot be cancelled.`);
-    const work = this.#pump.works.get(id);
-    if (work !== undefined) this.#end(work);
+    this.#changed(id);
     return this.shown(shelf, id);
   }
 
   /** Starts no further line. */
   stop(): void {
     this.#isClosing = true;
-    this.#pump.stop();
     this.#cancelTick();
-    for (const end of this.#onClose) end();
+    for (const wake of this.#waits.splice(0)) wake();
   }
 
   /** Resolves when nothing is written any more. Lines without an answer are asked again after the next start. */
@@ -184,14 +174,13 @@ export class Batches {
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
-    const batch = this.shown(shelf, id);
-    const path = shelf.pathOf(batch.input_file_id);
+    const path = shelf.pathOf(this.shown(shelf, id).input_file_id);
     const input = await readInput(path, this.ports.config());
-    const { output, errors } = outputOf(batch);
+    const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await this.#surely(() => Results.open(nameOf(id), input.order.length, paths, this.#disk));
     const run = await Run.open(nameOf(id), path, input, results, {
-      ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !work.isLate),
+      ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
     });
@@ -204,19 +193,14 @@ export class Batches {
 
   #changed(id: string): void {
     const work = this.#pump.works.get(id);
-    if (work?.isOver === true) this.#end(work);
+    if (work?.isOver === true && !this.#isClosing) work.ending ??= this.#conclude(work);
     this.#pump.wake();
-  }
-
-  /** Ends a batch that is done, cancelled or out of time. */
-  #end(work: Work): void {
-    if (!this.#isClosing) work.ending ??= this.#conclude(work);
   }
 
   async #conclude(work: Work): Promise<void> {
     const { shelf, id, run } = work;
+    const { keepMs } = this.ports.config();
     try {
-      const { keepMs } = this.ports.config();
       const { status, request_counts: counts } = await work.conclude(keepMs, (write) => this.#surely(write));
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
@@ -231,6 +215,7 @@ export class Batches {
   #tick(): void {
     for (const { id } of this.#pump.works.values()) this.#changed(id);
     this.#ticks += 1;
+    if (this.#ticks % DISK_TICKS === 0) for (const wake of this.#waits.splice(0)) wake();
     if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();
     if (!this.#isClosing) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
   }
@@ -238,12 +223,11 @@ export class Batches {
   /** Removes files and ended batches that are too old. */
   async #sweep(): Promise<void> {
     const born = this.#seconds - this.ports.config().keepMs / 1000;
-    for (const opened of this.#shelves.values()) {
-      const shelf = await opened;
+    for (const shelf of await Promise.all(this.#shelves.values())) {
       for (const batch of shelf.batches.values())
-        if (isEnded(batch) && batch.created_at < born) await shelf.removeBatch(batch.id);
+        if (isEnded(batch) && batch.created_at < born) await shelf.remove(batch.id);
       for (const file of shelf.files.values())
-        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.removeFile(file.id);
+        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.remove(file.id);
     }
   }
 
@@ -260,16 +244,7 @@ export class Batches {
   /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */
   async #failedWrite(err: Error): Promise<boolean> {
     this.ports.log.error({ err }, 'batches cannot be written; the next attempt follows in a moment');
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancel();
-        this.#onClose.delete(end);
-        resolve();
-      };
-      const cancel = this.ports.setTimer(end, DISK_PAUSE_MS);
-      this.#onClose.add(end);
-      if (this.#isClosing) end();
-    });
+    if (!this.#isClosing) await new Promise<void>((wake) => this.#waits.push(wake));
     return !this.#isClosing;
   }
 }

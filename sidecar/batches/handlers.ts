@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
@@ -11,32 +10,15 @@ import { splitTarget } from '../http/target.js';
 import { checked } from '../workflows/checked.js';
 import type { TenantHandler } from '../workflows/handlers.js';
 import type { Batches } from './batches.js';
-import { path } from './lines.js';
 import { relayTo } from './relay.js';
 import type { BatchSeat } from './seat.js';
-import { secondsOf, type FileObject } from './objects.js';
+import { BatchRequest, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 import { ofDisk, upload } from './upload.js';
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>>>;
 
-const WINDOW_SECONDS_MAX = 30 * 86_400;
 const LIST_MAX = 10_000;
-const METADATA_MAX = 16;
-
-const Request = z.object({
-  input_file_id: z.string(),
-  endpoint: path,
-  completion_window: z
-    .string()
-    .refine((text) => /^[1-9]\d{0,6}[smhd]$/.test(text) && secondsOf(text) <= WINDOW_SECONDS_MAX, {
-      error: 'must be a time such as 24h, at most 30d',
-    }),
-  metadata: z
-    .record(z.string().max(64), z.string().max(512))
-    .refine((pairs) => Object.keys(pairs).length <= METADATA_MAX, { error: `must have at most ${METADATA_MAX} pairs` })
-    .nullish(),
-});
 
 /** A request for a tenant's files and batches. */
 interface Asked {
@@ -80,7 +62,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
         const reader = shelf.readerOf(id);
         if (reader !== undefined)
           throw new GatewayError('file_in_use', `The batch ${reader.id} still reads this file.`);
-        await shelf.removeFile(id);
+        await shelf.remove(id);
         return { id, object: 'file', deleted: true };
       }),
     },
@@ -94,7 +76,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
       }),
       POST: answer(async ({ batches, shelf, request, response }) => {
         const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
-        return batches.create(shelf.tenant, checked(Request, body));
+        return batches.create(shelf.tenant, checked(BatchRequest, body));
       }),
     },
     '/v1/batches/:id': { GET: answer(({ batches, shelf, id }) => batches.shown(shelf, id)) },

@@ -52,13 +52,9 @@ export async function* readLines(path: string, keepBytes: number): AsyncGenerato
 
 /** Bytes of a file. @throws Error if it ends earlier */
 export async function readAt(handle: FileHandle, { offset, length }: Place): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, offset + done);
-    if (bytesRead === 0) throw new Error('the file is shorter than it was');
-    done += bytesRead;
-  }
-  return bytes;
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset);
+  if (bytesRead < length) throw new Error('the file is shorter than it was');
+  return buffer;
 }
 
 /** The folder of batches, as its files see it. */

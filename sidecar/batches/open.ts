@@ -14,57 +14,40 @@ import { BatchSeat } from './seat.js';
 /** Refusals by the gateway itself for lack of room. */
 const BUSY = new Set(['queue_full', 'overloaded', 'queue_timeout', 'no_engine', 'bodies_full']);
 
-/** No tenant's own name has a slash. */
-const ACCOUNT = '/batch';
-
-/** The account of a tenant's batches: the tenant's other calls do not pay for them. */
-const accountOf = (tenant: TenantId): TenantId => tenantId(`${tenant}${ACCOUNT}`);
-
-/** Name of the batches at the store of a cluster. */
-const NAME = 'batches';
+/** The account of a tenant's batches: its other calls do not pay for them. No tenant's own name has a slash. */
+const accountOf = (tenant: TenantId): TenantId => tenantId(`${tenant}/batch`);
 
 /** The batches of the configured folder, whose lines are calls like those of clients. They start with `start`. */
 export async function openBatches(context: Context): Promise<BatchSeat | undefined> {
-  const { batches, cluster: settings } = context.config;
-  if (batches.folder === null) return undefined;
-  const { cluster } = context;
-  const { address, leaseMs, heartbeatMs } = settings;
+  const { cluster, config } = context;
+  const { folder } = config.batches;
+  if (folder === null) return undefined;
   return BatchSeat.open({
-    folder: batches.folder,
-    ...(cluster !== undefined && {
-      cluster: {
-        hold: async (value, ms) => cluster.hold(NAME, value, ms),
-        address: address ?? '',
-        leaseMs,
-        heartbeatMs,
-      },
-    }),
+    folder,
+    cluster: cluster && { ...config.cluster, store: cluster },
     batches: {
       config: () => context.config.batches,
       ask: sender(context),
-      engines: () =>
-        context.fleet
-          .list()
-          .filter(isServing)
-          .map(({ id }) => id),
+      engines: () => context.fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])),
       now: () => Date.now(),
       setTimer,
       log: context.log,
     },
     now: () => performance.now(),
     setTimer,
-    log: context.log,
   });
 }
 
 /** Sends lines as if they had come over a connection. One that waits for an engine is given up when its batch ends. */
 function sender(context: Context): BatchPorts['ask'] {
   context.observers.add({ dispatched: ({ line }) => line?.entered() });
-  return (tenant, line, { entered, engine, signal }, isBackground) =>
+  return (tenant, { id, url: path, body, headers, engine, entered, signal }, isBackground) =>
     new Promise((resolve, reject) => {
-      const { id, url: path, body, headers } = line;
       const api = SCHEDULED.get(path);
-      if (api === undefined) return void reject(new Error(`no API speaks ${path}`));
+      if (api === undefined) {
+        reject(new Error(`no API speaks ${path}`));
+        return;
+      }
       const socket = new Socket();
       const giveUp = (): void => void socket.destroy();
       const left = (): void => {

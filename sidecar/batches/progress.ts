@@ -28,14 +28,13 @@ export class Progress {
     private readonly stateOf: (index: number) => LineState,
   ) {
     const { order, needs, originals } = input;
-    const { length } = order;
-    this.#isReady = Buffer.alloc(length);
-    this.#ranks = new Uint32Array(length);
+    this.#isReady = Buffer.alloc(order.length);
+    this.#ranks = new Uint32Array(order.length);
     order.forEach((index, rank) => (this.#ranks[index] = rank));
-    this.#missing = Int32Array.from(needs, (own) => own.length);
-    this.#lines = new Int32Array(length);
-    this.#promptTokens = new Float64Array(length);
-    this.#outputTokens = new Float64Array(length);
+    this.#missing = Int32Array.from(needs, ({ length }) => length);
+    this.#lines = new Int32Array(order.length);
+    this.#promptTokens = new Float64Array(order.length);
+    this.#outputTokens = new Float64Array(order.length);
     for (const [index, original] of originals.entries()) {
       this.#count(index, 1);
       if (original === index) continue;

@@ -15,7 +15,6 @@ export class Pump {
   /** Lines that wait, by engine. */
   readonly #waiting = new Map<EngineId | undefined, number>();
   #isWoken = false;
-  #isStopped = false;
 
   /** @param engines those that are up, in a steady order @param failed hears of faults here */
   constructor(
@@ -34,11 +33,6 @@ export class Pump {
     });
   }
 
-  /** Starts no further line. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
   #startNext(): boolean {
     const works = [...this.works.values()];
     const inFlight = new Map<TenantId, number>();
@@ -48,7 +42,7 @@ export class Pump {
     const ready = works.filter(({ run, ending }) => run.isReady && ending === undefined);
     const [work] = ready.sort((a, b) => of(a) - of(b));
     const part = this.#part();
-    if (this.#isStopped || work === undefined || part === undefined || all >= this.inFlightMax()) return false;
+    if (work === undefined || part === undefined || all >= this.inFlightMax()) return false;
     this.#start(work, part);
     return true;
   }

@@ -9,12 +9,18 @@ import { parseLine } from './lines.js';
 import { Progress } from './progress.js';
 import { wholeLine, type End, type Results, type Task } from './results.js';
 
-/** A line of a batch as a request. */
+/** A call of a batch as a request. */
 export interface LineRequest {
   readonly id: string;
   readonly url: string;
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
+  /** The engine of its part; undefined: any. */
+  readonly engine: EngineId | undefined;
+  /** To be called when it no longer waits: an engine has it. */
+  readonly entered: () => void;
+  /** While it waits, it is not to be sent any more once this is aborted. */
+  readonly signal: AbortSignal;
 }
 
 export interface LineAnswer {
@@ -34,18 +40,9 @@ export interface Part {
 /** All of a batch, on any engine. */
 export const WHOLE: Part = { engine: undefined, at: 0, of: 1 };
 
-/** Signs between a line under way and its sender. */
-export interface Signs {
-  readonly engine: EngineId | undefined;
-  /** The line no longer waits: an engine has it. */
-  readonly entered: () => void;
-  /** A line that still waits is not to be sent any more. */
-  readonly signal: AbortSignal;
-}
-
 export interface RunPorts {
-  /** Undefined: the line was not sent, as the batch or the sender ends, and stays pending. */
-  readonly ask: (request: LineRequest, signs: Signs) => Promise<LineAnswer | undefined>;
+  /** Undefined: the call was not sent, as the batch or the sender ends, and stays pending. */
+  readonly ask: (request: LineRequest) => Promise<LineAnswer | undefined>;
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
@@ -128,7 +125,7 @@ export class Run {
     this.inFlight += 1;
     try {
       const line = await this.#lineAt(task.index);
-      const end = await this.#run(task, line, { entered, engine, signal: this.#stop.signal });
+      const end = await this.#run(task, line, entered, engine);
       if (end !== undefined) await this.#end(task, line, end);
       return undefined;
     } catch (fault) {
@@ -171,8 +168,9 @@ export class Run {
   }
 
   /** Undefined: the line has no end yet, or becomes a list of calls. */
-  async #run(task: Task, line: BatchLine, signs: Signs): Promise<End | undefined> {
+  async #run(task: Task, line: BatchLine, entered: () => void, engine?: EngineId): Promise<End | undefined> {
     const { index } = task;
+    const { signal } = this.#stop;
     const id = this.results.idOf(task);
     const ended = (status: number, answer: unknown): End => ({
       state: status === 200 ? 'completed' : 'failed',
@@ -186,7 +184,8 @@ export class Run {
     const body = await this.#bodyOf(task, line);
     if (!Buffer.isBuffer(body)) return body;
     const headers = this.#progress.headersOf(index, this.name, this.results.leftOf(index) === 1);
-    const answer = signs.signal.aborted ? undefined : await this.ports.ask({ id, url: line.url, body, headers }, signs);
+    if (signal.aborted) return undefined;
+    const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
     if (answer === undefined) return undefined;
     const { status, isBusy } = answer;
     if (isBusy) return this.#later(task, PAUSE_MS);

@@ -38,7 +38,7 @@ export class Shelf {
     for (const each of objects.sort((a, b) => a.created_at - b.created_at))
       if (each.object === 'file') shelf.files.set(each.id, each);
       else shelf.batches.set(each.id, each);
-    const used = new Set([...shelf.batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each)))); // prettier-ignore
+    const used = new Set([...shelf.batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each.id)))); // prettier-ignore
     for (const name of names) {
       const isLeft = name.endsWith('.part') || (/^file-\w+$/.test(name) && !shelf.files.has(name) && !used.has(name));
       if (isLeft) await rm(join(folder, name), { force: true });
@@ -75,16 +75,17 @@ export class Shelf {
       else await this.addFile(newFile({ id, bytes: size, filename }, 'batch_output', at, keepSeconds));
       return size === 0 ? null : id;
     };
-    const { output, errors } = outputOf({ id: batch });
+    const { output, errors } = outputOf(batch);
     return {
       output_file_id: await add(output, bytes.output, `${batch}_output.jsonl`),
       error_file_id: await add(errors, bytes.errors, `${batch}_error.jsonl`),
     };
   }
 
-  /** The object goes first: a content without one is a leftover. */
-  async removeFile(id: string): Promise<void> {
+  /** Removes a file or a batch. The object goes first: a content without one is a leftover. */
+  async remove(id: string): Promise<void> {
     this.files.delete(id);
+    this.batches.delete(id);
     await rm(this.pathOf(`${id}.json`), { force: true });
     await rm(this.pathOf(id), { force: true });
   }
@@ -108,11 +109,6 @@ export class Shelf {
     });
     this.#changing = changed.catch(() => undefined);
     return changed;
-  }
-
-  async removeBatch(id: string): Promise<void> {
-    this.batches.delete(id);
-    await rm(this.pathOf(`${id}.json`), { force: true });
   }
 
   /** Whatever happens meanwhile, the file has the object as it was or as it is. */

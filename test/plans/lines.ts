@@ -1,5 +1,5 @@
 import {
-  FaultyBatch,
+  type FaultyBatch,
   outlineOf,
   planOf,
   type BatchLine,

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
 import { ofDisk } from '../../../sidecar/batches/upload.js';
 import { Results } from '../../../sidecar/batches/results.js';
-import type { LineAnswer, Signs } from '../../../sidecar/batches/run.js';
+import type { LineAnswer, LineRequest } from '../../../sidecar/batches/run.js';
 import { engineId, tenantId, type TenantId } from '../../../src/index.js';
 import { cleanUp, configOf, until } from '../gateway/world.js';
 import { folderOf } from '../../support/folder.js';
@@ -26,12 +26,12 @@ async function stage(
 ) {
   const clock = { now: 1_800_000_000_000 };
   const timers = new Set<{ fn: () => void; ms: number }>();
-  const asked: { id: string; tenant: TenantId; signs: Signs; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
+  const asked: { id: string; tenant: TenantId; signs: LineRequest; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
   const { batches: config } = configOf([], { batches: { folder, inFlightMax, openMax } });
   const batches = await Batches.open(folder, {
     config: () => config,
-    ask: (tenant, { id }, signs, isBackground) =>
-      new Promise((answer) => asked.push({ id, tenant, signs, isBackground, answer })),
+    ask: (tenant, line, isBackground) =>
+      new Promise((answer) => asked.push({ id: line.id, tenant, signs: line, isBackground, answer })),
     engines: () => [],
     isOurs: () => true,
     now: () => clock.now,
