@@ -43,7 +43,7 @@ const written = (values: unknown, { after, needs }: BatchLine): string =>
   );
 
 /**
- * What a line asks, so that lines with equal needs and equal texts ask the same. Undefined: its answer may differ each
+ * The request of a line, so that lines with equal needs and equal texts ask the same. Undefined: its answer may differ each
  * time, or it need not have one. Embeddings, and answers at temperature 0 or with a seed, are the same; tools may have
  * effects.
  */

@@ -5,7 +5,7 @@ const TOKENS_MAX = 1e9;
 const NONE: readonly number[] = [];
 
 /**
- * What is left of a batch: the lines that may start, as all that they need is there and whatever answer they may copy has
+ * The rest of a batch: the lines that may start, as all that they need is there and whatever answer they may copy has
  * come or failed, and the rest of each program.
  */
 export class Progress {
