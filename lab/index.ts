@@ -30,7 +30,6 @@ export {
   tailOf,
 } from './measure/sample.js';
 export {
-  type Column,
   type Columns,
   type Grid,
   gridLines,

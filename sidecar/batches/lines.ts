@@ -4,7 +4,7 @@ import { ITEM, problem, referencedBy, type BatchLine, type Problem } from '../..
 import { isObject, parseJson } from '../apis/fields.js';
 import { SCHEDULED } from '../apis/index.js';
 import { GatewayError } from '../errors.js';
-import { checked } from '../workflows/checked.js';
+import { checked } from '../http/checked.js';
 
 const ID_CHARS_MAX = 512;
 /** Most items unless the line says so, and at all. */

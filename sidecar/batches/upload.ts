@@ -7,7 +7,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import { z } from 'zod';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
-import { checked } from '../workflows/checked.js';
+import { checked } from '../http/checked.js';
 import { newFile, newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
@@ -14,6 +15,8 @@ import { checkEncoding, originForm, splitTarget } from './target.js';
 
 export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
+/** A handler of a client's request, which its key has let in. */
+export type TenantHandler = (tenant: TenantId, ...asked: Parameters<Handler>) => void | Promise<void>;
 /** Handlers of one path by method; `ALL` takes all other methods. Without `ALL`, they are answered 405. */
 export type Handlers = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE' | 'ALL', Handler>>>;
 /** Handlers by path, in the router's notation. */

@@ -113,7 +113,9 @@ describe('an engine that refuses large bodies early, and closes', () => {
 describe('a stream that begins with an error', () => {
   it('is tried elsewhere, and counts against its engine', async () => {
     const broken = stream(['data: {"error":{"message":"boom"}}\n\n', DONE_EVENT]);
-    const all = await world([await fakeEngine(broken), await fakeEngine(stream())], QUICK);
+    // Once ejected it stays away: back on probation, it would be given a call and fail again.
+    const health = { ...QUICK.health, backoffMs: 60_000, backoffMsMax: 60_000 };
+    const all = await world([await fakeEngine(broken), await fakeEngine(stream())], { health });
     for (let i = 0; i < 6; i++) {
       const got = await chat(all.url, { stream: true }, asProgram(`p${i}`));
       expect([got.status, got.text]).toEqual([200, STREAM.join('')]);
