@@ -7,7 +7,7 @@ import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
 import { itRefuses, run } from '../support/command-line.js';
-import { serve } from '../support/load.js';
+import { serve } from '../support/serve.js';
 
 const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\u0301\u0301';
 const GATEWAY = { policy: 'plas', demo_programs: { ended: 14, total: 80 } };

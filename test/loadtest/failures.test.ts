@@ -5,8 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { GatewayWords } from '../../loadtest/gateway-words.js';
 import { LoadError, runLoad, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
 import { isPrivate, privateLookup } from '../../loadtest/private-address.js';
+import { freePort } from '../../processes/process.js';
 import { engine } from '../sim/client.js';
-import { call, DONE, front, load, OPTIONS, PART, program, serve, singles } from '../support/load.js';
+import { call, DONE, front, load, OPTIONS, PART, program, singles } from '../support/load.js';
+import { serve } from '../support/serve.js';
 
 const EVENTS = { 'content-type': 'text/event-stream' };
 
@@ -189,12 +191,7 @@ describe('a target that is not fit for a run', () => {
   });
 
   it('is not there', async () => {
-    const gone = createServer().listen(0, '127.0.0.1');
-    await once(gone, 'listening');
-    const { port } = gone.address() as AddressInfo;
-    gone.close();
-    await once(gone, 'close');
-    expect(await refusal({ targets: [`http://127.0.0.1:${port}`] })).toBe('unreachable');
+    expect(await refusal({ targets: [`http://127.0.0.1:${await freePort()}`] })).toBe('unreachable');
     expect(await refusal({ targets: ['http://no-such-host.invalid'] })).toBe('unreachable');
   });
 
