@@ -1,6 +1,14 @@
 import { BalancerInUse } from '../loadbalancer/index.js';
 import { settingsSchema } from '../sidecar/recording/settings.js';
-import { BEHAVIOUR, BEHAVIOUR_CHANGES, LogFault, readLogLine, Scheduler, type BehaviourChange, type Command, type LogLine } from '../src/index.js'; // prettier-ignore
+import {
+  BEHAVIOUR,
+  BEHAVIOUR_CHANGES,
+  Scheduler,
+  type BehaviourChange,
+  type Command,
+  type LogLine,
+} from '../src/index.js';
+import { readLogLine } from '../workloads/index.js';
 
 /** A line that cannot be given to a scheduler. */
 export class ReplayFault extends Error {
@@ -13,7 +21,7 @@ export class ReplayFault extends Error {
 }
 
 /** A line that a scheduler can take. */
-export type Told = Extract<LogLine, { readonly commands: unknown }>;
+type Told = Extract<LogLine, { readonly commands: unknown }>;
 
 export interface Difference {
   readonly step: Told;
@@ -30,7 +38,6 @@ export interface Difference {
 export class CoreReplay {
   readonly #scheduler: Scheduler;
   readonly #balancer = new BalancerInUse();
-  readonly recordedBy: string;
   /** The core's behaviour when the log was recorded, and its changes since: commands may differ by these. */
   readonly behaviour: number;
   readonly changes: readonly BehaviourChange[];
@@ -47,7 +54,6 @@ export class CoreReplay {
     const line = parse(header);
     if (!('maitredEventLog' in line))
       throw new ReplayFault('maitredEventLog', 'the log does not begin with its header');
-    this.recordedBy = line.maitred;
     this.behaviour = line.behaviour;
     if (this.behaviour > BEHAVIOUR)
       throw new ReplayFault('behaviour', `${this.behaviour} is newer than ${BEHAVIOUR}, which is replayed here`);
@@ -56,8 +62,11 @@ export class CoreReplay {
     this.#scheduler = new Scheduler(settings, this.#balancer.for(settings.balancer));
   }
 
-  /** Takes the next line, also after one that differs. @throws ReplayFault when it is malformed, or out of place */
-  take(value: unknown): { readonly step: LogLine; readonly difference?: Difference } {
+  /**
+   * Takes the next line, also after one that differs. Returns the difference.
+   * @throws ReplayFault when the line is malformed, or out of place
+   */
+  take(value: unknown): Difference | undefined {
     const step = parse(value);
     if (this.ended !== undefined) throw new ReplayFault('', 'more behind the end of the log');
     if ('maitredEventLog' in step) throw new ReplayFault('maitredEventLog', 'a second header');
@@ -65,7 +74,7 @@ export class CoreReplay {
       if (step.steps !== this.#taken)
         throw new ReplayFault('steps', `${step.steps} were written, ${this.#taken} are here`);
       this.ended = step.end;
-      return { step };
+      return undefined;
     }
     this.#taken += 1;
     let commands: readonly Command[];
@@ -73,14 +82,13 @@ export class CoreReplay {
       commands = this.#tell(step);
     } catch (error) {
       if (error instanceof ReplayFault || !(error instanceof Error)) throw error;
-      const { message } = error;
-      return { step, difference: { step, commands: undefined, field: '', recorded: undefined, replayed: message } };
+      return { step, commands: undefined, field: '', recorded: undefined, replayed: error.message };
     }
     const found = firstDifference(step.commands, commands, 'commands');
-    if (found !== undefined) return { step, difference: { step, commands, ...found } };
+    if (found !== undefined) return { step, commands, ...found };
     this.steps += 1;
     this.commands += commands.length;
-    return { step };
+    return undefined;
   }
 
   #tell(step: Told): readonly Command[] {
@@ -91,9 +99,9 @@ export class CoreReplay {
 }
 
 function parse(value: unknown): LogLine {
-  const line = readLogLine(value);
-  if (line instanceof LogFault) throw new ReplayFault(line.field, line.problem);
-  return line;
+  const read = readLogLine(value);
+  if ('problem' in read) throw new ReplayFault(read.field, read.problem);
+  return read.value;
 }
 
 function parseSettings(value: unknown) {

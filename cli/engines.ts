@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { plain } from '../text/index.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { secretIn } from './options.js';
+import { besideSubcommands } from './subcommands.js';
 import { fitted, printable, widthOf } from './text.js';
 
 interface AddFlags {
@@ -22,20 +23,15 @@ const engine = z.object({
   models: z.array(shown),
 });
 
-/** `maitred engines`: a running gateway's engines, listed, added, removed, drained and returned to service. */
+/** `maitred engines`: a running gateway's engines, listed (also without a subcommand), added, removed, drained and returned to service. */
 export function addEnginesCommand(program: Command): void {
   const engines = program
     .command('engines')
     .description('list, add, remove, drain and return the engines of a running gateway');
-  const list = engines.command('list').description('the engines, with their states');
-  addAdminOptions(list, URL_DEFAULT)
-    .option('--json', 'print the admin API’s answer')
-    .action(async ({ json, ...flags }: AdminFlags & { readonly json?: true }) => {
-      const body = await adminClient(list, flags).json('/engines');
-      const { success, data } = z.object({ engines: z.array(engine) }).safeParse(body);
-      if (!success) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');
-      process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(data.engines));
-    });
+  const list = engines.command('list').description('the same as `maitred engines` alone');
+  for (const command of [engines, list]) addAdminOptions(command, URL_DEFAULT).option('--json', 'print the admin API’s answer'); // prettier-ignore
+  besideSubcommands(engines, () => printEngines(engines));
+  list.action(() => printEngines(list));
   const add = engines.command('add').description('add an engine until the next start or reload').argument('<url>');
   addAdminOptions(add, URL_DEFAULT)
     .option('--id <name>', 'its name (default: host:port)')
@@ -56,16 +52,21 @@ export function addEnginesCommand(program: Command): void {
     ['drain', 'send it no new calls; running ones finish'],
     ['undrain', 'return a drained engine to service'],
   ] as const) {
-    const command = engines
-      .command(verb)
-      .description(description)
-      .argument('<id>', 'as `maitred engines list` shows it');
+    const command = engines.command(verb).description(description).argument('<id>', 'as `maitred engines` shows it');
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
       const body = await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST');
       const { success, data } = engine.safeParse(body);
       if (success) process.stdout.write(`${data.id} is ${data.state}, ${data.in_flight} in flight\n`);
     });
   }
+}
+
+async function printEngines(command: Command): Promise<void> {
+  const { json, ...flags } = command.opts<AdminFlags & { readonly json?: true }>();
+  const body = await adminClient(command, flags).json('/engines');
+  const { success, data } = z.object({ engines: z.array(engine) }).safeParse(body);
+  if (!success) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');
+  process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(data.engines));
 }
 
 /** `maitred end`: ends a program. */

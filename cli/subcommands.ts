@@ -7,7 +7,7 @@ import { didYouMean } from '../sidecar/config/index.js';
  * @param act runs the command itself
  */
 export function besideSubcommands(command: Command, act: () => Promise<void>): void {
-  command.argument('[command]').usage('[options] [command]');
+  command.argument('[command]').usage('[options] [command]').allowExcessArguments();
   const refuse = (word: string): never => command.error(`unknown command '${word}'${didYouMean(word, command.commands.map((each) => each.name()))}`); // prettier-ignore
   command.action(async (word: string | undefined) => {
     if (word !== undefined) refuse(word);

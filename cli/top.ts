@@ -20,8 +20,7 @@ WAITS    the longest wait of a call now, and FOR what: window (the engine has as
          in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others
 LVL      its queue: 0 goes first
 QUEUED   the waits of all its calls, so with parallel calls more than its AGE
-IDLE     since its last call; programs whose end nobody tells stay until their lease is over
-Keys: i hides idle programs, or shows them; arrows, Page Up, Page Down, Home and End scroll; q quits.`;
+IDLE     since its last call; programs whose end nobody tells stay until their lease is over`;
 
 /** Longest wait for an answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
@@ -33,9 +32,7 @@ const SORT = '-current_wait_seconds';
 
 /** `maitred top`: the process table of a running gateway, live or once. */
 export function addTopCommand(program: Command): void {
-  const top = program
-    .command('top')
-    .description('show the programs of a running gateway, live; q quits, i hides idle ones');
+  const top = program.command('top').description('show the programs of a running gateway, live');
   addAdminOptions(top, URL_DEFAULT)
     .option('--interval <time>', 'time between updates', interval, 1000)
     .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))

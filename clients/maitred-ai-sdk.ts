@@ -3,7 +3,7 @@
  * nothing. A program is one run of an agent:
  *
  *     const program = new Program({ gateway: 'http://127.0.0.1:8080' });
- *     const model = wrapLanguageModel({ model: maitred('llama-3.1-8b'), middleware: program.middleware('plan') });
+ *     const model = wrapLanguageModel({ model: maitred('llama-3.1-8b'), middleware: program.middleware() });
  *     await generateText({ model, tools: { get_weather }, prompt });
  *     await program.end();
  *
@@ -15,7 +15,7 @@ export interface ProgramOptions {
   readonly gateway?: string;
   /** 1 to 256 printable ASCII characters; use a new one for each run. */
   readonly id?: string;
-  /** A workflow registered with the gateway, to which the nodes belong. */
+  /** Your own name of such runs, which the gateway's page shows. */
   readonly workflow?: string;
   /** A key of the gateway, if it has any. */
   readonly apiKey?: string;
@@ -34,8 +34,8 @@ export class Program {
   }
 
   /** Names each call of a model. `thread` names a conversation beside the main one, such as a sub-agent's. */
-  middleware(node?: string, thread?: string) {
-    const names = Object.entries({ program: this.id, workflow: this.#options.workflow, node, thread });
+  middleware(thread?: string) {
+    const names = Object.entries({ program: this.id, workflow: this.#options.workflow, thread });
     const pairs = names.flatMap(([key, name]) => (name ? [[`x-maitred-${key}`, printable(name)] as const] : []));
     const headers = Object.fromEntries(pairs);
     return {

@@ -25,7 +25,7 @@ def run_config(program: Program, config: RunConfig | None = None) -> RunConfig:
         nonlocal main
         agent = data.agent.name
         main = main or agent
-        CALL.set(program.headers(agent, "" if agent == main else agent))
+        CALL.set(program.headers("" if agent == main else agent))
         return given(data) if given else data.model_data
 
     return replace(config, call_model_input_filter=name)

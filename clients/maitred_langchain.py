@@ -42,10 +42,10 @@ class MaitredCallback(BaseCallbackHandler):
         run = self._enter(run_id, parent_run_id, metadata)
         if run is None:
             return
-        graph, step, node = _place(metadata)
+        graph, step = _place(metadata)
         run.main = run.main or (graph, step)
         thread = "" if run.main == (graph, step) else f"{graph}|{step}".strip("|")
-        CALL.set(run.program.headers(node, thread))
+        CALL.set(run.program.headers(thread))
 
     on_llm_start = on_chat_model_start
 
@@ -75,8 +75,8 @@ class MaitredCallback(BaseCallbackHandler):
     on_chain_end = on_chain_error = on_retriever_end = on_retriever_error = on_tool_end = on_tool_error = _leave
 
 
-def _place(metadata) -> tuple[str, str, str]:
-    """The run of a graph, its step, and the path of the node as in `get_graph(xray=True)`; '' outside of LangGraph."""
+def _place(metadata) -> tuple[str, str]:
+    """The run of a graph, and its step; '' outside of LangGraph."""
     steps = (metadata or {}).get("langgraph_checkpoint_ns", "").split("|")
     names = [step.split(":")[0] for step in steps if not step.isdigit()]
-    return "|".join(steps[:-1]), names[-1], ":".join(names)
+    return "|".join(steps[:-1]), names[-1]

@@ -41,7 +41,7 @@ def http_async_client(**options) -> DefaultAsyncHttpxClient:
 class Program:
     """One run of an agent. As a context manager, it ends with its block. Use a new id for each run.
 
-    :param workflow: a workflow registered with the gateway, to which the nodes of the calls belong
+    :param workflow: your own name of such runs, which the gateway's page shows
     :param api_key: a key of the gateway, if it has any
     """
 
@@ -53,9 +53,9 @@ class Program:
         self._workflow = workflow
         self._auth = {"authorization": f"Bearer {api_key}"} if api_key else {}
 
-    def headers(self, node=None, thread=None) -> dict[str, str]:
+    def headers(self, thread=None) -> dict[str, str]:
         """Headers of a call. `thread` names a conversation beside the main one, such as a sub-agent's."""
-        names = {"program": self.id, "thread": thread, "workflow": self._workflow, "node": node}
+        names = {"program": self.id, "thread": thread, "workflow": self._workflow}
         return {f"x-maitred-{key}": _ascii(name) for key, name in names.items() if name}
 
     def end(self) -> None:

@@ -78,6 +78,11 @@ export class Participant implements SharedListener {
     return this.#programs.get(program) === true;
   }
 
+  /** Whether the program's last call came to this gateway, as far as it has heard. */
+  runs(program: ProgramId): boolean {
+    return this.#programs.has(program);
+  }
+
   // Messages from the gateway.
 
   /** The event, marked if it announces an engine: others use it too. */

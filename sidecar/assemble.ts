@@ -29,7 +29,6 @@ import { PastCalls } from './watch/past-calls.js';
 import { readState } from './watch/reading.js';
 import { Totals } from './watch/totals.js';
 import { Watchers } from './watch/watchers.js';
-import { Workflows } from './workflows/registry.js';
 
 export interface GatewayOptions {
   /** Absent: JSON lines on standard output, at `log.level` and above. */
@@ -75,7 +74,6 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     identifier: makeIdentifier(config, () => context),
     balancer,
     returning: new Returning(() => driver.now()),
-    workflows: new Workflows(),
     draining: false,
     driver,
     fleet,
@@ -99,6 +97,7 @@ export function assemble(config: Config, options: GatewayOptions): Context {
     shadow: options.shadow,
     observers,
     cluster: undefined,
+    peers: undefined,
     batches: undefined,
     tracing: undefined,
   };

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { BalancerInUse } from '../loadbalancer/index.js';
 import type { EngineId } from '../src/index.js';
 import type { Participant } from '../cluster/index.js';
+import type { Peers } from './cluster/peers.js';
 import type { BatchSeat } from './batches/seat.js';
 import type { ActiveSet } from './calls/active.js';
 import type { Auth } from './http/auth.js';
@@ -28,7 +29,6 @@ import type { WatchedView } from './admin/query.js';
 import type { PastCalls } from './watch/past-calls.js';
 import type { Totals } from './watch/totals.js';
 import type { Watchers } from './watch/watchers.js';
-import type { Workflows } from './workflows/registry.js';
 
 /** Agent programs that an operator may send through the gateway, so that there is something to see. */
 export interface Demo {
@@ -58,7 +58,6 @@ export interface Context {
   identifier: Identifier;
   readonly balancer: BalancerInUse;
   readonly returning: Returning;
-  readonly workflows: Workflows;
   draining: boolean;
   readonly driver: Driver;
   readonly fleet: Fleet;
@@ -84,6 +83,8 @@ export interface Context {
   readonly observers: Observers;
   /** Undefined: off. */
   cluster: Participant | undefined;
+  /** The other gateways of the cluster. */
+  peers: Peers | undefined;
   /** Undefined: off. */
   batches: BatchSeat | undefined;
   /** Undefined: off. */

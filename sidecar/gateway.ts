@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Participant } from '../cluster/index.js';
 import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
+import { answerPeer } from './admin/peers.js';
 import { programRoutes } from './admin/program-routes.js';
 import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { familyOf } from './apis/index.js';
@@ -23,7 +23,6 @@ export interface Gateway {
   readonly adminUrl: string;
   /**
    * Applies a new configuration without losing a call. Keys that need a restart keep their old values.
-   * @throws ConfigError if a declared workflow is faulty; nothing has changed then
    */
   reload(config: Config): void;
   /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
@@ -36,14 +35,14 @@ export interface Gateway {
  * Starts a gateway. It listens immediately, so that a taken port fails at once and health probes are answered. It
  * resolves after one probe of each engine. Earlier calls wait for that, so that the first call finds the healthy
  * engines.
- * @throws Error if an address cannot be listened on; GatewayError for conflicting engines; ConfigError for workflows
+ * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
   const context = assemble(config, options);
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
-    context.cluster = await joinCluster(context);
+    Object.assign(context, await joinCluster(context));
     context.batches = await openBatches(context);
     const { listen: main, admin } = config;
     context.totals.start();
@@ -171,13 +170,15 @@ function listenerPorts(context: Context): ListenerPorts {
 }
 
 /** Loads the shared state only if it is on. */
-async function joinCluster({ config, driver, log, observers }: Context): Promise<Participant | undefined> {
+async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'cluster' | 'peers'>>> {
+  const { config, driver, log, observers } = context;
   const { url } = config.cluster;
-  if (url === null) return undefined;
+  if (url === null) return {};
   const { openCluster } = await import('./cluster/open.js');
   const { views } = driver.scheduler;
   const emit = (event: Event): void => driver.emit(event);
-  const cluster = await openCluster(config, url, { emit, views, log });
+  const answer = (question: string): Promise<string> => answerPeer(context, question);
+  const { cluster, peers } = await openCluster(config, url, { emit, views, log, answer });
   observers.add({
     dispatched: ({ identity }) => cluster.placed(identity.program),
     madeResponse: (id, { tenant }, engine) => cluster.remember(tenant, holderKey(id), engine),
@@ -185,17 +186,17 @@ async function joinCluster({ config, driver, log, observers }: Context): Promise
     programEnded: (program) => cluster.ended(program),
     programGone: ({ program }) => cluster.gone(program),
   });
-  return cluster;
+  return { cluster, peers };
 }
 
 /** Loads OpenTelemetry only if tracing is on. */
 async function startTracing({ config, driver, fleet, metrics, log, observers }: Context): Promise<Tracing | undefined> {
-  const { url, ...otlp } = config.tracing.otlp;
+  const { url, sampleShare } = config.tracing.otlp;
   if (url === null) return undefined;
   const { Tracing } = await import('./tracing/tracing.js');
   const hasProgram = (program: ProgramId) => driver.scheduler.views.program(program) !== undefined;
   const { programsMax } = config.limits;
-  const tracing = new Tracing({ otlp: { ...otlp, url }, programsMax, fleet, hasProgram, metrics, log });
+  const tracing = new Tracing({ url, sampleShare, programsMax, fleet, hasProgram, metrics, log });
   observers.add(tracing);
   return tracing;
 }

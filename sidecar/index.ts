@@ -13,7 +13,6 @@
  *   apis/              the bodies of OpenAI and Anthropic
  *   identity/          which program does a call belong to?
  *   batches/           files and batches, kept on the disk: `batches.ts` first
- *   workflows/         clients' declarations about their programs
  *   engines/           the replicas
  *   discovery/         which replicas there are
  *   cluster/           state shared by gateways, loaded only when on: `open.ts` first

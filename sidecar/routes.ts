@@ -2,12 +2,11 @@ import { batchHandlers } from './batches/handlers.js';
 import { acceptCall } from './calls/accept.js';
 import { COUNT_TOKENS, countTokens, familyOf, responses, SCHEDULED } from './apis/index.js';
 import { checkNotDraining, type Context } from './context.js';
-import { checkNoUpgrade, type Handler, type Routes } from './http/listener.js';
+import { checkNoUpgrade, type Handler, type Routes, type TenantHandler } from './http/listener.js';
 import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './unscheduled/passable.js';
 import { listModels, showModel } from './unscheduled/models.js';
 import { passCheap, passThrough, passToOwner } from './unscheduled/passthrough.js';
 import { releaseProgram } from './admin/programs.js';
-import { workflowHandlers, type TenantHandler } from './workflows/handlers.js';
 
 /** Paths for clients. Each checks the API key first, if keys are configured, and then waits for `ready`. */
 export function clientRoutes(context: Context, ready: Promise<void>): Routes {
@@ -48,8 +47,8 @@ export function clientRoutes(context: Context, ready: Promise<void>): Routes {
     },
   };
   const { batches } = context;
-  const files = batches && batchHandlers(() => context.config, batches, new Set(SCHEDULED.keys()));
-  for (const [path, handlers] of Object.entries({ ...workflowHandlers(context), ...files })) {
+  const files = batches && batchHandlers(() => context.config, batches);
+  for (const [path, handlers] of Object.entries(files ?? {})) {
     routes[path] = Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, client(handler)]));
   }
   for (const [path, api] of SCHEDULED) {

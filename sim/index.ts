@@ -53,6 +53,8 @@ export interface EngineHandle {
   readonly url: string;
   /** Statistics so far. */
   stats(): EngineStats;
+  /** Has the next calls go wrong, one fault each: see `server/faults.ts`. */
+  plan(...faults: readonly string[]): void;
   /** Ends every call and connection; resolves when the port is free. */
   close(): Promise<void>;
 }
@@ -66,7 +68,12 @@ export async function startEngine(options: EngineOptions = {}): Promise<EngineHa
   const { EngineServer } = await import('./server/server.js');
   const server = new EngineServer(wanted);
   const url = await server.listen();
-  return { url, stats: () => server.stats(), close: () => server.close() };
+  return {
+    url,
+    stats: () => server.stats(),
+    plan: (...faults) => server.faults.update({ faults }),
+    close: () => server.close(),
+  };
 }
 
 /** Fits a preset to a real server: see `calibrate/calibrate.ts`. */

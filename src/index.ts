@@ -8,7 +8,6 @@ export * from './protocol/units.js';
 export * from './protocol/events.js';
 export { BEHAVIOUR, BEHAVIOUR_CHANGES, FIRST_BEHAVIOUR, type BehaviourChange } from './protocol/behaviour.js';
 export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './protocol/event-log.js';
-export { LogFault, readLogLine } from './protocol/event-log-schema.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
 export {
   ADMISSION_NAMES,

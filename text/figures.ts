@@ -4,21 +4,6 @@ export function number(value: number | null): string {
   return value.toLocaleString('en-US', { maximumSignificantDigits: Math.abs(value) < 1000 ? 3 : 4 });
 }
 
-/** A time in the unit that people would use for it; its input is seconds. */
-export function time(seconds: number | null): string {
-  if (seconds === null) return '-';
-  if (seconds < 1) return `${number(1000 * seconds)} ms`;
-  if (seconds < 120) return `${number(seconds)} s`;
-  return seconds < 7200 ? `${number(seconds / 60)} min` : `${number(seconds / 3600)} h`;
-}
-
-/** A rate in the unit in which it is at least one, down to an hour; its input is per second. */
-export function rate(perSecond: number | null): string {
-  if (perSecond === null) return '-';
-  if (perSecond >= 1) return `${number(perSecond)} a second`;
-  return perSecond >= 1 / 60 ? `${number(60 * perSecond)} a minute` : `${number(3600 * perSecond)} an hour`;
-}
-
 export const integer = (value: number | null): string => (value === null ? '-' : Math.round(value).toLocaleString('en-US')); // prettier-ignore
 
 /** `1 program`, `1,200 programs`. */

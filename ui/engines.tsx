@@ -24,7 +24,6 @@ function Card({ engine }: { readonly engine: Engine }) {
   const { open, text } = engineWords(engine);
   const { rest_tokens: rest, capacity_tokens: capacity } = engine;
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
-  const here = (figure: string) => (engine.all_gateways === null ? '' : `; ${figure} here`);
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === engine.gate_tokens ? 'gate' : 'gate and host';
   return (
@@ -43,7 +42,7 @@ function Card({ engine }: { readonly engine: Engine }) {
       <p class={open ? 'quiet' : 'warn'}>{text}</p>
       <Bar
         label="In flight"
-        text={`${window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}${here(count(engine.in_flight))}`}
+        text={window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}
         value={inFlight}
         max={window}
       />
@@ -52,7 +51,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         text={
           limit === null
             ? `${tokens(workingSet)}, capacity unknown`
-            : `${tokens(workingSet)} of ${tokens(limit)} (${named})${here(tokens(engine.working_set_tokens))}`
+            : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
         }
         value={workingSet}
         max={limit}

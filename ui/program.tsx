@@ -64,6 +64,7 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
     ['From cache', percent(ratio(row.cached_tokens, row.prompt_tokens))],
     ['Answers', `${tokens(row.output_tokens)} tokens`],
     ['Age', duration(row.age_seconds)],
+    ...(row.gateway === null ? [] : [['Gateway', row.gateway] as [string, string]]),
   ];
   return (
     <dl class="facts wide-facts">

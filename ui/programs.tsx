@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import type { Program } from '../sidecar/admin/answers.js';
 import { brief, count, counted, duration, percent, ratio, tokens } from './format.js';
-import { engines, go, programs, rowWindow, show, urlOf, view, type View } from './state.js';
+import { engines, gateway, go, programs, rowWindow, show, urlOf, view, type View } from './state.js';
 import { Ended } from './ended.js';
 import { NAMED_BY, WAITED_FOR, nameOf } from './words.js';
 
@@ -63,6 +63,9 @@ const COLUMNS: readonly Column[] = [
   { name: 'Idle', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–') },
   { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
 ];
+const GATEWAY: Column = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true };
+/** Of a cluster the gateways, too. */
+const columns = (): readonly Column[] => (gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS);
 
 /** Some of a program's calls may wait while others run. */
 function stateOf({ state, current_wait_seconds: waits }: Program): string {
@@ -169,7 +172,7 @@ function Table({ total }: { readonly total: number }) {
         <thead>
           <tr aria-rowindex={1}>
             <th scope="col">Program</th>
-            {COLUMNS.map((column) => (
+            {columns().map((column) => (
               <Head key={column.name} column={column} />
             ))}
           </tr>
@@ -307,7 +310,7 @@ function Row({ index, row, isCurrent, onFocus }: RowProps) {
           {nameOf(row)}
         </a>
       </th>
-      {COLUMNS.map((column) => (
+      {columns().map((column) => (
         <td key={column.name} class={styleOf(column)} title={column.isText === true ? column.cell(row) : undefined}>
           {column.cell(row)}
         </td>

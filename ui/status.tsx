@@ -65,11 +65,11 @@ function batchWords(): string {
   return words?.join(' ') ?? '';
 }
 
-/** Which part of a cluster the page shows; empty: the gateway is alone. */
+/** The part of a cluster that the page lacks; empty: none. */
 function clusterWords(): string {
-  const { live = 1, standing } = gateway.value?.cluster ?? {};
-  if (standing === 'split') return 'The shared state is away: other gateways may go on with it.';
-  return live > 1 ? `One of ${live} gateways: the engines’ figures are of all, the rest is its own.` : '';
+  const { standing, silent = [] } = gateway.value?.cluster ?? {};
+  if (standing === 'split') return 'The shared state is away: what other gateways do is missing here.';
+  return silent.length > 0 ? `What ${silent.join(', ')} does is missing: no answer.` : '';
 }
 
 function waitWords(): string {

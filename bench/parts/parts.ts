@@ -81,7 +81,7 @@ export const PARTS: readonly Part[] = [
   },
   {
     name: 'foresight: declared by clients',
-    files: ['src/foresight/calibration.ts', 'sidecar/workflows'],
+    files: ['src/foresight', 'sidecar/calls/declaration.ts'],
     without: DEFAULT,
     with: plas({ 'policy.foresight': 'declared' }),
     loads: ['agents', 'mixed', 'fleet'],
@@ -115,7 +115,7 @@ export const OTHERS: readonly (readonly [name: string, files: readonly string[],
   ['kept places of clients that ask again', ['src/programs/ghosts.ts'], 'retries keep their turn'],
   ['discovery', ['sidecar/discovery'], 'engines from Kubernetes or DNS'],
   ['tracing', ['sidecar/tracing'], 'OpenTelemetry spans'],
-  ['recording and replay', ['src/protocol/event-log.ts', 'src/protocol/event-log-schema.ts', 'cli/replay.ts', 'cli/core-replay.ts'], 'every decision can be repeated'], // prettier-ignore
+  ['recording and replay', ['src/protocol/event-log.ts', 'cli/replay.ts', 'cli/core-replay.ts'], 'every decision can be repeated'], // prettier-ignore
   ['the page', ['ui', 'sidecar/watch'], 'who waits, and why'],
   ['maitred top', ['cli/top', 'cli/top.ts'], 'the same in a terminal'],
   ['shadow', ['cli/shadow'], 'an estimate of the gain, live'],

@@ -1,40 +1,34 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'undici';
-import { exchange, VERDICTS, type Answer, type Ask, type Verdict } from './exchange.js';
+import { LoadError, runLoad, type LoadCallRecord, type LoadOptions } from '../../loadtest/index.js';
+import { inChain, type AgentProgram } from '../../workloads/index.js';
 import { BODY_BYTES, MODEL } from './setting.js';
 
-/** Longer than the gateway's queue and its waits for the first bytes of two engines, one after the other. */
-const SILENCE_MS_MAX = 200_000;
-/** New streams a second at the start. */
-const RAMP = 100;
+/** Longer than the gateway's queue, its waits for the first bytes of two engines, and the longest answer. */
+const CALL_MS_MAX = 600_000;
+const TURNS_MAX = 4;
+const PROMPT_TOKENS = 100;
 const TOKENS_MIN = 40;
 const TOKENS_SPREAD = 160;
 /** Of an answer that comes whole: nothing is heard of it before. */
 const WHOLE_SHARE = 0.2;
-const TURNS_MAX = 4;
-const TRIES_MAX = 3;
+/** Longest pause before a program, so that clients of refused calls do not ask again at once. */
 const PAUSE_MS = 500;
 /** Examples of what was lost that are kept. */
 const EXAMPLES = 10;
 
-/** Shares of all tries. */
-const LEAVES = 0.05;
-const LEAVES_EARLY = 0.02;
-const READS_SLOWLY = 0.01;
-const WHOLE = 0.04;
-const BAD = 0.01;
+type Kind = Pick<LoadOptions, 'api' | 'identity' | 'stream'>;
 
-interface Message {
-  readonly role: string;
-  readonly content: string;
-}
-
-/** The three APIs as an agent writes them. */
-const WRITE: Readonly<Record<string, (messages: readonly Message[], tokens: number) => object>> = {
-  '/v1/chat/completions': (messages, tokens) => ({ messages, max_tokens: tokens, stream_options: { include_usage: true } }), // prettier-ignore
-  '/v1/messages': (messages, tokens) => ({ messages, max_tokens: tokens }),
-  '/v1/responses': (messages, tokens) => ({ input: messages, max_output_tokens: tokens }),
-};
+/** Shares of all agents. */
+const KINDS: readonly (readonly [share: number, kind: Kind])[] = [
+  [0.33, { api: 'chat', identity: 'none', stream: true }],
+  [0.33, { api: 'chat', identity: 'maitred', stream: true }],
+  [0.13, { api: 'messages', identity: 'maitred', stream: true }],
+  [0.12, { api: 'responses', identity: 'maitred', stream: true }],
+  [0.04, { api: 'chat', identity: 'none', stream: false }],
+];
+/** Share of agents that leave in the middle of their calls, all at once. */
+const LEAVERS = 0.05;
+const LEAVE_MS = 20_000;
 
 /** Requests that a gateway must refuse, each with a 4xx. */
 const BAD_BODIES: readonly (() => string)[] = [
@@ -44,137 +38,131 @@ const BAD_BODIES: readonly (() => string)[] = [
   () => JSON.stringify({ model: MODEL, stream: true, messages: [{ role: 'user', content: 'too long '.repeat(9000) }] }),
   () => JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'x'.repeat(2 * BODY_BYTES) }] }),
 ];
+const BAD_MS = 500;
 
 /** Clients in a closed loop: each has one call under way, of one program after the other. */
 export class Agents {
-  readonly calls: Record<Verdict, number> = { whole: 0, told: 0, broken: 0, silent: 0, hung: 0, left: 0 };
-  /** Said to be complete, with fewer or more tokens than were asked for. */
-  wrongLength = 0;
-  /** Bad requests that were refused as they should be, and that were not. */
+  readonly calls = { whole: 0, told: 0, left: 0, lost: 0 };
+  /** Bad requests that were refused as they should be. */
   refused = 0;
-  unrefused = 0;
-  retries = 0;
   programs = 0;
-  /** Turns of a program that were taken for another's, of those that say nothing but their history. */
-  split = 0;
-  streaming = 0;
   readonly examples: string[] = [];
-  readonly #pool: Pool;
-  #stopping = false;
 
   constructor(
-    url: string,
+    private readonly url: string,
     private readonly random: () => number,
-  ) {
-    this.#pool = new Pool(url, { headersTimeout: 0, bodyTimeout: 0 });
+  ) {}
+
+  /** Runs so many agents until `over`: then all leave, in the middle of their calls. */
+  async run(count: number, over: AbortSignal): Promise<void> {
+    const kinds = KINDS.map(([share, kind]) => this.#play(Math.ceil(share * count), kind, over));
+    await Promise.all([...kinds, this.#leave(Math.ceil(LEAVERS * count), over), this.#ask(over)]);
   }
 
-  /** Runs so many agents until `signal`, and then until their calls have ended. */
-  async run(count: number, signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => (this.#stopping = true));
-    const lives: Promise<void>[] = [];
-    for (let index = 0; index < count && !this.#stopping; index += 1) {
-      lives.push(this.#live());
-      if (index % 10 === 9) await sleep((1000 / RAMP) * 10);
-    }
-    await Promise.all(lives);
-    await this.#pool.destroy();
+  async #play(concurrency: number, kind: Kind, signal: AbortSignal): Promise<void> {
+    const wanted = new Map<string, AgentProgram>();
+    const options: LoadOptions = {
+      ...kind,
+      targets: [this.url],
+      programs: () => this.#programs(kind.stream, wanted),
+      maxPrograms: Infinity,
+      runs: 1,
+      durationMs: Infinity,
+      arrivals: { type: 'closed', concurrency },
+      timeScale: 1,
+      gapMsMax: Infinity,
+      model: MODEL,
+      seed: 0,
+      salt: false,
+      ignoreEos: true,
+      recordedAnswers: false,
+      connections: concurrency,
+      timeoutMs: CALL_MS_MAX,
+      ownsTargets: true,
+      baseline: 'none',
+    };
+    const observer = {
+      callEnded: (record: LoadCallRecord) =>
+        this.#ended(record, wanted.get(record.program)?.calls[record.call]?.outputTokens),
+      programEnded: ({ program }: { readonly program: string }) => void wanted.delete(program),
+    };
+    this.calls.left += (await runLoad(options, observer, signal)).programsUnfinished;
   }
 
-  /** Calls whose clients were left without an answer and without an error. */
-  get lost(): number {
-    const { broken, silent, hung } = this.calls;
-    return broken + silent + hung + this.wrongLength + this.unrefused;
-  }
-
-  async #live(): Promise<void> {
-    while (!this.#stopping) await this.#program((this.programs += 1));
-  }
-
-  async #program(number: number): Promise<void> {
+  *#programs(stream: boolean, wanted: Map<string, AgentProgram>): Generator<AgentProgram, never> {
     const { random } = this;
-    const path = random() < 0.7 ? '/v1/chat/completions' : random() < 0.5 ? '/v1/messages' : '/v1/responses';
-    const named = path !== '/v1/chat/completions' || random() < 0.5;
-    const headers: Record<string, string> = named ? { 'x-maitred-program': `soak-${number}` } : {};
-    const messages: Message[] = [{ role: 'user', content: `Task ${number}: ${Math.floor(random() * 1e9)}. ${TASK}` }];
-    let program: unknown;
-    for (let turn = Math.ceil(random() * TURNS_MAX); turn > 0 && !this.#stopping; turn -= 1) {
-      if (random() < BAD) await this.#bad();
-      const answer = await this.#turn(path, headers, messages);
-      if (answer?.verdict !== 'whole') return;
-      const taken = answer.headers['x-maitred-program'];
-      if (program !== undefined && taken !== program) this.split += 1;
-      program = taken;
-      messages.push({ role: 'assistant', content: answer.text }, { role: 'user', content: `Go on, ${turn}.` });
+    for (;;) {
+      this.programs += 1;
+      let promptTokens = PROMPT_TOKENS;
+      const calls = Array.from({ length: Math.ceil(random() * TURNS_MAX) }, (_, turn) => {
+        const outputTokens = Math.floor((stream ? 1 : WHOLE_SHARE) * (TOKENS_MIN + random() * TOKENS_SPREAD));
+        const made = { gapMs: turn === 0 ? random() * PAUSE_MS : 0, promptTokens, outputTokens };
+        const before = turn === 0 ? {} : { prefix: { call: turn - 1, tokens: promptTokens - PROMPT_TOKENS } };
+        promptTokens += outputTokens + PROMPT_TOKENS;
+        return { ...made, ...before };
+      });
+      const program = { id: `soak-${this.programs}`, calls: inChain(calls) };
+      wanted.set(program.id, program);
+      yield program;
     }
   }
 
-  /** A call, and again when it was refused or its client had gone. Undefined: it was given up. */
-  async #turn(path: string, headers: Ask['headers'], messages: readonly Message[]): Promise<Answer | undefined> {
-    const stream = this.random() >= WHOLE;
-    const most = TOKENS_MIN + this.random() * TOKENS_SPREAD;
-    const tokens = Math.floor(stream ? most : WHOLE_SHARE * most);
-    const asked = WRITE[path]?.(messages, tokens);
-    const body = JSON.stringify({ model: MODEL, stream, ignore_eos: true, ...asked, ...(!stream && { stream_options: undefined }) }); // prettier-ignore
-    for (let tries = 0; tries < TRIES_MAX && !this.#stopping; tries += 1) {
-      if (tries > 0) this.retries += 1;
-      const retry = tries === 0 ? {} : { 'x-stainless-retry-count': `${tries}` };
-      const answer = await this.#call({ path, headers: { ...headers, ...retry }, body }, tokens);
-      if (answer.verdict === 'whole' && (answer.outputTokens ?? tokens) !== tokens) this.#wrong(answer, tokens);
-      if (answer.verdict !== 'told' && answer.verdict !== 'left') return answer;
-      await sleep(PAUSE_MS * this.random());
-    }
-    return undefined;
+  #ended(record: LoadCallRecord, tokens: number | undefined): void {
+    const { outcome, detail = '', outputTokens } = record;
+    const fate = fateOf(record, tokens);
+    this.calls[fate] += 1;
+    if (fate === 'lost') this.#example(`${outcome} ${detail}, ${tokens} tokens asked for, ${outputTokens} got`);
   }
 
-  async #call(ask: Ask, tokens: number): Promise<Answer> {
-    const { random } = this;
-    const leaving = new AbortController();
-    const chance = random();
-    const at = 1 + Math.floor((random() * tokens) / 2);
-    const early = chance < LEAVES_EARLY ? setTimeout(() => leaving.abort(), random() * 50) : undefined;
-    const leaves = chance >= LEAVES_EARLY && chance < LEAVES_EARLY + LEAVES;
-    const slow = chance > 1 - READS_SLOWLY;
-    this.streaming += 1;
-    const answer = await exchange(this.#pool, ask, {
-      silenceMsMax: SILENCE_MS_MAX,
-      leave: leaving.signal,
-      seen: (events) => {
-        if (leaves && events === at) leaving.abort();
-        return slow && events % 10 === 0;
-      },
-    });
-    clearTimeout(early);
-    this.streaming -= 1;
-    this.calls[answer.verdict] += 1;
-    if (LOST.has(answer.verdict))
-      this.#example(answer, ask.path + (ask.body.includes('"stream":true') ? ', streaming' : ', whole'));
-    return answer;
-  }
-
-  async #bad(): Promise<void> {
-    const body = BAD_BODIES[Math.floor(this.random() * BAD_BODIES.length)]!();
-    const answer = await exchange(this.#pool, { path: '/v1/chat/completions', body }, { silenceMsMax: SILENCE_MS_MAX });
-    if (answer.verdict === 'told' && answer.status < 500) this.refused += 1;
-    else {
-      this.unrefused += 1;
-      this.#example(answer, `bad request of ${body.length} bytes`);
+  /** Clients that go away, a crowd after the other. */
+  async #leave(count: number, over: AbortSignal): Promise<void> {
+    while (!over.aborted) {
+      const signal = AbortSignal.any([over, AbortSignal.timeout(Math.ceil(LEAVE_MS * this.random()))]);
+      try {
+        await this.#play(count, KINDS[0]![1], signal);
+      } catch (error) {
+        // A fault may hit its first look at the gateway.
+        if (!(error instanceof LoadError) && !signal.aborted) throw error;
+      }
+      await sleep(PAUSE_MS);
     }
   }
 
-  #wrong(answer: Answer, tokens: number): void {
-    this.wrongLength += 1;
-    this.#example(answer, `${tokens} tokens asked for, ${answer.outputTokens} got`);
+  async #ask(over: AbortSignal): Promise<void> {
+    for (; !over.aborted; await sleep(BAD_MS)) {
+      const body = BAD_BODIES[Math.floor(this.random() * BAD_BODIES.length)]!();
+      const headers = { 'content-type': 'application/json' };
+      const { status } = await fetch(`${this.url}/v1/chat/completions`, { method: 'POST', headers, body }).catch(() =>
+        Response.error(),
+      );
+      if (status >= 400 && status < 500) this.refused += 1;
+      else {
+        this.calls.lost += 1;
+        this.#example(`bad request of ${body.length} bytes: status ${status}`);
+      }
+    }
   }
 
-  #example({ verdict, status, events, error, headers }: Answer, why = ''): void {
-    const call = String(headers['x-maitred-call'] ?? 'no call id');
-    if (this.examples.length < EXAMPLES)
-      this.examples.push(`${verdict} (${call}), status ${status}, ${events} events, ${error} ${why}`);
+  #example(text: string): void {
+    if (this.examples.length < EXAMPLES) this.examples.push(text);
   }
 }
 
-const LOST: ReadonlySet<Verdict> = new Set(
-  VERDICTS.filter((verdict) => ['broken', 'silent', 'hung'].includes(verdict)),
-);
-const TASK = 'The test of the parser fails since this morning: find out why, mend it, and say what it was. '.repeat(3);
+/**
+ * The fate of a call, to its client: it has all that it asked for; it was told of an error, by a status with a body
+ * or by an event; or neither.
+ * @param tokens that were asked for
+ */
+export function fateOf(
+  { outcome, detail = '', outputTokens }: Pick<LoadCallRecord, 'outcome' | 'detail' | 'outputTokens'>,
+  tokens = NaN,
+): 'whole' | 'told' | 'lost' {
+  // None: an engine's fault has left them out.
+  if (outcome === 'completed') return outputTokens === tokens || outputTokens === 0 ? 'whole' : 'lost';
+  // A faulty engine may cut the body of its own refusal. A 5xx is the gateway's.
+  const isTold =
+    outcome.startsWith('http_4') ||
+    (outcome.startsWith('http_') && !detail.endsWith(': ')) ||
+    detail.startsWith('an error event');
+  return isTold ? 'told' : 'lost';
+}

@@ -2,7 +2,7 @@
  * `npm run soak`: a gateway under thousands of streams, faults, kills and reloads, and whether it stays as it was.
  * Reading guide:
  * - `setting.ts`: engines and gateway. `stage.ts`: their processes. `disturb.ts`: what goes wrong.
- * - `agents.ts`: the clients; `exchange.ts`: one call of theirs, and how it looked to them.
+ * - `agents.ts`: the clients, by the load tester, and what became of their calls.
  * - `samples.ts`: what is measured. `flat.ts`: what counts as flat.
  */
 import { main } from './program.js';

@@ -59,7 +59,7 @@ async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
     await sleep(SAMPLE_MS);
     const { minutes, rssMb, calls, loopP99Ms, gatewayCpu } = await sampler.take();
     if (sampler.samples.length % 12 === 0)
-      say(`${minutes.toFixed(0)} min: ${calls} calls, ${agents.programs} programs, ${show(rssMb)} MB, loop p99 ${show(loopP99Ms)} ms, ${show(100 * gatewayCpu)} % of a core, ${agents.lost} lost`); // prettier-ignore
+      say(`${minutes.toFixed(0)} min: ${calls} calls, ${agents.programs} programs, ${show(rssMb)} MB, loop p99 ${show(loopP99Ms)} ms, ${show(100 * gatewayCpu)} % of a core, ${agents.calls.lost} lost`); // prettier-ignore
   }
   const done = await disturbed;
   await load;
@@ -101,9 +101,8 @@ ${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\
     ['when all was over', 'before the load', 'after it'],
     AFTERWARDS.map(([measure]) => [measure, show(before[measure]), show(after[measure])]),
   );
-  const { calls, wrongLength, refused, unrefused, retries, programs, split } = agents;
-  say(`\nCalls: ${calls.whole} whole, ${calls.told} told of an error, ${calls.left} whose client left, ${retries} retries, of ${programs} programs (${split} turns taken for another program's).
-Lost without an error: ${calls.broken} broken, ${calls.silent} silent, ${calls.hung} hung, ${wrongLength} of a wrong length. Bad requests: ${refused} refused, ${unrefused} not.
+  const { calls, refused, programs } = agents;
+  say(`\nCalls: ${calls.whole} whole, ${calls.told} told of an error, ${calls.left} whose client left, ${calls.lost} lost without an error, of ${programs} programs. ${refused} bad requests refused.
 Gateway: ${after.accepted} accepted, ${after.ended} ended, ${after.violations} violations of invariants.`);
   for (const example of agents.examples) say(`  lost: ${example}`);
   if (options.json !== undefined)
@@ -111,7 +110,7 @@ Gateway: ${after.accepted} accepted, ${after.ended} ended, ${after.violations} v
   const failures = [
     ...rows.flatMap(({ title, flat }) => (flat ? [] : [`not flat: ${title}`])),
     ...back.map((measure) => `not back to what it was: ${measure}`),
-    ...(agents.lost > 0 ? [`${agents.lost} calls lost`] : []),
+    ...(calls.lost > 0 ? [`${calls.lost} calls lost`] : []),
     ...(after.violations > 0 ? [`${after.violations} violations of invariants`] : []),
     ...(after.accepted === after.ended ? [] : ['accepted calls are not those that ended']),
   ];

@@ -32,7 +32,7 @@ export function presetOf(index: number, { rate, streams }: SoakOptions): object 
 }
 
 /** One change after the other, and back: each reload is to find something else. */
-export const VARIATIONS = ['as it was', 'another balancer', 'other levels', 'a mistake', 'one engine less'] as const;
+export const VARIATIONS = ['as it was', 'another balancer', 'another quantum', 'a mistake', 'one engine less'] as const;
 export type Variation = (typeof VARIATIONS)[number];
 
 export function configOf(urls: readonly string[], { streams, engines }: SoakOptions, variation: Variation): object {
@@ -46,7 +46,7 @@ export function configOf(urls: readonly string[], { streams, engines }: SoakOpti
       responsesMax: REMEMBERED,
       queuedMax: variation === 'a mistake' ? -1 : 10_000,
     },
-    policy: { levels: variation === 'other levels' ? 8 : 14 },
+    policy: { firstQuantumMs: variation === 'another quantum' ? 250 : 125 },
     balancer: { name: variation === 'another balancer' ? 'least-loaded' : 'program-affinity' },
     starvation: { waitMsMax: QUEUE_MS / 2 },
     admission: { reserveMs: QUEUE_MS / 2, turnMs: QUEUE_MS / 2 },

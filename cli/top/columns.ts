@@ -32,6 +32,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'CACHED', width: 6, rank: 8, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
   { ...time('IDLE', 5, 'idle_seconds'), text: (row) => (row.state === 'idle' ? timeText(row.idle_seconds) : '-') },
   time('AGE', 12, 'age_seconds'),
+  { title: 'GATEWAY', width: 12, rank: 7, align: 'left', text: ({ gateway }) => gateway ?? '-' },
 ];
 
 /** Sort keys of the table, in the order of its columns. */
@@ -57,10 +58,13 @@ export function tableLines(rows: readonly ProgramRow[], sort: string, width: num
 
 /** The columns that fit. */
 function columnsFor(rows: readonly ProgramRow[], key: string, width: number): readonly Column[] {
-  const hasTenants = rows.some(({ tenant }) => tenant !== 'default');
+  const hidden = [
+    ...(rows.some(({ tenant }) => tenant !== 'default') ? [] : ['TENANT']),
+    ...(rows.some(({ gateway }) => (gateway ?? null) !== null) ? [] : ['GATEWAY']),
+  ];
   const isSorted = ({ sort }: Column): boolean => sort === key;
   // The title of the column that the table is sorted by has an arrow.
-  const sized = COLUMNS.filter(({ title }) => hasTenants || title !== 'TENANT').map((column) =>
+  const sized = COLUMNS.filter(({ title }) => !hidden.includes(title)).map((column) =>
     isSorted(column) ? { ...column, width: Math.max(column.width, column.title.length + 1) } : column,
   );
   const wanted = Math.max(NAME_WIDTH_MIN, ...rows.map(({ id }) => Math.min(NAME_WIDTH_WANTED, widthOf(id))));

@@ -25,23 +25,22 @@ const DOWN_WIDTH = 40;
 
 /** The most telling first: on narrow terminals the last ones have no room. */
 function headOf(url: string, { gateway, engines, queue, programs, offset, total }: Snapshot): string[] {
-  const running = engines.reduce((sum, { in_flight: calls }) => sum + calls, 0);
-  const anywhere = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
+  const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const up = engines.filter(({ state }) => state === 'up').length;
   const causes = Object.entries(queue.waiting_for)
     .filter(([, calls]) => calls > 0)
     .sort(([, a], [, b]) => b - a)
     .map(([cause, calls]) => `${cause} ${countText(calls)}`);
   const { draining, demo_programs: demo, policy, batches } = gateway;
-  const gateways = gateway.cluster?.live ?? 1;
+  const silent = gateway.cluster?.silent ?? [];
   return [
     url.replace(/^http:\/\//, ''),
     ...(draining ? ['DRAINING'] : []),
     ...engines.flatMap(({ id, state, down_reason: reason }) => (reason === null || state === 'draining' ? [] : [`DOWN ${id}: ${fitted(reason, Math.min(DOWN_WIDTH, widthOf(reason)))}`])), // prettier-ignore
     counted(total, 'program'),
     ...(programs.length < total ? [`shown ${offset + 1} to ${offset + programs.length}`] : []),
-    ...(gateways > 1 ? [`1 of ${counted(gateways, 'gateway')}`] : []),
-    `${countText(running)} running${gateways > 1 ? ` (${countText(anywhere)} at all)` : ''}`,
+    ...(silent.length > 0 ? [`SILENT ${silent.join(', ')}`] : []),
+    `${countText(running)} running`,
     `${countText(queue.waiting)} waiting${causes.length === 0 ? '' : `: ${causes.join(', ')}`}`,
     ...(queue.waiting > 0 ? [`oldest ${timeText(queue.longest_wait_seconds)}`] : []),
     `${up} of ${counted(engines.length, 'engine')} up`,

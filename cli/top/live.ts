@@ -2,6 +2,7 @@ import { writeSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
+import { fitted } from '../text.js';
 import { frame } from './frame.js';
 import type { Snapshot } from './snapshot.js';
 
@@ -22,8 +23,8 @@ const LEAVE = '\u001B[0m\u001B[?7h\u001B[?25h\u001B[?1049l';
 /** Terminals that know them show what is between as one; others ignore them. */
 const BEGIN = '\u001B[?2026h\u001B[H';
 const END = '\u001B[?2026l';
-/** Lines above the first row: the head and the titles. */
-const HEAD_LINES = 2;
+/** Lines beside the rows: the head, the titles and the keys. */
+const OTHER_LINES = 3;
 
 /** The table on the whole terminal, until `q` or a signal. @throws AdminError if the first answer fails */
 export async function showLive(options: LiveOptions): Promise<void> {
@@ -125,11 +126,15 @@ class Live {
     // A slow terminal misses a frame.
     if (!this.#isOpen || output.writableNeedDrain) return;
     const columns = output.columns || 80;
-    const height = HEAD_LINES + rowsOf(output);
+    const height = OTHER_LINES + rowsOf(output);
     const lines = frame({ url, sort, snapshot: this.#snapshot, fault: this.#fault }, columns);
     const blank = Array.from({ length: Math.max(0, height - lines.length) }, () => ' '.repeat(columns));
-    const [head = '', titles = '', ...rows] = [...lines, ...blank].slice(0, height);
-    output.write(BEGIN + [head, `\u001B[7m${titles}\u001B[0m`, ...rows].join('\r\n') + END);
+    const [head = '', titles = '', ...rows] = [...lines, ...blank].slice(0, height - 1);
+    const keys = fitted(
+      `q quit   i ${this.#hidesIdle ? 'show' : 'hide'} idle   arrows PgUp PgDn Home End scroll`,
+      columns,
+    );
+    output.write(BEGIN + [head, inverse(titles), ...rows, inverse(keys)].join('\r\n') + END);
   }
 
   async #read(): Promise<void> {
@@ -162,7 +167,8 @@ class Live {
 }
 
 /** Rows of programs on the screen. Some terminals do not know their size. */
-const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - HEAD_LINES);
+const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - OTHER_LINES);
+const inverse = (text: string): string => `\u001B[7m${text}\u001B[0m`;
 
 /** The first row to show, by key. */
 const MOVES: Readonly<Record<string, (offset: number, rows: number) => number>> = {

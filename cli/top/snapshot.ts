@@ -28,6 +28,7 @@ const program = z.object({
   cached_tokens: figure,
   age_seconds: figure,
   idle_seconds: figure,
+  gateway: name.nullish().catch(null),
 });
 
 const lines = z.object({ total: figure, completed: figure, failed: figure });
@@ -40,7 +41,10 @@ const ANSWERS = {
     /** Of the demo fleet under way. */
     demo_programs: z.object({ ended: z.number(), total: z.number() }).nullish().catch(null),
     batches: z.array(batch).catch([]),
-    cluster: z.object({ live: figure }).nullish().catch(null),
+    cluster: z
+      .object({ silent: z.array(name).catch([]) })
+      .nullish()
+      .catch(null),
   }),
   '/engines': z.object({
     engines: z.array(

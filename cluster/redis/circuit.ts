@@ -12,22 +12,40 @@ export class Circuit {
   #failedInRow = 0;
   #probedInRow = 0;
 
-  passed(): void {
-    this.#failedInRow = 0;
-  }
+  /** @param opened the store is in use no longer */
+  constructor(private readonly opened: () => void) {}
 
   /**
-   * @param isLost no other operation can succeed either
-   * @returns whether the circuit has opened with this failure
+   * The answer if it comes in time; otherwise undefined, and the store has failed. The limit counts the store's time and
+   * not ours: an answer that is there already when a busy event loop gets to its timers is in time.
    */
-  failed(error: unknown, isLost = false): boolean {
+  async inTime<T>(answer: Promise<T>, limitMs: number): Promise<T | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const fail = () => reject(new Error(`the store did not answer within ${limitMs} ms`));
+      timer = setTimeout(() => setImmediate(fail), limitMs);
+    });
+    try {
+      const value = await Promise.race([answer, late]);
+      this.#failedInRow = 0;
+      return value;
+    } catch (error) {
+      this.failed(error);
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** @param isLost no other operation can succeed either */
+  failed(error: unknown, isLost = false): void {
     this.failures += 1;
     this.error = error instanceof Error ? error.message : String(error);
     this.#failedInRow += 1;
     this.#probedInRow = 0;
-    if (!this.isClosed || (this.#failedInRow < FAILURES_MAX && !isLost)) return false;
+    if (!this.isClosed || (this.#failedInRow < FAILURES_MAX && !isLost)) return;
     this.isClosed = false;
-    return true;
+    this.opened();
   }
 
   /** The open circuit's store has answered a probe in time. @returns whether the circuit has closed with it */

@@ -1,47 +1,14 @@
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
 import type { Held, SharedListener, SharedState, StoreState, Taken } from '../shared-state.js';
-import { Batches, BATCH_MAX } from './batches.js';
+import { BATCH_MAX, Batches } from './batches.js';
 import { Circuit } from './circuit.js';
-import { makeClient, type Client, type Connection } from './client.js';
-import type { ScriptName } from './scripts.js';
+import { makeClient, type Client } from './client.js';
+import type { RedisOptions } from './options.js';
+import { Questions } from './questions.js';
 import { partAlone, Shares } from './shares.js';
-import { claimText, parseClaimed, parseFound, parseHeartbeat, parseHeld, parseLedgers, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
-import { within } from './within.js';
-
-export interface RedisOptions {
-  readonly connection: Connection;
-  /** Gateways of one pool share their engines: those of one fleet, with the same settings. */
-  readonly pool: string;
-  readonly gateway: GatewayId;
-  /** Expected number of gateways until the store reports it. */
-  readonly gateways: number;
-  /** Time that an operation may take; later answers count as failures. */
-  readonly limitMs: number;
-  /** Time between two signs of life, and the time after the last at which a gateway counts as gone. */
-  readonly heartbeatMs: number;
-  readonly leaseMs: number;
-  /** Time that a new ledger keeps the shares of gateways that have not claimed yet. */
-  readonly settleMs: number;
-  /** Programs that the store keeps, and for how long after their last call. */
-  readonly programsMax: number;
-  readonly programsMs: number;
-  /** Keys of conversations and responses that the store keeps for each tenant, and for how long after their last use. */
-  readonly keysMax: number;
-  readonly keysMs: number;
-}
-
-export const REDIS_DEFAULTS = {
-  gateways: 1,
-  limitMs: 3,
-  heartbeatMs: 1000,
-  leaseMs: 15_000,
-  settleMs: 3000,
-  programsMax: 100_000,
-  programsMs: 3_600_000,
-  keysMax: 100_000,
-  keysMs: 3_600_000,
-} satisfies Partial<RedisOptions>;
+import { Store, type Remembered } from './store.js';
+import { parseLedgers } from './wire.js';
 
 /** Time between the probes of a store that answers again. */
 const PROBE_MS = 50;
@@ -50,21 +17,6 @@ const CONTACT_MS_MAX = { first: 1000, last: 500 };
 /** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
-/** In a key or a channel, a name must neither end the hash tag nor be read as two. */
-const NAME = /^[\w.:-]{1,128}$/;
-
-type Remembered = readonly [tenant: TenantId, key: string, name: string];
-
-/** Names of keys, two for each script, and of channels. */
-interface Names {
-  readonly engines: readonly string[];
-  readonly programs: readonly string[];
-  readonly keys: (tenant: TenantId) => readonly string[];
-  /** Channels of one gateway, but for its name. */
-  readonly parts: string;
-  readonly moved: string;
-}
-
 /**
  * Shares state through a Redis or Valkey server.
  *
@@ -75,12 +27,13 @@ interface Names {
 export class RedisState implements SharedState {
   readonly #options: RedisOptions;
   readonly #client: Client;
+  readonly #store: Store;
   readonly #listener: SharedListener;
-  readonly #circuit = new Circuit();
+  readonly #circuit = new Circuit(() => this.#opened());
+  readonly #questions: Questions;
   readonly #shares: Shares;
   readonly #records = new Batches<readonly [ProgramId, ProgramRecord]>((records) => this.#sendRecords(records));
   readonly #remembered = new Batches<Remembered>((entries) => this.#sendRemembered(entries));
-  readonly #names: Names;
   #sinceMs = performance.now();
   #live: number;
   #gateways: readonly GatewayId[] = [];
@@ -99,8 +52,6 @@ export class RedisState implements SharedState {
    * @throws RangeError for names that keys cannot hold; Error if the package ioredis is not installed
    */
   static async open(options: RedisOptions, listener: SharedListener): Promise<RedisState> {
-    for (const name of [options.pool, options.gateway])
-      if (!NAME.test(name)) throw new RangeError(`not a name of a pool or gateway: ${JSON.stringify(name)}`);
     const client = await makeClient(options.connection, `maitred:${options.gateway}`);
     const state = new RedisState(options, client, listener);
     await new Promise<void>((resolve) => {
@@ -121,20 +72,32 @@ export class RedisState implements SharedState {
     this.#listener = listener;
     this.#shares = new Shares(options.gateway);
     this.#live = options.gateways;
-    const prefix = `maitred:{${options.pool}}:`;
-    this.#names = {
-      engines: [`${prefix}gateways`, `${prefix}engines`],
-      programs: [`${prefix}programs:young`, `${prefix}programs:old`],
-      keys: (tenant) => [`${prefix}keys:young:${tenant}`, `${prefix}keys:old:${tenant}`],
-      parts: `${prefix}parts:`,
-      moved: `${prefix}moved:`,
+    this.#store = new Store(client, options);
+    const publish = (channel: string, text: string): void => {
+      client.publish(channel, text).catch((error: unknown) => this.#circuit.failed(error));
     };
+    this.#questions = new Questions({ ...options, ...this.#store.channels, publish });
   }
 
   get state(): StoreState {
     const { isClosed, failures, error } = this.#circuit;
     const said = error === undefined ? {} : { error };
     return { up: isClosed, sinceMs: this.#sinceMs, live: this.#live, gateways: this.#gateways, failures, ...said };
+  }
+
+  get gateway(): GatewayId {
+    return this.#options.gateway;
+  }
+
+  /** Gateways that did not answer the last question in time. */
+  get silent(): readonly GatewayId[] {
+    return [...this.#questions.silent];
+  }
+
+  /** Asks all other gateways. Alone, there is none to answer; none is waited for longer than a second. */
+  ask(question: string): Promise<ReadonlyMap<GatewayId, string>> {
+    const others = this.#circuit.isClosed ? this.#gateways.filter((each) => each !== this.gateway) : [];
+    return this.#questions.ask(question, others);
   }
 
   claim(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
@@ -149,8 +112,7 @@ export class RedisState implements SharedState {
 
   async take(program: ProgramId): Promise<Taken | undefined> {
     if (!this.#circuit.isClosed) return undefined;
-    const { gateway } = this.#options;
-    return this.#inTime(this.#onPrograms('maitredTake', [gateway, program, this.#names.moved]).then(parseTaken));
+    return this.#inTime(this.#store.take(program));
   }
 
   put(program: ProgramId, record: ProgramRecord): void {
@@ -159,7 +121,7 @@ export class RedisState implements SharedState {
 
   forget(program: ProgramId): void {
     this.#records.delete(program);
-    if (this.#circuit.isClosed) void this.#inTime(this.#onPrograms('maitredForget', [this.#options.gateway, program]));
+    if (this.#circuit.isClosed) void this.#inTime(this.#store.forget(program));
   }
 
   remember(tenant: TenantId, key: string, name: string): void {
@@ -170,14 +132,11 @@ export class RedisState implements SharedState {
   async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
     const known = keys.filter((key) => key.length <= KEY_CHARS_MAX).slice(0, KEYS_MAX);
     if (!this.#circuit.isClosed || known.length === 0) return undefined;
-    return this.#inTime(this.#onKeys('maitredFind', tenant, known).then(parseFound));
+    return this.#inTime(this.#store.find(tenant, known));
   }
 
   async hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
-    if (!this.#circuit.isClosed) return undefined;
-    const { pool, gateway } = this.#options;
-    const key = `maitred:{${pool}}:holds:${name}`;
-    return this.#inTime(this.#run('maitredHold', [key, key], [gateway, value, `${leaseMs}`]).then(parseHeld));
+    return this.#circuit.isClosed ? this.#inTime(this.#store.hold(name, value, leaseMs)) : undefined;
   }
 
   async leave(): Promise<void> {
@@ -186,8 +145,7 @@ export class RedisState implements SharedState {
     clearTimeout(this.#timer);
     if (this.#circuit.isClosed) {
       const told = Promise.all([this.#records.sent, this.#remembered.sent]);
-      const left = told.then(() => this.#onEngines('maitredLeave'));
-      await within(left, CONTACT_MS_MAX.last).catch((error: unknown) => this.#fail(error));
+      await this.#inTime(told.then(() => this.#store.leave(this.#live)), CONTACT_MS_MAX.last); // prettier-ignore
     }
     this.#circuit.isClosed = false;
     this.#client.disconnect();
@@ -196,10 +154,10 @@ export class RedisState implements SharedState {
   #connect(): void {
     const client = this.#client;
     client.on('ready', () => void this.#beat());
-    client.on('error', (error) => this.#fail(error));
+    client.on('error', (error) => this.#circuit.failed(error));
     client.on('close', () => {
       this.#isSubscribed = false;
-      if (this.#circuit.isClosed) this.#fail(new Error('the connection to the store was lost'), true);
+      if (this.#circuit.isClosed) this.#circuit.failed(new Error('the connection to the store was lost'), true);
     });
     client.on('message', (channel, text) => this.#hear(channel, text));
     client.connect().catch(() => undefined); // The listeners hear of it.
@@ -237,13 +195,10 @@ export class RedisState implements SharedState {
     } else this.#beatIn(PROBE_MS);
   }
 
-  async #probe(): Promise<ReturnType<typeof parseHeartbeat>> {
-    const { parts, moved } = this.#names;
-    const { gateway } = this.#options;
-    if (!this.#isSubscribed) await this.#client.subscribe(parts + gateway, moved + gateway);
+  async #probe(): Promise<Awaited<ReturnType<Store['heartbeat']>>> {
+    if (!this.#isSubscribed) await this.#store.subscribe();
     this.#isSubscribed = true;
-    const hasClaims = this.#shares.claims.length > 0;
-    return parseHeartbeat(await this.#onEngines('maitredHeartbeat', hasClaims ? '1' : '0'));
+    return this.#store.heartbeat(this.#live, this.#shares.claims.length > 0);
   }
 
   /** The store is in use again, or has lost its data: claims and records are written again. */
@@ -264,8 +219,7 @@ export class RedisState implements SharedState {
   async #sendClaims(claims: readonly EngineClaim[]): Promise<readonly EnginePart[]> {
     const { released } = this.#shares;
     if (claims.length + released.length === 0) return [];
-    const answer = this.#onEngines('maitredClaim', claimText(claims, released)).then((reply) => {
-      const { isNew, states } = parseClaimed(reply);
+    const answer = this.#store.claim(this.#live, claims, released).then(({ isNew, states }) => {
       this.#shares.releasedFor(released);
       this.#lacksClaims ||= isNew;
       return this.#circuit.isClosed ? this.#shares.read(states) : [];
@@ -282,9 +236,7 @@ export class RedisState implements SharedState {
 
   async #sendRecords(records: readonly (readonly [ProgramId, ProgramRecord])[]): Promise<void> {
     if (!this.#circuit.isClosed || records.length === 0) return;
-    const texts = records.flatMap(([program, record]) => recordArguments(program, record));
-    const answer = this.#onPrograms('maitredPut', [this.#options.gateway, ...texts]).then(parsePrograms);
-    for (const program of (await this.#inTime(answer)) ?? []) this.#listener.moved(program);
+    for (const program of (await this.#inTime(this.#store.put(records))) ?? []) this.#listener.moved(program);
   }
 
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
@@ -295,17 +247,19 @@ export class RedisState implements SharedState {
       byTenant.set(tenant, texts);
       texts.push(key, name);
     }
-    const sent = [...byTenant].map(([tenant, texts]) => this.#inTime(this.#onKeys('maitredRemember', tenant, texts)));
+    const sent = [...byTenant].map(([tenant, texts]) => this.#inTime(this.#store.remember(tenant, texts)));
     await Promise.all(sent);
   }
 
   #hear(channel: string, text: string): void {
-    if (channel.startsWith(this.#names.moved)) return this.#listener.moved(text as ProgramId);
+    const { parts, moved } = this.#store.channels;
+    if (channel.startsWith(moved)) return this.#listener.moved(text as ProgramId);
     if (!this.#circuit.isClosed) return;
     try {
-      this.#tell(this.#shares.read(parseLedgers(text)));
+      if (channel.startsWith(parts)) this.#tell(this.#shares.read(parseLedgers(text)));
+      else this.#questions.heard(channel, text);
     } catch (error) {
-      this.#fail(error);
+      this.#circuit.failed(error);
     }
   }
 
@@ -317,20 +271,12 @@ export class RedisState implements SharedState {
     return claims.map((claim) => partAlone(claim, this.#live));
   }
 
-  /** The answer if it comes in time; otherwise undefined, and the store has failed. */
-  async #inTime<T>(answer: Promise<T>, limitMs = this.#options.limitMs): Promise<T | undefined> {
-    try {
-      const value = await within(answer, limitMs);
-      this.#circuit.passed();
-      return value;
-    } catch (error) {
-      this.#fail(error);
-      return undefined;
-    }
+  #inTime<T>(answer: Promise<T>, limitMs = this.#options.limitMs): Promise<T | undefined> {
+    return this.#circuit.inTime(answer, limitMs);
   }
 
-  #fail(error: unknown, isLost = false): void {
-    if (!this.#circuit.failed(error, isLost)) return;
+  /** The store is in use no longer. */
+  #opened(): void {
     this.#records.clear();
     this.#remembered.clear();
     this.#changed();
@@ -340,29 +286,5 @@ export class RedisState implements SharedState {
   #changed(): void {
     this.#sinceMs = performance.now();
     this.#listener.changed(this.state);
-  }
-
-  #onEngines(script: ScriptName, text = ''): Promise<unknown> {
-    const { gateway, leaseMs, settleMs } = this.#options;
-    const { engines, parts } = this.#names;
-    return this.#run(script, engines, [gateway, parts, `${leaseMs}`, `${settleMs}`, `${this.#live}`, text]);
-  }
-
-  #onPrograms(script: ScriptName, texts: readonly string[]): Promise<unknown> {
-    const { programsMs, programsMax } = this.#options;
-    return this.#run(script, this.#names.programs, [`${programsMs}`, `${programsMax}`, ...texts]);
-  }
-
-  #onKeys(script: ScriptName, tenant: TenantId, texts: readonly string[]): Promise<unknown> {
-    const { keysMs, keysMax } = this.#options;
-    return this.#run(script, this.#names.keys(tenant), [`${keysMs}`, `${keysMax}`, ...texts]);
-  }
-
-  /** The commands of one tick go out with one write. */
-  async #run(script: ScriptName, keys: readonly string[], texts: readonly string[]): Promise<unknown> {
-    const { stream } = this.#client;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-    return this.#client[script](...keys, ...texts);
   }
 }

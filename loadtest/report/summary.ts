@@ -4,7 +4,15 @@ import { counted, integer, number } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { Compared } from './pairs.js';
 import type { SloResult } from './slo.js';
-import { baselineLines, errorExamples, errorGrid, figureGrids, isNoneCompleted, NONE_COMPLETED, ratioGrid, sizeGrid, splitGrid, targetText, workloadGrid } from './grids.js'; // prettier-ignore
+import {
+  errorExamples,
+  errorGrid,
+  figureGrid,
+  isNoneCompleted,
+  NONE_COMPLETED,
+  targetText,
+  workloadGrid,
+} from './grids.js';
 
 /** Parts of a document that its summary reads. */
 export type Summarized = Omit<
@@ -15,25 +23,19 @@ export type Summarized = Omit<
 };
 
 /**
- * The document for people: tables, and lines for single facts.
+ * The document for people: the outcome, a table, and lines for single facts.
  * @param width of the tables, in characters
  */
 export function summaryOf(document: Summarized, width: number): string {
   const { targets, ab, warnings, slo } = document;
-  const figures = [...figureGrids(targets), splitGrid(targets), sizeGrid(targets), workloadGrid(targets)];
   const blocks = [
     [...(ab === null ? [] : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
-    ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : figures.map((grid) => gridLines(grid, width))),
-    isNoneCompleted(targets) ? [] : baselineLines(targets),
+    ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
-    targets.flatMap(
-      ({ name, worst_waiting }) =>
-      worst_waiting === null ? [] : [`Longest wait${targets.length > 1 ? ` at ${name}` : ''}: ${number(worst_waiting.seconds)} s, of ${worst_waiting.program}`], // prettier-ignore
-    ),
-    ab === null ? [] : [...gridLines(ratioGrid(ab, targets), width), intervalText(ab.runs, 'runs')],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
+    [...(ab === null ? [] : [intervalText(ab.runs, 'runs')]), 'All figures: --json.'],
   ];
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }

@@ -8,26 +8,26 @@ import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import type { Handlers, Params, Routes } from '../http/listener.js';
-import { findProgram } from './programs.js';
 import { VERSION } from '../version.js';
-import { explain } from './explain.js';
+import type { Range } from '../watch/totals.js';
+import { gatewayRow } from './gateway-row.js';
+import { joinEnded, joinQueues } from './joins.js';
 import { pageRoutes } from './page.js';
+import { ofOthers, wherever } from './peers.js';
+import { rowsHere } from './programs.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
 import {
   endedRows,
   engineRow,
   engineRows,
-  gatewayRow,
   historyRow,
   identityRow,
-  pastCalls,
-  programDetail,
   queueRow,
   tenantRows,
   totalsRow,
   type Shown,
 } from './rows.js';
-import { programPage } from './watch.js';
+import { wholeCalls, wholePage } from './watch.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Shown & Pick<Context, 'auth' | 'identifier' | 'metrics' | 'log' | 'threads' | 'watchers' | 'observers'>;
@@ -48,14 +48,16 @@ export function adminRoutes(context: Parts): Routes {
     );
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
-    '/ended': { GET: answer(() => endedRows(context)) },
-    '/programs/:id': { GET: answer((request, params) => showProgram(context, request, params)) },
+    '/ended': { GET: answer(async () => joinEnded([endedRows(context), ...(await ofOthers(context, 'ended'))])) },
+    '/programs/:id': {
+      GET: answer((request, { id = '' }) => wherever(context, 'program', id, tenantIn(request))),
+    },
     '/programs/:id/explain': {
-      GET: answer((request, { id = '' }) => explain(context, id, tenantIn(request), context.driver.now())),
+      GET: answer((request, { id = '' }) => wherever(context, 'explain', id, tenantIn(request))),
     },
     '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },
     '/engines': {
-      GET: answer(() => engineRows(context)),
+      GET: answer(async () => engineRows(context, await totalsOf(context))),
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
     '/engines/:id': {
@@ -65,12 +67,16 @@ export function adminRoutes(context: Parts): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
-    '/queue': { GET: answer(() => queueRow(context)) },
+    '/queue': {
+      GET: answer(async () => joinQueues([queueRow(context), ...(await ofOthers(context, 'queue'))])),
+    },
     '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
-    '/totals': { GET: answer(() => totalsRow(context)) },
-    '/history': { GET: answer((request) => historyRow(context, readRange(queryOf(request)))) },
-    '/gateway': { GET: answer(() => gatewayRow(context)) },
+    '/totals': { GET: answer(async () => totalsRow(await totalsOf(context), context)) },
+    '/history': { GET: answer((request) => listHistory(context, request)) },
+    '/gateway': {
+      GET: answer(async () => gatewayRow(context, (await ofOthers(context, 'batches')).flat())),
+    },
     '/stream': {
       GET: guarded((request, response) => context.watchers.add(request, response, readView(queryOf(request)))),
     },
@@ -96,19 +102,24 @@ export function probeRoutes(context: Parts): Routes {
 
 async function listPrograms(context: Parts, request: IncomingMessage) {
   const query = readProgramQuery(queryOf(request));
-  return programPage(context, await selectPrograms(context.driver.views, query), query);
+  return (await wholePage(context, await selectPrograms(rowsHere(context), query), query))();
 }
 
-function showProgram(context: Parts, request: IncomingMessage, params: Params) {
-  const row = findProgram(context, params['id'] ?? '', tenantIn(request));
-  return programDetail(context, row);
+async function totalsOf(context: Parts, range: Range = '5m') {
+  return context.totals.read(context.driver.now(), range, await ofOthers(context, 'steps', range));
+}
+
+async function listHistory(context: Parts, request: IncomingMessage) {
+  const range = readRange(queryOf(request));
+  return historyRow(await totalsOf(context, range), range);
 }
 
 /** Calls of a program that has left the table are found by its key. */
-function listCalls(context: Parts, request: IncomingMessage, params: Params) {
+async function listCalls(context: Parts, request: IncomingMessage, params: Params) {
   const key = programId(params['id'] ?? '');
-  const known = pastCalls(context, key);
-  return known.calls.length > 0 ? known : pastCalls(context, findProgram(context, key, tenantIn(request)).id);
+  const known = await wholeCalls(context, key);
+  if (known.calls.length > 0) return known;
+  return wholeCalls(context, programId((await wherever(context, 'program', key, tenantIn(request))).key));
 }
 
 function startDemo({ demo }: Parts) {

@@ -43,6 +43,8 @@ export interface Program {
   readonly output_tokens: number;
   readonly age_seconds: number;
   readonly idle_seconds: number;
+  /** The gateway that runs it; null: this one is in no cluster. */
+  readonly gateway: string | null;
 }
 
 export interface ProgramPage {

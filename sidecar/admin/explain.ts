@@ -8,7 +8,7 @@ import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from 
 import { callInWords, lastCallInWords } from './words.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'batches' | 'driver' | 'identifier' | 'known'>;
+type Parts = Pick<Context, 'batches' | 'cluster' | 'driver' | 'identifier' | 'known' | 'peers'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
+import { programId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { sendJson } from '../http/answer.js';
 import type { Routes } from '../http/listener.js';
-import { endProgram, findProgram } from './programs.js';
+import { wherever, type Parts as Asking } from './peers.js';
+import { endProgram } from './programs.js';
 import { tenantIn } from './query.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'config' | 'auth' | 'identifier' | 'driver' | 'observers'>;
+type Parts = Asking & Pick<Context, 'auth' | 'observers'>;
 
 /**
  * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
@@ -23,10 +25,10 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
   };
   return {
     '/programs/:id/end': {
-      POST: (request, response, { id = '' }) => {
-        const row = findProgram(context, id, tenantFor(request));
-        endProgram(context, row.id);
-        sendJson(request, response, 200, 'ended', { ended: true, id, tenant: row.tenant });
+      POST: async (request, response, { id = '' }) => {
+        const { key, tenant } = await wherever(context, 'program', id, tenantFor(request));
+        endProgram(context, programId(key));
+        sendJson(request, response, 200, 'ended', { ended: true, id, tenant });
       },
     },
   };

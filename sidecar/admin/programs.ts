@@ -7,7 +7,7 @@ import { readJsonBody } from '../http/body.js';
 import { cleanId, labelOf, madeProgram } from '../identity/names.js';
 
 /** Where programs are found, and where they are ended. */
-type Finding = Pick<Context, 'driver' | 'identifier'>;
+type Finding = Pick<Context, 'cluster' | 'driver' | 'identifier'>;
 type Ending = Pick<Context, 'driver' | 'observers'>;
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
@@ -15,6 +15,19 @@ export function endProgram({ driver, observers }: Ending, program: ProgramId): v
   observers.tell('programEnded', program);
   driver.emit({ type: 'programEnded', program });
 }
+
+/** Whether no other gateway has had calls of it since, or some still run here. */
+export function isHere({ cluster }: Pick<Context, 'cluster'>, { id, activeCalls }: ProgramView): boolean {
+  return cluster === undefined || activeCalls > 0 || cluster.runs(id);
+}
+
+/** The programs of this gateway; those that have moved to another one are no longer its own. */
+export function* rowsHere(context: Pick<Context, 'cluster' | 'driver'>): Generator<ProgramView> {
+  for (const row of context.driver.views.programs()) if (isHere(context, row)) yield row;
+}
+
+export const notHere = (): GatewayError =>
+  new GatewayError('unknown_program', 'Another gateway runs this program, and has not answered.');
 
 /**
  * Finds the program with this id: its client's id or, for callers who see all tenants, the scheduler's own id. Only
@@ -56,12 +69,15 @@ const CANDIDATE_CHARS = 80;
  */
 export function findProgramByBeginning(context: Finding, id: string, tenant: TenantId | undefined): ProgramView {
   try {
-    return findProgram(context, id, tenant);
+    const row = findProgram(context, id, tenant);
+    if (!isHere(context, row)) throw notHere();
+    return row;
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'unknown_program' || id.length < BEGINNING_CHARS_MIN)
       throw error;
     const found = [...context.driver.views.programs()].filter(
-      (row) => labelOf(row.id).startsWith(id) && (tenant === undefined || row.tenant === tenant),
+      (row) =>
+        labelOf(row.id).startsWith(id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
     );
     const [first, ...others] = found;
     if (first === undefined) throw error;

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { tenantId, type ProgramId, type ProgramView, type TenantId, type Views } from '../../src/index.js';
+import { tenantId, type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
 import { RANGES, type Range } from '../watch/totals.js';
 import { currentWaitMs, programState } from './wait-rows.js';
 
 const LIMIT = 100;
-const LIMIT_MAX = 1000;
+export const LIMIT_MAX = 1000;
 
 /** Sort keys of `GET /programs`, named after the fields of the rows. */
 const SORT_KEYS = {
@@ -34,7 +34,7 @@ const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies Retur
 /** Of equal rows, those that wait come first, and idle ones last. */
 const stateRank = (row: ProgramView): number => STATES.indexOf(programState(row));
 
-const SELECTING = ['sort', 'tenant', 'engine', 'state', 'text'] as const;
+const SELECTING: readonly string[] = ['sort', 'tenant', 'engine', 'state', 'text'];
 export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
 
 export function queryOf(request: IncomingMessage): URLSearchParams {
@@ -50,9 +50,10 @@ export function tenantIn(request: IncomingMessage): TenantId | undefined {
 export interface ProgramQuery {
   readonly limit: number;
   readonly offset: number;
-  /** Equal for queries that select the same programs in the same order. */
+  /** The same query from the first row on, for as many as are set; equal for the same programs in the same order. */
   readonly selection: string;
   readonly matches: (row: ProgramView) => boolean;
+  readonly sort: string | undefined;
   /** Ascending; absent: in order of creation. */
   readonly compare: ((a: ProgramView, b: ProgramView) => number) | undefined;
 }
@@ -65,8 +66,9 @@ export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly st
   return {
     limit: readCount(search, 'limit', LIMIT, 1, LIMIT_MAX),
     offset: readCount(search, 'offset', 0, 0, Number.MAX_SAFE_INTEGER),
-    selection: JSON.stringify(SELECTING.map((name) => search.get(name))),
+    selection: new URLSearchParams([...search].filter(([name]) => SELECTING.includes(name))).toString(),
     matches: readFilter(search),
+    sort: search.get('sort') ?? undefined,
     compare: readSort(search.get('sort')),
   };
 }
@@ -107,18 +109,18 @@ const SLICE_MS = 2;
 const SLICE_ROWS = 64;
 
 /**
- * All programs that a query selects, in its order.
+ * The rows that a query selects, in its order.
  * @param busy receives the milliseconds of each slice of the work
  */
 export async function selectPrograms(
-  views: Views,
+  all: Iterable<ProgramView>,
   { matches, compare }: ProgramQuery,
   busy: (ms: number) => void = () => undefined,
 ): Promise<ProgramView[]> {
   const rows: ProgramView[] = [];
   let read = 0;
   let since = performance.now();
-  for (const row of views.programs()) {
+  for (const row of all) {
     if (matches(row)) rows.push(row);
     if (++read % SLICE_ROWS !== 0) continue;
     const spent = performance.now() - since;

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { QUANTUM_RATIO, WAIT_CAUSES } from '../../src/index.js';
 import type { CallView, EngineView, ProgramId, ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Context } from '../context.js';
@@ -6,10 +5,9 @@ import { isServing, type Engine } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import { WallClock } from '../watch/wall-clock.js';
 import type { PastCall } from '../watch/past-calls.js';
-import type { Range } from '../watch/totals.js';
+import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
-import { batchRows } from './batches.js';
-import { clusterRow } from './cluster-row.js';
+import type { ProgramQuery } from './query.js';
 import { limitOf, longestWaiting, programState, seconds, secondsOr, shareRow, waitRow } from './wait-rows.js';
 import { callInWords, type Setting } from './words.js';
 
@@ -28,16 +26,17 @@ export type Shown = Pick<
   | 'demo'
   | 'shadow'
   | 'cluster'
+  | 'peers'
   | 'batches'
 >;
 
-type Known = Pick<Context, 'driver' | 'known'>;
+type Known = Pick<Context, 'driver' | 'known' | 'peers'>;
 
 /** The scheduler's state in admin answers: base units, the same shape everywhere. */
 
 const CLOCK = new WallClock();
 /** Unix time of a moment on the driver's clock. */
-function unixSeconds(ms: number): number {
+export function unixSeconds(ms: number): number {
   CLOCK.adjust();
   return seconds(CLOCK.at(ms));
 }
@@ -46,12 +45,26 @@ function unixSeconds(ms: number): number {
 export const CALLS_MAX = 100;
 
 /** Rows of programs, each with the present cause of its longest wait. */
-export function programRows({ driver, known }: Known, rows: readonly ProgramView[]): Answers.Program[] {
+export function programRows({ driver, known, peers }: Known, rows: readonly ProgramView[]): Answers.Program[] {
   const { views } = driver;
   const now = driver.now();
   const longest = rows.map(longestWaiting);
   const causes = views.causesOf(longest.flatMap((call) => call?.call ?? []));
-  return rows.map((row, at) => ({ ...programRow(row, longest[at], causes, now), ...toldRow(known.of(row.id)) }));
+  const gateway = peers?.gateway ?? null;
+  return rows.map((row, at) => ({
+    ...programRow(row, longest[at], causes, now),
+    ...toldRow(known.of(row.id)),
+    gateway,
+  }));
+}
+
+/** Those of a query's page. */
+export function programPage(
+  context: Known,
+  rows: readonly ProgramView[],
+  { limit, offset }: Pick<ProgramQuery, 'limit' | 'offset'>,
+): Answers.ProgramPage {
+  return { programs: programRows(context, rows.slice(offset, offset + limit)), total: rows.length, limit, offset };
 }
 
 function programRow(
@@ -59,7 +72,7 @@ function programRow(
   longest: ThreadView | undefined,
   causes: ReturnType<Views['causesOf']>,
   now: number,
-): Omit<Answers.Program, keyof ReturnType<typeof toldRow>> {
+): Omit<Answers.Program, 'gateway' | keyof ReturnType<typeof toldRow>> {
   return {
     id: labelOf(row.id),
     tenant: row.tenant,
@@ -188,9 +201,9 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall): Answ
   };
 }
 
-export function engineRows(context: Shown): Answers.EngineList {
-  const { byEngine } = context.totals.read(context.driver.now()).sum;
-  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, byEngine)) };
+/** @param view of the last minutes */
+export function engineRows(context: Shown, view = context.totals.read(context.driver.now())): Answers.EngineList {
+  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
 }
 
 /** @param prompts of the last minutes, by engine */
@@ -262,8 +275,7 @@ export function identityRow({ identified }: Shown) {
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ totals, driver, shadow }: Shown): Answers.TotalsAnswer {
-  const { steps, sum, stepMs } = totals.read(driver.now());
+export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Pick<Shown, 'shadow'>): Answers.TotalsAnswer {
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     mean: secondsOr(times.meanMs),
@@ -282,14 +294,14 @@ export function totalsRow({ totals, driver, shadow }: Shown): Answers.TotalsAnsw
 }
 
 /** The steps of a range as columns. */
-export function historyRow({ totals, driver }: Shown, range: Range): Answers.History {
-  const { steps, stepMs, firstMs, marks } = totals.read(driver.now(), range);
+export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range: Range): Answers.History {
   const spread = (times: 'queues' | 'completions') => ({
     count: steps.map((step) => step[times].count),
     p50: steps.map((step) => secondsOr(step[times].quantileMs(0.5))),
     p99: steps.map((step) => secondsOr(step[times].quantileMs(0.99))),
   });
-  const mean = (name: string) => steps.map(({ readings }) => rounded(readings.of(name)));
+  const means = steps.map(({ readings }) => readings.toJSON());
+  const mean = (name: string) => means.map((reading) => rounded(reading[name]));
   return {
     range,
     from: unixSeconds(firstMs),
@@ -309,23 +321,5 @@ export function historyRow({ totals, driver }: Shown, range: Range): Answers.His
 }
 
 /** Means need no more than a tenth. */
-const rounded = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
-
-export function gatewayRow(context: Shown): Answers.GatewayState {
-  const { cluster, config, driver, draining, demo, shadow } = context;
-  return {
-    api: 1,
-    instance: INSTANCE,
-    started_at: unixSeconds(0),
-    policy: driver.views.policyName,
-    draining,
-    demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
-    demo_programs: demo?.progress ?? null,
-    estimates: shadow !== undefined,
-    cluster: cluster === undefined ? null : clusterRow(cluster, config.cluster.pool),
-    batches: batchRows(context),
-  };
-}
-
-/** Changes with every start, so that a page knows when the history that it shows is of another process. */
-export const INSTANCE = randomBytes(6).toString('hex');
+const rounded = (value: number | undefined): number | null =>
+  value === undefined ? null : Math.round(10 * value) / 10;

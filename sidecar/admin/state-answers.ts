@@ -216,6 +216,8 @@ interface ClusterState {
   readonly live: number;
   /** Their names, as last heard. */
   readonly gateways: readonly string[];
+  /** Those whose programs, calls and times are missing here: they did not answer within a second. */
+  readonly silent: readonly string[];
   /** Operations of the server that failed or were late, since the start. */
   readonly failures: number;
   readonly last_failure: string | null;
@@ -259,6 +261,6 @@ export interface GatewayState {
   readonly estimates: boolean;
   /** Null: no state is shared. */
   readonly cluster: ClusterState | null;
-  /** Batches under way on this gateway, the oldest first, at most 20. */
+  /** Batches under way, the oldest first, at most 20. */
   readonly batches: readonly Batch[];
 }

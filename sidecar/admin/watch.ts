@@ -1,28 +1,33 @@
 import type { ProgramId, ProgramView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
-import { selectPrograms, type ProgramQuery, type WatchedView } from './query.js';
-import {
-  INSTANCE,
-  engineRows,
-  endedRows,
-  gatewayRow,
-  historyRow,
-  pastCalls,
-  programDetail,
-  programRows,
-  queueRow,
-  totalsRow,
-  type Shown,
-} from './rows.js';
-import type { ProgramPage } from './answers.js';
+import { gatewayRow, INSTANCE } from './gateway-row.js';
+import { joinCalls, joinEnded, joinPages, joinQueues } from './joins.js';
+import { ofOthers, wherever, type Parts as Asking } from './peers.js';
+import { rowsHere } from './programs.js';
+import { LIMIT_MAX, selectPrograms, type ProgramQuery, type WatchedView } from './query.js';
+import { engineRows, endedRows, historyRow, pastCalls, programPage, queueRow, totalsRow } from './rows.js';
+import type { PastCallList, ProgramPage } from './answers.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Shown & Pick<Context, 'log' | 'threads'>;
+type Parts = Asking & Pick<Context, 'log'>;
 
-export function programPage(context: Parts, rows: readonly ProgramView[], query: ProgramQuery): ProgramPage {
-  const { limit, offset } = query;
-  return { programs: programRows(context, rows.slice(offset, offset + limit)), total: rows.length, limit, offset };
+/** The page of a query over all gateways. @param rows all of this one, in the query's order */
+export async function wholePage(
+  context: Asking,
+  rows: readonly ProgramView[],
+  query: ProgramQuery,
+): Promise<() => ProgramPage> {
+  const { peers } = context;
+  if (peers === undefined) return () => programPage(context, rows, query);
+  const limit = query.offset + query.limit;
+  const others = await ofOthers(context, 'programs', `${query.selection}&limit=${Math.min(LIMIT_MAX, limit)}`);
+  return () => joinPages(query, [programPage(context, rows, { offset: 0, limit }), ...others]);
+}
+
+/** The latest calls of a program, which may have left the tables. */
+export async function wholeCalls(context: Asking, program: ProgramId): Promise<PastCallList> {
+  return joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
 }
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
@@ -44,37 +49,48 @@ function lookAt(context: Parts): Look<WatchedView> {
     busyMs += performance.now() - since;
     return done;
   };
-  const shared = timed(() => ({
-    gateway: JSON.stringify(gatewayRow(context)),
-    engines: JSON.stringify(engineRows(context)),
-    queue: JSON.stringify(queueRow(context)),
-    totals: JSON.stringify(totalsRow(context)),
-  }));
+  const shared = Promise.all([
+    ofOthers(context, 'batches'),
+    ofOthers(context, 'steps', '5m'),
+    ofOthers(context, 'queue'),
+  ]).then(([batches, steps, queues]) =>
+    timed(() => {
+      const view = context.totals.read(driver.now(), '5m', steps);
+      return {
+        gateway: JSON.stringify(gatewayRow(context, batches.flat())),
+        engines: JSON.stringify(engineRows(context, view)),
+        queue: JSON.stringify(joinQueues([queueRow(context), ...queues])),
+        totals: JSON.stringify(totalsRow(view, context)),
+      };
+    }),
+  );
   /** Many pages usually show the same selection. */
   const selections = new Map<string, Promise<ProgramView[]>>();
   const select = (query: ProgramQuery): Promise<ProgramView[]> => {
-    const known = selections.get(query.selection) ?? selectPrograms(driver.views, query, (ms) => (busyMs += ms));
+    const known = selections.get(query.selection) ?? selectPrograms(rowsHere(context), query, (ms) => (busyMs += ms));
     selections.set(query.selection, known);
     return known;
   };
-  const oneProgram = (id: ProgramId) => {
-    const row = driver.views.program(id);
-    const detail = row && programDetail(context, row);
-    return {
-      program: JSON.stringify(detail ?? null),
-      calls: JSON.stringify(pastCalls(context, id)),
-    };
+  const oneProgram = async (id: ProgramId) => {
+    const detail = await wherever(context, 'program', id, undefined).catch(() => null);
+    return { program: JSON.stringify(detail), calls: JSON.stringify(await wholeCalls(context, id)) };
   };
   return {
     busyMs: () => busyMs,
     sections: async ({ query, program, ended, range }) => {
-      const rows = await select(query);
+      const [page, steps, gone, one, both] = await Promise.all([
+        select(query).then((rows) => wholePage(context, rows, query)),
+        ofOthers(context, 'steps', range),
+        ended ? ofOthers(context, 'ended') : [],
+        program === undefined ? {} : oneProgram(program),
+        shared,
+      ]);
       return timed(() => ({
-        ...shared,
-        history: JSON.stringify(historyRow(context, range)),
-        programs: JSON.stringify(programPage(context, rows, query)),
-        ...(program !== undefined && oneProgram(program)),
-        ...(ended && { ended: JSON.stringify(endedRows(context)) }),
+        ...both,
+        history: JSON.stringify(historyRow(context.totals.read(driver.now(), range, steps), range)),
+        programs: JSON.stringify(page()),
+        ...one,
+        ...(ended && { ended: JSON.stringify(joinEnded([endedRows(context), ...gone])) }),
       }));
     },
   };

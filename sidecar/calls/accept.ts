@@ -4,6 +4,7 @@ import { callId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Api, RequestFacts } from '../apis/index.js';
 import { checkBudget } from './budget.js';
 import { Call } from './call.js';
+import { readDeclaration } from './declaration.js';
 import type { BatchLine, CallSpec } from './spec.js';
 import { askOthers } from '../cluster/ask.js';
 import { checkNotDraining, type Context } from '../context.js';
@@ -16,7 +17,6 @@ import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
 import { fingerprintOf, saysRetry } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
-import { readDeclaration } from '../workflows/declaration.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<
@@ -36,7 +36,6 @@ type Parts = Pick<
   | 'returning'
   | 'tokens'
   | 'tracing'
-  | 'workflows'
 >;
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
@@ -84,7 +83,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   if (fleet.serving(facts.model).length === 0 && !fleet.awaited.has(facts.model)) throw unserved(context, facts.model);
   const { search } = splitTarget(request.url ?? '');
   const { headers } = request;
-  const { raw, keys, declaration } = readDeclaration(headers, given);
+  const { raw, keys, remaining, workflow } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(given);
   const before = context.returning.find(tenant, fingerprint);
   const own = context.identifier.identify({ tenant, headers, body, facts, before });
@@ -100,7 +99,6 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     return row && { ...row, repeats: context.repeats.of(program) };
   });
   const { engine, promptTokens } = demandOf(context, tenant, facts);
-  const declared = declaration && context.workflows.declared(tenant, declaration);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
     requestId: requestIdOf(request),
@@ -115,8 +113,8 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
     engine: engine ?? (line?.isBackground === true ? partOf(context, facts.model, line.engine) : undefined),
     promptTokens,
     family: familyOf(facts.model, opening, context.tokens),
-    declared,
-    workflow: declaration?.workflow,
+    remaining,
+    workflow,
     fingerprint,
     isRetry: saysRetry(headers),
     line,

@@ -3,7 +3,7 @@ import type { CallSpec } from './spec.js';
 
 /** The call's facts for the scheduler. */
 export function arrivalOf(spec: CallSpec): CallArrived {
-  const { id, tenant, identity, facts, engine, promptTokens, declared, family, isRetry } = spec;
+  const { id, tenant, identity, facts, engine, promptTokens, remaining, family, isRetry } = spec;
   return {
     type: 'callArrived',
     call: id,
@@ -14,7 +14,7 @@ export function arrivalOf(spec: CallSpec): CallArrived {
     ...(engine !== undefined && { engine }),
     promptTokens,
     ...(facts.maxTokens !== undefined && { maxTokens: tokens(facts.maxTokens) }),
-    ...(declared?.remaining !== undefined && { remaining: declared.remaining }),
+    ...(remaining !== undefined && { remaining }),
     request: spec.fingerprint,
     ...(facts.stream && { patient: true }),
     ...(spec.isBackground && { background: true }),

@@ -17,7 +17,7 @@ import { pauseMs, unreachedRestMs } from './pause.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
 import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
-import { forecastHeader } from '../workflows/forecast.js';
+import { forecastHeader } from './declaration.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
 
@@ -336,13 +336,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #headers(reason?: string): OutgoingHttpHeaders {
     const headers = callHeaders(this.spec, this.#dispatch, this.context.driver.now() - this.#arrivedAt, reason);
     const { config, driver } = this.context;
-    const { declared } = this.spec;
-    const isOff = config.policy.foresight === 'none';
-    if (!isOff || declared !== undefined)
-      headers['x-maitred-forecast'] = forecastHeader(
-        isOff ? 'off' : driver.scheduler.views.forecast(this.#program),
-        declared,
-      );
+    if (config.policy.foresight !== 'none')
+      headers['x-maitred-forecast'] = forecastHeader(driver.scheduler.views.forecast(this.#program));
+    else if (this.spec.remaining !== undefined) headers['x-maitred-forecast'] = 'off';
     return headers;
   }
 }

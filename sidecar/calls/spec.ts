@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
+import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage, Work } from '../../src/index.js';
 import type { Active } from './active.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
@@ -7,7 +7,6 @@ import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
 import type { CallTrace } from '../tracing/call-trace.js';
-import type { Declared } from '../workflows/registry.js';
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
 export type FailureCause = Fault | 'busy';
@@ -30,9 +29,9 @@ export interface CallSpec {
   /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId | undefined;
   readonly promptTokens: Tokens;
-  /** The client's words about the rest of the program; undefined: none. */
-  readonly declared: Declared | undefined;
-  /** The workflow that it names; undefined: none. */
+  /** The rest of its program as the client declares it; undefined: it does not. */
+  readonly remaining: Work | undefined;
+  /** The client's own name of such programs; undefined: none. */
   readonly workflow: string | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;

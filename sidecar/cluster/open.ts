@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { gatewayId, Participant, REDIS_DEFAULTS, RedisState, type Clock } from '../../cluster/index.js';
+import {
+  gatewayId,
+  Participant,
+  REDIS_DEFAULTS,
+  RedisState,
+  type Clock,
+  type RedisOptions,
+} from '../../cluster/index.js';
 import type { Event, Views } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import type { Log } from '../engines/index.js';
@@ -9,15 +16,20 @@ export interface ClusterPorts {
   readonly emit: (event: Event) => void;
   readonly views: Views;
   readonly log: Log;
+  readonly answer: RedisOptions['answer'];
 }
 
 /**
  * Joins the cluster that the configuration names. Waits for the server for up to a second, and goes on without it.
  * @throws Error if the package ioredis is not installed, or the file of authorities cannot be read
  */
-export async function openCluster({ cluster, limits }: Config, url: string, ports: ClusterPorts): Promise<Participant> {
+export async function openCluster(
+  { cluster, limits }: Config,
+  url: string,
+  ports: ClusterPorts,
+): Promise<{ readonly cluster: Participant; readonly peers: RedisState }> {
   const { pool, gateways, username, password, caFile, limitMs, heartbeatMs, leaseMs, programsMax, keysMax } = cluster;
-  const { emit, views, log } = ports;
+  const { emit, views, log, answer } = ports;
   const options = {
     ...(username !== null && { username }),
     ...(password !== null && { password }),
@@ -33,24 +45,24 @@ export async function openCluster({ cluster, limits }: Config, url: string, port
       else log.warn({ gateways: live, cause: error }, 'no shared state: this gateway continues alone');
     },
   });
-  participant.join(
-    await RedisState.open(
-      {
-        ...REDIS_DEFAULTS,
-        connection: { url, options },
-        pool,
-        gateway: gatewayId(`${cluster.gateway}.${randomBytes(4).toString('hex')}`),
-        gateways,
-        limitMs,
-        heartbeatMs,
-        leaseMs,
-        programsMax,
-        keysMax,
-      },
-      participant,
-    ),
+  const peers = await RedisState.open(
+    {
+      ...REDIS_DEFAULTS,
+      connection: { url, options },
+      pool,
+      gateway: gatewayId(`${cluster.gateway}.${randomBytes(4).toString('hex')}`),
+      gateways,
+      limitMs,
+      heartbeatMs,
+      leaseMs,
+      programsMax,
+      keysMax,
+      answer,
+    },
+    participant,
   );
-  return participant;
+  participant.join(peers);
+  return { cluster: participant, peers };
 }
 
 export function realClock(): Clock {

@@ -10,7 +10,7 @@ export { ENGINE_KINDS } from './engine.js';
 export { readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';
 export { configFileOf, loadConfig, type ConfigInputs } from './load.js';
-export { count as countSchema, DAY_MS, ms as msSchema, name as nameSchema } from './note.js';
+export { count as countSchema } from './note.js';
 export type { Override } from './overrides.js';
 export { ConfigError, pathText, problemsOf, problemText, type ConfigProblem, type Path } from './problems.js';
 export { keepRestartKeys } from './reload.js';

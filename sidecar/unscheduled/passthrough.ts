@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { passed } from '../apis/index.js';
+import { undeclared } from '../calls/declaration.js';
 import type { Context } from '../context.js';
 import { isServing } from '../engines/index.js';
 import type { Engine } from '../engines/index.js';
@@ -8,7 +9,6 @@ import { checkMediaType, hasBody, isJson, readBody } from '../http/body.js';
 import { splitTarget } from '../http/target.js';
 import { noEngine, unserved } from './models.js';
 import { Relay, type Asked } from './relay.js';
-import { undeclared } from '../workflows/declaration.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<

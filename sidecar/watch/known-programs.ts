@@ -3,7 +3,7 @@ import type { Observer } from '../calls/observers.js';
 import type { CallSpec } from '../calls/spec.js';
 
 /** Ended programs to remember. */
-const ENDED_MAX = 500;
+export const ENDED_MAX = 500;
 
 /** A program in the words of its calls. */
 interface Told {

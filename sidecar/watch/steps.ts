@@ -4,16 +4,14 @@ const BINS = 101;
 
 /** Durations of the events in a step. Its quantiles are within a tenth of the true ones. */
 export class Durations {
-  readonly #bins = new Uint32Array(BINS);
+  /** Events by bin. */
+  readonly #bins = new Map<number, number>();
   count = 0;
   #sumMs = 0;
 
   add(ms: number): void {
     const bin = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO));
-    const at = Math.min(bin, BINS - 1);
-    this.#bins[at] = (this.#bins[at] ?? 0) + 1;
-    this.count += 1;
-    this.#sumMs += ms;
+    this.merge({ bins: [[Math.min(bin, BINS - 1), 1]], sumMs: ms });
   }
 
   /** A duration that was counted before has grown. */
@@ -21,10 +19,16 @@ export class Durations {
     this.#sumMs += moreMs;
   }
 
-  merge(other: Durations): void {
-    other.#bins.forEach((count, at) => (this.#bins[at] = (this.#bins[at] ?? 0) + count));
-    this.count += other.count;
-    this.#sumMs += other.#sumMs;
+  merge({ bins, sumMs }: Told['queues']): void {
+    for (const [bin, events] of bins) {
+      this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + events);
+      this.count += events;
+    }
+    this.#sumMs += sumMs;
+  }
+
+  toJSON(): Told['queues'] {
+    return { bins: [...this.#bins], sumMs: this.#sumMs };
   }
 
   get meanMs(): number | null {
@@ -34,7 +38,8 @@ export class Durations {
   quantileMs(q: number): number | null {
     let left = Math.ceil(q * this.count);
     if (left === 0) return null;
-    const bin = this.#bins.findIndex((count) => (left -= count) <= 0);
+    let bin = -1;
+    while (left > 0 && bin < BINS) left -= this.#bins.get(++bin) ?? 0;
     // The middle of the bin; the first bin also holds values below a millisecond.
     return bin === 0 ? 0 : BIN_RATIO ** (bin - 0.5);
   }
@@ -68,10 +73,21 @@ export class Means {
     }
   }
 
-  of(name: string): number | null {
-    const known = this.#sums.get(name);
-    return known === undefined ? null : known.sum / known.readings;
+  toJSON(): Reading {
+    return Object.fromEntries([...this.#sums].map(([name, { sum, readings }]) => [name, sum / readings]));
   }
+}
+
+/** A step as gateways tell it each other. */
+export interface Told {
+  readonly completions: Told['queues'];
+  /** Events by bin of their durations. */
+  readonly queues: { readonly bins: readonly (readonly [number, number])[]; readonly sumMs: number };
+  readonly byEngine: readonly (readonly [string, Pick<Prompts, 'tokens' | 'cached'>])[];
+  readonly prompts: Pick<Prompts, 'tokens' | 'cached'>;
+  readonly readings: Reading;
+  readonly outputTokens: number;
+  readonly promoted: number;
 }
 
 /** All that is kept of one stretch of time. */
@@ -87,7 +103,7 @@ export class Step {
   constructor(readonly index: number) {}
 
   /** Adds another step's events; readings stay apart. */
-  merge(other: Step): void {
+  merge(other: Told): void {
     this.completions.merge(other.completions);
     this.queues.merge(other.queues);
     this.prompts.add(other.prompts.tokens, other.prompts.cached);
@@ -96,11 +112,37 @@ export class Step {
     for (const [engine, { tokens, cached }] of other.byEngine) this.engine(engine).add(tokens, cached);
   }
 
+  toJSON(): Told {
+    const { completions, queues, prompts, byEngine, readings, outputTokens, promoted } = this;
+    return {
+      completions: completions.toJSON(),
+      queues: queues.toJSON(),
+      prompts,
+      byEngine: [...byEngine],
+      readings: readings.toJSON(),
+      outputTokens,
+      promoted,
+    };
+  }
+
   engine(id: string): Prompts {
     let prompts = this.byEngine.get(id);
     if (prompts === undefined) this.byEngine.set(id, (prompts = new Prompts()));
     return prompts;
   }
+}
+
+/** The same stretch of time at several gateways. The gate is that of the engines that they share. */
+export function joined(all: readonly Told[]): Step {
+  const step = new Step(NaN);
+  const sums: Record<string, number> = {};
+  for (const told of all) {
+    step.merge(told);
+    for (const [name, value] of Object.entries(told.readings))
+      sums[name] = name === 'gate_tokens' ? value : (sums[name] ?? 0) + value;
+  }
+  step.readings.add(sums);
+  return step;
 }
 
 /** Steps of a series that are kept. */

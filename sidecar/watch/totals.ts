@@ -2,7 +2,7 @@ import type { EngineId, Event, Millis, ProgramGone } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport } from '../calls/spec.js';
 import { Completions, type CompletionPorts } from '../metrics/completions.js';
-import { Series, Step, type Reading } from './steps.js';
+import { joined, Series, Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
 const STEP_MS = { '5m': 5000, '1h': 60_000, '1d': 1_440_000 } as const;
@@ -22,7 +22,7 @@ export interface TotalsPorts extends CompletionPorts {
   readonly reading: () => Reading;
 }
 
-interface TotalsView {
+export interface TotalsView {
   readonly steps: readonly Step[];
   readonly sum: Step;
   readonly stepMs: number;
@@ -91,13 +91,17 @@ export class Totals implements Observer {
     this.#completions.gone(gone);
   }
 
-  /** The steps of a range up to `now`, oldest first and without gaps, and their sum. */
-  read(now: Millis, range: Range = '5m'): TotalsView {
+  /**
+   * The steps of a range up to `now`, oldest first and without gaps, and their sum.
+   * @param others the same of other gateways, whose steps may begin up to one step earlier or later
+   */
+  read(now: Millis, range: Range = '5m', others: readonly (readonly Told[])[] = []): TotalsView {
     this.#completions.countIdle();
     const stepMs = STEP_MS[range];
-    const { steps, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
+    const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
+    const steps = others.length === 0 ? own : own.map((step, at) => joined([step.toJSON(), ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = new Step(NaN);
-    for (const step of steps) sum.merge(step);
+    for (const step of steps) sum.merge(step.toJSON());
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 

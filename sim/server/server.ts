@@ -45,7 +45,7 @@ export class EngineServer implements CallHost {
   readonly #engine: Engine<Job>;
   readonly #models: readonly string[];
   readonly #metrics: EngineMetrics;
-  readonly #faults: FaultPlan;
+  readonly faults: FaultPlan;
   readonly #store: ResponseStore;
   readonly #stats: StatsBook;
   readonly #generating: ReadonlyMap<string, Api>;
@@ -71,7 +71,7 @@ export class EngineServer implements CallHost {
     });
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
-    this.#faults = new FaultPlan(settings.faults);
+    this.faults = new FaultPlan(settings.faults);
     this.#store = new ResponseStore(settings.storedResponsesMax);
     this.#stats = new StatsBook(settings.recordsMax);
     this.#generating = new Map([
@@ -131,7 +131,7 @@ export class EngineServer implements CallHost {
         outlet.json(200, read(body));
     const load = () => ({ server_load: this.#engine.running + this.#engine.waiting });
     const health: Handler = ({ response }) => {
-      response.writeHead(this.#faults.healthy ? 200 : 503).end();
+      response.writeHead(this.faults.healthy ? 200 : 503).end();
     };
     const routes: [string, Handler][] = [
       ['GET /health', health],
@@ -146,8 +146,8 @@ export class EngineServer implements CallHost {
       ['POST /reset_prefix_cache', json(() => (this.#engine.reset(), {}))],
       ['GET /sim/stats', json(() => this.stats())],
       ['GET /sim/faults', json(() => this.#faultState())],
-      ['POST /sim/faults', json((body) => (this.#faults.update(body), this.#faultState()))],
-      ['DELETE /sim/faults', json(() => (this.#faults.clear(), this.#faultState()))],
+      ['POST /sim/faults', json((body) => (this.faults.update(body), this.#faultState()))],
+      ['DELETE /sim/faults', json(() => (this.faults.clear(), this.#faultState()))],
     ];
     for (const [path, api] of this.#generating)
       routes.push([`POST ${path}`, (exchange) => this.#generate(exchange, api)]);
@@ -163,7 +163,7 @@ export class EngineServer implements CallHost {
       const record = api && this.#stats.open(path, request.headers);
       const text = await readText(request, this.settings.bodyBytesMax);
       if (record !== undefined && this.settings.recordBodies) record.body = text;
-      outlet = new Outlet(response, this.#faults.next(request.headers['x-sim-fault'], api !== undefined));
+      outlet = new Outlet(response, this.faults.next(request.headers['x-sim-fault'], api !== undefined));
       const slowMs = outlet.fault.get('slow');
       if (slowMs !== undefined) await sleep(slowMs, undefined, { signal: this.#closing.signal });
       // The client has left, and no later event would tell of it.
@@ -249,8 +249,8 @@ export class EngineServer implements CallHost {
   }
 
   #faultState(): JsonObject {
-    this.runner.setStuck(this.#faults.stuck);
-    return { pending: this.#faults.pending, health: this.#faults.healthy ? 'up' : 'down', stuck: this.#faults.stuck };
+    this.runner.setStuck(this.faults.stuck);
+    return { pending: this.faults.pending, health: this.faults.healthy ? 'up' : 'down', stuck: this.faults.stuck };
   }
 }
 

@@ -33,7 +33,7 @@ const MET_BY_SEVERAL = [
 ];
 
 describe.each([
-  { gateways: 1, seeds: seedsOf('TEST_SEEDS', 250), chunk: 25, wanted: MET },
+  { gateways: 1, seeds: seedsOf('TEST_SEEDS', 150), chunk: 25, wanted: MET },
   { gateways: 3, seeds: seedsOf('TEST_FLEETS', 5), chunk: 1, wanted: MET_BY_SEVERAL },
 ])('the whole gateway under seeded faults, $gateways at once', ({ gateways, seeds, chunk, wanted }) => {
   const met = new Set<RegExp>();

@@ -70,11 +70,13 @@ export class SimStore implements Host {
   #empty(): SharedTables {
     return new SharedTables({
       now: () => Math.floor(this.clock.now),
-      publish: (channel, text) => {
-        for (const wire of this.#channels.get(channel) ?? [])
-          wire.send(`>3\r\n${bulk('message')}${bulk(channel)}${bulk(text)}`);
-      },
+      publish: (channel, text) => this.#publish(channel, text),
     });
+  }
+
+  #publish(channel: string, text: string): void {
+    for (const wire of this.#channels.get(channel) ?? [])
+      wire.send(`>3\r\n${bulk('message')}${bulk(channel)}${bulk(text)}`);
   }
 
   /** One command after the other. */
@@ -98,6 +100,9 @@ export class SimStore implements Host {
         if (script === undefined) throw new Error('a script that the store does not know');
         return wire.send(replyOf(this.#tables.run(script, args.slice(2, 4), args.slice(4))));
       }
+      case 'publish':
+        this.#publish(args[0] ?? '', args[1] ?? '');
+        return wire.send(':1\r\n');
       default:
         return wire.send('+OK\r\n');
     }

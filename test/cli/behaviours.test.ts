@@ -19,7 +19,7 @@ function replay(log: string): { readonly core: CoreReplay; readonly differences:
   const text = gunzipSync(readFileSync(`${LOGS}/${log}`)).toString();
   const [header, ...lines] = text.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown); // prettier-ignore
   const core = new CoreReplay(header);
-  return { core, differences: lines.flatMap((line) => core.take(line).difference ?? []) };
+  return { core, differences: lines.flatMap((line) => core.take(line) ?? []) };
 }
 
 it.skipIf(process.env['RECORD'] === undefined)('records the logs of a new behaviour', async () => {

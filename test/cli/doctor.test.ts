@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { DnsServer } from '../sidecar/discovery/dns-server.js';
 import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
-import { modelList, startFakeEngine, type Route } from '../sidecar/engines/fake-engine.js';
+import { FakeEngine, modelList, type Route } from '../support/fake-engine.js';
 import { chat, cleanUp, fakeEngine, world } from '../sidecar/gateway/world.js';
 
 interface Finding {
@@ -32,17 +32,14 @@ const ANSWER = {
   metrics: { queue_time_ms: 1 },
 };
 
-async function vllm(routes: Record<string, Route> = {}) {
-  const engine = await startFakeEngine({
+const vllm = (routes: Record<string, Route> = {}): Promise<FakeEngine> =>
+  FakeEngine.start({
     '/v1/models': modelList(['m']),
     '/health': 200,
     '/metrics': `${CONFIG_INFO}vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n`,
     '/v1/completions': JSON.stringify(ANSWER),
     ...routes,
   });
-  cleanUp(() => engine.close());
-  return engine;
-}
 
 describe('maitred doctor', () => {
   it('is content with an engine that has all it needs', async () => {
@@ -95,8 +92,7 @@ describe('maitred doctor', () => {
     ],
     ['openai', { '/v1/models': modelList(['m'], 'me') }, { 'unknown size': 'warning', 'reports no load': 'note' }],
   ])('knows what an engine of kind %s may lack', async (kind, routes, expected) => {
-    const engine = await startFakeEngine(routes);
-    cleanUp(() => engine.close());
+    const engine = await FakeEngine.start(routes);
     const { code, about } = await examine(['--engine', engine.url]);
     expect(code).toBe(0);
     expect(about(`${kind}, detected`)).toHaveLength(1);
@@ -206,7 +202,7 @@ describe('maitred doctor --url', () => {
     const { url } = await world([await fakeEngine()]);
     const { code, out } = await run(['doctor', '--url', url], { MAITRED_LISTEN_PORT: '0' });
     expect(code).toBe(0);
-    expect(out).toMatch(/^ok {7}node: version /);
+    expect(out).toMatch(/^1 warning, 1 note, 4 ok\n\nwarning {2}gateway[^]*\nok {7}node: version /);
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });

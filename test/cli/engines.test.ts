@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itRefuses, run } from '../support/command-line.js';
+import { itRefuses, itSuggests, run } from '../support/command-line.js';
 import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
@@ -7,8 +7,9 @@ describe('maitred engines', () => {
     const engine = await fakeEngine();
     const { url } = await world([engine]);
     const engines = (...args: string[]) => run(['engines', ...args, '--url', url]);
-    const { code, out } = await engines('list');
+    const { code, out } = await engines();
     expect(code).toBe(0);
+    expect((await engines('list')).out).toBe(out);
     expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS +TROUBLE$/);
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
     expect(await engines('drain', engine.id)).toMatchObject({
@@ -55,9 +56,26 @@ describe('maitred engines', () => {
     expect([code, out, errors]).toEqual([1, '', [expect.stringContaining('No such engine')]]);
   });
 
+  itSuggests(
+    (...args) => run(['engines', ...args]),
+    [
+      ['lst', 'list'],
+      ['dran gpu', 'drain'],
+      ['ad http://gpu-3:8000 --id gpu-3', 'add'],
+    ],
+  );
+
   itRefuses(
     (...args) => run(['engines', ...args]),
-    ['drain', 'list --url x', 'undrain', 'add', 'add http://x --api-key NOT_SET_ANYWHERE', 'remove'],
+    [
+      'drain',
+      'list --url x',
+      '--url http://127.0.0.1:1 drain gpu',
+      'undrain',
+      'add',
+      'add http://x --api-key NOT_SET_ANYWHERE',
+      'remove',
+    ],
   );
 });
 

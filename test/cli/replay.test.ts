@@ -51,10 +51,6 @@ function logOf(calls: number, policy: PolicyName = 'plas'): string[] {
 }
 
 const fileWith = (lines: readonly string[]) => fileOf('events.jsonl', lines.map((line) => `${line}\n`).join(''));
-const document = async (lines: readonly string[]): Promise<Record<string, unknown>> => {
-  const { code, out } = await replay('--json', fileWith(lines));
-  return { code, ...(JSON.parse(out) as object) };
-};
 
 const ofBehaviour = (behaviour: number, header: string) =>
   header.replace(/"behaviour":\d+/, `"behaviour":${behaviour}`);
@@ -67,32 +63,20 @@ describe('maitred replay', () => {
     expect({ code, errors }).toEqual({ code: 0, errors: [] });
     expect(out).toMatch(new RegExp(`^identical: ${STEPS} steps, \\d+ commands\n$`));
     expect(await replay(fileOf('log', gzipSync(LOG.join('\n'))))).toMatchObject({ code: 0, out });
-    const told = await document(LOG);
-    expect(told).toMatchObject({
-      code: 0,
-      version: 1,
-      identical: true,
-      steps: STEPS,
-      ended: 'closed',
-      difference: null,
-    });
   });
 
-  it('shows the first difference: where, what was recorded and what is done now, and what was before', async () => {
+  it('shows the first difference: where, what was recorded, and what is done now', async () => {
     const at = LOG.findIndex((line, index) => index > 20 && line.includes('"level":0'));
     const lines = LOG.with(at, LOG[at]!.replace('"level":0', '"level":7')).with(-2, '{"broken');
     const { code, out, errors } = await replay(fileWith(lines));
     expect(code).toBe(1);
     expect(errors).toHaveLength(1);
-    const field = /commands\.\d+\.level: 7 became 0/.exec(out)?.[0];
-    expect(field).toBeDefined();
-    for (const line of [at - 3, at - 2, at - 1, at, at + 1]) expect(out).toContain(`line ${line} `);
-    expect(await document(lines)).toMatchObject({
-      code: 1,
-      identical: false,
-      steps: at - 1,
-      difference: { line: at + 1, recorded: 7, replayed: 0, before: [{}, {}, {}, {}] },
-    });
+    expect(errors[0]).toContain(`line ${at + 1}: `);
+    expect(out).toContain(`different, after ${at - 1} steps, `);
+    expect(out).toMatch(new RegExp(`^line ${at + 1} +[\\d.]+ \\{"type":"\\w+"`, 'm'));
+    expect(out).toMatch(/^recorded +\d \{.*"level":7/m);
+    expect(out).toMatch(/^replayed +\d \{.*"level":0/m);
+    expect(out).toMatch(/^differs +commands\.\d+\.level: 7 became 0$/m);
   });
 
   it.each<[string, (lines: string[]) => string[]]>([
@@ -101,9 +85,9 @@ describe('maitred replay', () => {
     ['a command that is missing', (lines) => lines.with(2, lines[2]!.replace(/"commands":.*/, '"commands":[]}'))],
     ['other settings', (lines) => lines.with(0, lines[0]!.replace('"window":2', '"window":1'))],
   ])('finds %s', async (_, change) => {
-    const told = await document(change([...LOG]));
-    expect(told).toMatchObject({ code: 1, identical: false, problem: null });
-    expect(told['difference']).not.toBeNull();
+    const { code, out } = await replay(fileWith(change([...LOG])));
+    expect(code).toBe(1);
+    expect(out).toMatch(/^different, after \d+ steps?, /);
   });
 
   it.each<[string, (lines: string[]) => string[], number | null, string]>([
@@ -120,12 +104,11 @@ describe('maitred replay', () => {
     ['no known policy', (lines) => lines.with(0, lines[0]!.replace('"plas"', '"x"')), 1, 'settings.policy.name'],
     ['nothing', () => [], null, ''],
   ])('tells of %s where it is, after what is before it', async (_, change, line, field) => {
-    const lines = change([...LOG]);
-    const told = await document(lines);
-    expect(told).toMatchObject({ code: 1, identical: false, difference: null, problem: { line, field } });
-    expect(told['steps']).toBe(Math.max(0, Math.min(STEPS, (line ?? 0) - 2)));
-    const { errors } = await replay(fileWith(lines));
-    expect(errors).toHaveLength(1);
+    const { code, out, errors } = await replay(fileWith(change([...LOG])));
+    expect(code).toBe(1);
+    expect(errors).toEqual([expect.stringContaining(line === null ? 'nothing in it' : `, line ${line}${field && `, ${field}`}: `)]); // prettier-ignore
+    const steps = Math.min(STEPS, (line ?? 0) - 2);
+    expect(out).toMatch(steps < 0 ? /^$/ : new RegExp(`^identical as far as it can be read: ${steps} steps?, `));
   });
 
   it('replays a log without an end to its last line, and one of an archive that is cut', async () => {
@@ -147,11 +130,6 @@ describe('maitred replay', () => {
       const { code, out, errors } = await replay(fileWith(differing));
       expect({ code, errors: errors.length }).toEqual({ code: 3, errors: BEHAVIOUR_CHANGES.length + 1 });
       expect(out).toContain('differs');
-      expect(await document(differing)).toMatchObject({
-        code: 3,
-        behaviour: FIRST_BEHAVIOUR,
-        changes: BEHAVIOUR_CHANGES,
-      });
     },
   );
 

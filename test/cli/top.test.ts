@@ -7,7 +7,7 @@ import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
 import { itRefuses, run } from '../support/command-line.js';
-import { serve } from '../support/load.js';
+import { serve } from '../support/serve.js';
 
 const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\u0301\u0301';
 const GATEWAY = { policy: 'plas', demo_programs: { ended: 14, total: 80 } };
@@ -69,11 +69,14 @@ describe('a frame', () => {
           }
   });
 
-  it('tells what runs at all gateways of a cluster', async () => {
+  it('tells what runs at all gateways of a cluster, where, and which does not answer', async () => {
     const engines = [3, 5].map((calls) => ({ state: 'up', in_flight: 1, all_gateways: { in_flight: calls } }));
-    const more = { '/gateway': { ...GATEWAY, cluster: { live: 3 } }, '/engines': { engines } };
-    const [line = ''] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, more) }, 200);
-    expect(line).toContain('1 of 3 gateways  2 running (8 at all)');
+    const more = { '/gateway': { ...GATEWAY, cluster: { silent: ['c'] } }, '/engines': { engines } };
+    const lines = frame({ ...SCENE, snapshot: await snapshotOf([program('p', { gateway: 'b' })], 1, more) }, 200);
+    expect(lines[0]).toContain('SILENT c  8 running');
+    expect(lines[1]).toContain('GATEWAY');
+    expect(lines[2]).toMatch(/ b +$/);
+    expect(frame({ ...SCENE, snapshot: await snapshotOf([program('p')]) }, 200)[1]).not.toContain('GATEWAY');
   });
 
   it('tells first which engine is down, and why', async () => {

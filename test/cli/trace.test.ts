@@ -3,7 +3,6 @@ import { existsSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync, gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { programLine, type AgentProgram } from '../../workloads/index.js';
 import { itHelps, itRefuses, itSuggests, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
 import { BINARY } from '../support/maitred.js';
@@ -89,104 +88,50 @@ describe('maitred trace convert', () => {
   });
 });
 
-describe('maitred trace show', () => {
-  it('prints what the programs are like', async () => {
-    const call = { gapMs: 0, thread: '', promptTokens: 1000, outputTokens: 10 };
-    const program: AgentProgram = {
-      id: 'one',
-      calls: [
-        { ...call, after: [] },
-        { ...call, after: [0], gapMs: 3000, prefix: { call: 0, tokens: 800 } },
-        { ...call, after: [0], gapMs: 5000, thread: 'helper' },
-        { ...call, after: [1, 2], gapMs: 1000, prefix: { call: 1, tokens: 1000 } },
-      ],
-    };
-    const { code, out, errors } = await trace('show', fileOf('a.jsonl', `${programLine(program)}\n{}\n`));
-    expect(code).toBe(0);
-    expect(errors).toHaveLength(1);
-    const rows = new Map(
-      out.split('\n').map((line) => [line.slice(0, 26).trim(), line.slice(26).trim().split(/ {2,}/)]),
-    );
-    expect(rows.get('programs')).toEqual(['1']);
-    expect(rows.get('calls')).toEqual(['4']);
-    expect(rows.get('threads')).toEqual(['2']);
-    expect(rows.get('prompt tokens')).toEqual(['4,000']);
-    expect(rows.get('shared with earlier calls')).toEqual(['45.0 %']);
-    expect(rows.get('malformed')).toEqual(['1']);
-    expect(rows.get('prompt tokens a call')).toEqual(['1,000', '1,000', '1,000']);
-    expect(rows.get('gap before a call, s')).toEqual(['3', '3', '5']);
-  });
-
-  it('counts the blocks and the named texts that calls before had already', async () => {
-    const call = { after: [], gapMs: 0, thread: '', outputTokens: 1 };
-    const blocks = (id: string, ids: number[]): AgentProgram => ({
-      id,
-      calls: [{ ...call, promptTokens: 30, prefix: { blocks: ids, blockTokens: 16 } }],
-    });
-    const named = (id: string, tokens: number): AgentProgram => ({
-      id,
-      calls: [{ ...call, promptTokens: 20, prefix: { name: 'text', tokens } }],
-    });
-    // Of 100 tokens, 16 of a block and 5 of a text were there.
-    const programs = [blocks('a', [1, 2]), blocks('b', [1, 3]), named('c', 5), named('d', 10)];
-    const { out } = await trace('show', fileOf('a.jsonl', programs.map((each) => `${programLine(each)}\n`).join('')));
-    expect(out).toContain('21.0 %');
-  });
-
-  it('fails where there is no program', async () => {
-    expect((await trace('show', fileOf('a.jsonl', ''))).code).toBe(1);
-  });
-});
-
 describe('maitred trace', () => {
-  itHelps(trace, 'maitred trace', ['--help', 'convert --help', 'show --help', 'help convert']);
+  itHelps(trace, 'maitred trace', ['--help', 'convert --help', 'help convert']);
 
   itSuggests(trace, [
     ['convrt x', 'convert'],
-    ['show --fromat weka x', '--format'],
-    ['show --format wekka x', 'weka'],
+    ['convert --fromat weka x', '--format'],
+    ['convert --format wekka x', 'weka'],
     ['convert x --srict', '--strict'],
   ]);
 
   itRefuses(trace, [
     'convert',
-    'show',
-    'show a b',
-    'show no-such-file',
-    'show test',
+    'convert a b',
+    'convert no-such-file',
     'convert test',
-    'show package.json/a',
-    'show --format',
+    'convert package.json/a',
+    'convert --format',
     'convert x --out',
   ]);
 
   it('with the name of another format is wrong usage, and tells which it is', async () => {
-    const { code, out, errors } = await trace('show', '--format', 'weka', fileOf('a.jsonl', GOOD));
+    const { code, out, errors } = await trace('convert', '--format', 'weka', fileOf('a.jsonl', GOOD));
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(errors[0]).toContain('mooncake');
   });
 });
 
 describe('where the output goes', () => {
-  it.skipIf(!existsSync('/dev/full')).each([['convert'], ['show']])(
-    'a full disk is a failure of `trace %s`, told in a line',
-    (word) => {
-      const args = [BINARY, 'trace', word, fileOf('a.jsonl', GOOD)];
-      const { status, stderr } = spawnSync(process.execPath, args, {
-        stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
-      });
-      expect(status).toBe(1);
-      expect(String(stderr)).toMatch(/^maitred: .*\n$/);
-    },
-  );
+  it.skipIf(!existsSync('/dev/full'))('a full disk is a failure, told in a line', () => {
+    const args = [BINARY, 'trace', 'convert', fileOf('a.jsonl', GOOD)];
+    const { status, stderr } = spawnSync(process.execPath, args, {
+      stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+    });
+    expect(status).toBe(1);
+    expect(String(stderr)).toMatch(/^maitred: .*\n$/);
+  });
 
   it('a terminal is told nothing that it would obey', async () => {
     const id = '\u001b[2J\u009b';
     const line = (promptTokens: number) =>
       JSON.stringify({ maitredProgram: 1, id: `${id}${promptTokens}`, calls: [{ promptTokens, outputTokens: 1 }] });
     const file = fileOf('a.jsonl', `${line(1)}\n${line(1)}\n`);
-    const { out, errors } = await trace('show', file);
-    expect(errors).toHaveLength(1);
-    expect(out + errors.join('\n')).not.toMatch(/[^\P{Cc}\n]/u);
+    const { errors } = await trace('convert', file);
+    expect(errors).toHaveLength(2);
+    expect(errors.join('\n')).not.toMatch(/[^\P{Cc}\n]/u);
   });
 });

@@ -122,7 +122,7 @@ function replay(input: Buffer): void {
     () => {
       const [header, ...lines] = input.toString().split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as unknown); // prettier-ignore
       const core = new CoreReplay(header);
-      for (const line of lines) if (core.take(line).difference !== undefined) return;
+      for (const line of lines) if (core.take(line) !== undefined) return;
     },
     ReplayFault,
     SyntaxError,

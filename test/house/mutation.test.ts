@@ -4,13 +4,13 @@ import { expect, it } from 'vitest';
 import { fileOf } from '../support/folder.js';
 import { ROOT } from '../support/tree.js';
 
-const FILE = 'sidecar/workflows/solve.ts';
+const FILE = 'text/text-table.ts';
 const KILLED = {
-  name: 'the end of a node does not count',
-  from: 'let leave = gone[size] ?? 0;',
-  to: 'let leave = 0;',
+  name: 'cells are not aligned',
+  from: 'cell.padStart(widths[column] ?? 0)',
+  to: 'cell',
 };
-const COMMENT = { name: 'another comment', from: 'Solved by state reduction', to: 'Solved by reduction' };
+const COMMENT = { name: 'another comment', from: 'Each row as one line', to: 'Each row as a line' };
 
 /** `npm run mutate` with a list of its own. */
 function mutate(...mutants: readonly object[]) {
@@ -34,5 +34,5 @@ it('finds the mutants that no test kills, and fails if they are too many', () =>
   const { status, lines } = mutate(KILLED, COMMENT, { ...COMMENT, name: 'a third', equivalent: 'it is a comment' });
   expect(status).toBe(1);
   expect(lines.slice(-2)).toEqual([`survived: ${FILE}: another comment`, '1 of 2 killed, 50.0 %; 1 equivalent']);
-  expect(lines).toContainEqual(expect.stringMatching(/by test\/sidecar\/workflows\/analysis\.test\.ts: /));
+  expect(lines).toContainEqual(expect.stringMatching(/by test\/text\/text-table\.test\.ts: /));
 });

@@ -6,7 +6,7 @@ import { arrived, ended, finished } from '../support/core-events.js';
 import { Dice } from '../support/dice.js';
 
 const LEVELS = 14;
-/** Most tokens that a client may declare (docs/WORKFLOWS.md). */
+/** Most tokens that a client may declare (docs/DECLARATIONS.md). */
 const TOKENS_MAX = 1e9;
 const SEQUENCES = Number(process.env['TEST_SEQUENCES'] ?? 150);
 

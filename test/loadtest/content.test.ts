@@ -218,7 +218,8 @@ for (const [file, count] of [
     it('is played to its end', async () => {
       const handle = await engine({ speed: 100_000, maxModelLen: 1e6, kvTokens: 2e6 });
       const { programs: all } = await readTrace(path);
-      const shortest = all.toSorted((a, b) => a.calls.length - b.calls.length).slice(0, count);
+      const tokensOf = ({ calls }: AgentProgram) => calls.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
+      const shortest = all.toSorted((a, b) => tokensOf(a) - tokensOf(b)).slice(0, count);
       const { calls, programs: ended } = await load({
         targets: [handle.url],
         programs: () => shortest,

@@ -9,7 +9,7 @@ import { predict } from '../../sim/calibrate/predict.js';
 import { ServerError } from '../../sim/calibrate/server.js';
 import { isGood, PRESETS, verdictOf, type Preset, type PresetName } from '../../sim/index.js';
 import { Dice } from '../support/dice.js';
-import { serve } from '../support/load.js';
+import { serve } from '../support/serve.js';
 import { engine } from './client.js';
 
 const REQUEST_MS = 1.5;

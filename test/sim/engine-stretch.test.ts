@@ -11,6 +11,7 @@ import {
 } from '../../sim/index.js';
 
 const BLOCK = 4;
+const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 60);
 
 interface Request {
   readonly at: number;
@@ -197,7 +198,7 @@ describe('driving with stretches gives the same as step by step', () => {
         aborted += totals.aborted;
         preemptions += totals.preemptions;
       }),
-      { numRuns: 150, seed: 5 },
+      { numRuns: RUNS, seed: 5 },
     );
     expect(Math.min(hits, aborted)).toBeGreaterThan(0);
     expect(preemptions > 0).toBe(preset.kvTokens < 1000);
@@ -225,7 +226,7 @@ describe('driving with stretches gives the same as step by step', () => {
         hits += engine.host?.totals.hitTokens ?? 0;
         failures += engine.host?.totals.failedLoads ?? 0;
       }),
-      { numRuns: 100, seed: 5 },
+      { numRuns: RUNS, seed: 5 },
     );
     expect(hits).toBeGreaterThan(0);
     expect(failures).toBeGreaterThan(0);

@@ -1,11 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { runLoad, type LoadOptions } from '../../loadtest/index.js';
 import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.js';
 import type { EngineHandle } from '../../sim/index.js';
-import { cleanUp } from './clean-up.js';
+import { serve } from './serve.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 
 /** All programs at once, without a limit on time. */
@@ -76,18 +74,6 @@ export function chain(id: string, calls: number, fields: Partial<AgentCall> = {}
 export function bodiesOf(engine: EngineHandle, calls: number): Record<string, unknown>[] {
   const { records } = engine.stats();
   return records.slice(-calls).map(({ body = '{}' }) => JSON.parse(body) as Record<string, unknown>);
-}
-
-/** Starts an HTTP server that is closed after the test. Returns its URL. */
-export async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanUp(async () => {
-    server.close();
-    server.closeAllConnections();
-    if (server.listening) await once(server, 'close');
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** One word of an answer in a stream, and its end. */

@@ -1,5 +1,5 @@
-import { LogFault, readLogLine } from '../../src/index.js';
 import { TraceError } from './error.js';
+import { readLogLine } from './log-line.js';
 import { LoggedPrograms } from './logged-programs.js';
 import { date, milliseconds } from './numbers.js';
 import type { Reader, TraceRecord } from './records.js';
@@ -34,9 +34,13 @@ export const eventLog: Reader = async function* (records) {
       programs = begun;
       continue;
     }
-    const line = readLogLine(record.value);
-    if (line instanceof LogFault) yield record.fault(line.field, line.problem);
-    else if ('maitredEventLog' in line) yield record.fault('maitredEventLog', 'a second header');
+    const read = readLogLine(record.value);
+    if ('problem' in read) {
+      yield record.fault(read.field, read.problem);
+      continue;
+    }
+    const line = read.value;
+    if ('maitredEventLog' in line) yield record.fault('maitredEventLog', 'a second header');
     else if (!('commands' in line)) continue;
     else if (!milliseconds.safeParse(line.now).success) yield record.fault('now', 'not a time');
     else yield* programs.take(line, record);
@@ -45,8 +49,9 @@ export const eventLog: Reader = async function* (records) {
 };
 
 function begin(record: TraceRecord): LoggedPrograms | TraceError {
-  const header = readLogLine(record.value);
-  if (header instanceof LogFault) return record.fault(header.field, header.problem);
+  const read = readLogLine(record.value);
+  if ('problem' in read) return record.fault(read.field, read.problem);
+  const header = read.value;
   if (!('maitredEventLog' in header)) return record.fault('maitredEventLog', 'the log does not begin with its header');
   const startedAt = date.safeParse(header.startedAt);
   if (!startedAt.success) return record.fault('startedAt', 'not a date and time');

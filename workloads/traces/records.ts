@@ -120,18 +120,30 @@ function readRow(file: string, { place, text }: Piece, columns: readonly string[
 
 const cells = (text: string) => text.trim().split(',');
 
-function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceError {
+/** A fault of a value: the path to it, '' for the whole, and the problem. */
+export interface Fault {
+  readonly field: string;
+  readonly problem: string;
+}
+
+/** The value as the schema reads it, or its most telling fault. */
+export function checked<T>(value: unknown, schema: z.ZodType<T>): { readonly value: T } | Fault {
   let result: z.ZodSafeParseResult<T>;
   try {
-    result = schema.safeParse(record.value, { reportInput: true });
+    result = schema.safeParse(value, { reportInput: true });
   } catch (error) {
     // Nested values, such as sub-agents, may be nested thousands of times.
-    if (error instanceof RangeError) return record.fault('', 'nested too deep');
+    if (error instanceof RangeError) return { field: '', problem: 'nested too deep' };
     throw error;
   }
-  if (result.success) return { value: result.data, record };
+  if (result.success) return { value: result.data };
   const { path, message } = firstIssue(result.error.issues);
-  return record.fault(path.join('.'), message);
+  return { field: path.join('.'), problem: message };
+}
+
+function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceError {
+  const found = checked(record.value, schema);
+  return 'problem' in found ? record.fault(found.field, found.problem) : { value: found.value, record };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Get } from '../../../sidecar/engines/adapter.js';
 import { ADAPTERS } from '../../../sidecar/engines/adapters.js';
-import { cannedGet } from './fake-engine.js';
+import { cannedGet } from '../../support/fake-engine.js';
 
 const { vllm, sglang, trtllm, llamacpp, ollama } = ADAPTERS;
 const CHAT = '/v1/chat/completions';

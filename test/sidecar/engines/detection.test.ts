@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detect } from '../../../sidecar/engines/adapters.js';
-import { cannedGet, modelList } from './fake-engine.js';
+import { cannedGet, modelList } from '../../support/fake-engine.js';
 
 describe('detection', () => {
   it.each([

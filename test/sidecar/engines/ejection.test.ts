@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hang, modelList, reset } from './fake-engine.js';
+import { hang, modelList, reset } from '../../support/fake-engine.js';
 import {
   BACKOFF,
   BACKOFF_MAX,

@@ -3,8 +3,8 @@ import { configSchema, type EngineConfig } from '../../../sidecar/config/index.j
 import { Membership } from '../../../sidecar/discovery/index.js';
 import { Fleet, type Engine } from '../../../sidecar/engines/index.js';
 import { cleanUp } from '../../support/clean-up.js';
+import { FakeEngine, modelList, type Route } from '../../support/fake-engine.js';
 import { engineId, programId, type Event } from '../../../src/index.js';
-import { modelList, startFakeEngine, type FakeEngine, type Route } from './fake-engine.js';
 import { ManualTimers, until } from './manual-timers.js';
 
 export const INTERVAL = 1000;
@@ -21,11 +21,7 @@ export const VLLM: Record<string, Route> = {
   '/metrics': 'vllm:num_requests_waiting 2\nvllm:cache_config_info{block_size="10",num_gpu_blocks="101"} 1\n',
 };
 
-export async function fakeEngine(routes: Record<string, Route> = VLLM): Promise<FakeEngine> {
-  const fake = await startFakeEngine(routes);
-  cleanUp(() => fake.close());
-  return fake;
-}
+export const fakeEngine = (routes: Record<string, Route> = VLLM): Promise<FakeEngine> => FakeEngine.start(routes);
 
 export const engineConfig = (fields: Partial<EngineConfig> & { url: string }): EngineConfig => ({
   kind: 'vllm',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ADAPTERS } from '../../../sidecar/engines/adapters.js';
-import { cannedGet } from './fake-engine.js';
+import { cannedGet } from '../../support/fake-engine.js';
 
 const { vllm, sglang } = ADAPTERS;
 

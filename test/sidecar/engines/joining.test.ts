@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cutShort, endless, errorPage, hang, modelList, reset, stall, type Route } from './fake-engine.js';
+import { cutShort, endless, errorPage, hang, modelList, reset, stall, type Route } from '../../support/fake-engine.js';
 import {
   BACKOFF,
   engineConfig,

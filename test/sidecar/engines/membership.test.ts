@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { engineId } from '../../../src/index.js';
-import { hang, startFakeEngine } from './fake-engine.js';
+import { FakeEngine, hang } from '../../support/fake-engine.js';
 import {
   ejected,
   engineConfig,
@@ -45,7 +45,7 @@ describe('drain and remove', () => {
     expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
     expect(harness.fleet.list()).toEqual([]);
     expect(harness.timers.pending).toEqual([]);
-    await until(() => fake.sockets() === 0);
+    await until(() => fake.sockets === 0);
   });
 
   it('forgets a removed engine after its last call', async () => {
@@ -136,7 +136,7 @@ describe('reconcile', () => {
     finish();
     expect(await call.body.text()).toBe('first last');
     expect(old.pool.closed).toBe(true);
-    await until(() => fake.sockets() === 0);
+    await until(() => fake.sockets === 0);
   });
 
   it('asks for the certificate of another name over new connections', async () => {
@@ -174,7 +174,7 @@ describe('reconcile', () => {
 describe('close', () => {
   it('leaves no timer and no socket, whatever is under way', async () => {
     const { fake, harness } = await up();
-    const hanging = await startFakeEngine({});
+    const hanging = await FakeEngine.start({});
     hanging.all = hang;
     harness.membership.add(engineConfig({ url: hanging.url, id: 'hanging' }));
     fake.routes.set('/v1/slow', hang);
@@ -195,7 +195,7 @@ describe('close', () => {
     await failedToo;
     expect(harness.timers.pending).toEqual([]);
     expect(harness.take()).toEqual([]);
-    await until(() => fake.sockets() + hanging.sockets() + moved.sockets() === 0);
+    await until(() => fake.sockets + hanging.sockets + moved.sockets === 0);
     await hanging.close();
   });
 });

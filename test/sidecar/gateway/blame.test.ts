@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
+import { serve } from '../../support/serve.js';
 import { BROKEN, QUICK, asProgram, ejections, hang, poisoned, say, says, states } from './misbehaving.js';
 import {
   DONE_EVENT,
@@ -83,7 +82,7 @@ describe('answers that are too slow', () => {
 
 describe('an engine that refuses large bodies early, and closes', () => {
   it('is not blamed, and its words reach the client', async () => {
-    const server = createServer((request, response) => {
+    const url = await serve((request, response) => {
       if (Number(request.headers['content-length'] ?? 0) < 100_000) {
         request.resume();
         response.setHeader('content-type', 'application/json');
@@ -93,9 +92,7 @@ describe('an engine that refuses large bodies early, and closes', () => {
       response.writeHead(413, { connection: 'close', 'content-type': 'application/json' });
       response.end('{"error":{"message":"too large"}}', () => request.socket.destroySoon());
     });
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const engine = { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, kind: 'openai' };
-    const all = await world([], { engines: [engine], health: QUICK.health });
+    const all = await world([], { engines: [{ url, kind: 'openai' }], health: QUICK.health });
     const large = { messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] };
     const got: number[] = [];
     for (let n = 0; n < 20; n += 1) got.push((await chat(all.url, large, asProgram('large'))).status);
@@ -104,16 +101,15 @@ describe('an engine that refuses large bodies early, and closes', () => {
     expect(got).toContain(413);
     expect((await chat(all.url, {}, asProgram('good'))).status).toBe(200);
     expect(ejections(all)).toBe(0);
-    await all.gateway.close();
-    server.close();
-    server.closeAllConnections();
   });
 });
 
 describe('a stream that begins with an error', () => {
   it('is tried elsewhere, and counts against its engine', async () => {
     const broken = stream(['data: {"error":{"message":"boom"}}\n\n', DONE_EVENT]);
-    const all = await world([await fakeEngine(broken), await fakeEngine(stream())], QUICK);
+    // Once ejected it stays away: back on probation, it would be given a call and fail again.
+    const health = { ...QUICK.health, backoffMs: 60_000, backoffMsMax: 60_000 };
+    const all = await world([await fakeEngine(broken), await fakeEngine(stream())], { health });
     for (let i = 0; i < 6; i++) {
       const got = await chat(all.url, { stream: true }, asProgram(`p${i}`));
       expect([got.status, got.text]).toEqual([200, STREAM.join('')]);

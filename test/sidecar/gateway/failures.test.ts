@@ -1,6 +1,6 @@
-import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { serve } from '../../support/serve.js';
 import { noEngine } from '../../../sidecar/unscheduled/models.js';
 import { BROKEN, QUICK, asProgram, ejections, hang, poisoned, say, says, states } from './misbehaving.js';
 import {
@@ -279,11 +279,7 @@ describe('when all engines are gone', () => {
     await engine.close();
     const call = chat(all.url);
     await until(async () => (await waiting(all.adminUrl)) === 1);
-    const server = createServer((_, response) => void completion()(response, undefined as never, undefined as never));
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
+    await serve((_, response) => void completion()(response, undefined as never, undefined as never), port);
     expect((await call).status).toBe(200);
-    server.closeAllConnections();
-    server.close();
   });
 });

@@ -85,7 +85,7 @@ describe('an open admin listener', () => {
 });
 
 describe('reads of a client listener without keys', () => {
-  const READS = ['/v1/models', '/v1/workflows'];
+  const READS = ['/v1/models'];
 
   it('answer its own pages and applications, and no page whose name leads here, which has no other mark', async () => {
     const { url } = await world([await fakeEngine()]);

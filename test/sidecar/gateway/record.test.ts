@@ -33,7 +33,7 @@ const linesOf = (text: string) =>
 function replay(text: string): CoreReplay {
   const [header, ...lines] = linesOf(text);
   const core = new CoreReplay(header);
-  for (const line of lines) assert.equal(core.take(line).difference, undefined);
+  for (const line of lines) assert.equal(core.take(line), undefined);
   return core;
 }
 

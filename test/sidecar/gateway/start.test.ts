@@ -1,41 +1,22 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { freePort } from '../../../processes/process.js';
 import { startGateway } from '../../../sidecar/index.js';
+import { serve } from '../../support/serve.js';
 import { MODEL, ask, chat, cleanUp, completionBody, configOf, gate, until, world } from './world.js';
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
 /** An engine that answers each request, its first probe too, once `opened` allows it. */
 async function lateEngine(opened: () => Promise<void>) {
   let asked = 0;
-  const server = createServer((request, response) => {
+  const url = await serve((request, response) => {
     asked += 1;
     void opened().then(() => {
       response.setHeader('content-type', 'application/json');
       const models = { object: 'list', data: [{ id: MODEL, object: 'model' }] };
       response.end(JSON.stringify(request.url === '/v1/models' ? models : completionBody()));
     });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanUp(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
   });
-  return { url: `http://127.0.0.1:${portOf(server)}`, asked: () => asked };
-}
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const port = portOf(server);
-  server.close();
-  await once(server, 'close');
-  return port;
+  return { url, asked: () => asked };
 }
 
 it('starts with any time for bodies and headers, whole quarters or not', async () => {

@@ -8,10 +8,10 @@ import { configSchema } from '../../../sidecar/config/index.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../../src/index.js';
 import { cleanUp } from '../../support/clean-up.js';
-import { completion, FakeEngine, MODEL, type Answer } from './fake-engine.js';
+import { completion, FakeEngine, MODEL, modelList, type Answer } from '../../support/fake-engine.js';
 
-export * from './fake-engine.js';
 export { cleanUp };
+export { completion, completionBody, FakeEngine, MODEL, type Answer, type Seen } from '../../support/fake-engine.js';
 
 /** Gateways and engines for one test file; everything started is closed after each test. */
 
@@ -27,11 +27,9 @@ type Overrides = Readonly<Record<string, unknown>>;
 
 const agent = new Agent({ connections: 256, keepAliveTimeout: 1 });
 
-export async function fakeEngine(answer?: Answer, models?: readonly string[]): Promise<FakeEngine> {
-  const engine = await FakeEngine.start(answer, models);
-  cleanUp(() => engine.close());
-  return engine;
-}
+/** An engine that lists some models; the test defines the answers to all that is forwarded. */
+export const fakeEngine = (answer?: Answer, models: readonly string[] = [MODEL]): Promise<FakeEngine> =>
+  FakeEngine.start({ '/v1/models': modelList(models), '/health': 200 }, answer);
 
 /** An engine that holds every call until it is told to answer. */
 export async function heldEngine(answer: Answer = completion()) {

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { cleanUp } from '../gateway/world.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import { serve } from '../../support/serve.js';
 
 type Value = { stringValue?: string; intValue?: number; doubleValue?: number; boolValue?: boolean };
 type Attributes = readonly { readonly key: string; readonly value: Value }[];
@@ -39,7 +37,7 @@ export interface Receiver {
 export async function receiver(status = 200): Promise<Receiver> {
   const texts: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
-  const server = createServer((request, response) => {
+  const url = await serve((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += String(chunk)));
     request.on('end', () => {
@@ -48,16 +46,9 @@ export async function receiver(status = 200): Promise<Receiver> {
       if (status !== 0) response.writeHead(status, { 'content-type': 'application/json' }).end('{}');
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  cleanUp(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
   const requests = () => texts.map((text) => JSON.parse(text) as Request);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     texts,
     headers,
     spans: () =>

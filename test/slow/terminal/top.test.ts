@@ -24,7 +24,7 @@ async function open(url: string, options: TerminalOptions = {}, flags = '') {
 }
 
 const program = (lines: readonly string[]) =>
-  lines.filter((line) => /^(?!127\.)\S.* (running|run\+wait|waiting|idle) /.test(line));
+  lines.filter((line) => /^(?!127\.|q quit)\S.* (running|run\+wait|waiting|idle) /.test(line));
 
 describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs tmux)', () => {
   it('follows the size of its terminal', async () => {
@@ -96,8 +96,9 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
   it('scrolls by rows and pages, within the table', async () => {
     const { url } = await gateway();
     await Promise.all(Array.from({ length: 30 }, (_, at) => call(url, `p${at}`)));
-    const terminal = await open(url, { rows: 12 });
-    await terminal.shows(/30 programs {2}shown 1 to 10 /);
+    const terminal = await open(url, { rows: 13 });
+    const first = await terminal.shows(/30 programs {2}shown 1 to 10 /);
+    expect(first[12]).toMatch(/^q quit +i hide idle +arrows PgUp PgDn Home End scroll$/);
     terminal.press('Down');
     await terminal.shows(/shown 2 to 11 /);
     terminal.press('PPage');

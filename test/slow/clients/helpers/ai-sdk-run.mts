@@ -28,12 +28,12 @@ const tools = {
 };
 
 const program = new Program({ gateway, id, workflow: 'trip' });
-const named = (node: string, thread?: string) =>
-  wrapLanguageModel({ model: maitred('llama-3.1-8b'), middleware: program.middleware(node, thread) });
+const named = (thread?: string) =>
+  wrapLanguageModel({ model: maitred('llama-3.1-8b'), middleware: program.middleware(thread) });
 
-console.log((await generateText({ model: named('plan – “é”'), system: 'You plan.', prompt: 'Rome' })).text);
+console.log((await generateText({ model: named(), system: 'You plan.', prompt: 'Rome' })).text);
 const settings = {
-  model: named('work', 'worker'),
+  model: named('work – “é”'),
   system: 'You work.',
   prompt: 'Rome',
   tools,

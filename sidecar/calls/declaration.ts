@@ -1,19 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { z } from 'zod';
-import { tokens, type Work } from '../../src/index.js';
+import { z } from 'zod';
+import { tokens, type ForecastView, type Work } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
+import { countSchema } from '../config/index.js';
 import { GatewayError } from '../errors.js';
+import { checked } from '../http/checked.js';
 import { withoutField } from '../http/splice.js';
 import { valueOf } from '../identity/harnesses.js';
-import { checked } from './checked.js';
-import { TOKENS_MAX, fieldSchema, remainingSchema } from './schema.js';
-
-type Remaining = z.output<typeof remainingSchema>;
 
 const FIELD = 'maitred';
 const REMAINING = 'x-maitred-remaining';
 const WORKFLOW = 'x-maitred-workflow';
-const NODE = 'x-maitred-node';
+/** Far above any program, far below the loss of a token in a sum. */
+const TOKENS_MAX = 1e9;
+
+/** The rest of a program. `calls` is for the client's own records; engine time follows from the tokens. */
+const remainingSchema = z.strictObject({
+  calls: countSchema(0, 1e6).optional(),
+  promptTokens: countSchema(0, TOKENS_MAX),
+  outputTokens: countSchema(0, TOKENS_MAX),
+});
+type Remaining = z.output<typeof remainingSchema>;
+
+const fieldSchema = z.strictObject({ remaining: remainingSchema.optional(), workflow: z.string().optional() });
 
 /** A read body, so far as it matters here. */
 interface Read {
@@ -22,11 +31,12 @@ interface Read {
   readonly keys: ReadonlySet<string>;
 }
 
-/** The words of one call about its program's work. */
+/** The words of one call about its program. */
 export interface Declaration {
-  readonly remaining?: Remaining | undefined;
-  readonly workflow?: string | undefined;
-  readonly node?: string | undefined;
+  /** The work that is left, this call included. */
+  readonly remaining: Work | undefined;
+  /** The client's own name of such programs. */
+  readonly workflow: string | undefined;
 }
 
 /**
@@ -37,31 +47,34 @@ export interface Declaration {
  */
 export function readDeclaration(
   headers: IncomingHttpHeaders,
-  read: Read,
-): Pick<Read, 'raw' | 'keys'> & { readonly declaration?: Declaration } {
-  const [rest, workflow, node] = [REMAINING, WORKFLOW, NODE].map((name) => valueOf(headers, name));
-  const { raw, body, keys } = read;
-  const hasField = keys.has(FIELD);
-  if (!hasField && [rest, workflow, node].every((value) => value === undefined)) return read;
-  const field = hasField ? readField(body[FIELD]) : {};
-  const ofWork = {
-    remaining: field.remaining ?? (rest === undefined ? undefined : readHeader(rest)),
-    workflow: field.workflow ?? workflow,
-    node: field.node ?? node,
-  };
-  const isOfWork = Object.values(ofWork).some((value) => value !== undefined);
-  const told = isOfWork ? { declaration: ofWork } : {};
-  if (!hasField) return { raw, keys, ...told };
+  { raw, body, keys }: Read,
+): Pick<Read, 'raw' | 'keys'> & Declaration {
+  const [rest, name] = [valueOf(headers, REMAINING), valueOf(headers, WORKFLOW)];
+  const field = keys.has(FIELD) ? readField(body[FIELD]) : {};
+  const remaining = field.remaining ?? (rest === undefined ? undefined : readHeader(rest));
+  const declared = { remaining: remaining && workOf(remaining), workflow: field.workflow ?? name };
+  if (!keys.has(FIELD)) return { raw, keys, ...declared };
   const others = new Set(keys);
   others.delete(FIELD);
-  return { raw: withoutField(raw, FIELD), keys: others, ...told };
+  return { raw: withoutField(raw, FIELD), keys: others, ...declared };
 }
 
 /** The body without the field of declarations, for requests that declare nothing. */
 export const undeclared = ({ raw, keys }: Pick<Read, 'raw' | 'keys'>): Buffer =>
   keys.has(FIELD) ? withoutField(raw, FIELD) : raw;
 
-export const workOf = ({ promptTokens, outputTokens }: Remaining): Work => ({
+/**
+ * Value of `x-maitred-forecast`: the source of the program's forecast, and its length.
+ * @param forecast undefined: nothing is foreseen
+ */
+export function forecastHeader(forecast: ForecastView | undefined): string {
+  if (forecast === undefined) return 'none';
+  const { source, used, remainingMs } = forecast;
+  const rest = Number.isFinite(remainingMs) ? [`remaining-ms=${Math.round(remainingMs)}`] : [];
+  return [source, ...(used ? [] : ['unused']), ...rest].join('; ');
+}
+
+const workOf = ({ promptTokens, outputTokens }: Remaining): Work => ({
   promptTokens: tokens(promptTokens),
   outputTokens: tokens(outputTokens),
 });

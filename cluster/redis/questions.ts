@@ -1,0 +1,75 @@
+import type { GatewayId } from '../messages.js';
+
+/** Time for an answer, in milliseconds. */
+const ANSWER_MS_MAX = 1000;
+/** Questions of others that are being answered; further ones get no answer. */
+const ANSWERING_MAX = 32;
+
+export interface QuestionPorts {
+  readonly gateway: GatewayId;
+  /** This gateway's answer; '': none. */
+  readonly answer: (question: string) => Promise<string>;
+  readonly publish: (channel: string, text: string) => void;
+  /** The channel that all gateways hear, and the beginning of those that each one hears. */
+  readonly asked: string;
+  readonly answers: string;
+}
+
+interface Question {
+  readonly answers: Map<GatewayId, string>;
+  readonly awaited: Set<GatewayId>;
+  readonly end: () => void;
+}
+
+/** Questions to all other gateways, and their answers. */
+export class Questions {
+  readonly #open = new Map<number, Question>();
+  #last = 0;
+  #answering = 0;
+  /** Those that did not answer in time last time: the next question does not wait for them. */
+  readonly silent = new Set<GatewayId>();
+
+  constructor(private readonly ports: QuestionPorts) {}
+
+  ask(question: string, others: readonly GatewayId[]): Promise<ReadonlyMap<GatewayId, string>> {
+    for (const gateway of this.silent) if (!others.includes(gateway)) this.silent.delete(gateway);
+    const id = (this.#last += 1);
+    const answers = new Map<GatewayId, string>();
+    const awaited = new Set(others.filter((gateway) => !this.silent.has(gateway)));
+    if (others.length > 0) this.ports.publish(this.ports.asked, JSON.stringify([this.ports.gateway, id, question]));
+    if (awaited.size === 0) return Promise.resolve(answers);
+    return new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#open.delete(id);
+        for (const gateway of awaited) this.silent.add(gateway);
+        resolve(answers);
+      };
+      const timer = setTimeout(end, ANSWER_MS_MAX);
+      this.#open.set(id, { answers, awaited, end });
+    });
+  }
+
+  /** @throws TypeError or SyntaxError for a message that is none of ours */
+  heard(channel: string, text: string): void {
+    const [from, id, said] = JSON.parse(text) as [GatewayId, number, string];
+    if (typeof from !== 'string' || typeof id !== 'number' || typeof said !== 'string')
+      throw new TypeError('the store passed on a strange message');
+    if (channel === this.ports.asked) {
+      if (from !== this.ports.gateway) void this.#answer(from, id, said);
+      return;
+    }
+    this.silent.delete(from);
+    const question = this.#open.get(id);
+    question?.answers.set(from, said);
+    if (question?.awaited.delete(from) === true && question.awaited.size === 0) question.end();
+  }
+
+  async #answer(from: GatewayId, id: number, question: string): Promise<void> {
+    if (this.#answering === ANSWERING_MAX) return;
+    this.#answering += 1;
+    const said = await this.ports.answer(question).catch(() => '');
+    this.#answering -= 1;
+    this.ports.publish(this.ports.answers + from, JSON.stringify([this.ports.gateway, id, said]));
+  }
+}

@@ -1,0 +1,105 @@
+import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
+import type { EngineClaim } from '../messages.js';
+import type { Held, Taken } from '../shared-state.js';
+import type { Client } from './client.js';
+import type { RedisOptions } from './options.js';
+import type { ScriptName } from './scripts.js';
+import { claimText, parseClaimed, parseFound, parseHeartbeat, parseHeld, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
+
+export type Remembered = readonly [tenant: TenantId, key: string, name: string];
+
+/** In a key or a channel, a name must neither end the hash tag nor be read as two. */
+const NAME = /^[\w.:-]{1,128}$/;
+
+/** The scripts as one gateway calls them, with its pool's names of keys, two for each script, and of channels. */
+export class Store {
+  readonly #prefix: string;
+  /** Channels of one gateway, but for its name, and the one of all. */
+  readonly channels: Readonly<Record<'parts' | 'moved' | 'answers' | 'asked', string>>;
+
+  /** @throws RangeError for names that keys cannot hold */
+  constructor(
+    private readonly client: Client,
+    private readonly options: Omit<RedisOptions, 'connection'>,
+  ) {
+    const { pool, gateway } = options;
+    for (const name of [pool, gateway])
+      if (!NAME.test(name)) throw new RangeError(`not a name of a pool or gateway: ${JSON.stringify(name)}`);
+    const prefix = (this.#prefix = `maitred:{${pool}}:`);
+    this.channels = {
+      parts: `${prefix}parts:`,
+      moved: `${prefix}moved:`,
+      answers: `${prefix}answers:`,
+      asked: `${prefix}asked`,
+    };
+  }
+
+  async subscribe(): Promise<void> {
+    const { parts, moved, answers, asked } = this.channels;
+    await this.client.subscribe(...[parts, moved, answers].map((channel) => channel + this.options.gateway), asked);
+  }
+
+  /** @param live gateways, as last heard */
+  async heartbeat(live: number, hasClaims: boolean) {
+    return parseHeartbeat(await this.#onEngines('maitredHeartbeat', live, hasClaims ? '1' : '0'));
+  }
+
+  async claim(live: number, claims: readonly EngineClaim[], released: readonly EngineId[]) {
+    return parseClaimed(await this.#onEngines('maitredClaim', live, claimText(claims, released)));
+  }
+
+  leave(live: number): Promise<unknown> {
+    return this.#onEngines('maitredLeave', live, '');
+  }
+
+  async take(program: ProgramId): Promise<Taken> {
+    return parseTaken(await this.#onPrograms('maitredTake', [program, this.channels.moved]));
+  }
+
+  /** @returns the programs that another gateway owns */
+  async put(records: readonly (readonly [ProgramId, ProgramRecord])[]): Promise<ProgramId[]> {
+    const texts = records.flatMap(([program, record]) => recordArguments(program, record));
+    return parsePrograms(await this.#onPrograms('maitredPut', texts));
+  }
+
+  forget(program: ProgramId): Promise<unknown> {
+    return this.#onPrograms('maitredForget', [program]);
+  }
+
+  remember(tenant: TenantId, keysAndNames: readonly string[]): Promise<unknown> {
+    return this.#onKeys('maitredRemember', tenant, keysAndNames);
+  }
+
+  async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
+    return parseFound(await this.#onKeys('maitredFind', tenant, keys));
+  }
+
+  async hold(name: string, value: string, leaseMs: number): Promise<Held> {
+    const key = `holds:${name}`;
+    return parseHeld(await this.#run('maitredHold', [key, key], [this.options.gateway, value, `${leaseMs}`]));
+  }
+
+  #onEngines(script: ScriptName, live: number, text: string): Promise<unknown> {
+    const { gateway, leaseMs, settleMs } = this.options;
+    const texts = [gateway, this.channels.parts, `${leaseMs}`, `${settleMs}`, `${live}`, text];
+    return this.#run(script, ['gateways', 'engines'], texts);
+  }
+
+  #onPrograms(script: ScriptName, texts: readonly string[]): Promise<unknown> {
+    const { gateway, programsMs, programsMax } = this.options;
+    return this.#run(script, ['programs:young', 'programs:old'], [`${programsMs}`, `${programsMax}`, gateway, ...texts]);
+  }
+
+  #onKeys(script: ScriptName, tenant: TenantId, texts: readonly string[]): Promise<unknown> {
+    const { keysMs, keysMax } = this.options;
+    return this.#run(script, [`keys:young:${tenant}`, `keys:old:${tenant}`], [`${keysMs}`, `${keysMax}`, ...texts]);
+  }
+
+  /** The commands of one tick go out with one write. */
+  async #run(script: ScriptName, keys: readonly string[], texts: readonly string[]): Promise<unknown> {
+    const { stream } = this.client;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+    return this.client[script](...keys.map((key) => this.#prefix + key), ...texts);
+  }
+}

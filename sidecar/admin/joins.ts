@@ -1,0 +1,54 @@
+import type { WaitCause } from '../../src/index.js';
+import { ENDED_MAX } from '../watch/known-programs.js';
+import type { EndedPrograms, PastCallList, Program, ProgramPage, Queue } from './answers.js';
+import type { ProgramQuery } from './query.js';
+
+/* The answers of several gateways as one. */
+
+export function joinQueues(all: readonly [Queue, ...Queue[]]): Queue {
+  return all.reduce((sum, each) => ({
+    waiting: sum.waiting + each.waiting,
+    limit: sum.limit + each.limit,
+    longest_wait_seconds: Math.max(sum.longest_wait_seconds, each.longest_wait_seconds),
+    waiting_for: Object.fromEntries(
+      Object.entries(sum.waiting_for).map(([cause, calls]) => [cause, calls + each.waiting_for[cause as WaitCause]]),
+    ) as Queue['waiting_for'],
+    levels: sum.levels.map((level, at) => ({ ...level, waiting: level.waiting + (each.levels[at]?.waiting ?? 0) })),
+  }));
+}
+
+/** @param all pages from the first row on, in the same order; a program with calls at several gateways is on several */
+export function joinPages({ limit, offset, sort }: ProgramQuery, all: readonly ProgramPage[]): ProgramPage {
+  const rows = new Map<string, Program>();
+  for (const row of all.flatMap(({ programs }) => programs)) {
+    const known = rows.get(row.key);
+    if (known === undefined || known.current_wait_seconds < row.current_wait_seconds) rows.set(row.key, row);
+  }
+  const twice = all.reduce((sum, { programs }) => sum + programs.length, -rows.size);
+  return {
+    programs: [...rows.values()].sort(orderOf(sort)).slice(offset, offset + limit),
+    total: all.reduce((sum, { total }) => sum + total, -twice),
+    limit,
+    offset,
+  };
+}
+
+/** The order of rows by one of their fields, as `readSort` has it for the table; without one, of their creation. */
+function orderOf(sort = '-age_seconds'): (a: Program, b: Program) => number {
+  const sign = sort.startsWith('-') ? -1 : 1;
+  const field = sort.replace('-', '') as 'age_seconds';
+  return (a, b) => sign * (a[field] - b[field]) || rank(a) - rank(b) || (a.key < b.key ? -1 : 1);
+}
+
+const rank = ({ state }: Program): number => ['waiting', 'running', 'idle'].indexOf(state);
+
+/** Of a program that was at several gateways, the last end counts. */
+export function joinEnded(all: readonly EndedPrograms[]): EndedPrograms {
+  const rows = all.flatMap(({ programs }) => programs).sort((a, b) => b.ended_at - a.ended_at);
+  const keys = rows.map(({ key }) => key);
+  return { programs: rows.filter(({ key }, at) => keys.indexOf(key) === at).slice(0, ENDED_MAX) };
+}
+
+export function joinCalls(all: readonly PastCallList[]): PastCallList {
+  return { calls: all.flatMap(({ calls }) => calls).sort((a, b) => a.arrived_at - b.arrived_at) };
+}

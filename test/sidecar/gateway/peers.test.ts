@@ -1,0 +1,160 @@
+import { createParser } from 'eventsource-parser';
+import { describe, expect, it } from 'vitest';
+import { gatewayId } from '../../../cluster/index.js';
+import type {
+  EndedPrograms,
+  History,
+  Program,
+  ProgramPage,
+  Queue,
+  TotalsAnswer,
+} from '../../../sidecar/admin/answers.js';
+import { noRedis, RedisServer } from '../../support/redis.js';
+import { Desk } from '../../support/shared-desk.js';
+import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, open, until, world, type World } from './world.js';
+
+const PATIENCE_MS = 60_000;
+const TOKEN = { authorization: 'Bearer operator' };
+
+const get = async <T>({ adminUrl }: World, path: string, headers = TOKEN): Promise<T> => {
+  const got = await ask(adminUrl + path, { headers });
+  expect(got.status, path).toBe(200);
+  return got.json() as T;
+};
+
+/** Two gateways in front of an engine that runs one call at a time, and holds it until told. */
+async function two() {
+  const store = await RedisServer.start();
+  cleanUp(() => store.stop());
+  const { engine, open: release } = await heldEngine();
+  const start = (gateway: string) =>
+    world([], {
+      engines: [{ url: engine.url, kind: 'openai', id: 'e', window: 1 }],
+      admin: { port: 0, token: 'operator' },
+      auth: { keys: keysOf('t', 'u') },
+      admission: { batching: 'none', gate: 0 },
+      // A busy machine makes no operation late.
+      cluster: { url: store.path, pool: 'p', gateway, limitMs: 1000, heartbeatMs: 100, leaseMs: 60_000 },
+    });
+  const gateways = [await start('a'), await start('b')] as const;
+  for (const gateway of gateways)
+    await until(async () => {
+      const { cluster } = await get<{ cluster: { standing: string; live: number } }>(gateway, '/gateway');
+      return cluster.standing === 'shared' && cluster.live === 2;
+    }, PATIENCE_MS);
+  return { store, gateways, release };
+}
+
+const call = ({ url }: World, program: string, tenant = 't') => chat(url, {}, { ...named(program), ...bearer(tenant) });
+const page = (gateway: World, query = '') => get<ProgramPage>(gateway, `/programs${query}`);
+const waiting = async (gateway: World, calls: number) =>
+  until(async () => (await get<Queue>(gateway, '/queue')).waiting === calls, PATIENCE_MS);
+
+describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
+  it('each show the programs, waits, calls and times of all of them', async () => {
+    const { gateways, release } = await two();
+    const [a, b] = gateways;
+    const first = call(a, 'p1');
+    await until(async () => (await page(a)).programs[0]?.state === 'running', PATIENCE_MS);
+    const others = [call(a, 'p2'), call(b, 'p3'), call(b, 'p3', 'u')];
+    for (const gateway of gateways) await waiting(gateway, 3);
+
+    const seen: ProgramPage[] = [];
+    for (const gateway of gateways) seen.push(await page(gateway, '?sort=-age_seconds'));
+    for (const { programs, total } of seen) {
+      expect(total).toBe(4);
+      expect(programs.map(({ key }) => key)).toEqual(expect.arrayContaining(['t:p1', 't:p2', 't:p3', 'u:p3']));
+      const where = Object.fromEntries(programs.map((row) => [row.key, row.gateway?.split('.')[0]]));
+      expect(where).toEqual({ 't:p1': 'a', 't:p2': 'a', 't:p3': 'b', 'u:p3': 'b' });
+    }
+    // Pages go through all of them, in one order.
+    const pages = [];
+    for (const offset of [0, 1, 2, 3])
+      pages.push(...(await page(a, `?sort=age_seconds&limit=1&offset=${offset}`)).programs);
+    expect(pages.map(({ key }) => key).sort()).toEqual(['t:p1', 't:p2', 't:p3', 'u:p3']);
+    expect(pages.map((row) => row.age_seconds)).toEqual(pages.map((row) => row.age_seconds).sort((x, y) => x - y));
+    expect((await page(a, '?tenant=u')).programs.map(({ key }) => key)).toEqual(['u:p3']);
+    expect((await page(a, '?state=running')).programs.map(({ key }) => key)).toEqual(['t:p1']);
+    expect((await ask(`${a.adminUrl}/programs?sort=nothing`, { headers: TOKEN })).status).toBe(400);
+
+    const why = await get<{ text: string; program: Program }>(a, '/programs/p3/explain?tenant=u');
+    expect(why.program).toMatchObject({ key: 'u:p3', current_wait_cause: 'window' });
+    expect(why.text).toContain(`It is at the gateway ${why.program.gateway}.`);
+    expect((await get<Program>(a, '/programs/t:p3')).gateway).toBe(why.program.gateway);
+    expect((await ask(`${a.adminUrl}/programs/nothing/explain`, { headers: TOKEN })).status).toBe(404);
+
+    release();
+    for (const { status } of await Promise.all([first, ...others])) expect(status).toBe(200);
+    for (const gateway of gateways) {
+      expect((await get<TotalsAnswer>(gateway, '/totals')).queue_seconds.count).toBe(4);
+      const { queue_seconds: queued } = await get<History>(gateway, '/history');
+      expect(queued.count.reduce((sum, calls) => sum + calls, 0)).toBe(4);
+      expect((await get<{ calls: unknown[] }>(gateway, '/programs/t:p3/calls')).calls).toHaveLength(1);
+    }
+    // The end is told to either of them.
+    for (const { status } of [
+      await ask(`${a.adminUrl}/programs/t:p3/end`, { method: 'POST', headers: TOKEN }),
+      await ask(`${a.url}/programs/p3/end`, { method: 'POST', headers: bearer('u') }),
+    ])
+      expect(status).toBe(200);
+    for (const gateway of gateways) await until(async () => (await page(gateway)).total === 2, PATIENCE_MS);
+    expect((await ask(`${b.url}/programs/p1/end`, { method: 'POST', headers: bearer('u') })).status).toBe(404);
+  });
+
+  it('have a program once, where its last call ran', async () => {
+    const { gateways, release } = await two();
+    const [a, b] = gateways;
+    release();
+    await call(a, 'p');
+    await call(b, 'p');
+    for (const gateway of gateways)
+      await until(async () => {
+        const { programs } = await page(gateway);
+        return programs.length === 1 && programs[0]?.gateway?.startsWith('b.') === true;
+      }, PATIENCE_MS);
+    expect((await get<Program>(a, '/programs/p')).gateway).toMatch(/^b\./);
+    const { calls } = await get<{ calls: { arrived_at: number }[] }>(a, '/programs/t:p/calls');
+    expect(calls).toHaveLength(2);
+    expect(calls[0]!.arrived_at).toBeLessThanOrEqual(calls[1]!.arrived_at);
+    await ask(`${b.adminUrl}/programs/p/end`, { method: 'POST', headers: TOKEN });
+    await until(async () => (await get<EndedPrograms>(a, '/ended')).programs.length === 1, PATIENCE_MS);
+  });
+
+  it('stream the same to the page, name one that does not answer, and show nothing without the token', async () => {
+    const { store, gateways, release } = await two();
+    const [a, b] = gateways;
+    release();
+    await call(b, 'p');
+    const mute = gatewayId('mute');
+    const connection = { url: store.path };
+    const desk = await Desk.inRedis({
+      connection,
+      pool: 'p',
+      gateway: mute,
+      answer: () => new Promise(() => undefined),
+    });
+    cleanUp(async () => {
+      await desk.shared.leave();
+    });
+    await until(async () => (await get<{ cluster: { live: number } }>(a, '/gateway')).cluster.live === 3, PATIENCE_MS);
+    const response = await open(`${a.adminUrl}/stream?program=t%3Ap&ended`, { headers: TOKEN });
+    cleanUp(() => Promise.resolve(response.body.destroy()));
+    const last: Record<string, unknown> = {};
+    const parser = createParser({ onEvent: ({ event = '', data }) => void (last[event] = JSON.parse(data)) });
+    response.body.on('data', (chunk: Buffer) => parser.feed(chunk.toString()));
+    await until(() => Promise.resolve('programs' in last), PATIENCE_MS);
+    expect(last).toMatchObject({
+      gateway: { cluster: { live: 3, silent: ['mute'] } },
+      queue: { waiting: 0 },
+      totals: { queue_seconds: { count: 1 } },
+      programs: { total: 1, programs: [{ key: 't:p' }] },
+      program: { key: 't:p' },
+      ended: { programs: [] },
+    });
+    expect((last['calls'] as { calls: unknown[] }).calls).toHaveLength(1);
+    for (const path of ['/programs', '/queue', '/programs/p', '/programs/p/explain', '/ended', '/stream']) {
+      expect((await ask(a.adminUrl + path)).status).toBe(401);
+      expect((await ask(a.url + path, { headers: bearer('t') })).status, path).toBe(404);
+    }
+  });
+});
