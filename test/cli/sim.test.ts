@@ -166,7 +166,7 @@ describe('maitred sim', () => {
 
   it('names the load that would tell more, where nothing waits and where the queue only grows', async () => {
     const adviceAt = async (...load: string[]) =>
-      (await json('--workload', 'react', '--programs', '40', '--kv-tokens', '20000', '--policy', 'plas', ...load))
+      (await json('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', ...load))
         .document.advice;
     const [idle] = await adviceAt('--concurrency', '1');
     expect(idle).toMatch(/^No call ever waited.*--concurrency above 1\.$/);
