@@ -8,6 +8,9 @@ const ALONE = ['test/campaign/**/*.test.ts', 'test/fuzz/**/*.test.ts'];
 
 export default defineConfig({
   test: {
+    // The first is a line for each file, the second what was skipped: names say why.
+    reporters: ['default', './test/support/skipped-reporter.ts'],
+    slowTestThreshold: 30_000,
     exclude: ['test/slow/**'],
     testTimeout: 60_000,
     // Left to itself it keeps one core for its own work, which on two makes the suite half as fast.

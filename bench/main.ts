@@ -53,7 +53,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   gap: { run: benchGap, quickSeconds: 20 },
   room: { run: benchRoom, quickSeconds: 20 },
   teola: { run: benchTeola, quickSeconds: 2 },
-  large: { run: benchLarge, quickSeconds: 5 },
+  large: { run: benchLarge, quickSeconds: 15 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };
 

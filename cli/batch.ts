@@ -1,16 +1,30 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { PASSES, planOf, sharedTokens, type Outline, type Pass, type Plan } from '../plans/index.js';
+import { FaultyBatch, PASSES, planOf, sharedTokens, type Outline, type Plan } from '../plans/index.js';
 import { inSlices, readOutlines } from '../sidecar/batches/input.js';
+import { ConfigError } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
-import { fail, LIMITS, URLS } from './batch/file.js';
 import { runBatch, type RunOptions } from './batch/run.js';
 import { checkReadable, checkWritable } from './files.js';
 import { names, numberFrom } from './options.js';
 import { stoppable } from './signals.js';
 
+/** Far above any batch: the machine's memory is the limit. */
+const LIMITS = { linesMax: 1_000_000, lineBytes: 33_554_432 };
+
 const without = () => names('--without <passes>', 'passes of the plan to leave out', PASSES);
-const passesOf = (left: readonly string[] = []): readonly Pass[] => PASSES.filter((pass) => !left.includes(pass));
+const limitsOf = (left: readonly string[] = []) => ({ ...LIMITS, passes: PASSES.filter((pass) => !left.includes(pass)) }); // prettier-ignore
+
+/** @throws ConfigError for the faults of a batch's file */
+async function naming<T>(file: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof FaultyBatch)) throw error;
+    const origin = (line: number | null) => (line === null ? file : `${file}:${line}`);
+    throw new ConfigError(error.problems.map(({ line, message }) => ({ path: '', message, origin: origin(line) })));
+  }
+}
 
 /** `maitred batch`: batches of calls, run against any server, or only planned. */
 export function addBatchCommand(program: Command): void {
@@ -32,7 +46,7 @@ export function addBatchCommand(program: Command): void {
       if (!resume && existsSync(path)) run.error(`${path} exists: give --resume to go on with it, or another --out`);
     }
     if (!URL.canParse(target) || !/^https?:/.test(target)) run.error(`--target: ${target} is no URL of a server`);
-    await stoppable((signal) => runBatch(file, options, passesOf(options.without), signal));
+    await stoppable((signal) => naming(file, () => runBatch(file, options, limitsOf(options.without), signal)));
   });
   const plan = batch
     .command('plan')
@@ -42,10 +56,9 @@ export function addBatchCommand(program: Command): void {
     .addOption(without());
   plan.action(async (file: string, { json, without: left }: { readonly json?: true; readonly without?: string[] }) => {
     checkReadable(plan, file);
-    const read = await readOutlines(file, URLS, LIMITS);
-    const outlines = 'outlines' in read ? read.outlines : fail(file, read);
-    const planned = await inSlices(planOf(outlines, passesOf(left)));
-    if (!('order' in planned)) return fail(file, planned);
+    const limits = limitsOf(left);
+    const outlines = await naming(file, () => readOutlines(file, limits));
+    const planned = await naming(file, () => inSlices(planOf(outlines, limits.passes)));
     const text = json ? JSON.stringify(asJson(outlines, planned)) : plain(asText(outlines, planned));
     process.stdout.write(`${text}\n`);
   });

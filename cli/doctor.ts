@@ -77,15 +77,21 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
   }
 }
 
-/** Two lines a finding: what was found, and what to do. */
+const LEVELS = ['broken', 'warning', 'note', 'ok'] as const;
+
+/** How many findings there are of each level; then each, the worst first, with what to do. */
 function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
-  const lines = folded(findings).map(({ level, subject, found, advice }) => {
-    const texts = [`${subject}: ${found}`, ...(advice === undefined ? [] : [`-> ${advice}`])];
-    const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS));
-    return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
-  });
-  return `${lines.join('\n')}\n`;
+  const counts = LEVELS.map((level) => ({ level, count: findings.filter((each) => each.level === level).length }));
+  const sum = counts.filter(({ count }) => count > 0).map(({ level, count }) => `${count} ${level}`);
+  const lines = folded(findings)
+    .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
+    .map(({ level, subject, found, advice }) => {
+      const texts = [`${subject}: ${found}`, ...(advice === undefined ? [] : [`-> ${advice}`])];
+      const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS));
+      return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
+    });
+  return `${sum.join(', ')}\n\n${lines.join('\n')}\n`;
 }
 
 /** Equal findings on several subjects, such as all engines, as one. */

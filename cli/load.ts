@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { LoadError, runLoad, type LoadErrorCode, type LoadProgress } from '../loadtest/index.js';
-import { makeReporter, type LoadDocument } from '../loadtest/report/index.js';
+import { makeReporter, summaryOf, writeReport, type LoadDocument } from '../loadtest/report/index.js';
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
-import { readLoad } from './load/read-load.js';
-import { Interrupted, untilStopped } from './signals.js';
+import { readLoads, type Load } from './load/read-load.js';
+import { sweep, type Play } from './load/sweep.js';
+import { Interrupted, stoppable } from './signals.js';
 import { besideSubcommands } from './subcommands.js';
 import { complain, Faults } from './trace-file.js';
 
@@ -20,21 +21,32 @@ export function addLoadCommand(program: Command): void {
 
 async function run(command: Command, flags: LoadFlags): Promise<void> {
   const faults = new Faults();
-  const load = await readLoad(command, flags, faults);
-  const reporter = makeReporter({ ...load.report, out: process.stdout, err: process.stderr });
-  const stop = new AbortController();
+  const loads = await readLoads(command, flags, faults);
+  const [first] = loads;
+  const play = (load: Load, signal: AbortSignal) => playOne(command, flags, load, signal);
+  const early = new Interrupted('stopped before the first program was sent');
+  const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
+  const stopped = documents.find(({ complete }) => !complete);
+  if (stopped !== undefined) throw new Interrupted(`stopped with ${stopped.programs_unfinished} programs under way`);
+  const faulty = documents.map(faultOf);
+  if (faulty.every((fault) => fault !== undefined)) throw new Error(faulty[0]);
+  const { source } = first;
+  if (source.type === 'trace') faults.check(source.file, source.programs.length, false);
+}
+
+async function single(load: Load, play: Play, signal: AbortSignal): Promise<LoadDocument[]> {
+  const document = await play(load, signal);
+  await writeReport(load.report, (width) => `${load.title}\n\n${summaryOf(document, width)}`, document);
+  return [document];
+}
+
+async function playOne(command: Command, { quiet }: LoadFlags, load: Load, signal: AbortSignal): Promise<LoadDocument> {
+  const reporter = makeReporter(load.report);
   const told = {
     onProgress: (progress: LoadProgress) => reporter.progress(progress),
-    ...(!flags.quiet && { onWarning: (warning: string) => complain(`warning: ${warning}`) }),
+    ...(!quiet && { onWarning: (warning: string) => complain(`warning: ${warning}`) }),
   };
-  const ended = runLoad({ ...load.options, ...told }, reporter, stop.signal);
-  const stopped = untilStopped({
-    stop: async () => {
-      stop.abort(new Interrupted('stopped before the first program was sent'));
-      await ended;
-    },
-  });
-  await Promise.race([ended, stopped]).catch((error: unknown) => {
+  const summary = await runLoad({ ...load.options, ...told }, reporter, signal).catch((error: unknown) => {
     if (!(error instanceof LoadError)) throw error;
     // A target may echo the key that it was sent.
     const { apiKey } = load.options;
@@ -42,17 +54,13 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
     if (USAGE.has(error.code)) command.error(message);
     throw new LoadError(error.code, message);
   });
-  const summary = await ended;
-  const document = await reporter.finish(summary);
-  if (!summary.complete) throw new Interrupted(`stopped with ${summary.programsUnfinished} programs under way`);
-  judge(document);
-  if (load.source.type === 'trace') faults.check(load.source.file, load.source.programs.length, false);
+  return reporter.report(summary);
 }
 
-/** @throws Error for a run that counts as a failure, although it was measured */
-function judge({ slo, targets }: LoadDocument): void {
+/** Why a run counts as a failure, although it was measured. */
+function faultOf({ slo, targets }: LoadDocument): string | undefined {
   const missed = slo.filter(({ met }) => !met);
-  if (missed.length > 0) throw new Error(`missed: ${missed.map(({ expression }) => expression).join(', ')}`);
+  if (missed.length > 0) return `missed: ${missed.map(({ expression }) => expression).join(', ')}`;
   const failed = targets.find(({ programs, completed }) => programs > 0 && completed === 0);
-  if (failed !== undefined) throw new Error(`no program of ${failed.programs} completed at ${failed.url}`);
+  return failed && `no program of ${failed.programs} completed at ${failed.url}`;
 }

@@ -46,14 +46,15 @@ export function untilStopped({ stop, reload, until }: SignalActions): Promise<vo
 
 /**
  * The result of the work. A first signal asks it to end early, by its AbortSignal.
+ * @param reason of the abort
  * @throws Error at a second signal, without waiting for it; and what the work throws.
  */
-export async function stoppable<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function stoppable<T>(work: (signal: AbortSignal) => Promise<T>, reason?: Error): Promise<T> {
   const stop = new AbortController();
   const ended = work(stop.signal);
   const stopped = untilStopped({
     stop: async () => {
-      stop.abort();
+      stop.abort(reason);
       await ended;
     },
     until: ended,

@@ -1,8 +1,6 @@
-import { graphOf, type Graph, type Outline } from './graph.js';
-import type { BatchLine, Problem } from './lines.js';
-import { originalsOf, requestOf } from './merge.js';
-import { orderOf, sharedBlocks } from './order.js';
-import { BLOCK_TOKENS, hashesOf, promptOf } from './prompt.js';
+import { graphOf, paced, type Graph } from './graph.js';
+import { orderOf } from './order.js';
+import { BLOCK_TOKENS, type Outline } from './outline.js';
 
 /** Passes that a plan can do without: `merge` asks equal lines once, `order` puts shared beginnings side by side. */
 export const PASSES = ['merge', 'order'] as const;
@@ -16,36 +14,42 @@ export interface Plan extends Graph {
   readonly originals: Uint32Array;
 }
 
-/** Assumed length of an answer without a limit. */
-const OUTPUT_TOKENS = 256;
-
-/** Tokens are those of one call. */
-export function outlineOf(line: BatchLine, number: number): Outline {
-  const { body, customId, needs, each } = line;
-  const { blocks, tokens: promptTokens } = promptOf(line);
-  const limits = [body['max_completion_tokens'], body['max_output_tokens'], body['max_tokens']];
-  const limit = limits.find((given) => typeof given === 'number' && given >= 0 && Number.isFinite(given));
-  const outputTokens = line.url.endsWith('/embeddings') ? 0 : ((limit as number | undefined) ?? OUTPUT_TOKENS);
-  const asked = requestOf(line);
-  const request = asked === undefined ? undefined : hashesOf(asked, asked.length)[0];
-  return { customId, line: number, needs, calls: each?.max ?? 1, request, blocks, promptTokens, outputTokens };
+/**
+ * The plan of a batch.
+ * @yields often, so that the caller may do other work in between
+ * @throws FaultyBatch
+ */
+export function* planOf(lines: readonly Outline[], passes: readonly Pass[] = PASSES): Generator<void, Plan> {
+  const graph = yield* graphOf(lines);
+  const own = Uint32Array.from(lines.keys());
+  const originals = passes.includes('merge') ? yield* originalsOf(lines, graph) : own;
+  const blocks = lines.map((line) => line.blocks);
+  const order = passes.includes('order') ? yield* orderOf(blocks, graph.critical) : own;
+  return { ...graph, originals, order };
 }
 
 /**
- * The plan of a batch, or the problems of its graph.
- * @yields often, so that the caller may do other work in between
+ * For each line the first that asks the same, mostly the line itself: only that one need be asked (Helium's common
+ * subexpressions). Requests are compared by their hashes, so whoever copies an answer compares the texts.
  */
-export function* planOf(
-  lines: readonly Outline[],
-  passes: readonly Pass[] = PASSES,
-): Generator<void, Plan | readonly Problem[]> {
-  const graph = yield* graphOf(lines);
-  if (!('needs' in graph)) return graph;
-  const own = Uint32Array.from(lines, (_, index) => index);
-  const originals = passes.includes('merge') ? yield* originalsOf(lines, graph.needs, graph.sorted) : own;
-  const blocks = lines.map((line) => line.blocks);
-  const order = passes.includes('order') ? yield* orderOf({ blocks, critical: graph.critical }) : own;
-  return { ...graph, originals, order };
+function* originalsOf(lines: readonly Outline[], { needs, sorted }: Graph): Generator<void, Uint32Array> {
+  const originals = Uint32Array.from(lines.keys());
+  const firsts = new Map<string, number>();
+  yield* paced(sorted, (index) => {
+    const { request } = lines[index] ?? {};
+    if (request === undefined) return;
+    const key = [request, ...(needs[index] ?? []).map((need) => originals[need])].join();
+    const first = firsts.get(key);
+    if (first === undefined) firsts.set(key, index);
+    else originals[index] = first;
+  });
+  return originals;
+}
+
+/** Blocks at the beginning of both. */
+export function sharedBlocks(a: Float64Array, b: Float64Array): number {
+  const end = a.findIndex((block, at) => block !== b[at]);
+  return end < 0 ? a.length : end;
 }
 
 /** Tokens at the beginnings of prompts that the call before has too, in this order. */
@@ -54,8 +58,7 @@ export function sharedTokens(lines: readonly Outline[], order: Iterable<number>)
   let before: Outline | undefined;
   for (const index of order) {
     const line = lines[index];
-    if (line === undefined) continue;
-    if (before !== undefined) tokens += BLOCK_TOKENS * sharedBlocks(before.blocks, line.blocks);
+    if (before && line) tokens += BLOCK_TOKENS * sharedBlocks(before.blocks, line.blocks);
     before = line;
   }
   return tokens;

@@ -40,7 +40,9 @@ async function check(name, [script, ...args]) {
   return status === 0;
 }
 
-process.stderr.write('maitred: lints and checks types, then tests; this takes minutes\n');
+process.stderr.write(
+  'maitred: lints and checks types, then tests, a line for each file; all of it takes some minutes\n',
+);
 const results = await Promise.all(
   LANES.map(async (lane) => {
     let ok = true;

@@ -31,7 +31,7 @@ const args = [
 ];
 
 /** The outcome in words. @param document of `maitred sim --json` */
-function told({ settings, runs, ratios }) {
+function told({ settings, runs }) {
   const presets = settings.varied?.preset ?? [settings.preset];
   const policies = [...new Set(runs.map(({ policy }) => policy))];
   const mean = (preset, policy, of) => {
@@ -44,30 +44,29 @@ function told({ settings, runs, ratios }) {
     NAMES[policy] ?? policy,
     `${Math.round(seconds(policy))} s`,
     policy === policies[0] ? '' : `${times(policy)} faster`,
+    ...['p50', 'p99'].map((each) => `${figure(mean(presets[0], policy, (run) => run.ttft_seconds[each]))} s`),
     `${Math.round(100 * mean(presets[0], policy, (run) => run.prefix_hit_rate))} %`,
   ]);
   const last = policies.at(-1);
   const others = presets.slice(1).map((preset) => `${times(last, preset)} with ${preset}`);
-  const outcome = ratios.find(
-    ({ policy, settings: own }) => policy === last && (own?.preset ?? presets[0]) === presets[0],
-  );
   return [
-    ...table([['', 'an agent takes', '', 'of its prompts found in the cache'], ...rows]),
+    ...table([['', 'agent time', '', 'first token', 'its p99', 'cached'], ...rows]),
     '',
     ...(others.length > 0 ? [`Other engines: ${others.join(', ')}.`] : []),
-    ...(outcome === undefined ? [] : [`In detail: ${outcome.outcome.replace(/^On [^,]+, /, '')}`]),
   ];
 }
 
 const NAMES = {
   'pass-through': 'no scheduling',
-  'fcfs-window': 'no more agents than the caches hold',
-  plas: 'and the shortest rest first (maitred)',
+  'fcfs-window': 'gate: only what caches hold',
+  plas: 'gate and order (maitred)',
 };
+
+const figure = (value) => (value < 10 ? value.toPrecision(2) : Math.round(value));
 
 function table(rows) {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
-  return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('   ').trimEnd()); // prettier-ignore
+  return rows.map((row) => row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]) : cell.padStart(widths[at]))).join('  ').trimEnd()); // prettier-ignore
 }
 
 const isPlain = isGiven('--json', '--help', '-h');

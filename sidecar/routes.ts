@@ -47,7 +47,7 @@ export function clientRoutes(context: Context, ready: Promise<void>): Routes {
     },
   };
   const { batches } = context;
-  const files = batches && batchHandlers(() => context.config, batches, new Set(SCHEDULED.keys()));
+  const files = batches && batchHandlers(() => context.config, batches);
   for (const [path, handlers] of Object.entries(files ?? {})) {
     routes[path] = Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, client(handler)]));
   }

@@ -1,6 +1,6 @@
 import { makeRandom, printTable, show } from '../numbers.js';
 import { load } from '../packages.js';
-import { ranksOf, sharedBlocks } from './orders.js';
+import { ranksOf, sharedBy } from './orders.js';
 import { jobOf, type Job } from './play.js';
 import { fileOf, WORKFLOWS, type Workflow } from './workflows.js';
 
@@ -32,7 +32,7 @@ function costsOf(job: Job): Costs {
     count: outlines.length,
     usage: (before, call) => {
       const { promptTokens = 0, outputTokens = 0 } = outlines[call] ?? {};
-      const computed = promptTokens - (before < 0 ? 0 : sharedBlocks(job, before, call) * BLOCK_TOKENS);
+      const computed = promptTokens - (before < 0 ? 0 : sharedBy(job, before, call) * BLOCK_TOKENS);
       return (outputTokens * computed + (outputTokens * (outputTokens + 1)) / 2) / CACHE_TOKENS;
     },
     delay: (call) => outlines[call]?.outputTokens ?? 0,

@@ -1,13 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, openAsBlob, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readInput } from '../../sidecar/batches/input.js';
+import { MODEL } from '../gateway/bodies.js';
+import { Stage } from '../gateway/stage.js';
 import { printTable, show } from '../numbers.js';
 import { textOf } from './workflows.js';
 
-/** A batch of the most lines, each of about 1,000 tokens, read, checked and planned: memory, and the longest stall meanwhile. */
+/**
+ * A batch of the most lines, each of about 1,000 tokens: read, checked and planned, with the longest stall meanwhile, and run by a
+ * gateway at full speed. Memory of both.
+ */
 
 const LINES = 50_000;
 const TOKENS = 1000;
@@ -24,12 +30,41 @@ async function writeLines(path: string, lines: number, kind: keyof typeof KINDS)
   for (let at = 0; at < lines; at++) {
     const system = { role: 'system', content: textOf(`group ${at % 50}`, TOKENS / 5) };
     const user = { role: 'user', content: textOf(`line ${at}`, (4 * TOKENS) / 5) };
-    const body = { model: 'm', temperature, messages: [system, user] };
+    const body = { model: MODEL, temperature, messages: [system, user] };
     await file.write(
       `${JSON.stringify({ custom_id: `l${at}`, method: 'POST', url: URL, body, ...KINDS[kind](at) })}\n`,
     );
   }
   await file.close();
+}
+
+/** @returns megabytes of a gateway before and at most, and the seconds that the batch takes */
+async function runWhole(path: string, folder: string): Promise<readonly [number, number, number]> {
+  const stage = new Stage();
+  try {
+    await stage.open();
+    const gateway = await stage.startGateway({ batches: { folder } });
+    const before = gateway.rssBytes() ?? NaN;
+    const ask = async (where: string, init?: RequestInit) =>
+      (await (await fetch(`${gateway.url}/v1/${where}`, init)).json()) as {
+        readonly id: string;
+        readonly status: string;
+      };
+    const form = new FormData();
+    form.append('purpose', 'batch');
+    form.append('file', await openAsBlob(path), 'lines.jsonl');
+    const { id: input } = await ask('files', { method: 'POST', body: form });
+    const startedAt = performance.now();
+    const body = JSON.stringify({ input_file_id: input, endpoint: URL, completion_window: '24h' });
+    const headers = { 'content-type': 'application/json' };
+    let batch = await ask('batches', { method: 'POST', headers, body });
+    for (; ['validating', 'in_progress', 'finalizing'].includes(batch.status); batch = await ask(`batches/${batch.id}`))
+      await sleep(200);
+    if (batch.status !== 'completed') throw new Error(`the batch is ${batch.status}`);
+    return [before / MB, (gateway.peakBytes() ?? NaN) / MB, (performance.now() - startedAt) / 1000];
+  } finally {
+    await stage.close();
+  }
 }
 
 export async function benchLarge(quick: boolean): Promise<void> {
@@ -43,12 +78,14 @@ export async function benchLarge(quick: boolean): Promise<void> {
     const sampling = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5);
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
-    const input = await readInput(path, new Set([URL]), { linesMax: LINES, lineBytes: MB });
+    await readInput(path, { linesMax: LINES, lineBytes: MB });
     delay.disable();
     clearInterval(sampling);
-    if (!('order' in input)) throw new Error(input[0]?.message);
     rows.push([kind, show(before / MB), show(peak / MB), show(delay.max / 1e6)]);
   }
-  rmSync(folder, { recursive: true });
   printTable(['lines', 'MB before', 'MB at most', 'longest stall, ms'], rows);
+  await writeLines(join(folder, 'lines'), quick ? LINES / 10 : LINES, 'alone');
+  const whole = await runWhole(join(folder, 'lines'), join(folder, 'batches'));
+  rmSync(folder, { recursive: true });
+  printTable(['a whole run', 'MB before', 'MB at most', 'seconds'], [['alone', ...whole.map((value) => show(value))]]);
 }

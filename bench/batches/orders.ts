@@ -1,5 +1,8 @@
+import { sharedBlocks } from '../../plans/index.js';
 import { makeRandom } from '../numbers.js';
 import type { Job, Order } from './play.js';
+
+const NONE = new Float64Array();
 
 /** The ready line with the least number. */
 function least(ready: Iterable<number>, of: (index: number) => number): number | undefined {
@@ -46,12 +49,8 @@ const operators = once(({ files }) => {
 });
 
 /** Blocks that the prompts of two lines begin with in common. */
-export function sharedBlocks({ outlines }: Job, a: number, b: number): number {
-  const [x, y] = [outlines[a]?.blocks ?? [], outlines[b]?.blocks ?? []];
-  let blocks = 0;
-  while (blocks < x.length && blocks < y.length && x[blocks] === y[blocks]) blocks++;
-  return blocks;
-}
+export const sharedBy = ({ outlines }: Job, a: number, b: number): number =>
+  sharedBlocks(outlines[a]?.blocks ?? NONE, outlines[b]?.blocks ?? NONE);
 
 /** Orders of the papers' comparisons, and that of the plan. */
 export const ORDERS: Readonly<Record<string, Order>> = {
@@ -80,7 +79,7 @@ export const ORDERS: Readonly<Record<string, Order>> = {
     return next === undefined || inFlight.some((index) => of(index) !== of(next)) ? undefined : next;
   },
   'longest shared prefix': (job, { ready, last }) =>
-    last === undefined ? least(ready, (index) => index) : least(ready, (index) => -sharedBlocks(job, index, last)),
+    last === undefined ? least(ready, (index) => index) : least(ready, (index) => -sharedBy(job, index, last)),
   'system prompt': (job, { ready }) => least(ready, (index) => systems(job)[index] ?? 0),
   /** The file's order, as a client with a pool of connections sends it. */
   'simple client': (_, { ready }) => least(ready, (index) => index),

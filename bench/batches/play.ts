@@ -1,13 +1,5 @@
-import {
-  fill,
-  hashesOf,
-  outlineOf,
-  parseLine,
-  planOf,
-  type BatchLine,
-  type Outline,
-  type Plan,
-} from '../../plans/index.js';
+import { fill, hashesOf, outlineOf, planOf, type BatchLine, type Outline, type Plan } from '../../plans/index.js';
+import { parseLine } from '../../sidecar/batches/lines.js';
 import { Engine, HashList, type Preset, type Sequence, type Work } from '../../sim/index.js';
 import { textOf, type FileLine } from './workflows.js';
 
@@ -59,12 +51,12 @@ class Call implements Work {
 }
 
 export function jobOf(files: readonly FileLine[]): Job {
-  const lines = files.map(({ text }, at) => parseLine(text, at + 1, new Set(['/v1/chat/completions']))) as BatchLine[];
+  const lines = files.map(({ text }, at) => parseLine(Buffer.from(text), at + 1)) as BatchLine[];
   const outlines = lines.map((line, at) => outlineOf(line, at + 1));
   const steps = planOf(outlines);
   let step = steps.next();
   while (step.done !== true) step = steps.next();
-  return { files, lines, outlines, plan: step.value as Plan };
+  return { files, lines, outlines, plan: step.value };
 }
 
 /** Runs all lines on model engines in virtual time. Answers are made up, the same for a line in every order. */

@@ -25,6 +25,8 @@ export interface Proxy {
   /** Processor time used so far, of all its threads, user and system; undefined where there is no /proc, and for `direct`. */
   cpuMs(): number | undefined;
   rssBytes(): number | undefined;
+  /** The most of these so far. */
+  peakBytes(): number | undefined;
 }
 
 /** The processes of a bench: one mock engine, one load generator, and the proxies between them. */
@@ -44,7 +46,14 @@ export class Stage {
    * @param connections limit on http-proxy's connections to the engine; absent: its default, 128
    */
   async start(name: TargetName, flags: readonly string[] = [], connections?: number): Promise<Proxy> {
-    if (name === 'direct') return { name, url: this.#upstream, cpuMs: () => undefined, rssBytes: () => undefined };
+    if (name === 'direct')
+      return {
+        name,
+        url: this.#upstream,
+        cpuMs: () => undefined,
+        rssBytes: () => undefined,
+        peakBytes: () => undefined,
+      };
     if (name === 'maitred') return this.startGateway({}, flags);
     const args = connections === undefined ? [] : [String(connections)];
     const [child, url] = await this.#fork(PROXY_CORE, ...flags, here(`${name}.js`), this.#upstream, ...args);
@@ -121,6 +130,7 @@ const proxyOf = (name: TargetName, url: string, { pid = NaN }: ChildProcess): Pr
   url,
   cpuMs: () => cpuMsOf(pid),
   rssBytes: () => rssBytesOf(pid),
+  peakBytes: () => rssBytesOf(pid, 'VmHWM'),
 });
 
 /** The conditions of the measurement, for the output. */

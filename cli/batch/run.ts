@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
+import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
-import type { Pass } from '../../plans/index.js';
-import { readInput } from '../../sidecar/batches/input.js';
+import { readInput, type InputLimits } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { Interrupted } from '../signals.js';
-import { fail, LIMITS, URLS } from './file.js';
 
 export interface RunOptions {
   readonly target: string;
@@ -22,39 +20,32 @@ const SILENCE_MS = 600_000;
 /** Longest silence of one that is only asked whether it is there. */
 const REACH_MS = 30_000;
 const PROGRESS_MS = 500;
-/** Longest beginning of an output that tells its input. */
-const HEAD_BYTES = 200;
 
 /**
  * Runs a batch against a server, from what the output has on.
- * @throws Interrupted once the calls under way have ended; ConfigError for a faulty file or a server out of reach; Error when lines have failed
+ * @throws Interrupted once the calls under way have ended; FaultyBatch; ConfigError for an output of another batch or a server out of reach; Error when lines have failed
  */
 export async function runBatch(
   file: string,
   { target, out, parallel }: RunOptions,
-  passes: readonly Pass[],
+  limits: InputLimits,
   signal: AbortSignal,
 ): Promise<void> {
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   await checkReachable(agent, target, signal);
+  const input = await readInput(file, limits);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
-  for (const path of Object.values(paths)) await checkSame(path, name);
-  const input = await readInput(file, URLS, { ...LIMITS, passes });
-  if (!('order' in input)) return fail(file, input);
-  const results = await Results.open(name, input.order.length, paths, {
-    isOurs: () => true,
-    failed: () => Promise.resolve(false),
-  });
+  const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
+  const results = await Results.open(name, input.order.length, paths, disk);
   const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
-  const run = await Run.open(name, file, input, results, URLS, ports);
+  const run = await Run.open(name, file, input, results, ports);
   let fault: unknown;
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const pump = (): void => {
     if (signal.aborted || fault !== undefined || run.isDone) end();
-    else
-      while (run.isReady && run.inFlight < parallel) void run.startNext(() => undefined).then((error) => failed(error));
+    else while (run.isReady && run.inFlight < parallel) void run.startNext().then(failed);
   };
   const failed = (error: unknown): void => {
     fault ??= error;
@@ -117,19 +108,6 @@ async function ask(agent: Agent, target: string, { url, headers, body, id }: Lin
 /** Part of the ids of a file's results. */
 async function hashOf(file: string): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) hash.update(chunk);
+  await pipeline(createReadStream(file), hash);
   return hash.digest('hex').slice(0, 24);
-}
-
-/** @throws ConfigError if the file has answers of another batch, which must not be lost */
-async function checkSame(out: string, name: string): Promise<void> {
-  if (((await stat(out).catch(() => undefined))?.size ?? 0) === 0) return;
-  const handle = await open(out);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
-  await handle.close();
-  const begins = buffer.subarray(0, bytesRead).toString();
-  // A first line may have been cut short.
-  const expected = `{"id":"batch_req_${name}_`;
-  if (expected.startsWith(begins.slice(0, expected.length))) return;
-  throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: out }]);
 }

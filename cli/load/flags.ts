@@ -4,7 +4,7 @@ import { choice, collect, duration, numberFrom } from '../options.js';
 import { marginOption } from '../margin.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
-export interface LoadFlags extends SourceFlags {
+export interface LoadFlags extends SourceFlags<readonly number[]> {
   readonly target?: readonly string[];
   readonly label: readonly string[];
   readonly duration?: number;
@@ -33,6 +33,7 @@ const EXAMPLES = `
 Examples:
   maitred load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40
   maitred load --target URL --target URL --workload react --concurrency 8 --programs 24
+  maitred load --target URL --target URL --workload react --rate 0.5..2 --programs 60     from which rate on B is faster
   maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'
   maitred load compare before.json after.json`;
 
@@ -45,7 +46,7 @@ export function addLoadOptions(command: Command): Command {
   command
     .option('--target <url>', 'engine or gateway; a second one is compared with the first', target)
     .option('--label <name>', 'name of a target in reports (default: A, then B); once for each target', label, []);
-  return addSourceOptions(command, { otherwise: ', or those that arrive within --duration' })
+  return addSourceOptions(command, { otherwise: ', or those that arrive within --duration', several: true })
     .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',

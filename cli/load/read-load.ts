@@ -4,7 +4,15 @@ import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/
 import { didYouMean } from '../../sidecar/config/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
-import { countOf, programsOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
+import {
+  countOf,
+  programsOf,
+  readArrivals,
+  readSource,
+  type ProgramSource,
+  type SourceFlags,
+} from '../program-source.js';
+import { valuesText, type Values } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
@@ -12,18 +20,31 @@ import type { LoadFlags } from './flags.js';
 /** The default arrivals: harmless to any target. */
 const ONE_BY_ONE: Arrivals = { type: 'closed', concurrency: 1 };
 
-/** A run as the command line describes it. */
+/** The flags of one load. */
+type OneLoad = Omit<LoadFlags, 'rate' | 'concurrency'> & SourceFlags;
+
+/** A load as the command line describes it. */
 export interface Load {
+  /** Such as `At 0.5 a second`; for loads that are several. */
+  readonly place: string;
+  /** Programs a second, or at a time; absent: neither is set. */
+  readonly value: number | undefined;
+  /** In a line: its workload, arrivals and seed. */
+  readonly title: string;
   readonly source: ProgramSource;
   readonly options: LoadOptions;
-  readonly report: Omit<ReporterOptions, 'out' | 'err'>;
+  readonly report: ReporterOptions;
 }
 
 /**
- * The run that the flags describe; ends the command if they are inconsistent.
+ * The loads that the flags describe, one after the other; ends the command if they are inconsistent.
  * @throws ConfigError, TraceError or Error about the files that they name
  */
-export async function readLoad(command: Command, flags: LoadFlags, faults: Faults): Promise<Load> {
+export async function readLoads(
+  command: Command,
+  flags: LoadFlags,
+  faults: Faults,
+): Promise<readonly [Load, ...Load[]]> {
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
   const { target: targets = [], label: labels } = flags;
   if (targets.length === 0) command.error("required option '--target <url>' not specified");
@@ -33,28 +54,42 @@ export async function readLoad(command: Command, flags: LoadFlags, faults: Fault
   if (flags.json !== undefined && flags.json !== '-') checkWritable(command, flags.json);
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
   const source = await readSource(command, flags, 'words', faults);
-  const arrivals = readArrivals(command, flags, source, ONE_BY_ONE);
-  const options = optionsOf(flags, targets, source, arrivals, apiKey);
-  return {
-    source,
-    options,
-    report: {
-      title: titleOf(flags, source, arrivals),
-      settings: settingsOf(flags, source, arrivals, options.maxPrograms),
-      targets,
-      labels,
-      seed: flags.seed,
-      margin: flags.margin,
-      isClosed: arrivals.type === 'closed',
-      slos,
-      quiet: flags.quiet,
-      json: flags.json,
-    },
+  const { rate: rates = [], concurrency: counts = [] } = flags;
+  const isSweep = rates.length + counts.length > 1;
+  // Otherwise a load would find its texts in the engine's cache, from the load before.
+  const common = { ...flags, salt: flags.salt || isSweep };
+  const load = (one: Pick<Values, 'rate' | 'concurrency'>): Load => {
+    const own = { ...common, rate: one.rate, concurrency: one.concurrency };
+    const arrivals = readArrivals(command, own, source, ONE_BY_ONE);
+    const options = optionsOf(own, targets, source, arrivals, apiKey);
+    const around = valuesText(one);
+    return {
+      place: around.charAt(0).toUpperCase() + around.slice(1),
+      value: one.rate ?? one.concurrency,
+      title: titleOf(own, source, isSweep ? undefined : arrivals),
+      source,
+      options,
+      report: {
+        settings: settingsOf(own, source, arrivals, options.maxPrograms),
+        targets,
+        labels,
+        seed: flags.seed,
+        margin: flags.margin,
+        isClosed: arrivals.type === 'closed',
+        slos,
+        quiet: flags.quiet,
+        json: flags.json,
+        out: process.stdout,
+        err: process.stderr,
+      },
+    };
   };
+  const [first = load({}), ...others] = [...rates.map((rate) => load({ rate })), ...counts.map((concurrency) => load({ concurrency }))]; // prettier-ignore
+  return [first, ...others];
 }
 
 function optionsOf(
-  flags: LoadFlags,
+  flags: OneLoad,
   targets: readonly string[],
   source: ProgramSource,
   arrivals: Arrivals,
@@ -96,10 +131,11 @@ function slo(command: Command, text: string, targets: number) {
   }
 }
 
-function titleOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals): string {
+/** @param arrivals absent: they differ */
+function titleOf(flags: OneLoad, source: ProgramSource, arrivals?: Arrivals): string {
   const of = source.type === 'workload' ? source.workload : `${source.file} (${source.format})`;
   const speed = flags.speed === 1 ? [] : [`${flags.speed} times as fast as real`];
-  return [of, comesHow(arrivals), ...speed, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
+  return [of, ...(arrivals === undefined ? [] : [comesHow(arrivals)]), ...speed, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
 }
 
 function comesHow(arrivals: Arrivals): string {
@@ -113,7 +149,7 @@ function comesHow(arrivals: Arrivals): string {
   }
 }
 
-function settingsOf(flags: LoadFlags, source: ProgramSource, arrivals: Arrivals, programs: number) {
+function settingsOf(flags: OneLoad, source: ProgramSource, arrivals: Arrivals, programs: number) {
   return {
     ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
     arrivals: arrivals.type,

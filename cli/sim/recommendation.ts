@@ -2,7 +2,7 @@ import { isChoice, type Values, valuesText } from './axes.js';
 import { ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './run.js';
-import { breakEvenOf, isPossible, verdictsOf } from './verdicts.js';
+import { choiceOf, isPossible, verdictsOf } from './verdicts.js';
 
 /** The setting to take, of those that were tried. */
 export interface Recommendation {
@@ -32,7 +32,7 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
   const verdicts = verdictsOf(plan, whole);
   if (verdicts.length === 0) return undefined;
   if (plan.variants.length > settings) {
-    const { choice, sentence } = breakEvenOf(plan, verdicts);
+    const { choice, sentence } = choiceOf(plan, verdicts);
     const lines = [...verdicts.map((each) => each.sentence), sentence, ...notesOn(plan, own(choice), choice, settings)];
     return take(choice, lines.join('\n'));
   }

@@ -4,7 +4,7 @@ import { withShortGaps } from '../../workloads/index.js';
 import type { Combination, Plan } from './plan.js';
 import { programsOf } from '../program-source.js';
 
-/** One run. `--json` prints all but its variant and completions; docs/SIMULATOR.md explains every field. */
+/** One run. `--json` prints all but its variant and completions. */
 export interface RunReport extends Combination, RunMeasures {
   readonly policy: SimPolicyName;
   readonly balancer: SimBalancerName;

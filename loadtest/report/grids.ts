@@ -5,8 +5,8 @@ import { cachedShare, type TargetReport } from './target.js';
 
 type Targets = readonly TargetReport[];
 
-/** Of completed programs and their calls. */
-export function figureGrid(targets: Targets): Grid {
+/** Of completed programs and their calls. @param labels of the rows, below one that says what they are */
+export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(targets)): Grid {
   const means = (target: TargetReport) => [target.program_queue_seconds, target.program_engine_seconds, target.program_tool_seconds]; // prettier-ignore
   const groups: Columns<TargetReport>[] = [
     { heading: 'program, s', columns: spread(targets, (target) => target.program_seconds) },
@@ -29,7 +29,11 @@ export function figureGrid(targets: Targets): Grid {
       ],
     },
   ];
-  return gridOf(targets.length > 1 ? 'target' : '', groups, named(targets));
+  return gridOf(
+    corner,
+    groups,
+    targets.map((target, at) => [labels[at] ?? '', [target]]),
+  );
 }
 
 export const NONE_COMPLETED = 'No program was completed.';
@@ -73,6 +77,6 @@ export function targetText({ url, model, server, policy }: TargetReport): string
   return what === '' ? url : `${url} (${what})`;
 }
 
-const named = (targets: Targets) =>
-  targets.map((target) => [targets.length > 1 ? target.name : 'all', [target]] as const);
+const namesOf = (targets: Targets): string[] =>
+  targets.length > 1 ? ['target', ...targets.map(({ name }) => name)] : ['', 'all'];
 const prefix = (target: TargetReport, targets: Targets): string => (targets.length > 1 ? `${target.name}, ` : '');

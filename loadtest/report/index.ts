@@ -13,18 +13,16 @@ import { documentOf, type LoadDocument, type Settings } from './document.js';
 import { Pairs } from './pairs.js';
 import { ProgressView, type Screen } from './progress.js';
 import { TARGET_NAMES, type Slo } from './slo.js';
-import { summaryOf } from './summary.js';
 import { Target } from './target.js';
 
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { summaryOf } from './summary.js';
+export { figureGrid } from './grids.js';
 export { parseSlo, SloError, type Slo } from './slo.js';
 
 export interface ReporterOptions {
-  /** The run in a line: its workload, arrivals and seed. */
-  readonly title: string;
-  /** The same for machines, under stable names. */
+  /** The run's workload, arrivals and seed, under stable names. */
   readonly settings: Settings;
   /** URLs, one or two. */
   readonly targets: readonly string[];
@@ -48,12 +46,30 @@ export interface ReporterOptions {
 
 export interface Reporter extends LoadObserver {
   progress(progress: LoadProgress): void;
-  /** Writes everything. If the file cannot be written, rejects with its error after writing the rest. */
-  finish(summary: LoadSummary): Promise<LoadDocument>;
+  /** All of it, when the run has ended. */
+  report(summary: LoadSummary): LoadDocument;
+}
+
+/**
+ * Writes a text for people, and the document if there is a file for it. If the file cannot be written, rejects with its
+ * error after writing the text.
+ */
+export async function writeReport(
+  { json, out, err }: Pick<ReporterOptions, 'json' | 'out' | 'err'>,
+  textOf: (width: number) => string,
+  document: object,
+): Promise<void> {
+  const screen = json === '-' ? err : out;
+  screen.write(plain(textOf(tableWidth(screen))));
+  const text = `${JSON.stringify(document, undefined, 2)}\n`;
+  if (json === '-') out.write(text);
+  if (json === undefined || json === '-') return;
+  await writeFile(json, text);
+  err.write(plain(`Wrote ${json}\n`));
 }
 
 export function makeReporter(options: ReporterOptions): Reporter {
-  const { title, settings, seed, margin, isClosed, slos, quiet, json, out, err } = options;
+  const { settings, seed, margin, isClosed, slos, quiet, err } = options;
   const targets = options.targets.map(
     (url, index) => new Target(options.labels?.[index] ?? TARGET_NAMES[index] ?? '', url, seed, isClosed),
   );
@@ -71,18 +87,9 @@ export function makeReporter(options: ReporterOptions): Reporter {
       view?.programEnded(program);
     },
     progress: (progress) => view?.progress(progress),
-    async finish(summary) {
+    report(summary) {
       view?.end();
-      const document = documentOf({ settings, targets, pairs, slos }, summary);
-      const text = `${JSON.stringify(document, undefined, 2)}\n`;
-      const screen = json === '-' ? err : out;
-      screen.write(plain(`${title}\n\n${summaryOf(document, tableWidth(screen))}`));
-      if (json === '-') out.write(text);
-      if (json !== undefined && json !== '-') {
-        await writeFile(json, text);
-        err.write(plain(`Wrote ${json}\n`));
-      }
-      return document;
+      return documentOf({ settings, targets, pairs, slos }, summary);
     },
   };
 }

@@ -13,7 +13,7 @@ import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRe
 
 /**
  * The report on one target. Fields of `Measures` mean the same here, except `queue_seconds`: it is the gateway's own
- * report, without lateness of sending. docs/JSON.md explains each.
+ * report, without lateness of sending.
  */
 export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
   readonly url: string;

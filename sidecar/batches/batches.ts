@@ -1,31 +1,24 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { problem, type Problem } from '../../plans/index.js';
+import { FaultyBatch, problem } from '../../plans/index.js';
 import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
-import { isEnded, nameOf, newBatch, outputOf, type BatchObject, type BatchRequest } from './objects.js';
+import { isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
 import type { Disk } from './line-file.js';
 import { Pump } from './pump.js';
 import { Results } from './results.js';
-import { Run, type LineAnswer, type LineRequest, type Signs } from './run.js';
+import { Run, type LineAnswer, type LineRequest } from './run.js';
 import { Shelf } from './shelf.js';
 import { isFull } from './upload.js';
 import { Work, type BatchView } from './work.js';
 
 export interface BatchPorts {
   readonly config: () => Config['batches'];
-  /** Paths that lines may ask. */
-  readonly urls: ReadonlySet<string>;
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
-  readonly ask: (
-    tenant: TenantId,
-    line: LineRequest,
-    signs: Signs,
-    isBackground: boolean,
-  ) => Promise<LineAnswer | undefined>;
+  readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
   /** Engines that are up, in a steady order. */
   readonly engines: () => readonly EngineId[];
   /** Whether this gateway alone writes into the folder. */
@@ -38,7 +31,8 @@ export interface BatchPorts {
 
 const TICK_MS = 1000;
 const SWEEP_TICKS = 3600;
-const DISK_PAUSE_MS = 5000;
+/** Pause before what a full disk prevents is repeated. */
+const DISK_TICKS = 5;
 const PREFIX = 't-';
 
 /**
@@ -52,7 +46,8 @@ export class Batches {
   #isClosing = false;
   #ticks = 0;
   #cancelTick = (): void => undefined;
-  readonly #onClose = new Set<() => void>();
+  /** Wake what waits for room on the disk. */
+  readonly #waits: (() => void)[] = [];
   readonly #pump: Pump;
   readonly #disk: Disk;
 
@@ -62,7 +57,7 @@ export class Batches {
   ) {
     this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
     this.#pump = new Pump(
-      () => ports.config().inFlightMax,
+      () => (this.#isClosing ? 0 : ports.config().inFlightMax),
       ports.engines,
       ({ id }, err) => ports.log.error({ err, batch: id }, 'a line of a batch failed here'),
     );
@@ -96,21 +91,21 @@ export class Batches {
   }
 
   /** @throws GatewayError */
-  async create(tenant: TenantId, request: BatchRequest): Promise<BatchObject> {
+  async create(tenant: TenantId, request: Parameters<typeof newBatch>[0]): Promise<BatchObject> {
     const { openMax, bytesMax } = this.ports.config();
     const shelf = await this.shelf(tenant);
     const { input_file_id: input } = request;
-    if (shelf.files.get(input)?.purpose !== 'batch')
-      throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
-    if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
-      throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
-    if (shelf.bytes >= bytesMax)
-      throw new GatewayError(
-        'files_full',
-        `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`,
-      );
-    const batch = newBatch(request, this.#seconds);
-    await shelf.change(batch.id, batch);
+    const made = newBatch(request, this.#seconds);
+    // Checked at its turn: others may be made at the same time.
+    const batch = await shelf.change(made.id, () => {
+      if (shelf.files.get(input)?.purpose !== 'batch')
+        throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
+      if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
+        throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
+      if (shelf.bytes >= bytesMax)
+        throw new GatewayError('files_full', `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`); // prettier-ignore
+      return made;
+    });
     this.#plan(shelf, batch.id);
     return batch;
   }
@@ -124,11 +119,8 @@ export class Batches {
 
   /** A batch of any tenant. */
   async find(id: string): Promise<BatchObject | undefined> {
-    for (const shelf of this.#shelves.values()) {
-      const found = (await shelf).batches.get(id);
-      if (found !== undefined) return found;
-    }
-    return undefined;
+    const shelves = await Promise.all(this.#shelves.values());
+    return shelves.map(({ batches }) => batches.get(id)).find((found) => found !== undefined);
   }
 
   /** Batches that are planned and not ended, as operators see them. */
@@ -141,24 +133,20 @@ export class Batches {
     const shelf = await this.shelf(tenant);
     this.shown(shelf, id);
     const at = this.#seconds;
-    const { status } = await shelf.change(id, (batch) =>
-      batch.status === 'validating' || batch.status === 'in_progress'
-        ? { status: 'cancelling', cancelling_at: at }
-        : {},
+    const { status } = await shelf.change(id, ({ status: before }) =>
+      before === 'validating' || before === 'in_progress' ? { status: 'cancelling', cancelling_at: at } : {},
     );
     if (status !== 'cancelling')
       throw new GatewayError('batch_ended', `A batch with the status ${status} cannot be cancelled.`);
-    const work = this.#pump.works.get(id);
-    if (work !== undefined) this.#end(work);
+    this.#changed(id);
     return this.shown(shelf, id);
   }
 
   /** Starts no further line. */
   stop(): void {
     this.#isClosing = true;
-    this.#pump.stop();
     this.#cancelTick();
-    for (const end of this.#onClose) end();
+    for (const wake of this.#waits.splice(0)) wake();
   }
 
   /** Resolves when nothing is written any more. Lines without an answer are asked again after the next start. */
@@ -177,21 +165,22 @@ export class Batches {
       .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
       .catch(async (err: unknown) => {
         if (this.#isClosing) return;
-        this.ports.log.error({ err, batch: id }, 'batch failed');
-        await this.#failed(shelf, id, [problem('internal', 'The gateway could not read the file.', null)]).catch(() => undefined); // prettier-ignore
+        const isFaulty = err instanceof FaultyBatch;
+        if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch failed');
+        const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
+        const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
+        await this.#surely(() => shelf.change(id, failed)).catch(() => undefined);
       });
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
-    const batch = this.shown(shelf, id);
-    const path = shelf.pathOf(batch.input_file_id);
-    const input = await readInput(path, this.ports.urls, this.ports.config());
-    if (!('order' in input)) return this.#failed(shelf, id, input);
-    const { output, errors } = outputOf(batch);
+    const path = shelf.pathOf(this.shown(shelf, id).input_file_id);
+    const input = await readInput(path, this.ports.config());
+    const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await this.#surely(() => Results.open(nameOf(id), input.order.length, paths, this.#disk));
-    const run = await Run.open(nameOf(id), path, input, results, this.ports.urls, {
-      ask: (line, signs) => this.ports.ask(shelf.tenant, line, signs, !work.isLate),
+    const run = await Run.open(nameOf(id), path, input, results, {
+      ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
     });
@@ -202,26 +191,16 @@ export class Batches {
     this.#changed(id);
   }
 
-  async #failed(shelf: Shelf, id: string, problems: readonly Problem[]): Promise<void> {
-    const errors = { object: 'list', data: problems } as const;
-    await this.#surely(() => shelf.change(id, { status: 'failed', failed_at: this.#seconds, errors }));
-  }
-
   #changed(id: string): void {
     const work = this.#pump.works.get(id);
-    if (work?.isOver === true) this.#end(work);
+    if (work?.isOver === true && !this.#isClosing) work.ending ??= this.#conclude(work);
     this.#pump.wake();
-  }
-
-  /** Ends a batch that is done, cancelled or out of time. */
-  #end(work: Work): void {
-    if (!this.#isClosing) work.ending ??= this.#conclude(work);
   }
 
   async #conclude(work: Work): Promise<void> {
     const { shelf, id, run } = work;
+    const { keepMs } = this.ports.config();
     try {
-      const { keepMs } = this.ports.config();
       const { status, request_counts: counts } = await work.conclude(keepMs, (write) => this.#surely(write));
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
@@ -236,6 +215,7 @@ export class Batches {
   #tick(): void {
     for (const { id } of this.#pump.works.values()) this.#changed(id);
     this.#ticks += 1;
+    if (this.#ticks % DISK_TICKS === 0) for (const wake of this.#waits.splice(0)) wake();
     if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();
     if (!this.#isClosing) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
   }
@@ -243,12 +223,11 @@ export class Batches {
   /** Removes files and ended batches that are too old. */
   async #sweep(): Promise<void> {
     const born = this.#seconds - this.ports.config().keepMs / 1000;
-    for (const opened of this.#shelves.values()) {
-      const shelf = await opened;
+    for (const shelf of await Promise.all(this.#shelves.values())) {
       for (const batch of shelf.batches.values())
-        if (isEnded(batch) && batch.created_at < born) await shelf.removeBatch(batch.id);
+        if (isEnded(batch) && batch.created_at < born) await shelf.remove(batch.id);
       for (const file of shelf.files.values())
-        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.removeFile(file.id);
+        if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.remove(file.id);
     }
   }
 
@@ -265,16 +244,7 @@ export class Batches {
   /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */
   async #failedWrite(err: Error): Promise<boolean> {
     this.ports.log.error({ err }, 'batches cannot be written; the next attempt follows in a moment');
-    await new Promise<void>((resolve) => {
-      const end = (): void => {
-        cancel();
-        this.#onClose.delete(end);
-        resolve();
-      };
-      const cancel = this.ports.setTimer(end, DISK_PAUSE_MS);
-      this.#onClose.add(end);
-      if (this.#isClosing) end();
-    });
+    if (!this.#isClosing) await new Promise<void>((wake) => this.#waits.push(wake));
     return !this.#isClosing;
   }
 }

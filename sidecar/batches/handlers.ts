@@ -1,7 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
@@ -13,32 +12,13 @@ import { splitTarget } from '../http/target.js';
 import type { Batches } from './batches.js';
 import { relayTo } from './relay.js';
 import type { BatchSeat } from './seat.js';
-import { secondsOf, type FileObject } from './objects.js';
+import { BatchRequest, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 import { ofDisk, upload } from './upload.js';
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>>>;
 
-const WINDOW_SECONDS_MAX = 30 * 86_400;
 const LIST_MAX = 10_000;
-const METADATA_MAX = 16;
-
-const schemaOf = (urls: ReadonlySet<string>) =>
-  z.object({
-    input_file_id: z.string(),
-    endpoint: z.string().refine((url) => urls.has(url), { error: `must be one of ${[...urls].join(', ')}` }),
-    completion_window: z
-      .string()
-      .refine((text) => /^[1-9]\d{0,6}[smhd]$/.test(text) && secondsOf(text) <= WINDOW_SECONDS_MAX, {
-        error: 'must be a time such as 24h, at most 30d',
-      }),
-    metadata: z
-      .record(z.string().max(64), z.string().max(512))
-      .refine((pairs) => Object.keys(pairs).length <= METADATA_MAX, {
-        error: `must have at most ${METADATA_MAX} pairs`,
-      })
-      .nullish(),
-  });
 
 /** A request for a tenant's files and batches. */
 interface Asked {
@@ -50,12 +30,7 @@ interface Asked {
 }
 
 /** `/v1/files` and `/v1/batches`, in OpenAI's forms. Another gateway that has the batches is asked in our place. */
-export function batchHandlers(
-  config: () => Context['config'],
-  seat: BatchSeat,
-  urls: ReadonlySet<string>,
-): Readonly<Record<string, Methods>> {
-  const schema = schemaOf(urls);
+export function batchHandlers(config: () => Context['config'], seat: BatchSeat): Readonly<Record<string, Methods>> {
   const here =
     (handler: (asked: Asked) => Promise<void>): TenantHandler =>
     async (tenant, request, response, { id = '' }) => {
@@ -87,7 +62,7 @@ export function batchHandlers(
         const reader = shelf.readerOf(id);
         if (reader !== undefined)
           throw new GatewayError('file_in_use', `The batch ${reader.id} still reads this file.`);
-        await shelf.removeFile(id);
+        await shelf.remove(id);
         return { id, object: 'file', deleted: true };
       }),
     },
@@ -101,7 +76,7 @@ export function batchHandlers(
       }),
       POST: answer(async ({ batches, shelf, request, response }) => {
         const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
-        return batches.create(shelf.tenant, checked(schema, body));
+        return batches.create(shelf.tenant, checked(BatchRequest, body));
       }),
     },
     '/v1/batches/:id': { GET: answer(({ batches, shelf, id }) => batches.shown(shelf, id)) },

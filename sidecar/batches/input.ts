@@ -1,21 +1,13 @@
-import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  outlineOf,
-  parseLine,
-  planOf,
-  problem,
-  PROBLEMS_MAX,
-  type BatchLine,
-  type Outline,
-  type Pass,
-  type Plan,
-  type Problem,
-} from '../../plans/index.js';
-import { readLines, type FileLine } from './line-file.js';
+import { FaultyBatch, outlineOf, planOf, problem, PROBLEMS_MAX } from '../../plans/index.js';
+import type { Outline, Pass, Plan, Problem } from '../../plans/index.js';
+import { readLines, type Place } from './line-file.js';
+import { parseLine } from './lines.js';
 
 /** Longest work in one go. */
 const SLICE_MS = 10;
+/** Longest line that may be blank. */
+const BLANK_BYTES_MAX = 100;
 
 export interface InputLimits {
   readonly linesMax: number;
@@ -33,76 +25,43 @@ export interface Input extends Plan {
   readonly outputTokens: Float64Array;
 }
 
-/** Lines of a file, checked one by one, and the place of each in it. */
-export interface Outlines {
-  readonly outlines: readonly Outline[];
-  readonly offsets: readonly number[];
-  readonly lengths: readonly number[];
-}
+/** A line of a file, and its place in it. */
+type PlacedOutline = Outline & Place;
 
-/** Reads and checks the lines of a file. It keeps none in memory. */
-export async function readOutlines(
-  path: string,
-  urls: ReadonlySet<string>,
-  { linesMax, lineBytes }: InputLimits,
-): Promise<Outlines | readonly Problem[]> {
-  const outlines: Outline[] = [];
-  const offsets: number[] = [];
-  const lengths: number[] = [];
+/** Reads and checks the lines of a file, and keeps of them what a plan is made of. @throws FaultyBatch */
+export async function readOutlines(path: string, { linesMax, lineBytes }: InputLimits): Promise<PlacedOutline[]> {
+  const outlines: PlacedOutline[] = [];
   const problems: Problem[] = [];
   let calls = 0;
   for await (const lines of readLines(path, lineBytes))
-    for (const line of lines) {
-      if (problems.length >= PROBLEMS_MAX) return problems;
-      if (isBlank(line)) continue;
-      const read = line.length > lineBytes ? tooLong(line, lineBytes) : parsed(line, urls);
-      if ('code' in read) {
-        problems.push(read);
-        continue;
-      }
-      const outline = outlineOf(read, line.number);
-      outlines.push(outline);
-      offsets.push(line.offset);
-      lengths.push(line.length);
-      if ((calls += outline.calls) > linesMax) return [tooMany(line, linesMax)];
+    for (const { number, offset, length, head } of lines) {
+      if (length < BLANK_BYTES_MAX && head.toString().trim() === '') continue;
+      const line =
+        length > lineBytes
+          ? problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read.`, number)
+          : parseLine(head, number);
+      if ('code' in line) problems.push(line);
+      else outlines.push({ ...outlineOf(line, number), offset, length });
+      if (!('code' in line) && (calls += line.each?.max ?? 1) > linesMax)
+        throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines; one with "each" counts its max.`, number)]); // prettier-ignore
+      if (problems.length >= PROBLEMS_MAX) throw new FaultyBatch(problems);
     }
-  if (problems.length > 0) return problems;
-  if (outlines.length === 0) return [problem('empty_file', 'The file has no lines.', null)];
-  return { outlines, offsets, lengths };
+  if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
+  if (problems.length > 0) throw new FaultyBatch(problems);
+  return outlines;
 }
 
-/** Reads, checks and plans a file. */
-export async function readInput(
-  path: string,
-  urls: ReadonlySet<string>,
-  limits: InputLimits,
-): Promise<Input | readonly Problem[]> {
-  const read = await readOutlines(path, urls, limits);
-  if (!('outlines' in read)) return read;
-  const { outlines, offsets, lengths } = read;
-  const plan = await inSlices(planOf(outlines, limits.passes));
-  if (!('order' in plan)) return plan;
+/** Reads, checks and plans a file. @throws FaultyBatch */
+export async function readInput(path: string, limits: InputLimits): Promise<Input> {
+  const outlines = await readOutlines(path, limits);
+  const each = (of: (line: PlacedOutline) => number) => Float64Array.from(outlines, of);
   return {
-    ...plan,
-    offsets: new Float64Array(offsets),
-    lengths: new Float64Array(lengths),
-    promptTokens: Float64Array.from(outlines, ({ promptTokens }) => promptTokens),
-    outputTokens: Float64Array.from(outlines, ({ outputTokens }) => outputTokens),
+    ...(await inSlices(planOf(outlines, limits.passes))),
+    offsets: each(({ offset }) => offset),
+    lengths: each(({ length }) => length),
+    promptTokens: each(({ promptTokens }) => promptTokens),
+    outputTokens: each(({ outputTokens }) => outputTokens),
   };
-}
-
-const isBlank = ({ length, head }: FileLine): boolean =>
-  length === 0 || (length < 100 && head.toString().trim() === '');
-
-const tooMany = ({ number }: FileLine, max: number): Problem =>
-  problem('too_many_lines', `A batch may have at most ${max} lines; one with "each" counts its max.`, number);
-
-const tooLong = ({ number, length }: FileLine, max: number): Problem =>
-  problem('line_too_long', `The line has ${length} bytes; at most ${max} are read.`, number);
-
-function parsed({ number, head }: FileLine, urls: ReadonlySet<string>): BatchLine | Problem {
-  if (!isUtf8(head)) return problem('invalid_json_line', 'The line is not UTF-8.', number);
-  return parseLine(head.toString(), number, urls);
 }
 
 /** The result of steps, with pauses for other work. */

@@ -4,12 +4,16 @@ import { GatewayError } from '../errors.js';
 
 const NEWLINE = 0x0a;
 
-/** A line of a file, without its end. */
-export interface FileLine {
-  /** From 1. */
-  readonly number: number;
+/** Where a line is in its file, without its end. */
+export interface Place {
   readonly offset: number;
   readonly length: number;
+}
+
+/** A line of a file. */
+export interface FileLine extends Place {
+  /** From 1. */
+  readonly number: number;
   /** Its beginning, up to the bytes that the reader keeps. */
   readonly head: Buffer;
   /** Whether a line end follows. */
@@ -23,22 +27,13 @@ export interface FileLine {
 export async function* readLines(path: string, keepBytes: number): AsyncGenerator<readonly FileLine[]> {
   let [number, offset, length] = [1, 0, 0];
   let kept: Buffer[] = [];
-  let keptBytes = 0;
   const keep = (part: Buffer): void => {
-    const head = part.subarray(0, keepBytes - keptBytes);
-    if (head.length > 0) kept.push(head);
-    keptBytes += head.length;
+    if (length < keepBytes) kept.push(part.subarray(0, keepBytes - length));
     length += part.length;
   };
   const ended = (isEnded: boolean): FileLine => {
-    const line = {
-      number,
-      offset,
-      length,
-      head: kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept),
-      isEnded,
-    };
-    [number, offset, length, kept, keptBytes] = [number + 1, offset + length + 1, 0, [], 0];
+    const line = { number, offset, length, head: kept.length === 1 ? (kept[0] as Buffer) : Buffer.concat(kept), isEnded }; // prettier-ignore
+    [number, offset, length, kept] = [number + 1, offset + length + 1, 0, []];
     return line;
   };
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
@@ -49,21 +44,17 @@ export async function* readLines(path: string, keepBytes: number): AsyncGenerato
       lines.push(ended(true));
       from = at + 1;
     }
-    if (from < chunk.length) keep(chunk.subarray(from));
+    keep(chunk.subarray(from));
     yield lines;
   }
   if (length > 0) yield [ended(false)];
 }
 
 /** Bytes of a file. @throws Error if it ends earlier */
-export async function readAt(handle: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(length);
-  for (let done = 0; done < length;) {
-    const { bytesRead } = await handle.read(bytes, done, length - done, offset + done);
-    if (bytesRead === 0) throw new Error('the file is shorter than it was');
-    done += bytesRead;
-  }
-  return bytes;
+export async function readAt(handle: FileHandle, { offset, length }: Place): Promise<Buffer> {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset);
+  if (bytesRead < length) throw new Error('the file is shorter than it was');
+  return buffer;
 }
 
 /** The folder of batches, as its files see it. */
@@ -86,13 +77,12 @@ export function checkOurs({ isOurs }: Disk): void {
   if (!isOurs()) throw moving();
 }
 
-/** A file to which lines are appended, each whole: a failed write is repeated in its place. */
+/** A file to which lines are appended, each whole and one after the other: a failed write is repeated in its place. */
 export class LineFile {
-  #writing: Promise<unknown> = Promise.resolve();
-
   private constructor(
     readonly handle: FileHandle,
-    private size: number,
+    /** Its size. */
+    public bytes: number,
     private readonly disk: Disk,
   ) {}
 
@@ -103,24 +93,10 @@ export class LineFile {
     return new LineFile(handle, size, disk);
   }
 
-  get bytes(): number {
-    return this.size;
-  }
-
-  /** Resolves with the line's offset once the system has it. @throws Error if it failed and is not to be repeated */
-  append(line: string): Promise<number> {
-    const written = this.#writing.then(() => this.#write(Buffer.from(`${line}\n`)));
-    this.#writing = written.catch(() => undefined);
-    return written;
-  }
-
-  async close(): Promise<void> {
-    await this.#writing;
-    await this.handle.close();
-  }
-
-  async #write(bytes: Buffer): Promise<number> {
-    const offset = this.size;
+  /** @returns where the line is, once the system has it @throws Error if it failed and is not to be repeated */
+  async append(line: string): Promise<Place> {
+    const bytes = Buffer.from(`${line}\n`);
+    const offset = this.bytes;
     checkOurs(this.disk);
     for (let done = 0; done < bytes.length;)
       try {
@@ -128,7 +104,7 @@ export class LineFile {
       } catch (error) {
         if (!(await this.disk.failed(error as Error))) throw error;
       }
-    this.size += bytes.length;
-    return offset;
+    this.bytes += bytes.length;
+    return { offset, length: bytes.length - 1 };
   }
 }

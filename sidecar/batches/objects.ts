@@ -1,17 +1,24 @@
 import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { Problem } from '../../plans/index.js';
+import { path } from './lines.js';
 
 /** A file, as `/v1/files` shows it. Times are in seconds since 1970. */
-export interface FileObject {
-  readonly id: string;
-  readonly object: 'file';
-  readonly bytes: number;
-  readonly created_at: number;
-  readonly expires_at: number;
-  readonly filename: string;
-  readonly purpose: 'batch' | 'batch_output';
-  readonly status: 'processed';
-}
+export type FileObject = Readonly<ReturnType<typeof newFile>>;
+
+export const newFile = (
+  file: { readonly id: string; readonly bytes: number; readonly filename: string },
+  purpose: 'batch' | 'batch_output',
+  at: number,
+  keepSeconds: number,
+) => ({
+  ...file,
+  object: 'file' as const,
+  created_at: at,
+  expires_at: Math.floor(at + keepSeconds),
+  purpose,
+  status: 'processed' as const,
+});
 
 export type Status =
   'validating' | 'failed' | 'in_progress' | 'finalizing' | 'completed' | 'expired' | 'cancelling' | 'cancelled';
@@ -19,13 +26,27 @@ export type Status =
 /** A batch, as `/v1/batches` shows it. */
 export type BatchObject = Readonly<ReturnType<typeof newBatch>>;
 
-/** A request for a batch, checked. */
-export interface BatchRequest {
-  readonly input_file_id: string;
-  readonly endpoint: string;
-  readonly completion_window: string;
-  readonly metadata?: Readonly<Record<string, string>> | null | undefined;
-}
+const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
+const WINDOW_SECONDS_MAX = 30 * UNITS.d;
+const PAIRS_MAX = 16;
+
+/** @param window as `24h` */
+const secondsOf = (window: string): number =>
+  Number(window.slice(0, -1)) * UNITS[window.slice(-1) as keyof typeof UNITS];
+
+export const BatchRequest = z.object({
+  input_file_id: z.string(),
+  endpoint: path,
+  completion_window: z
+    .string()
+    .refine((text) => /^[1-9]\d{0,6}[smhd]$/.test(text) && secondsOf(text) <= WINDOW_SECONDS_MAX, {
+      error: 'must be a time such as 24h, at most 30d',
+    }),
+  metadata: z
+    .record(z.string().max(64), z.string().max(512))
+    .refine((pairs) => Object.keys(pairs).length <= PAIRS_MAX, { error: `must have at most ${PAIRS_MAX} pairs` })
+    .nullish(),
+});
 
 /** A change of a batch. */
 export type Patch = Partial<BatchObject>;
@@ -40,20 +61,11 @@ export const newName = (): string => randomBytes(12).toString('hex');
 export const nameOf = (id: string): string => id.slice(id.search(/[-_]/) + 1);
 
 /** The files into which a batch writes. */
-export const outputOf = ({ id }: Pick<BatchObject, 'id'>): { readonly output: string; readonly errors: string } => ({
-  output: `file-${nameOf(id)}o`,
-  errors: `file-${nameOf(id)}e`,
-});
-
-const UNITS = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
-
-/** @param window as `24h` */
-export const secondsOf = (window: string): number =>
-  Number(window.slice(0, -1)) * UNITS[window.slice(-1) as keyof typeof UNITS];
+export const outputOf = (id: string) => ({ output: `file-${nameOf(id)}o`, errors: `file-${nameOf(id)}e` });
 
 const UNSET = null as number | null;
 
-export const newBatch = (request: BatchRequest, at: number) => ({
+export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => ({
   id: `batch_${newName()}`,
   object: 'batch' as const,
   endpoint: request.endpoint,

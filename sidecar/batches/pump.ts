@@ -15,7 +15,6 @@ export class Pump {
   /** Lines that wait, by engine. */
   readonly #waiting = new Map<EngineId | undefined, number>();
   #isWoken = false;
-  #isStopped = false;
 
   /** @param engines those that are up, in a steady order @param failed hears of faults here */
   constructor(
@@ -34,28 +33,17 @@ export class Pump {
     });
   }
 
-  /** Starts no further line. */
-  stop(): void {
-    this.#isStopped = true;
-  }
-
   #startNext(): boolean {
+    const works = [...this.works.values()];
     const inFlight = new Map<TenantId, number>();
-    let all = 0;
-    for (const { shelf, run } of this.works.values()) {
-      inFlight.set(shelf.tenant, (inFlight.get(shelf.tenant) ?? 0) + run.inFlight);
-      all += run.inFlight;
-    }
-    const part = this.#part();
-    if (this.#isStopped || part === undefined || all >= this.inFlightMax()) return false;
     const of = ({ shelf }: Work): number => inFlight.get(shelf.tenant) ?? 0;
-    const fit = [...this.works.values()].filter(({ run, ending }) => run.isReady && ending === undefined);
-    const [first, ...others] = fit;
-    if (first === undefined) return false;
-    this.#start(
-      others.reduce((best, each) => (of(each) < of(best) ? each : best), first),
-      part,
-    );
+    for (const work of works) inFlight.set(work.shelf.tenant, of(work) + work.run.inFlight);
+    const all = works.reduce((sum, { run }) => sum + run.inFlight, 0);
+    const ready = works.filter(({ run, ending }) => run.isReady && ending === undefined);
+    const [work] = ready.sort((a, b) => of(a) - of(b));
+    const part = this.#part();
+    if (work === undefined || part === undefined || all >= this.inFlightMax()) return false;
+    this.#start(work, part);
     return true;
   }
 
@@ -68,21 +56,17 @@ export class Pump {
     return of(least) < Math.max(WAITING_MIN, WAITING_MAX / parts.length) ? least : undefined;
   }
 
-  #count(engine: EngineId | undefined, by: 1 | -1): void {
-    const waiting = (this.#waiting.get(engine) ?? 0) + by;
-    if (waiting === 0) this.#waiting.delete(engine);
-    else this.#waiting.set(engine, waiting);
-  }
-
   #start(work: Work, part: Part): void {
     let isWaiting = true;
     const entered = (): void => {
       if (!isWaiting) return;
       isWaiting = false;
-      this.#count(part.engine, -1);
+      const left = (this.#waiting.get(part.engine) ?? 0) - 1;
+      if (left > 0) this.#waiting.set(part.engine, left);
+      else this.#waiting.delete(part.engine);
       this.wake();
     };
-    this.#count(part.engine, 1);
+    this.#waiting.set(part.engine, 1 + (this.#waiting.get(part.engine) ?? 0));
     void work.run.startNext(entered, part).then((fault) => {
       if (fault !== undefined) this.failed(work, fault);
       entered();

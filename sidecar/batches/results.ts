@@ -1,17 +1,19 @@
-import { stat } from 'node:fs/promises';
-import { LineFile, readAt, readLines, type Disk } from './line-file.js';
+import { existsSync } from 'node:fs';
+import { ConfigError } from '../config/index.js';
+import { LineFile, readAt, readLines, type Disk, type Place } from './line-file.js';
 
 /** Bytes of a line in which its id stands. */
 const HEAD_BYTES = 200;
-const ID = /^\{"id":"batch_req_[0-9a-f]+_(\d+)(?:_(\d+))?"/;
+const ID = /^\{"id":"batch_req_[0-9a-f]+_(\d+)(?:_(\d+)_(\d+))?"/;
 
 const STATES = ['pending', 'completed', 'failed'] as const;
 export type LineState = (typeof STATES)[number];
 
-/** A call of a batch: its line, and which item of the list of a line with `each`; -1: the whole line. */
+/** A call of a batch: its line, and which item of a list of how many; of 0: the whole line. */
 export interface Task {
   readonly index: number;
   readonly item: number;
+  readonly of: number;
 }
 
 /** The end of a call, in OpenAI's form. Its error is one of ours. */
@@ -21,19 +23,14 @@ export interface End {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** Where a result is in its file. */
-interface Place {
-  readonly offset: number;
-  readonly length: number;
+/** The calls of a line with `each` whose list is known. */
+interface List {
+  readonly places: (Place | undefined)[];
+  left: number;
+  hasFailed: boolean;
 }
 
-/** The calls of a line with `each`. */
-interface List {
-  /** Undefined: the list is not known yet, so the line counts as one, or as its results of an earlier process. */
-  size: number | undefined;
-  hasFailed: boolean;
-  readonly places: Map<number, Place>;
-}
+export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
 
 /**
  * The output and error files of a batch. They are its journal too: a line of them says by its id which call of the batch
@@ -46,134 +43,128 @@ export class Results {
   readonly #lists = new Map<number, List>();
   /** Lines of the batch without an end. */
   pending: number;
-  /** Calls whose results are being written. */
-  readonly #claimed = new Set<string>();
+  #keeping: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly name: string,
     lines: number,
-    private readonly files: { output: LineFile; errors: LineFile },
+    private readonly files: { readonly completed: LineFile; readonly failed: LineFile },
   ) {
     this.counts.total = this.pending = lines;
     this.#places = Array.from({ length: lines });
     this.#states = new Uint8Array(lines);
   }
 
-  /** Opens the files, and takes over what they hold. @param lines lines of the batch */
+  /**
+   * Opens the files, and takes over what they hold.
+   * @param lines lines of the batch
+   * @throws ConfigError if they hold something else
+   */
   static async open(
     name: string,
     lines: number,
     paths: { readonly output: string; readonly errors: string },
     disk: Disk,
   ): Promise<Results> {
-    const found = { output: await resultsIn(paths.output), errors: await resultsIn(paths.errors) };
-    const output = await LineFile.open(paths.output, found.output.size, disk);
-    const errors = await LineFile.open(paths.errors, found.errors.size, disk);
-    const results = new Results(name, lines, { output, errors });
-    for (const { task, place } of found.output.results) results.#note(task, 'completed', place);
-    for (const { task, place } of found.errors.results) results.#note(task, 'failed', place);
+    const found = { completed: await resultsIn(paths.output, name), failed: await resultsIn(paths.errors, name) };
+    const results = new Results(name, lines, {
+      completed: await LineFile.open(paths.output, found.completed.size, disk),
+      failed: await LineFile.open(paths.errors, found.failed.size, disk),
+    });
+    for (const state of ['completed', 'failed'] as const)
+      for (const { task, place } of found[state].results)
+        if (task.index < lines && !results.#has(task)) results.#note(task, state, place);
     return results;
   }
 
-  idOf({ index, item }: Task): string {
-    return `batch_req_${this.name}_${index}${item < 0 ? '' : `_${item}`}`;
+  idOf({ index, item, of }: Task): string {
+    return `batch_req_${this.name}_${index}${of === 0 ? '' : `_${item}_${of}`}`;
   }
 
   stateOf(index: number): LineState {
     return STATES[this.#states[index] ?? 0] ?? 'pending';
   }
 
-  /** The line with `each` has so many calls. It ends at once if all have results. */
-  expand(index: number, size: number): void {
-    const list = this.#listOf(index);
-    if (list.size !== undefined) return;
-    this.counts.total += size - Math.max(1, list.places.size);
-    list.size = size;
-    this.#endList(index, list);
+  /** The line with `each` has so many calls. @returns those without a result; it ends at once if it has none at all */
+  expand(index: number, of: number): Task[] {
+    const { places } = this.#listOf(index, of);
+    if (of === 0) this.#end(index, 'completed');
+    return places.flatMap((place, item) => (place === undefined ? { index, item, of } : []));
   }
 
   /** Number of a pending line's calls that have no result. */
   leftOf(index: number): number {
-    const { size, places } = this.#lists.get(index) ?? {};
-    return size === undefined ? 1 : size - (places?.size ?? 0);
+    return this.#lists.get(index)?.left ?? 1;
   }
 
-  /** These calls: the whole line unless its list is known. */
+  /** Calls of a pending line that have no result: the whole line unless its list is known. */
   missing(index: number): Task[] {
-    const { size, places } = this.#lists.get(index) ?? {};
-    if (size === undefined) return [{ index, item: -1 }];
-    return Array.from({ length: size }, (_, item) => ({ index, item })).filter(({ item }) => !places?.has(item));
+    const list = this.#lists.get(index);
+    return list === undefined ? [wholeLine(index)] : this.expand(index, list.places.length);
   }
 
+  /** Sizes of the files. */
   get bytes(): { readonly output: number; readonly errors: number } {
-    return { output: this.files.output.bytes, errors: this.files.errors.bytes };
+    return { output: this.files.completed.bytes, errors: this.files.failed.bytes };
   }
 
-  /** Keeps the result of a call, unless it has one. @returns whether its line ended with it */
-  async keep(task: Task, customId: string, { state, response, error }: End): Promise<boolean> {
-    const id = this.idOf(task);
-    if (this.#has(task) || this.#claimed.has(id)) return false;
-    this.#claimed.add(id);
-    const line = JSON.stringify({ id, custom_id: customId, response, error });
-    const file = state === 'completed' ? this.files.output : this.files.errors;
-    try {
-      const offset = await file.append(line);
-      return this.#note(task, state, { offset, length: Buffer.byteLength(line) });
-    } finally {
-      this.#claimed.delete(id);
-    }
+  /** Keeps the result of a call, one after the other, unless it has one. @returns whether its line ended with it */
+  keep(task: Task, customId: string, { state, response, error }: End): Promise<boolean> {
+    const kept = this.#keeping.then(async () => {
+      if (this.#has(task)) return false;
+      const line = JSON.stringify({ id: this.idOf(task), custom_id: customId, response, error });
+      return this.#note(task, state, await this.files[state].append(line));
+    });
+    this.#keeping = kept.catch(() => undefined);
+    return kept;
   }
 
   /** The body of a line's answer, or a list of those of its calls; null: a condition left it out. */
   async answerOf(index: number): Promise<unknown> {
-    const { size, places } = this.#lists.get(index) ?? {};
-    if (size === undefined || places === undefined) return this.#read(this.#places[index]);
+    const list = this.#lists.get(index);
+    if (list === undefined) return this.#read(this.#places[index]);
     const answers: unknown[] = [];
-    for (let item = 0; item < size; item++) answers.push(await this.#read(places.get(item)));
+    for (const place of list.places) answers.push(await this.#read(place));
     return answers;
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.files.output.close(), this.files.errors.close()]);
+    await this.#keeping;
+    await Promise.all([this.files.completed.handle.close(), this.files.failed.handle.close()]);
   }
 
-  async #read({ offset, length }: Place = { offset: 0, length: 0 }): Promise<unknown> {
-    const bytes = await readAt(this.files.output.handle, offset, length);
+  async #read(place: Place = { offset: 0, length: 0 }): Promise<unknown> {
+    const bytes = await readAt(this.files.completed.handle, place);
     return (JSON.parse(bytes.toString()) as Pick<End, 'response'>).response?.body ?? null;
   }
 
   #has({ index, item }: Task): boolean {
-    return this.stateOf(index) !== 'pending' || this.#lists.get(index)?.places.has(item) === true;
+    return this.stateOf(index) !== 'pending' || this.#lists.get(index)?.places[item] !== undefined;
   }
 
-  #listOf(index: number): List {
-    const list = this.#lists.get(index) ?? { size: undefined, hasFailed: false, places: new Map<number, Place>() };
+  #listOf(index: number, of: number): List {
+    const known = this.#lists.get(index);
+    if (known !== undefined) return known;
+    const list = { places: Array.from({ length: of }, () => undefined), left: of, hasFailed: false };
     this.#lists.set(index, list);
+    this.counts.total += of - 1;
     return list;
   }
 
   /** @returns whether the line has ended with it */
-  #note(task: Task, state: 'completed' | 'failed', place: Place): boolean {
-    const { index, item } = task;
-    if (index >= this.#states.length || this.#has(task)) return false;
+  #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place): boolean {
     this.counts[state] += 1;
-    if (item < 0) {
+    if (of === 0) {
       this.#places[index] = place;
-      if ((this.#lists.get(index)?.places.size ?? 0) > 0) this.counts.total += 1;
       this.#end(index, state);
       return true;
     }
-    const list = this.#listOf(index);
-    list.places.set(item, place);
+    const list = this.#listOf(index, of);
+    list.places[item] = place;
+    list.left -= 1;
     list.hasFailed ||= state === 'failed';
-    if (list.size === undefined && list.places.size > 1) this.counts.total += 1;
-    return this.#endList(index, list);
-  }
-
-  #endList(index: number, { size, places, hasFailed }: List): boolean {
-    if (size === undefined || places.size < size) return false;
-    this.#end(index, hasFailed ? 'failed' : 'completed');
-    return true;
+    if (list.left === 0) this.#end(index, list.hasFailed ? 'failed' : 'completed');
+    return list.left === 0;
   }
 
   #end(index: number, state: LineState): void {
@@ -182,16 +173,24 @@ export class Results {
   }
 }
 
-/** The whole lines of a file of results, and where they end. A file that is not there has none. */
-async function resultsIn(path: string) {
+/**
+ * The whole lines of a file of results, and where they end. A file that is not there has none.
+ * @throws ConfigError if a line is of another batch, which must not be lost
+ */
+async function resultsIn(path: string, name: string) {
   const results: { readonly task: Task; readonly place: Place }[] = [];
   let size = 0;
-  if ((await stat(path).catch(() => undefined)) === undefined) return { results, size };
+  if (!existsSync(path)) return { results, size };
   for await (const found of readLines(path, HEAD_BYTES))
     for (const { head, offset, length, isEnded } of found) {
-      const [, index, item = '-1'] = ID.exec(head.toString('latin1')) ?? [];
+      const text = head.toString('latin1');
+      const begins = `{"id":"batch_req_${name}_`;
+      // A last line may have been cut short.
+      if (!begins.startsWith(text.slice(0, begins.length)))
+        throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: path }]);
+      const [, index, item = '0', of = '0'] = ID.exec(text) ?? [];
       if (!isEnded || index === undefined) return { results, size };
-      results.push({ task: { index: Number(index), item: Number(item) }, place: { offset, length } });
+      results.push({ task: { index: Number(index), item: Number(item), of: Number(of) }, place: { offset, length } });
       size = offset + length + 1;
     }
   return { results, size };

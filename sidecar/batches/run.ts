@@ -1,30 +1,26 @@
 import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
-import {
-  BadItems,
-  fill,
-  holds,
-  ITEM,
-  itemsOf,
-  MissingAnswer,
-  parseLine,
-  requestOf,
-  type BatchLine,
-} from '../../plans/index.js';
+import { BadAnswer, fill, holds, ITEM, itemsOf, requestOf, type BatchLine } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
-import { Ready } from './ready.js';
-import { Rests } from './rests.js';
-import type { End, Results, Task } from './results.js';
+import { parseLine } from './lines.js';
+import { Progress } from './progress.js';
+import { wholeLine, type End, type Results, type Task } from './results.js';
 
-/** A line of a batch as a request. */
+/** A call of a batch as a request. */
 export interface LineRequest {
   readonly id: string;
   readonly url: string;
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
+  /** The engine of its part; undefined: any. */
+  readonly engine: EngineId | undefined;
+  /** To be called when it no longer waits: an engine has it. */
+  readonly entered: () => void;
+  /** While it waits, it is not to be sent any more once this is aborted. */
+  readonly signal: AbortSignal;
 }
 
 export interface LineAnswer {
@@ -44,27 +40,18 @@ export interface Part {
 /** All of a batch, on any engine. */
 export const WHOLE: Part = { engine: undefined, at: 0, of: 1 };
 
-/** Signs between a line under way and its sender. */
-export interface Signs {
-  readonly engine: EngineId | undefined;
-  /** The line no longer waits: an engine has it. */
-  readonly entered: () => void;
-  /** A line that still waits is not to be sent any more. */
-  readonly signal: AbortSignal;
-}
-
 export interface RunPorts {
-  /** Undefined: the line was not sent, as the batch or the sender ends, and stays pending. */
-  readonly ask: (request: LineRequest, signs: Signs) => Promise<LineAnswer | undefined>;
+  /** Undefined: the call was not sent, as the batch or the sender ends, and stays pending. */
+  readonly ask: (request: LineRequest) => Promise<LineAnswer | undefined>;
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
-/** Attempts of a line that a server fails, and the pause before the second one; each further pause doubles. */
+/** Attempts of a line that a server fails. */
 const ATTEMPTS_MAX = 5;
+/** Pause before the next attempt, which doubles with each failure. */
 const PAUSE_MS = 1000;
-const BUSY_PAUSE_MS = 1000;
 /** Pause after a fault of the disk or of ours. */
 const FAULT_PAUSE_MS = 5000;
 
@@ -81,12 +68,11 @@ const LEFT_OUT: End = {
  * `each` then becomes as many calls as its list has items. A failed line fails those that need it.
  */
 export class Run {
-  readonly #ready: Ready;
+  readonly #progress: Progress;
   /** Calls of lines with `each` that may start. */
   readonly #items: Task[] = [];
   /** Attempts that a server has failed, by the call's id. */
   readonly #attempts = new Map<string, number>();
-  readonly #rests: Rests;
   readonly #timers = new Set<() => void>();
   readonly #stop = new AbortController();
   readonly #onIdle: (() => void)[] = [];
@@ -97,38 +83,25 @@ export class Run {
     private readonly handle: FileHandle,
     private readonly input: Input,
     readonly results: Results,
-    private readonly urls: ReadonlySet<string>,
     private readonly ports: RunPorts,
   ) {
-    this.#ready = new Ready(input, results);
-    this.#rests = new Rests(input);
+    this.#progress = new Progress(input, (index) => results.stateOf(index));
     setMaxListeners(0, this.#stop.signal);
   }
 
   /** @param path of the input */
-  static async open(
-    name: string,
-    path: string,
-    input: Input,
-    results: Results,
-    urls: ReadonlySet<string>,
-    ports: RunPorts,
-  ): Promise<Run> {
-    const run = new Run(name, await open(path, 'r'), input, results, urls, ports);
+  static async open(name: string, path: string, input: Input, results: Results, ports: RunPorts): Promise<Run> {
+    const run = new Run(name, await open(path, 'r'), input, results, ports);
     // Results of an earlier process count as if they had just come.
-    for (let index = 0; index < input.needs.length; index++) if (results.stateOf(index) !== 'pending') run.#done(index);
-    for (let index = 0; index < input.needs.length; index++)
-      if (results.stateOf(index) === 'failed') await run.#failNext(index);
+    const ended = [...input.needs.keys()].filter((index) => results.stateOf(index) !== 'pending');
+    for (const index of ended) run.#progress.done(index);
+    for (const index of ended) await run.#failNext(index);
     return run;
-  }
-
-  get #isStopped(): boolean {
-    return this.#stop.signal.aborted;
   }
 
   /** Whether a line could start now. */
   get isReady(): boolean {
-    return !this.#isStopped && this.ready > 0;
+    return !this.#stop.signal.aborted && this.ready > 0;
   }
 
   get isDone(): boolean {
@@ -137,7 +110,7 @@ export class Run {
 
   /** Calls that have all answers that they need, and have not started. */
   get ready(): number {
-    return this.#ready.size + this.#items.length;
+    return this.#progress.ready + this.#items.length;
   }
 
   /**
@@ -145,14 +118,15 @@ export class Run {
    * @param entered called when an engine has the line
    * @returns when the line has ended, with its fault here if any
    */
-  async startNext(entered: () => void, { at, of, engine } = WHOLE): Promise<unknown> {
-    const index = this.#items.length > 0 ? undefined : this.#ready.take(at / of, (at + 1) / of);
-    const task = index === undefined ? this.#items.shift() : { index, item: -1 };
+  async startNext(entered = (): void => undefined, { at, of, engine } = WHOLE): Promise<unknown> {
+    const index = this.#items.length > 0 ? undefined : this.#progress.take(at / of, (at + 1) / of);
+    const task = index === undefined ? this.#items.shift() : wholeLine(index);
     if (task === undefined || this.results.stateOf(task.index) !== 'pending') return undefined;
     this.inFlight += 1;
     try {
-      const end = await this.#run(task, { entered, engine, signal: this.#stop.signal });
-      if (end !== undefined) await this.#end(task, end);
+      const line = await this.#lineAt(task.index);
+      const end = await this.#run(task, line, entered, engine);
+      if (end !== undefined) await this.#end(task, line, end);
       return undefined;
     } catch (fault) {
       this.#later(task, FAULT_PAUSE_MS);
@@ -173,12 +147,12 @@ export class Run {
 
   /** Fails all that has no result. */
   async failRest(code: string, message: string): Promise<void> {
-    for (let index = 0; index < this.input.needs.length; index++)
-      if (this.results.stateOf(index) === 'pending') {
-        // A list whose source is answered names its items.
-        if (this.#ready.isWhole(index)) await this.#bodyOf({ index, item: -1 }, await this.#lineAt(index));
-        for (const task of this.results.missing(index)) await this.#end(task, failure(code, message), false);
-      }
+    for (const index of this.input.needs.keys()) {
+      if (this.results.stateOf(index) !== 'pending') continue;
+      const { customId } = await this.#lineAt(index);
+      for (const task of this.results.missing(index))
+        await this.results.keep(task, nameOf(task, customId), failure(code, message));
+    }
   }
 
   async close(): Promise<void> {
@@ -188,16 +162,15 @@ export class Run {
 
   async #lineAt(index: number): Promise<BatchLine> {
     const { offsets, lengths } = this.input;
-    const bytes = await readAt(this.handle, offsets[index] ?? 0, lengths[index] ?? 0);
-    const line = parseLine(bytes.toString(), index, this.urls);
+    const line = parseLine(await readAt(this.handle, { offset: offsets[index] ?? 0, length: lengths[index] ?? 0 }), 0);
     if ('code' in line) throw new Error(`the input file has changed: ${line.message}`);
     return line;
   }
 
   /** Undefined: the line has no end yet, or becomes a list of calls. */
-  async #run(task: Task, signs: Signs): Promise<End | undefined> {
+  async #run(task: Task, line: BatchLine, entered: () => void, engine?: EngineId): Promise<End | undefined> {
     const { index } = task;
-    const line = await this.#lineAt(index);
+    const { signal } = this.#stop;
     const id = this.results.idOf(task);
     const ended = (status: number, answer: unknown): End => ({
       state: status === 200 ? 'completed' : 'failed',
@@ -210,11 +183,12 @@ export class Run {
       return ended(200, await this.results.answerOf(original));
     const body = await this.#bodyOf(task, line);
     if (!Buffer.isBuffer(body)) return body;
-    const headers = this.#rests.headersOf(index, this.name, this.results.leftOf(index) === 1);
-    const answer = this.#isStopped ? undefined : await this.ports.ask({ id, url: line.url, body, headers }, signs);
+    const headers = this.#progress.headersOf(index, this.name, this.results.leftOf(index) === 1);
+    if (signal.aborted) return undefined;
+    const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
     if (answer === undefined) return undefined;
     const { status, isBusy } = answer;
-    if (isBusy) return this.#later(task, BUSY_PAUSE_MS);
+    if (isBusy) return this.#later(task, PAUSE_MS);
     if (status >= 500 || status === 404 || status === 408) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
       this.#attempts.set(id, attempts);
@@ -226,7 +200,7 @@ export class Run {
   }
 
   /** The line's end if it is not to be asked; undefined: it becomes a list of calls. */
-  async #bodyOf({ index, item }: Task, line: BatchLine): Promise<Buffer | End | undefined> {
+  async #bodyOf({ index, item, of }: Task, line: BatchLine): Promise<Buffer | End | undefined> {
     const { after, body, needs, each, condition } = line;
     if (needs.length === 0) return Buffer.from(JSON.stringify(body));
     const answers = new Map<string, unknown>();
@@ -234,66 +208,55 @@ export class Run {
       answers.set(name, await this.results.answerOf(this.input.needs[index]?.[at] ?? 0));
     try {
       if (condition !== undefined && !holds(condition, answers.get(condition.$ref))) return LEFT_OUT;
-      if (each !== undefined) {
-        const items = itemsOf(answers.get(each.$ref), each);
-        if (item < 0) return await this.#expand(index, items.length);
-        answers.set(ITEM, items[item]);
-      }
+      const items = each && itemsOf(answers.get(each.$ref), each);
+      if (items !== undefined && of === 0) return this.#expand(index, items.length);
+      if (items !== undefined) answers.set(ITEM, items[item]);
       return Buffer.from(JSON.stringify(fill(body, after, (id) => answers.get(id))));
     } catch (error) {
-      if (error instanceof MissingAnswer) return failure('missing_answer', error.message);
-      if (error instanceof BadItems) return failure('bad_items', error.message);
+      if (error instanceof BadAnswer) return failure(error.code, error.message);
       throw error;
     }
   }
 
   /** The calls of a line with `each` are known; some may have results of an earlier process. */
-  async #expand(index: number, size: number): Promise<undefined> {
-    this.results.expand(index, size);
-    if (this.results.stateOf(index) === 'pending') this.#items.push(...this.results.missing(index));
-    else await this.#ended(index);
+  #expand(index: number, size: number): undefined {
+    this.#items.push(...this.results.expand(index, size));
+    if (size === 0) this.#progress.done(index);
   }
 
   #later(task: Task, ms: number): undefined {
-    if (this.#isStopped) return;
+    if (this.#stop.signal.aborted) return;
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
-      if (task.item < 0) this.#ready.add(task.index);
+      if (task.of === 0) this.#progress.add(task.index);
       else this.#items.push(task);
       this.ports.changed();
     }, ms);
     this.#timers.add(cancel);
   }
 
-  /** Keeps the end of a call. @param isPassedOn whether a failed line fails those that need it */
-  async #end(task: Task, end: End, isPassedOn = true): Promise<void> {
-    const { customId } = await this.#lineAt(task.index);
-    const name = task.item < 0 ? customId : `${customId}[${task.item}]`;
-    if (await this.results.keep(task, name, end)) await this.#ended(task.index, isPassedOn);
-  }
-
-  async #ended(index: number, isPassedOn = true): Promise<void> {
-    this.#done(index);
-    if (isPassedOn && this.results.stateOf(index) === 'failed') await this.#failNext(index);
+  async #end(task: Task, { customId }: BatchLine, end: End): Promise<void> {
+    if (!(await this.results.keep(task, nameOf(task, customId), end))) return;
+    this.#progress.done(task.index);
+    await this.#failNext(task.index);
   }
 
   /** A failed line fails those that need it, and they those that need them. */
   async #failNext(first: number): Promise<void> {
-    const failed = [first];
-    for (const index of failed) {
+    const ended = [first];
+    for (const index of ended) {
+      const dependents = this.input.dependents[index] ?? [];
+      if (this.results.stateOf(index) !== 'failed' || dependents.length === 0) continue;
       const { customId } = await this.#lineAt(index);
       const end = failure('dependency_failed', `The line "${customId}" failed, whose answer this one needs.`);
-      for (const next of this.input.dependents[index] ?? []) {
+      for (const next of dependents) {
         const { customId: name } = await this.#lineAt(next);
-        if (!(await this.results.keep({ index: next, item: -1 }, name, end))) continue;
-        this.#done(next);
-        failed.push(next);
+        if (!(await this.results.keep(wholeLine(next), name, end))) continue;
+        this.#progress.done(next);
+        ended.push(next);
       }
     }
   }
-
-  #done(index: number): void {
-    this.#rests.done(index);
-    this.#ready.done(index);
-  }
 }
+
+const nameOf = ({ item, of }: Task, customId: string): string => (of === 0 ? customId : `${customId}[${item}]`);

@@ -1,25 +1,20 @@
 import { mkdir } from 'node:fs/promises';
-import type { Logger } from 'pino';
-import type { Held } from '../../cluster/index.js';
+import type { SharedState } from '../../cluster/index.js';
+import type { Config } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
 import { Batches, type BatchPorts } from './batches.js';
 
+/** Name of the batches at the store of a cluster. */
+const NAME = 'batches';
+
 export interface SeatPorts {
   readonly folder: string;
-  /** The place of this gateway in a cluster; absent: it is alone. */
-  readonly cluster?: {
-    /** Takes the batches if no other gateway has them. @param leaseMs 0: gives them up */
-    readonly hold: (address: string, leaseMs: number) => Promise<Held | undefined>;
-    /** URL at which others reach this gateway. */
-    readonly address: string;
-    readonly leaseMs: number;
-    readonly heartbeatMs: number;
-  };
+  /** The place of this gateway in a cluster; undefined: it is alone. */
+  readonly cluster: (Pick<Config['cluster'], 'address' | 'leaseMs' | 'heartbeatMs'> & { readonly store: Pick<SharedState, 'hold'> }) | undefined; // prettier-ignore
   readonly batches: Omit<BatchPorts, 'isOurs'>;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
   readonly setTimer: SetTimer;
-  readonly log: Logger;
 }
 
 /**
@@ -80,7 +75,7 @@ export class BatchSeat {
     await this.#beating;
     await Promise.all([this.#batches?.close(), this.#lost]);
     // Another gateway need not wait for the end of the lease.
-    if (this.#isOurs()) await this.ports.cluster?.hold('', 0);
+    if (this.#isOurs()) await this.ports.cluster?.store.hold(NAME, '', 0);
     this.#batches = undefined;
   }
 
@@ -96,27 +91,27 @@ export class BatchSeat {
   }
 
   async #beat(): Promise<void> {
-    const { cluster, now, setTimer, log } = this.ports;
+    const { cluster, now, setTimer, batches } = this.ports;
     if (cluster === undefined) return;
     const atMs = now();
     try {
-      const held = await cluster.hold(cluster.address, cluster.leaseMs);
+      const held = await cluster.store.hold(NAME, cluster.address ?? '', cluster.leaseMs);
       if (held !== undefined) this.#holder = held.isOwn ? undefined : held.value;
       if (held?.isOwn === true) this.#untilMs = atMs + cluster.leaseMs;
       else if (held !== undefined) this.#untilMs = -Infinity;
       if (this.#batches !== undefined && !this.#isOurs()) this.#lose();
       if (this.#batches === undefined && this.#isOurs() && !this.#isClosing) {
-        log.info('this gateway runs the batches now');
+        batches.log.info('this gateway runs the batches now');
         await this.#take();
       }
     } catch (err) {
-      log.error({ err }, 'batches cannot be taken over; the next attempt follows');
+      batches.log.error({ err }, 'batches cannot be taken over; the next attempt follows');
     }
     if (!this.#isClosing) this.#cancel = setTimer(() => void (this.#beating = this.#beat()), cluster.heartbeatMs);
   }
 
   #lose(): void {
-    this.ports.log.warn('another gateway runs the batches now');
+    this.ports.batches.log.warn('another gateway runs the batches now');
     this.#term += 1;
     this.#lost = Promise.all([this.#lost, this.#batches?.close().catch(() => undefined)]);
     this.#batches = undefined;

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { TenantId } from '../../src/index.js';
 import { checkOurs, type Disk } from './line-file.js';
-import { isEnded, outputOf, type BatchObject, type FileObject, type Patch } from './objects.js';
+import { isEnded, newFile, outputOf, type BatchObject, type FileObject, type Patch } from './objects.js';
 
 /**
  * The files and batches of one tenant, in a folder of its own:
@@ -38,7 +38,7 @@ export class Shelf {
     for (const each of objects.sort((a, b) => a.created_at - b.created_at))
       if (each.object === 'file') shelf.files.set(each.id, each);
       else shelf.batches.set(each.id, each);
-    const used = new Set([...shelf.batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each)))); // prettier-ignore
+    const used = new Set([...shelf.batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each.id)))); // prettier-ignore
     for (const name of names) {
       const isLeft = name.endsWith('.part') || (/^file-\w+$/.test(name) && !shelf.files.has(name) && !used.has(name));
       if (isLeft) await rm(join(folder, name), { force: true });
@@ -70,22 +70,22 @@ export class Shelf {
     at: number,
     keepSeconds: number,
   ): Promise<Patch> {
-    const names = outputOf({ id: batch });
     const add = async (id: string, size: number, filename: string): Promise<string | null> => {
-      const file = { id, bytes: size, created_at: at, expires_at: at + keepSeconds, filename };
       if (size === 0) await rm(this.pathOf(id), { force: true });
-      else await this.addFile({ ...file, object: 'file', purpose: 'batch_output', status: 'processed' });
+      else await this.addFile(newFile({ id, bytes: size, filename }, 'batch_output', at, keepSeconds));
       return size === 0 ? null : id;
     };
+    const { output, errors } = outputOf(batch);
     return {
-      output_file_id: await add(names.output, bytes.output, `${batch}_output.jsonl`),
-      error_file_id: await add(names.errors, bytes.errors, `${batch}_error.jsonl`),
+      output_file_id: await add(output, bytes.output, `${batch}_output.jsonl`),
+      error_file_id: await add(errors, bytes.errors, `${batch}_error.jsonl`),
     };
   }
 
-  /** The object goes first: a content without one is a leftover. */
-  async removeFile(id: string): Promise<void> {
+  /** Removes a file or a batch. The object goes first: a content without one is a leftover. */
+  async remove(id: string): Promise<void> {
     this.files.delete(id);
+    this.batches.delete(id);
     await rm(this.pathOf(`${id}.json`), { force: true });
     await rm(this.pathOf(id), { force: true });
   }
@@ -109,11 +109,6 @@ export class Shelf {
     });
     this.#changing = changed.catch(() => undefined);
     return changed;
-  }
-
-  async removeBatch(id: string): Promise<void> {
-    this.batches.delete(id);
-    await rm(this.pathOf(`${id}.json`), { force: true });
   }
 
   /** Whatever happens meanwhile, the file has the object as it was or as it is. */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
-import { newName, type FileObject } from './objects.js';
+import { newFile, newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 
 type UploadLimits = Pick<Config['batches'], 'fileBytes' | 'bytesMax' | 'filesMax' | 'keepMs'>;
@@ -29,50 +29,52 @@ const fieldsOf = (keepSeconds: number) =>
  */
 export async function upload(
   shelf: Shelf,
-  limits: UploadLimits,
+  { fileBytes, bytesMax, filesMax, keepMs }: UploadLimits,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<FileObject> {
   const form = formOf(request);
-  checkRoom(shelf, limits, Number(request.headers['content-length'] ?? 0));
+  const tooLarge = () => new GatewayError('body_too_large', `The file is over ${fileBytes} bytes.`);
+  const full = (what: string) =>
+    new GatewayError('files_full', `A tenant may not have more than ${what}. Delete some of /v1/files first.`);
+  // The form adds little to its file.
+  if (Number(request.headers['content-length'] ?? 0) > fileBytes + 65_536) throw tooLarge();
+  if (shelf.files.size + shelf.uploads.size >= filesMax) throw full(`${filesMax} files`);
   if (request.headers.expect !== undefined) response.writeContinue();
   const id = `file-${newName()}`;
   const part = shelf.pathOf(`${id}.part`);
   const coming = { bytes: 0 };
+  const meter = async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      coming.bytes += chunk.length;
+      if (coming.bytes > fileBytes) throw tooLarge();
+      if (shelf.bytes > bytesMax) throw full(`${bytesMax} bytes of files`);
+      yield chunk;
+    }
+  };
+  const stop = new AbortController();
+  let kept: Promise<void> | undefined;
   shelf.uploads.add(coming);
   try {
-    const meter = async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
-        coming.bytes += chunk.length;
-        if (coming.bytes > limits.fileBytes) throw tooLarge(limits);
-        if (shelf.bytes > limits.bytesMax) throw full(`more than ${limits.bytesMax} bytes of files`);
-        yield chunk;
-      }
-    };
-    const { filename, fields } = await receive(request, form, (content, signal) =>
-      pipeline(content, meter, createWriteStream(part, { flush: true }), { signal }),
-    );
-    const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(limits.keepMs / 1000), fields);
+    const { filename, fields } = await received(request, form, (content) => {
+      kept = pipeline(content, meter, createWriteStream(part, { flush: true }), { signal: stop.signal });
+      return kept;
+    });
+    const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(keepMs / 1000), fields);
     if (filename === undefined) throw wrong('file', 'is missing');
     await rename(part, shelf.pathOf(id));
-    const nowSeconds = Math.floor(Date.now() / 1000);
-    const file: FileObject = {
-      id,
-      object: 'file',
-      bytes: coming.bytes,
-      created_at: nowSeconds,
-      expires_at: Math.floor(nowSeconds + seconds),
-      filename,
-      purpose,
-      status: 'processed',
-    };
+    const file = newFile({ id, bytes: coming.bytes, filename }, purpose, Math.floor(Date.now() / 1000), seconds);
     await shelf.addFile(file);
     return file;
   } catch (error) {
+    stop.abort();
+    await kept?.catch(() => undefined);
     // The rest of the body is read and dropped, so that the client reads the answer.
     request.unpipe(form).resume();
     for (const path of [part, shelf.pathOf(id)]) await rm(path, { force: true }).catch(() => undefined);
-    throw request.destroyed && !request.complete ? gone() : ofDisk(error);
+    if (request.destroyed && !request.complete)
+      throw new GatewayError('client_gone', 'The client left while sending its file.');
+    throw ofDisk(error);
   } finally {
     shelf.uploads.delete(coming);
   }
@@ -91,24 +93,19 @@ function formOf({ headers }: IncomingMessage): BusboyInstance {
   }
 }
 
-/** @param keep writes the file @throws GatewayError `invalid_body`, and what `keep` throws */
-async function receive(
-  request: IncomingMessage,
-  form: BusboyInstance,
-  keep: (content: Readable, signal: AbortSignal) => Promise<void>,
-) {
+/** The whole form, once its file is kept. @throws GatewayError `invalid_body`, and what `keep` throws */
+async function received(request: IncomingMessage, form: BusboyInstance, keep: (content: Readable) => Promise<void>) {
   const fields: Record<string, string> = {};
   let filename: string | undefined;
-  let kept = Promise.resolve();
-  const stop = new AbortController();
-  const received = new Promise<void>((resolve, reject) => {
+  let kept: Promise<void> | undefined;
+  await new Promise<void>((resolve, reject) => {
     form.on('field', (name, value, _, isCut) => {
       if (isCut) reject(wrong(name.slice(0, 100), 'is too long'));
       fields[name] = value;
     });
     form.on('file', (_, content, name: string | undefined) => {
       filename = (name ?? 'upload').slice(0, FIELD_CHARS_MAX);
-      kept = keep(content, stop.signal);
+      kept = keep(content);
       kept.catch(reject);
     });
     form.on('filesLimit', () => reject(wrong('file', 'is there twice')));
@@ -118,22 +115,11 @@ async function receive(
     finished(request, (error) => error && reject(error));
     request.pipe(form);
   });
-  try {
-    await received;
-    await kept;
-    return { filename, fields };
-  } catch (error) {
-    stop.abort();
-    await kept.catch(() => undefined);
-    throw error;
-  }
+  await kept;
+  return { filename, fields };
 }
 
-function checkRoom(shelf: Shelf, limits: UploadLimits, bytes: number): void {
-  // The form adds little to its file.
-  if (bytes > limits.fileBytes + 65_536) throw tooLarge(limits);
-  if (shelf.files.size + shelf.uploads.size >= limits.filesMax) throw full(`more than ${limits.filesMax} files`);
-}
+const wrong = (param: string, message: string) => new GatewayError('invalid_body', `'${param}' ${message}.`, { param });
 
 /** Whether the disk has no room, or none for this user. */
 export const isFull = (error: unknown): error is Error =>
@@ -142,10 +128,3 @@ export const isFull = (error: unknown): error is Error =>
 /** An error of the disk as one for the client. */
 export const ofDisk = (error: unknown): unknown =>
   isFull(error) ? new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.') : error;
-
-const gone = () => new GatewayError('client_gone', 'The client left while sending its file.');
-const wrong = (param: string, message: string) => new GatewayError('invalid_body', `'${param}' ${message}.`, { param });
-const tooLarge = ({ fileBytes }: UploadLimits) =>
-  new GatewayError('body_too_large', `The file is over ${fileBytes} bytes.`);
-const full = (what: string) =>
-  new GatewayError('files_full', `A tenant may not have ${what}. Delete some of /v1/files first.`);

@@ -1,18 +1,9 @@
-import type { TenantId } from '../../src/index.js';
-import type { BatchObject, Patch } from './objects.js';
+import type { BatchObject } from './objects.js';
 import type { Run } from './run.js';
 import type { Shelf } from './shelf.js';
 
-/** A batch under way, with lines that engines or queues have, and those that may start. */
-export interface BatchView extends BatchObject {
-  readonly tenant: TenantId;
-  readonly inFlight: number;
-  readonly ready: number;
-  /** Time that the rest takes at the pace so far; undefined: unknown. */
-  readonly restMs: number | undefined;
-  /** Whether it goes on beside others, because its window would end too early. */
-  readonly isLate: boolean;
-}
+/** A batch under way, as operators see it. */
+export type BatchView = Work['view'];
 
 /** A batch that is planned and not ended. */
 export class Work {
@@ -38,7 +29,8 @@ export class Work {
     return { ...(this.shelf.batches.get(this.id) as BatchObject), request_counts: { ...this.run.results.counts } };
   }
 
-  get view(): BatchView {
+  /** With calls that engines or queues have, and those that may start. */
+  get view() {
     const { batch, restMs, isLate, run, shelf } = this;
     return { ...batch, tenant: shelf.tenant, inFlight: run.inFlight, ready: run.ready, restMs, isLate };
   }
@@ -81,13 +73,10 @@ export class Work {
     if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
     if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
     const at = Math.floor(this.now() / 1000);
-    if (!isCancelled && !isLate) await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
+    const status = isCancelled ? 'cancelled' : isLate ? 'expired' : 'completed';
+    if (status === 'completed') await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
     const files = await surely(() => shelf.addResults(id, run.results.bytes, at, Math.floor(keepMs / 1000)));
-    const ended: Patch = isCancelled
-      ? { status: 'cancelled', cancelled_at: at }
-      : isLate
-        ? { status: 'expired', expired_at: at }
-        : { status: 'completed', completed_at: at };
-    return surely(() => shelf.change(id, { ...ended, ...files, request_counts: { ...run.results.counts } }));
+    const ended = { status, [`${status}_at`]: at, ...files, request_counts: { ...run.results.counts } } as const;
+    return surely(() => shelf.change(id, ended));
   }
 }

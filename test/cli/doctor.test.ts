@@ -202,7 +202,7 @@ describe('maitred doctor --url', () => {
     const { url } = await world([await fakeEngine()]);
     const { code, out } = await run(['doctor', '--url', url], { MAITRED_LISTEN_PORT: '0' });
     expect(code).toBe(0);
-    expect(out).toMatch(/^ok {7}node: version /);
+    expect(out).toMatch(/^1 warning, 1 note, 4 ok\n\nwarning {2}gateway[^]*\nok {7}node: version /);
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 });

@@ -65,6 +65,21 @@ describe('maitred load', () => {
     expect(document.ab).toMatchObject({ runs: 3, pairs: 9, program_seconds: { mean: { pairs: 3 } } });
   });
 
+  it('tries several loads, with a verdict for each, and texts of its own', async () => {
+    const [one, other] = [await engine(), await engine()];
+    const args = ['--target', one.url, '--target', other.url, ...CHAT, '--rate', '900', '--repeat', '1', '--quiet'];
+    const { code, out, errors } = await load([...args, '--json', '-']);
+    expect(code).toBe(0);
+    expect(errors.split('\n').filter((line) => line.startsWith('At '))).toEqual([
+      expect.stringMatching(/^At 500 a second: too few runs to tell \(program times B [\d.]+\)\.$/),
+      expect.stringMatching(/^At 900 a second: too few runs to tell/),
+    ]);
+    expect(JSON.parse(out)).toMatchObject({
+      complete: true,
+      loads: [{ settings: { rate_per_second: 500, salt: true }, targets: [{ programs: 4 }, { programs: 4 }] }, { settings: { rate_per_second: 900 } }], // prettier-ignore
+    });
+  });
+
   it('compares two documents by their labels or files, and refuses what is none', async () => {
     const { url } = await engine();
     const folder = folderOf({});
@@ -147,6 +162,8 @@ describe('a wrong command line', () => {
     '--workload chat --rate 1',
     '--target http://127.0.0.1:1 --rate 1',
     `${HERE} --rate 1 --concurrency 2`,
+    `${HERE} --rate 1,1`,
+    `${HERE} --rate 2..1`,
     `${HERE} --rate 1 --trace-timed`,
     `${HERE} --rate 1 --trace x.jsonl`,
     `${HERE} --rate 1 --api chats`,

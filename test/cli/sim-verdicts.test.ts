@@ -65,7 +65,7 @@ describe('the verdict over several loads', () => {
       'At 0.1 a second: pass-through is fastest.',
       'At 0.2 a second: no difference.',
       'At 0.4 a second: pass-through is fastest.',
-      'Keep pass-through: no setting is significantly better.',
+      'Keep pass-through: nothing is significantly better.',
     ]);
     expect(choice).toBe(0);
   });

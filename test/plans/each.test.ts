@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { BadItems, holds, itemsOf, MissingAnswer, planOf, type Plan } from '../../plans/index.js';
+import { holds, itemsOf } from '../../plans/index.js';
 import { line, outlines, plan, planned, problems, read } from './lines.js';
 
 describe('a line with `each`', () => {
@@ -10,14 +10,18 @@ describe('a line with `each`', () => {
   it.each([7, null, { $ref: 1 }, { $ref: 'a', max: 0 }, { $ref: 'a', max: 10_001 }, { $ref: 'a', x: 1 }])(
     'of %j is refused by its number',
     (of) => {
-      expect(read(each('b', of), 3)).toMatchObject({ code: 'invalid_request', param: 'each', line: 3 });
+      expect(read(each('b', of), 3)).toMatchObject({
+        code: 'invalid_request',
+        param: expect.stringMatching(/^each/) as string,
+        line: 3,
+      });
     },
   );
 
   it('has one place in the plan, counts as many calls as it may become, and knows its prompt up to the item', () => {
     const lines = outlines(line('a').replace('"a"', '"item"'), each('b', { $ref: 'item', max: 3 }), line('c', { after: ['b'] })); // prettier-ignore
     expect(lines.map(({ calls }) => calls)).toEqual([1, 3, 1]);
-    const { needs, programs } = plan(lines) as Plan;
+    const { needs, programs } = plan(lines);
     expect(needs).toEqual([[], [0], [1]]);
     expect(new Set(programs).size).toBe(1);
     expect(lines[1]!.promptTokens).toBeGreaterThan(0);
@@ -47,7 +51,11 @@ describe('a condition', () => {
     [{ $ref: 'a', equals: 1, not: 'x' }],
     [{ $ref: 'a', equals: 1, constructor: 1 }],
   ])('%j is refused by its number', (condition) => {
-    expect(read(when(condition), 3)).toMatchObject({ code: 'invalid_request', param: 'if', line: 3 });
+    expect(read(when(condition), 3)).toMatchObject({
+      code: 'invalid_request',
+      param: expect.stringMatching(/^if/) as string,
+      line: 3,
+    });
   });
 
   it('needs its line, which must be there', () => {
@@ -90,10 +98,10 @@ describe('items', () => {
 
   it('are found at a path, and have a bound', () => {
     expect(of({ data: [[1], [2]] }, 'data')).toEqual([[1], [2]]);
-    expect(() => of({ data: [] }, 'x')).toThrow(MissingAnswer);
+    expect(() => of({ data: [] }, 'x')).toThrow(expect.objectContaining({ code: 'missing_answer' }) as Error);
     for (const bad of [text('[1'), text('{"a": 1}'), text('[1,2,3,4,5]'), text('a\nb\nc\nd\ne')])
-      expect(() => of(bad)).toThrow(BadItems);
-    expect(() => of({ data: 7 }, 'data')).toThrow(BadItems);
+      expect(() => of(bad)).toThrow(expect.objectContaining({ code: 'bad_items' }) as Error);
+    expect(() => of({ data: 7 }, 'data')).toThrow(expect.objectContaining({ code: 'bad_items' }) as Error);
   });
 });
 
@@ -146,9 +154,6 @@ describe('the merge of equal lines', () => {
 
   it('and the order can be left out', () => {
     const lines = outlines(line('b', { body: fixed }), line('a'), line('c', { body: fixed }));
-    const steps = planOf(lines, []);
-    let step = steps.next();
-    while (step.done !== true) step = steps.next();
-    expect(step.value).toMatchObject({ originals: new Uint32Array([0, 1, 2]), order: new Uint32Array([0, 1, 2]) });
+    expect(plan(lines, [])).toMatchObject({ originals: new Uint32Array([0, 1, 2]), order: new Uint32Array([0, 1, 2]) });
   });
 });

@@ -1,16 +1,15 @@
 import {
+  type FaultyBatch,
   outlineOf,
-  parseLine,
   planOf,
   type BatchLine,
   type Outline,
   type Plan,
   type Problem,
 } from '../../plans/index.js';
+import { parseLine } from '../../sidecar/batches/lines.js';
 
 /** Lines of a batch's file, read and planned. */
-
-const URLS = new Set(['/v1/chat/completions', '/v1/embeddings']);
 
 interface Given {
   readonly after?: readonly string[];
@@ -27,17 +26,27 @@ export const line = (id: string, { after, content = 'hello', body = {} }: Given 
     ...(after && { after }),
   });
 
-export const read = (text: string, number = 1) => parseLine(text, number, URLS);
+export const read = (text: string, number = 1) => parseLine(Buffer.from(text), number);
 export const outlines = (...texts: string[]): Outline[] =>
   texts.map((text, index) => outlineOf(read(text, index + 1) as BatchLine, index + 1));
 
-export function plan(lines: readonly Outline[]): Plan | readonly Problem[] {
-  const steps = planOf(lines);
+export function plan(lines: readonly Outline[], ...passes: Parameters<typeof planOf>[1][]): Plan {
+  const steps = planOf(lines, ...passes);
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
   }
 }
 
-export const planned = (...texts: string[]) => plan(outlines(...texts)) as Plan;
-export const problems = (...texts: string[]) => plan(outlines(...texts)) as readonly Problem[];
+export const planned = (...texts: string[]) => plan(outlines(...texts));
+
+export function problemsIn(lines: readonly Outline[]): readonly Problem[] {
+  try {
+    plan(lines);
+    return [];
+  } catch (error) {
+    return (error as FaultyBatch).problems;
+  }
+}
+
+export const problems = (...texts: string[]) => problemsIn(outlines(...texts));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sharedTokens, type Outline, type Plan } from '../../plans/index.js';
-import { line, outlines, plan, planned, problems, read } from './lines.js';
+import { sharedTokens, type Outline } from '../../plans/index.js';
+import { line, outlines, plan, planned, problems, problemsIn, read } from './lines.js';
 
 describe('a line', () => {
   it.each([
@@ -13,12 +13,12 @@ describe('a line', () => {
     [line('a').replace('"custom_id":"a"', '"custom_id":7'), 'invalid_request', 'custom_id'],
     [line('a').replace('POST', 'GET'), 'invalid_request', 'method'],
     [line('a').replace('/v1/chat/completions', '/v1/files'), 'invalid_request', 'url'],
-    [line('a').replace('"body":{', '"body":3,"x":{'), 'invalid_request', 'x'],
+    [line('a').replace('"body":{', '"body":3,"x":{'), 'invalid_request', 'body'],
     [line('a', { body: { model: '' } }), 'invalid_request', 'body.model'],
     [line('a', { body: { model: undefined } }), 'invalid_request', 'body.model'],
     [line('a', { body: { stream: true } }), 'invalid_request', 'body.stream'],
     [line('a').replace(/}$/, ',"after":"b"}'), 'invalid_request', 'after'],
-    [line('a').replace(/}$/, ',"after":[1]}'), 'invalid_request', 'after'],
+    [line('a').replace(/}$/, ',"after":[1]}'), 'invalid_request', 'after[0]'],
     [line('a').replace('"hello"', `${'['.repeat(300)}${']'.repeat(300)}`), 'invalid_request', 'body'],
   ])('%s is refused by its number', (text, code, param) => {
     expect(read(text, 7)).toMatchObject({ code, param, line: 7 });
@@ -54,7 +54,7 @@ describe('a graph', () => {
   it('with too many needs says which line is one too many', () => {
     const ids = Array.from({ length: 2300 }, (_, index) => `${index}`);
     const all = ids.map((customId, index) => ({ ...outlines(line(customId))[0]!, line: index + 1, needs: ids }));
-    expect(plan(all)).toMatchObject([{ code: 'too_many_needs', line: 2174 }]);
+    expect(problemsIn(all)).toMatchObject([{ code: 'too_many_needs', line: 2174 }]);
   });
 
   it('with a circle names its lines, not those that only lead to it', () => {
@@ -147,7 +147,7 @@ describe('the order', () => {
   it('keeps the lines of every beginning together, whatever the prompts', () => {
     fc.assert(
       fc.property(BLOCKS, (paths) => {
-        const order = [...(plan(given(paths)) as Plan).order];
+        const order = [...plan(given(paths)).order];
         expect(order.toSorted((a, b) => a - b)).toEqual([...paths.keys()]);
         for (const path of paths)
           for (let depth = 1; depth <= path.length; depth++) {
@@ -168,7 +168,7 @@ describe('the order', () => {
           paths.map((path, index) => [...path, 4 + (index % 2)]),
           dice,
         );
-        const { order } = plan(lines) as Plan;
+        const { order } = plan(lines);
         const shuffled = [...paths.keys()].sort((a, b) => dice[a]! - dice[b]!);
         expect(sharedTokens(lines, order)).toBeGreaterThanOrEqual(sharedTokens(lines, shuffled));
         expect(lines[order[0]!]!.outputTokens).toBe(Math.max(...lines.map(({ outputTokens }) => outputTokens)));

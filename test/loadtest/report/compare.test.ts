@@ -15,7 +15,7 @@ interface Made {
 }
 
 /** The document of runs of 24 programs of about 100 s times the ratio, as it comes back from its file. */
-async function document({ runs = 3, ratio = 1, settings = {}, targets = ['http://127.0.0.1:1'] }: Made = {}) {
+function document({ runs = 3, ratio = 1, settings = {}, targets = ['http://127.0.0.1:1'] }: Made = {}) {
   const reporter = makeReporter(options({ targets, quiet: true, settings: { ...SETTINGS, ...settings } }));
   const dice = new Dice(3);
   for (let index = 0; index < 24 * runs; index += 1) {
@@ -25,15 +25,14 @@ async function document({ runs = 3, ratio = 1, settings = {}, targets = ['http:/
     reporter.callEnded(call({ run, firstTokenMs: endedMs / 10, endedMs }));
     reporter.programEnded(program({ run, index, endedMs }));
   }
-  return JSON.parse(JSON.stringify(await reporter.finish(summary({ runs })))) as Record<string, unknown>;
+  return JSON.parse(JSON.stringify(reporter.report(summary({ runs })))) as Record<string, unknown>;
 }
 
-const compared = async (first: Made, other: Made) =>
-  compareDocuments(await document(first), await document(other), NAMES, MARGIN);
+const compared = (first: Made, other: Made) => compareDocuments(document(first), document(other), NAMES, MARGIN);
 
 describe('the comparison of two documents', () => {
-  it('pairs the runs of equal loads', async () => {
-    const { ab, warnings, targets } = await compared({}, { ratio: 0.5, settings: { repeat: 4, margin: 0.1 } });
+  it('pairs the runs of equal loads', () => {
+    const { ab, warnings, targets } = compared({}, { ratio: 0.5, settings: { repeat: 4, margin: 0.1 } });
     expect(ab).toMatchObject({
       runs: 3,
       program_seconds: { mean: { ratio: expect.closeTo(0.5, 2) as number, pairs: 3 } },
@@ -43,15 +42,15 @@ describe('the comparison of two documents', () => {
     expect([warnings, targets.map(({ name }) => name)]).toEqual([[], [...NAMES]]);
   });
 
-  it('is refused for unequal loads, and names what differs', async () => {
-    await expect(compared({}, { settings: { rate_per_second: 4, salt: true } })).rejects.toThrow(
+  it('is refused for unequal loads, and names what differs', () => {
+    expect(() => compared({}, { settings: { rate_per_second: 4, salt: true } })).toThrow(
       new ComparisonError('the loads differ: rate_per_second 2 -> 4, salt - -> true'),
     );
   });
 
-  it('is refused for anything else than documents of one target each', async () => {
-    const good = await document();
-    const two = await document({ targets: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] });
+  it('is refused for anything else than documents of one target each', () => {
+    const good = document();
+    const two = document({ targets: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] });
     const [target] = good['targets'] as [object];
     const old = { ...good, targets: [{ ...target, by_run: undefined }] };
     for (const bad of [null, [], {}, 'x', old, { ...good, version: 2 }, two])

@@ -87,7 +87,6 @@ export class Written {
 }
 
 export const options = (given: Partial<ReporterOptions> = {}): ReporterOptions => ({
-  title: 'mixed at 2 a second, seed 1',
   settings: { workload: 'mixed', rate_per_second: 2, seed: 1 },
   targets: ['http://127.0.0.1:8000'],
   seed: 1,

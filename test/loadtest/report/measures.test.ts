@@ -3,15 +3,15 @@ import { makeReporter } from '../../../loadtest/report/index.js';
 import { call, options, program, summary } from './made-up.js';
 
 /** The only target's report of what `play` does to it. */
-async function reportOf(play: (reporter: ReturnType<typeof makeReporter>) => void) {
+function reportOf(play: (reporter: ReturnType<typeof makeReporter>) => void) {
   const reporter = makeReporter(options());
   play(reporter);
-  return (await reporter.finish(summary())).targets[0]!;
+  return reporter.report(summary()).targets[0]!;
 }
 
 describe('a report', () => {
-  it('tells where the time of programs went', async () => {
-    const report = await reportOf((reporter) => {
+  it('tells where the time of programs went', () => {
+    const report = reportOf((reporter) => {
       const split = {
         queueMs: 250,
         engineMs: 500,
@@ -36,8 +36,8 @@ describe('a report', () => {
     });
   });
 
-  it('counts failures by class, and times only what completed', async () => {
-    const report = await reportOf((reporter) => {
+  it('counts failures by class, and times only what completed', () => {
+    const report = reportOf((reporter) => {
       reporter.callEnded(call({ firstTokenMs: 250 }));
       reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000, detail: 'slow down' }));
       reporter.callEnded(call({ outcome: 'http_429', endedMs: 9000 }));
@@ -51,30 +51,28 @@ describe('a report', () => {
     expect(report.program_seconds.mean).toBeNull();
   });
 
-  it('sums what was found in caches, of calls that tell', async () => {
-    const cached = async (...tokens: number[]) =>
-      (await reportOf((reporter) => tokens.forEach((cachedTokens) => reporter.callEnded(call({ cachedTokens })))))
+  it('sums what was found in caches, of calls that tell', () => {
+    const cached = (...tokens: number[]) =>
+      reportOf((reporter) => tokens.forEach((cachedTokens) => reporter.callEnded(call({ cachedTokens }))))
         .cached_tokens;
-    expect([await cached(64, NaN, 32), await cached(0), await cached(NaN)]).toEqual([96, 0, null]);
+    expect([cached(64, NaN, 32), cached(0), cached(NaN)]).toEqual([96, 0, null]);
   });
 
-  it('counts a late send as the target’s users would have felt it', async () => {
-    const report = await reportOf((reporter) =>
-      reporter.callEnded(call({ arrivedMs: 0, sentMs: 900, firstTokenMs: 1000 })),
-    );
+  it('counts a late send as the target’s users would have felt it', () => {
+    const report = reportOf((reporter) => reporter.callEnded(call({ arrivedMs: 0, sentMs: 900, firstTokenMs: 1000 })));
     expect(report.ttft_seconds.mean).toBe(1);
   });
 
-  it('tells of the gateway’s queue what the gateway says alone, however late the call was sent', async () => {
-    const report = await reportOf((reporter) => {
+  it('tells of the gateway’s queue what the gateway says alone, however late the call was sent', () => {
+    const report = reportOf((reporter) => {
       reporter.callEnded(call({ arrivedMs: 0, sentMs: 900, dispatchedMs: 900, queueMs: 0 }));
       reporter.callEnded(call({ arrivedMs: 0, sentMs: 500, dispatchedMs: 750, queueMs: 250 }));
     });
     expect(report.queue_seconds).toMatchObject({ mean: 0.125, max: 0.25 });
   });
 
-  it('says nothing of what nobody told: queues without a gateway, slowdown without a baseline', async () => {
-    const report = await reportOf((reporter) => {
+  it('says nothing of what nobody told: queues without a gateway, slowdown without a baseline', () => {
+    const report = reportOf((reporter) => {
       reporter.callEnded(call({ firstTokenMs: NaN, interTokenMs: NaN }));
       reporter.programEnded(program());
     });
@@ -83,8 +81,8 @@ describe('a report', () => {
     expect([report.jain_index, report.worst_waiting, report.by_workload]).toEqual([null, null, {}]);
   });
 
-  it('splits by size with the time of each quarter', async () => {
-    const report = await reportOf((reporter) => {
+  it('splits by size with the time of each quarter', () => {
+    const report = reportOf((reporter) => {
       for (let index = 0; index < 8; index += 1)
         reporter.programEnded(program({ index, promptTokens: 100 * (index + 1), outputTokens: 0, queueMs: 1000 * index, endedMs: 1 })); // prettier-ignore
     });

@@ -15,14 +15,14 @@ function codeOf(text: string, targets = 1): string {
 }
 
 /** Whether each is met by programs of 1, 2, ... 10 s at each target, twice as long at the second. */
-async function judged(texts: readonly string[], targets = 1) {
+function judged(texts: readonly string[], targets = 1) {
   const urls = ['http://127.0.0.1:1', 'http://127.0.0.1:2'].slice(0, targets);
   const reporter = makeReporter(options({ targets: urls, slos: texts.map((text) => parse(text, targets)) }));
   for (let index = 0; index < 10; index += 1)
     for (let target = 0; target < targets; target += 1)
       reporter.programEnded(program({ index, target, endedMs: 1000 * (index + 1) * (target + 1), workload: 'chat' }));
   reporter.callEnded(call({ outcome: 'http_503' }));
-  return (await reporter.finish(summary())).slo;
+  return reporter.report(summary()).slo;
 }
 
 describe('an objective', () => {
@@ -37,17 +37,17 @@ describe('an objective', () => {
     ['by_size.3.program_seconds.p50 < 1', false],
     ['by_workload.chat.program_seconds.mean < 5.6', true],
     ['A.programs >= 10', true],
-  ])('%s', async (text, met) => {
-    expect(await judged([text])).toMatchObject([{ expression: text.trim(), target: 'A', met }]);
+  ])('%s', (text, met) => {
+    expect(judged([text])).toMatchObject([{ expression: text.trim(), target: 'A', met }]);
   });
 
-  it('that was not measured is missed, whichever way it points', async () => {
-    const results = await judged(['slowdown.mean < 2', 'slowdown.mean > 0', 'by_workload.mcts.programs >= 0']);
+  it('that was not measured is missed, whichever way it points', () => {
+    const results = judged(['slowdown.mean < 2', 'slowdown.mean > 0', 'by_workload.mcts.programs >= 0']);
     expect(results.map(({ value, met }) => [value, met])).toEqual(Array(3).fill([null, false]));
   });
 
-  it('holds for each of two targets, or for the one that it names', async () => {
-    const results = await judged(['program_seconds.max < 15', 'B.program_seconds.max < 15', 'A.failed <= 0'], 2);
+  it('holds for each of two targets, or for the one that it names', () => {
+    const results = judged(['program_seconds.max < 15', 'B.program_seconds.max < 15', 'A.failed <= 0'], 2);
     expect(results.map(({ target, value, met }) => [target, value, met])).toEqual([
       ['A', 10, true],
       ['B', 20, false],
@@ -56,8 +56,8 @@ describe('an objective', () => {
     ]);
   });
 
-  it('may be about the comparison', async () => {
-    expect(await judged(['ab.program_seconds.mean.ratio < 1.9', 'ab.pairs >= 10'], 2)).toMatchObject([
+  it('may be about the comparison', () => {
+    expect(judged(['ab.program_seconds.mean.ratio < 1.9', 'ab.pairs >= 10'], 2)).toMatchObject([
       { target: null, value: 2, met: false },
       { target: null, value: 10, met: true },
     ]);
@@ -93,10 +93,10 @@ describe('an objective', () => {
     expect(() => parse('program_second.p99 < 1')).toThrow(/\[program_second\.p99 of \d{2,}\]/);
   });
 
-  it('knows every number that a run tells', async () => {
+  it('knows every number that a run tells', () => {
     const reporter = makeReporter(options());
     playRun(reporter, { programs: 60, targets: 1 });
-    const [report] = (await reporter.finish(summary())).targets;
+    const [report] = reporter.report(summary()).targets;
     const numbers = (value: object, before: string): string[] =>
       Object.entries(value).flatMap(([name, child]: [string, unknown]) => {
         if (typeof child === 'number') return [before + name];

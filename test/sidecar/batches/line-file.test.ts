@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { LineFile, readLines } from '../../../sidecar/batches/line-file.js';
-import { Ready } from '../../../sidecar/batches/ready.js';
+import { Progress } from '../../../sidecar/batches/progress.js';
 import { folderOf } from '../../support/folder.js';
 
 describe('a file of lines', () => {
@@ -21,13 +21,14 @@ describe('a file of lines', () => {
       return file.handle.write(bytes, from, 3, at);
     }) as unknown as typeof file.handle.write);
     write.mockRejectedValueOnce(new Error('ENOSPC'));
-    expect(await Promise.all([file.append('second'), file.append('third')])).toEqual([6, 13]);
+    expect(await file.append('second')).toEqual({ offset: 6, length: 6 });
+    expect(await file.append('third')).toEqual({ offset: 13, length: 5 });
     expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\n');
     write.mockRejectedValue(new Error('ENOSPC'));
     await expect(file.append('lost')).rejects.toThrow('ENOSPC');
     write.mockRestore();
     await file.append('last');
-    await file.close();
+    await file.handle.close();
     expect(errors.length).toBeGreaterThan(1);
     expect(readFileSync(path, 'utf8')).toBe('first\nsecond\nthird\nlast\n');
   });
@@ -59,9 +60,11 @@ describe('ready lines', () => {
         const order = Uint32Array.from({ length: bound }, (_, rank) => bound - 1 - rank);
         const none = Array.from({ length: bound }, () => []);
         const originals = order.toReversed();
-        const given = { order, needs: none, dependents: none, originals };
+        const tokens = new Float64Array(bound);
+        const programs = Int32Array.from(order);
+        const given = { order, needs: none, dependents: none, originals, programs, promptTokens: tokens, outputTokens: tokens }; // prettier-ignore
         // All have an end, so none is ready at first.
-        const ready = new Ready(given, { stateOf: () => 'completed' });
+        const ready = new Progress(given, () => 'completed');
         const model = new Set<number>();
         for (const each of steps) {
           if (typeof each === 'number') {
@@ -76,7 +79,7 @@ describe('ready lines', () => {
             );
             if (taken !== undefined) model.delete(taken);
           }
-          expect(ready.size).toBe(model.size);
+          expect(ready.ready).toBe(model.size);
         }
       }),
     );

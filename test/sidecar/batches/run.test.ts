@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Pass } from '../../../plans/index.js';
-import { readInput, type Input } from '../../../sidecar/batches/input.js';
+import { readInput } from '../../../sidecar/batches/input.js';
 import { Results } from '../../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../../sidecar/batches/run.js';
 import { folderOf } from '../../support/folder.js';
-import { CHAT, lineOf } from './service.js';
+import { lineOf } from './service.js';
 
-const URLS = new Set([CHAT]);
 const OK: LineAnswer = { status: 200, body: Buffer.from('{"choices":[{"message":{"content":"x"}}]}'), isBusy: false };
 const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
 
@@ -24,16 +23,16 @@ interface Given {
 async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes }: Given) {
   const path = join(folder, 'in');
   writeFileSync(path, lines.join('\n'));
-  const input = (await readInput(path, URLS, {
+  const input = await readInput(path, {
     linesMax: 1000,
     lineBytes: 100_000,
     ...(passes && { passes }),
-  })) as Input;
+  });
   const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
   const results = await Results.open('b', input.order.length, paths, disk);
   const asked: string[] = [];
   const timers: { fn: () => void; ms: number }[] = [];
-  const run = await Run.open('b', path, input, results, URLS, {
+  const run = await Run.open('b', path, input, results, {
     ask: (request) => {
       asked.push(request.id);
       return Promise.resolve(answer(request));
@@ -47,7 +46,7 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes }
   const all = async (max = 1000) => {
     for (let i = 0; i < max && (run.isReady || timers.length > 0); i++) {
       if (!run.isReady) for (const { fn } of timers.splice(0)) fn();
-      expect(await run.startNext(() => undefined)).toBeUndefined();
+      expect(await run.startNext()).toBeUndefined();
     }
   };
   return { run, results, asked, timers, all, paths, folder };
@@ -99,7 +98,7 @@ describe('a run', () => {
     const pauses: number[] = [];
     const failing = await runOf({ lines: [lineOf('a')], answer: () => ({ ...OK, status: 500 }) });
     for (let i = 0; i < 5; i++) {
-      await failing.run.startNext(() => undefined);
+      await failing.run.startNext();
       for (const { fn, ms } of failing.timers.splice(0)) {
         pauses.push(ms);
         fn();
@@ -267,7 +266,7 @@ describe('a run', () => {
   it('notices an input that has changed, and asks nothing', async () => {
     const { run, folder, timers } = await runOf({ lines: [lineOf('a')] });
     writeFileSync(join(folder, 'in'), 'x'.repeat(1000));
-    expect(String(await run.startNext(() => undefined))).toContain('has changed');
+    expect(String(await run.startNext())).toContain('has changed');
     expect(timers).toHaveLength(1);
     await run.close();
   });

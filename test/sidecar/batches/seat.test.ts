@@ -24,7 +24,7 @@ function stage() {
     const beats: (() => void)[] = [];
     const asked: { id: string; answer: (answer: LineAnswer | undefined) => void }[] = [];
     const isCut = { value: false };
-    const hold = (address: string, leaseMs: number): Promise<Held | undefined> => {
+    const hold = (_: string, address: string, leaseMs: number): Promise<Held | undefined> => {
       if (isCut.value) return Promise.resolve(undefined);
       if (lease !== undefined && lease.name !== name && clock.now < lease.untilMs)
         return Promise.resolve({ isOwn: false, value: `http://${lease.name}` });
@@ -34,10 +34,9 @@ function stage() {
     const { batches: config } = configOf([], { batches: { folder, inFlightMax: 2 } });
     const seat = await BatchSeat.open({
       folder,
-      cluster: { hold, address: `http://${name}`, leaseMs: LEASE_MS, heartbeatMs: 1 },
+      cluster: { store: { hold }, address: `http://${name}`, leaseMs: LEASE_MS, heartbeatMs: 1 },
       batches: {
         config: () => config,
-        urls: new Set([CHAT]),
         ask: (_, { id }) => new Promise((answer) => asked.push({ id, answer })),
         engines: () => [],
         now: () => 1.8e12,
@@ -49,7 +48,6 @@ function stage() {
         beats.push(fn);
         return () => undefined;
       },
-      log: pino({ level: 'silent' }),
     });
     await seat.start();
     const beat = async () => {

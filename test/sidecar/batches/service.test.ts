@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
 import { ofDisk } from '../../../sidecar/batches/upload.js';
 import { Results } from '../../../sidecar/batches/results.js';
-import type { LineAnswer, Signs } from '../../../sidecar/batches/run.js';
+import type { LineAnswer, LineRequest } from '../../../sidecar/batches/run.js';
 import { engineId, tenantId, type TenantId } from '../../../src/index.js';
 import { cleanUp, configOf, until } from '../gateway/world.js';
 import { folderOf } from '../../support/folder.js';
@@ -18,17 +18,20 @@ const DAY = 86_400_000;
 /** Batches whose clock, timers and answers are the test's. */
 async function stage(
   folder = folderOf({}),
-  { inFlightMax = 4, ...more }: Partial<BatchPorts> & { readonly inFlightMax?: number } = {},
+  {
+    inFlightMax = 4,
+    openMax = 50,
+    ...more
+  }: Partial<BatchPorts> & { readonly inFlightMax?: number; readonly openMax?: number } = {},
 ) {
   const clock = { now: 1_800_000_000_000 };
   const timers = new Set<{ fn: () => void; ms: number }>();
-  const asked: { id: string; tenant: TenantId; signs: Signs; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
-  const { batches: config } = configOf([], { batches: { folder, inFlightMax } });
+  const asked: { id: string; tenant: TenantId; signs: LineRequest; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore
+  const { batches: config } = configOf([], { batches: { folder, inFlightMax, openMax } });
   const batches = await Batches.open(folder, {
     config: () => config,
-    urls: new Set([CHAT]),
-    ask: (tenant, { id }, signs, isBackground) =>
-      new Promise((answer) => asked.push({ id, tenant, signs, isBackground, answer })),
+    ask: (tenant, line, isBackground) =>
+      new Promise((answer) => asked.push({ id: line.id, tenant, signs: line, isBackground, answer })),
     engines: () => [],
     isOurs: () => true,
     now: () => clock.now,
@@ -172,6 +175,15 @@ describe('batches', () => {
     await until(() => shown().status === 'cancelled');
     expect([asked, shown().in_progress_at, shown().request_counts.failed]).toEqual([[], null, 3]);
     await expect(batches.cancel(A, id)).rejects.toMatchObject({ code: 'batch_ended', status: 409 });
+  });
+
+  it('that are made at the same time are bounded together', async () => {
+    const { batches, make } = await stage(undefined, { openMax: 2 });
+    const { shown } = await make(A, lines(1));
+    const { input_file_id: input, endpoint } = shown();
+    const request = { input_file_id: input, endpoint, completion_window: '24h' };
+    const made = await Promise.allSettled([batches.create(A, request), batches.create(A, request)]);
+    expect(made).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'batches_full' } }]);
   });
 
   it('on a full disk are refused with a clear error, and nothing is left of them', async () => {

@@ -1,0 +1,117 @@
+import { breakEvenOf, gridLines, intervalText, isRising, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
+import { figureGrid, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
+import { number, plain } from '../../text/index.js';
+import type { Load } from './read-load.js';
+
+/** Plays a load, and measures it. */
+export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
+
+/**
+ * Plays loads one after the other: prints a verdict for each when it has ended, and at the end from which of them on the
+ * second target is better, or up to which one target sustains them, with a table. A signal ends the sweep.
+ */
+export async function sweep(loads: readonly Load[], play: Play, signal: AbortSignal): Promise<LoadDocument[]> {
+  const [first] = loads as readonly [Load];
+  const { json, out, err } = first.report;
+  const screen = json === '-' ? err : out;
+  screen.write(plain(`${first.title}\n\n`));
+  const documents: LoadDocument[] = [];
+  const verdicts: PlaceVerdict[] = [];
+  for (const load of loads) {
+    const document = await play(load, signal);
+    documents.push(document);
+    if (!document.complete) break;
+    const verdict = verdictOf(load, document);
+    verdicts.push(verdict);
+    screen.write(plain(`${verdict.sentence}\n`));
+  }
+  const whole = documents.filter(({ complete }) => complete);
+  const conclusion = conclusionOf(loads, whole, verdicts);
+  const rows = loads.flatMap(({ value }, at) => (whole[at]?.targets ?? []).map((target) => ({ value, target })));
+  const labels = rows.map(({ value, target }) =>
+    first.report.targets.length > 1 ? `${value}  ${target.name}` : String(value),
+  );
+  const grid = figureGrid(
+    rows.map(({ target }) => target),
+    [first.options.arrivals.type === 'open' ? 'rate' : 'at a time', ...labels],
+  );
+  const runs = Math.min(...whole.map((each) => each.runs));
+  // One of a kind: their figures differ.
+  const warnings = new Map(
+    documents.flatMap((each) => each.warnings.map((text) => [text.split(':')[0], `Warning: ${text}`])),
+  );
+  const notes = [
+    ...warnings.values(),
+    ...(whole.some(({ ab }) => ab !== null) ? [intervalText(runs, 'runs')] : []),
+    'All figures: --json.',
+  ];
+  const text = (width: number) =>
+    [...conclusion, '', ...gridLines(grid, width), '', ...notes].map((line) => `${line}\n`).join('');
+  const complete = whole.length === loads.length;
+  await writeReport(first.report, text, { version: 1, complete, loads: documents });
+  return documents;
+}
+
+function verdictOf({ place, report, options }: Load, { targets, ab, slo }: LoadDocument): PlaceVerdict {
+  const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
+    name,
+    ratio: ab?.program_seconds.mean ?? { ratio: null, low: null, high: null, pairs: 0 },
+    isOut: queue_grew === true,
+    failed,
+    p99s: Object.fromEntries(
+      Object.entries(by_workload).map(([kind, { program_seconds }]) => [kind, program_seconds.p99]),
+    ),
+  }));
+  const terms = { margin: report.margin, repeated: 'runs', isExact: false };
+  const verdict = tried.every(({ isOut }) => isOut)
+    ? {
+        place,
+        better: [],
+        sentence: `${place}: overloaded, ${targets.map(({ programs_per_second }) => number(programs_per_second === null ? null : programs_per_second / options.timeScale)).join(' and ')} programs a second ended.`,
+      }
+    : ab === null
+      ? { place, better: [], sentence: `${place}: ${figuresOf(targets[0])}.` }
+      : placeVerdict(place, tried, terms);
+  const missed = slo
+    .filter(({ met }) => !met)
+    .map(({ expression, target }) => ` Missed${target === null || ab === null ? '' : ` at ${target}`}: ${expression}.`);
+  return { ...verdict, sentence: verdict.sentence + missed.join('') };
+}
+
+function figuresOf(target: LoadDocument['targets'][number] | undefined): string {
+  if (target === undefined || target.completed === 0) return 'no program completed';
+  const { program_seconds: program, ttft_seconds: first, failed } = target;
+  return [
+    `programs ${number(program.mean)} s on average, p99 ${number(program.p99)}`,
+    `first token p50 ${number(first.p50)} s, p99 ${number(first.p99)}`,
+    ...(failed > 0 ? [`${failed} failed`] : []),
+  ].join('; ');
+}
+
+/** From which load on the second target is better; of one target, up to which load it keeps up and meets every objective. */
+function conclusionOf(
+  loads: readonly Load[],
+  documents: readonly LoadDocument[],
+  verdicts: readonly PlaceVerdict[],
+): string[] {
+  const [document] = documents;
+  if (document === undefined) return [];
+  const rising = isRising(loads.map(({ value }) => value ?? 0));
+  if (document.ab !== null) {
+    const served = verdicts.filter((_, at) => documents[at]?.targets.some(({ queue_grew }) => queue_grew !== true));
+    const names = document.targets.map(({ name }) => name);
+    return [breakEvenOf(served, (choice) => names[choice] ?? '', rising ? loads.length : undefined).sentence];
+  }
+  const isTold = loads[0]?.options.arrivals.type === 'open' || document.slo.length > 0;
+  if (!rising || !isTold) return [];
+  const from = documents.findIndex(
+    ({ targets, slo }) => targets[0]?.queue_grew === true || slo.some(({ met }) => !met),
+  );
+  const last =
+    from === -1
+      ? 'all of these loads'
+      : from === 0
+        ? 'none of these loads'
+        : (verdicts[from - 1]?.place ?? '').replace(/^At |^With /, 'up to ');
+  return [`Sustained: ${last}.`];
+}

@@ -1,0 +1,94 @@
+import { number } from '../../text/index.js';
+import { type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { ratioText } from './grid.js';
+import { outcomeOf } from './headline.js';
+
+/** A setting or target that was tried in one place, such as at one rate. */
+export interface Tried {
+  readonly name: string;
+  /** Mean program time over that of the first one there. */
+  readonly ratio: Ratio;
+  /** Whether it cannot be chosen: overloaded, or no gateway can be set so. */
+  readonly isOut: boolean;
+  /** Programs lost. */
+  readonly failed: number;
+  /** The p99 of program times by kind of program, in seconds. */
+  readonly p99s: Readonly<Record<string, number | null>>;
+}
+
+/** The outcome of what was tried in one place. */
+export interface PlaceVerdict {
+  /** Such as `At 0.2 a second`. */
+  readonly place: string;
+  /** Places in the list of those under which programs are certainly faster than under the first, the fastest first. */
+  readonly better: readonly number[];
+  readonly sentence: string;
+}
+
+interface Terms {
+  readonly margin: number;
+  /** Name of the repetitions, such as `seeds`: with too few of them a ratio is unsure. */
+  readonly repeated: string;
+  /** Whether a ratio without an interval is sure, because chance plays no part. */
+  readonly isExact: boolean;
+}
+
+/** @param all the first is the one that the others are compared with */
+export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
+  const [first] = all;
+  const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
+  const tried = all.flatMap((each, at) => at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [{ ...each, at, verdict: judge(each.ratio) }]); // prettier-ignore
+  const better = tried
+    .filter(({ verdict }) => verdict === 'sooner')
+    .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
+  const [best] = better;
+  const say = (text: string) => ({ place, better: better.map(({ at }) => at), sentence: `${place}: ${text}.` });
+  if (best === undefined) {
+    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}`); // prettier-ignore
+    if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`);
+    return say(tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`);
+  }
+  // Others within its interval may be as good.
+  const alike = better.filter(({ ratio }) => (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0));
+  const names = alike.map(({ name }) => name).join(' or ');
+  const gain = `${names}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}`;
+  return say([gain, ...priceOf(first, best, margin)].join('; '));
+}
+
+/** The kind of program whose slowest wait longer for it. */
+function priceOf(first: Tried | undefined, best: Tried, margin: number): string[] {
+  const prices = Object.entries(best.p99s).flatMap(([kind, after]) => {
+    const before = first?.p99s[kind] ?? null;
+    if (before === null || after === null || after <= before / (1 - margin)) return [];
+    return [{ ratio: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
+  });
+  return prices.sort((a, b) => b.ratio - a.ratio).slice(0, 1).map(({ text }) => text); // prettier-ignore
+}
+
+/**
+ * The one that is better in the most of these places, of several the one most often the fastest, and from which of them
+ * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
+ * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
+ */
+export function breakEvenOf(
+  verdicts: readonly PlaceVerdict[],
+  nameOf: (choice: number) => string,
+  loads?: number,
+): { choice: number; sentence: string } {
+  const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
+  const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
+  const [choice] = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
+    (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
+  );
+  if (choice === undefined) return { choice: 0, sentence: `Keep ${nameOf(0)}: nothing is significantly better.` };
+  const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
+  const name = nameOf(choice);
+  if (loads === undefined || from >= verdicts.length)
+    return { choice, sentence: `${name} is better in ${count(choice)} of these ${verdicts.length}.` };
+  const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
+  const all = `at all of these loads${verdicts.length === loads ? '' : ' that can be sustained'}`;
+  return { choice, sentence: `${name} pays ${from === 0 ? all : `from ${place} on`}.` };
+}
+
+/** Whether loads only rise. */
+export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore

@@ -1,0 +1,75 @@
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { ITEM, problem, referencedBy, type BatchLine, type Problem } from '../../plans/index.js';
+import { isObject, parseJson } from '../apis/fields.js';
+import { SCHEDULED } from '../apis/index.js';
+import { GatewayError } from '../errors.js';
+import { checked } from '../http/checked.js';
+
+const ID_CHARS_MAX = 512;
+/** Most items unless the line says so, and at all. */
+const ITEMS_MAX = 100;
+const ITEMS_LIMIT = 10_000;
+
+/** Path of an API that lines may ask. */
+export const path = z.enum([...SCHEDULED.keys()]);
+
+const Line = z.strictObject({
+  custom_id: z.string().min(1).max(ID_CHARS_MAX),
+  method: z.literal('POST'),
+  url: path,
+  body: z.looseObject({
+    model: z.string().min(1),
+    stream: z.boolean().refine((is) => !is, { error: 'must be false or absent, because a batch keeps whole answers' }).nullish(), // prettier-ignore
+  }),
+  after: z.array(z.string()).default([]),
+  each: z
+    .union(
+      [
+        z.string().transform(($ref) => ({ $ref, path: undefined, max: ITEMS_MAX })),
+        z.strictObject({
+          $ref: z.string(),
+          path: z.string().optional(),
+          max: z.number().int().min(1).max(ITEMS_LIMIT).default(ITEMS_MAX),
+        }),
+      ],
+      { error: `must be a custom_id, or have a $ref and at most a path and a max of 1 to ${ITEMS_LIMIT}` },
+    )
+    .optional(),
+  if: z
+    .strictObject({
+      $ref: z.string(),
+      path: z.string().optional(),
+      equals: z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'must be a single value' }).optional(),
+      contains: z.string().optional(),
+      not: z.boolean().optional(),
+    })
+    .refine(({ equals, contains }) => (equals === undefined) !== (contains === undefined), {
+      error: 'must have either equals or contains',
+    }) // prettier-ignore
+    .optional(),
+});
+
+/** A line of a batch's file. @param number from 1 */
+export function parseLine(bytes: Buffer, number: number): BatchLine | Problem {
+  const invalid = (what: string) => problem('invalid_json_line', `The line is not ${what}.`, number);
+  if (!isUtf8(bytes)) return invalid('UTF-8');
+  // The file's first line may begin with a byte-order mark.
+  const value = parseJson(bytes.toString().replace(/^\uFEFF/, ''));
+  if (value === undefined) return invalid('valid JSON');
+  if (!isObject(value)) return invalid('a JSON object');
+  try {
+    const { custom_id: customId, url, after, each, if: condition } = checked(Line, value);
+    const body = value['body'] as BatchLine['body'];
+    const referenced = referencedBy(body);
+    if (referenced === undefined) return problem('invalid_request', "'body' is nested too deeply.", number, 'body');
+    const needs = new Set([...after, ...referenced]);
+    if (each !== undefined) needs.delete(ITEM);
+    for (const given of [each, condition]) if (given !== undefined) needs.add(given.$ref);
+    const inserted = new Set(each === undefined ? after : [...after, ITEM]);
+    return { customId, url, body, after: inserted, needs: [...needs], each, condition };
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return problem('invalid_request', error.message, number, error.detail.param);
+  }
+}

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { sweep } from '../../cli/load/sweep.js';
+import type { Load } from '../../cli/load/read-load.js';
+import type { LoadDocument } from '../../loadtest/report/index.js';
+import { pairedRatio } from '../../lab/index.js';
+import { Written } from '../loadtest/report/made-up.js';
+
+const spread = (seconds: number) => ({ count: 40, mean: seconds, p50: seconds, p95: seconds, p99: seconds, max: seconds }); // prettier-ignore
+
+interface Made {
+  readonly seconds: readonly number[];
+  readonly grew?: readonly boolean[];
+  readonly met?: boolean;
+  readonly complete?: boolean;
+}
+
+/** What loads of 1, 2, 3 ... programs a second print, of targets that take these seconds for a program. */
+async function printed(...made: readonly Made[]) {
+  const out = new Written();
+  const urls = made[0]!.seconds.map((_, at) => `http://127.0.0.1:${8000 + at}`);
+  const loads = made.map((_, at) => ({
+    place: `At ${at + 1} a second`,
+    value: at + 1,
+    title: 'chat, seed 1',
+    options: { arrivals: { type: 'open' }, timeScale: 2 },
+    report: { targets: urls, margin: 0.02, out, err: out },
+  })) as unknown as [Load, ...Load[]];
+  const play = async ({ value = 0 }: Load) => {
+    const { seconds, grew = [], met = true, complete = true } = made[value - 1]!;
+    const [a = 0, b] = seconds;
+    const targets = seconds.map((each, at) => ({
+      ...{
+        name: at === 0 ? 'A' : 'B',
+        completed: 40,
+        failed: 0,
+        queue_grew: grew[at] ?? false,
+        programs_per_second: 3,
+      },
+      ...{ program_seconds: spread(each), ttft_seconds: spread(each), slowdown: spread(each), inter_token_seconds: spread(each) }, // prettier-ignore
+      ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
+      by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4) } },
+    }));
+    const mean = b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].map((noise) => [a * noise, b * noise]));
+    const document = {
+      ...{ complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets },
+      ab: mean === undefined ? null : { program_seconds: { mean } },
+      slo: [{ expression: 'program_seconds.p99 < 9', target: null, met }],
+    };
+    return Promise.resolve(document as unknown as LoadDocument);
+  };
+  const documents = await sweep(loads, play, new AbortController().signal);
+  return { lines: out.text.split('\n'), documents };
+}
+
+describe('a sweep of one target', () => {
+  it('says up to which load it keeps up and meets every objective', async () => {
+    const { lines } = await printed({ seconds: [2] }, { seconds: [3] }, { seconds: [10], met: false }, { seconds: [40], grew: [true] }); // prettier-ignore
+    expect(lines.slice(0, 7)).toEqual([
+      'chat, seed 1',
+      '',
+      'At 1 a second: programs 2 s on average, p99 2; first token p50 2 s, p99 2.',
+      'At 2 a second: programs 3 s on average, p99 3; first token p50 3 s, p99 3.',
+      'At 3 a second: programs 10 s on average, p99 10; first token p50 10 s, p99 10. Missed: program_seconds.p99 < 9.',
+      'At 4 a second: overloaded, 1.5 programs a second ended.',
+      'Sustained: up to 2 a second.',
+    ]);
+    expect(lines.filter((line) => line.startsWith('Warning'))).toHaveLength(1);
+    expect((await printed({ seconds: [2] }, { seconds: [3] })).lines).toContain('Sustained: all of these loads.');
+    expect((await printed({ seconds: [2], met: false }, { seconds: [3] })).lines).toContain('Sustained: none of these loads.'); // prettier-ignore
+  });
+
+  it('ends with the load that was stopped, which has no verdict', async () => {
+    const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
+    expect(documents.map(({ complete }) => complete)).toEqual([true, false]);
+    expect(lines.filter((line) => line.startsWith('At '))).toHaveLength(1);
+  });
+});
+
+describe('a sweep of two targets', () => {
+  it('says from which load on the second is faster, and who pays', async () => {
+    const { lines } = await printed({ seconds: [2, 2.5] }, { seconds: [8, 4] }, { seconds: [20, 5], grew: [true, false] }, { seconds: [90, 90], grew: [true, true] }); // prettier-ignore
+    expect(lines.slice(2, 7)).toEqual([
+      'At 1 a second: A is fastest.',
+      'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); rag pays: p99 1 -> 4 s.',
+      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); rag pays: p99 1 -> 4 s.',
+      'At 4 a second: overloaded, 1.5 and 1.5 programs a second ended.',
+      'B pays from 2 a second on.',
+    ]);
+  });
+});
