@@ -66,7 +66,6 @@ export class Engine {
   hostTokens = 0;
   #toldMsPerToken: number | undefined;
   #hostGate = 0;
-  /** Ways in which its memory can be moved. */
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
   readonly workingSet: WorkingSet;
