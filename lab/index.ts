@@ -41,7 +41,7 @@ export {
   scaled,
   spread,
 } from './report/grid.js';
-export { headline, outcomeOf, type Change } from './report/headline.js';
+export { headline, type Change } from './report/headline.js';
 export { breakEvenOf, isRising, placeVerdict, type PlaceVerdict } from './report/places.js';
 export { markdownOf } from './report/markdown.js';
 export { type Report, drawCharts } from './report/report.js';
