@@ -1,5 +1,6 @@
+import type { Logger } from 'pino';
 import type { EngineId, TenantId } from '../../src/index.js';
-import type { BatchPorts } from './batches.js';
+import type { Config } from '../config/index.js';
 import { WHOLE, type Part } from './run.js';
 import type { Work } from './work.js';
 
@@ -20,7 +21,14 @@ export class Pump {
   /** Whether no further line starts. */
   isStopped = false;
 
-  constructor(private readonly ports: Pick<BatchPorts, 'config' | 'engines' | 'log'>) {}
+  constructor(
+    private readonly ports: {
+      readonly config: () => Config['batches'];
+      /** Engines that are up, in a steady order. */
+      readonly engines: () => readonly EngineId[];
+      readonly log: Logger;
+    },
+  ) {}
 
   /** Lines may start now. */
   wake(): void {
