@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
+import { Pool, untilEnded } from '../lab/index.js';
 import { adviceOf } from './sim/advice.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type SimFlags } from './sim/flags.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
 import { recommend } from './sim/recommendation.js';
-import { Pool, untilEnded } from './sim/pool.js';
 import { readPlan } from './sim/read-plan.js';
 import type { RunReport } from './sim/run.js';
 import { tablesOf } from './sim/tables.js';

@@ -5,6 +5,7 @@
  * - `measure/run.ts`: one simulated run and its figures; `measure/comparison.ts` compares runs of the same seeds.
  * - `experiments/experiments.ts`: the standing questions, each with its loads, policies and table.
  * - `report/`: text tables, charts and Markdown. It does not know the meaning of the figures.
+ * - `threads/`: many runs at a time, each in a thread.
  */
 export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
 export { commandsOf } from './experiments/commands.js';
@@ -40,7 +41,9 @@ export {
   scaled,
   spread,
 } from './report/grid.js';
-export { headline, outcomeOf, type Change } from './report/headline.js';
+export { headline, type Change } from './report/headline.js';
 export { breakEvenOf, isRising, placeVerdict, type PlaceVerdict } from './report/places.js';
 export { markdownOf } from './report/markdown.js';
 export { type Report, drawCharts } from './report/report.js';
+export { Pool, untilEnded } from './threads/pool.js';
+export { serveRuns } from './threads/serve-runs.js';

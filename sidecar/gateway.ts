@@ -191,12 +191,12 @@ async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'clu
 
 /** Loads OpenTelemetry only if tracing is on. */
 async function startTracing({ config, driver, fleet, metrics, log, observers }: Context): Promise<Tracing | undefined> {
-  const { url, ...otlp } = config.tracing.otlp;
+  const { url, sampleShare } = config.tracing.otlp;
   if (url === null) return undefined;
   const { Tracing } = await import('./tracing/tracing.js');
   const hasProgram = (program: ProgramId) => driver.scheduler.views.program(program) !== undefined;
   const { programsMax } = config.limits;
-  const tracing = new Tracing({ otlp: { ...otlp, url }, programsMax, fleet, hasProgram, metrics, log });
+  const tracing = new Tracing({ url, sampleShare, programsMax, fleet, hasProgram, metrics, log });
   observers.add(tracing);
   return tracing;
 }

@@ -68,10 +68,11 @@ function count(metrics: Metrics): void {
 
 function tracer(metrics: Metrics, url: string, sampleShare: number): () => void {
   const fleet = { get: () => ({ adapter: { kind: 'vllm' }, url: new URL('http://10.0.0.1:8000') }) };
-  const otlp = { url: `${url}/v1/traces`, headers: {}, sampleShare, queueMax: 4 * CALLS };
+  process.env['OTEL_BSP_MAX_QUEUE_SIZE'] = String(4 * CALLS);
   const log = pino({ level: 'silent' });
   const tracing = new Tracing({
-    otlp,
+    url: `${url}/v1/traces`,
+    sampleShare,
     programsMax: 1000,
     fleet: fleet as unknown as Fleet,
     hasProgram: () => true,

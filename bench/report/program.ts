@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import { names, seeds } from '../../cli/options.js';
 import { jobsOption } from '../../cli/sim/flags.js';
-import { Pool, untilEnded } from '../../cli/sim/pool.js';
 import { readScheduling } from '../../cli/sim/scheduling.js';
 import { Interrupted, stoppable } from '../../cli/signals.js';
 import { complain } from '../../cli/trace-file.js';
@@ -15,11 +14,13 @@ import {
   fullScale,
   keyOf,
   markdownOf,
+  Pool,
   RECORDING_NAMES,
   type Report,
   Results,
   type RunMeasures,
   smokeScale,
+  untilEnded,
 } from '../../lab/index.js';
 import { readRecordings } from './recordings.js';
 import type { ReportTask } from './worker.js';

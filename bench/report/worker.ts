@@ -1,5 +1,4 @@
-import { type Case, runCase, type RunMeasures, type Surroundings } from '../../lab/index.js';
-import { serveRuns } from '../../cli/sim/thread.js';
+import { type Case, runCase, type RunMeasures, serveRuns, type Surroundings } from '../../lab/index.js';
 
 /** The task of a report's runs. Run `index` is of case `index / seeds`, rounded down, with seed `index mod seeds`. */
 export interface ReportTask {

@@ -1,5 +1,5 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
-import { firstLook } from '../../sidecar/discovery/index.js';
+import { ENGINES_MAX, firstLook, tooMany } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { clockFinding, type Finding } from './finding.js';
@@ -23,7 +23,7 @@ async function lookedAt(source: SourceConfig, config: Config, calls: boolean): P
   const engines = await firstLook(source).catch((error: unknown) => error as Error);
   if (engines instanceof Error) return broken(engines.message);
   if (engines.length === 0) return broken('lists no engine');
-  if (engines.length > source.enginesMax) return broken(`lists ${engines.length} engines, enginesMax is ${source.enginesMax}`); // prettier-ignore
+  if (engines.length > ENGINES_MAX) return broken(tooMany(engines));
   return [{ level: 'ok', subject, found: `engines: ${engines.length}` }, ...(await judgedAll(engines, config, calls))];
 }
 

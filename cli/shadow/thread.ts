@@ -7,7 +7,7 @@ import type { Command, Event, Millis } from '../../src/index.js';
 import type { ShadowSettings } from './estimate.js';
 import type { FromShadow, ToShadow } from './messages.js';
 import { SeenCalls } from './seen-calls.js';
-import type { WindowLimits } from './window.js';
+import { LIMITS } from './window.js';
 
 /** Interval of the looks whether an estimate is due, and most calls to send at a time: copying more would hold up others. */
 const LOOK_MS = 500;
@@ -39,7 +39,6 @@ export class ShadowThread implements Shadow {
     this.#calls = new SeenCalls(nowMs, config.limits.programsMax);
     this.#estimateAtMs = nowMs + config.shadow.everyMs;
     this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
-      workerData: config.shadow satisfies WindowLimits,
       resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
     });
     this.#worker.on('message', (message: FromShadow) => this.#answered(message));
@@ -54,7 +53,7 @@ export class ShadowThread implements Shadow {
   step(event: Event, now: Millis, commands: readonly Command[]): void {
     if (this.#isOver) return;
     this.#calls.step(event, now, commands);
-    const more = this.#calls.ended.length - this.#config.shadow.callsMax;
+    const more = this.#calls.ended.length - LIMITS.callsMax;
     if (more >= SEND_MAX) this.#calls.drop(more);
   }
 

@@ -1,16 +1,14 @@
 import type { SeenCall } from './seen-calls.js';
 
-export interface WindowLimits {
-  readonly windowMs: number;
-  readonly callsMax: number;
-}
+/** Latest time and most calls that an estimate covers. */
+export const LIMITS = { windowMs: 900_000, callsMax: 20_000 };
 
 /** The calls that ended last. */
 export class ShadowWindow {
   #calls: SeenCall[] = [];
   #sinceMs = -Infinity;
 
-  constructor(private readonly limits: WindowLimits) {}
+  constructor(private readonly limits = LIMITS) {}
 
   /** In the order of their ends. */
   get calls(): readonly SeenCall[] {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { estimate } from './estimate.js';
 import type { FromShadow, ToShadow } from './messages.js';
-import { ShadowWindow, type WindowLimits } from './window.js';
+import { ShadowWindow } from './window.js';
 
 /** The thread of the estimates: it remembers calls, and simulates when asked. */
 const CPU_MS_MAX = 30_000;
@@ -11,7 +11,7 @@ const CPU_MS_MAX = 30_000;
 const isLinux = process.platform === 'linux';
 if (isLinux) setPriority(19);
 
-const window = new ShadowWindow(workerData as WindowLimits);
+const window = new ShadowWindow();
 
 parentPort?.on('message', ({ ended, sinceMs, nowMs, scene }: ToShadow) => {
   window.take(ended, sinceMs, nowMs);

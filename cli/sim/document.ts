@@ -1,4 +1,3 @@
-import type { Conditions, Eviction, HostWrites } from '../../sim/index.js';
 import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
 import { type Comparison, comparisonsOf, orderComparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
@@ -26,38 +25,8 @@ export interface SimDocument {
 export type PrintedRun = Omit<RunReport, 'completions' | 'variant'> &
   Named & { readonly completions: undefined; readonly variant: undefined };
 
-/** Settings common to all runs: the command line's, and their defaults. Those that vary are left out. */
-export interface Settings extends Pick<Plan, 'programs' | 'seeds' | 'margin'> {
-  /** The settings that vary, and their values; undefined where none but policies and balancers do. */
-  readonly varied?: Lists;
-  readonly engines?: number | undefined;
-  readonly preset?: string | undefined;
-  readonly policies: Plan['lists']['policy'];
-  readonly balancers: Plan['lists']['balancer'];
-  /** Whether seeds change nothing, so that there is one run of each variant. */
-  readonly exact: boolean;
-  /** Given as `workload`, or as `trace` and `format`. */
-  readonly workload?: string;
-  readonly trace?: string;
-  readonly format?: string;
-  readonly arrivals:
-    | { readonly type: 'open'; readonly rate_per_second?: number | undefined; readonly cv: number }
-    | { readonly type: 'closed'; readonly concurrency?: number | undefined }
-    | { readonly type: 'trace'; readonly speed: number };
-  /** Length to which longer gaps were cut; null: none was cut. */
-  readonly gap_max_seconds: number | null;
-  readonly kv_tokens?: number | undefined;
-  /** Host memory of each engine, with the link of the first preset; absent: none. */
-  readonly host_tokens?: number;
-  readonly host_gbps?: number;
-  readonly host_writes?: HostWrites;
-  readonly engine_eviction: Eviction;
-  readonly announced_ends: boolean;
-  /** The conditions, with their name or file. */
-  readonly conditions: { readonly name: string } & Conditions;
-  /** The gateway's keys that affect a run, by the names of docs/CONFIG.md; without those that differ between runs. */
-  readonly config: object;
-}
+/** Settings common to all runs, as docs/JSON.md lists them. */
+type Settings = ReturnType<typeof settingsOf>;
 
 /** Which variant it is of. */
 export type Named = Pick<Variant, 'policy' | 'balancer'> & {
@@ -117,20 +86,23 @@ function textsOf({ variants, lists }: Plan, first: number, other: number) {
   };
 }
 
-function settingsOf(plan: Plan): Settings {
+/** The command line's settings, and their defaults. Those that vary are left out. */
+function settingsOf(plan: Plan) {
   const { source, programs, gapMsMax, variants, conditions, announceEnds, lists, seeds, isExact, margin } = plan;
   const { arrivals, engines, preset, engine, config } = variants[0] as Variant;
   const axes = axesOf(lists);
   /** Undefined where the setting varies. */
   const common = <T>(axis: Axis, value: T): T | undefined => (axes.includes(axis) ? undefined : value);
   return {
-    ...(source.type === 'workload' ? { workload: source.workload } : { trace: source.file, format: source.format }),
-    ...(isSweep(plan) && { varied: picked(lists, axes) }),
+    workload: source.type === 'workload' ? source.workload : undefined,
+    trace: source.type === 'trace' ? source.file : undefined,
+    format: source.type === 'trace' ? source.format : undefined,
+    ...(isSweep(plan) && { varied: picked(lists, axes) as Lists }),
     arrivals:
       arrivals.type === 'open'
-        ? { type: 'open', rate_per_second: common('rate', arrivals.ratePerSecond), cv: arrivals.cv }
+        ? { type: 'open' as const, rate_per_second: common('rate', arrivals.ratePerSecond), cv: arrivals.cv }
         : arrivals.type === 'closed'
-          ? { type: 'closed', concurrency: common('concurrency', arrivals.concurrency) }
+          ? { type: 'closed' as const, concurrency: common('concurrency', arrivals.concurrency) }
           : arrivals,
     programs,
     engines: common('engines', engines),

@@ -1,6 +1,6 @@
+import { serveRuns } from '../../lab/index.js';
 import { combinationsOf, type Plan } from './plan.js';
 import { runOne } from './run.js';
-import { serveRuns } from './thread.js';
 
 /** A thread of `maitred sim`: each run of a plan is of one of its combinations. */
 serveRuns((task) => {

@@ -17,6 +17,7 @@ const CONTACT_MS_MAX = { first: 1000, last: 500 };
 /** Longest key, and most keys of one search: anything beyond is not shared. */
 const KEY_CHARS_MAX = 256;
 const KEYS_MAX = 64;
+
 /**
  * Shares state through a Redis or Valkey server.
  *
@@ -110,9 +111,8 @@ export class RedisState implements SharedState {
     if (this.#circuit.isClosed) void this.#sendClaims([]);
   }
 
-  async take(program: ProgramId): Promise<Taken | undefined> {
-    if (!this.#circuit.isClosed) return undefined;
-    return this.#inTime(this.#store.take(program));
+  take(program: ProgramId): Promise<Taken | undefined> {
+    return this.#use(() => this.#store.take(program));
   }
 
   put(program: ProgramId, record: ProgramRecord): void {
@@ -121,7 +121,7 @@ export class RedisState implements SharedState {
 
   forget(program: ProgramId): void {
     this.#records.delete(program);
-    if (this.#circuit.isClosed) void this.#inTime(this.#store.forget(program));
+    void this.#use(() => this.#store.forget(program));
   }
 
   remember(tenant: TenantId, key: string, name: string): void {
@@ -131,12 +131,11 @@ export class RedisState implements SharedState {
 
   async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
     const known = keys.filter((key) => key.length <= KEY_CHARS_MAX).slice(0, KEYS_MAX);
-    if (!this.#circuit.isClosed || known.length === 0) return undefined;
-    return this.#inTime(this.#store.find(tenant, known));
+    return known.length === 0 ? undefined : this.#use(() => this.#store.find(tenant, known));
   }
 
-  async hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
-    return this.#circuit.isClosed ? this.#inTime(this.#store.hold(name, value, leaseMs)) : undefined;
+  hold(name: string, value: string, leaseMs: number): Promise<Held | undefined> {
+    return this.#use(() => this.#store.hold(name, value, leaseMs));
   }
 
   async leave(): Promise<void> {
@@ -145,7 +144,8 @@ export class RedisState implements SharedState {
     clearTimeout(this.#timer);
     if (this.#circuit.isClosed) {
       const told = Promise.all([this.#records.sent, this.#remembered.sent]);
-      await this.#inTime(told.then(() => this.#store.leave(this.#live)), CONTACT_MS_MAX.last); // prettier-ignore
+      const left = told.then(() => this.#store.leave(this.#live));
+      await this.#circuit.inTime(left, CONTACT_MS_MAX.last);
     }
     this.#circuit.isClosed = false;
     this.#client.disconnect();
@@ -177,7 +177,7 @@ export class RedisState implements SharedState {
     this.#isBeating = true;
     const answer = this.#probe().finally(() => (this.#isBeating = false));
     // The first on a connection subscribes, and the server reads the script.
-    const beat = await this.#inTime(answer, this.#isSubscribed ? this.#options.limitMs : CONTACT_MS_MAX.first);
+    const beat = await this.#circuit.inTime(answer, this.#isSubscribed ? this.#options.limitMs : CONTACT_MS_MAX.first);
     if (beat === undefined || this.#hasLeft) return;
     const nowMs = performance.now();
     if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
@@ -229,26 +229,20 @@ export class RedisState implements SharedState {
       (parts) => isLate && this.#tell(parts),
       () => (this.#lacksClaims = true),
     );
-    const parts = await this.#inTime(answer);
+    const parts = await this.#circuit.inTime(answer, this.#options.limitMs);
     isLate = parts === undefined;
     return parts ?? [];
   }
 
   async #sendRecords(records: readonly (readonly [ProgramId, ProgramRecord])[]): Promise<void> {
-    if (!this.#circuit.isClosed || records.length === 0) return;
-    for (const program of (await this.#inTime(this.#store.put(records))) ?? []) this.#listener.moved(program);
+    if (records.length === 0) return;
+    for (const program of (await this.#use(() => this.#store.put(records))) ?? []) this.#listener.moved(program);
   }
 
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
-    if (!this.#circuit.isClosed) return;
     const byTenant = new Map<TenantId, string[]>();
-    for (const [tenant, key, name] of entries) {
-      const texts = byTenant.get(tenant) ?? [];
-      byTenant.set(tenant, texts);
-      texts.push(key, name);
-    }
-    const sent = [...byTenant].map(([tenant, texts]) => this.#inTime(this.#store.remember(tenant, texts)));
-    await Promise.all(sent);
+    for (const [tenant, key, name] of entries) byTenant.set(tenant, [...(byTenant.get(tenant) ?? []), key, name]);
+    await Promise.all([...byTenant].map(([tenant, texts]) => this.#use(() => this.#store.remember(tenant, texts))));
   }
 
   #hear(channel: string, text: string): void {
@@ -271,8 +265,9 @@ export class RedisState implements SharedState {
     return claims.map((claim) => partAlone(claim, this.#live));
   }
 
-  #inTime<T>(answer: Promise<T>, limitMs = this.#options.limitMs): Promise<T | undefined> {
-    return this.#circuit.inTime(answer, limitMs);
+  /** The store's answer, if it is in use and answers in time. */
+  async #use<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    return this.#circuit.isClosed ? this.#circuit.inTime(ask(), this.#options.limitMs) : undefined;
   }
 
   /** The store is in use no longer. */

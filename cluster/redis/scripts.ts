@@ -149,49 +149,6 @@ local function tellAllBut(name)
 end
 `;
 
-const HEARTBEAT = `${LEDGER}
-local hasClaims = ARGV[6] == '1'
-dropDead()
--- The server's clock has gone back, or a replica with another clock was promoted.
-for _, name in ipairs(redis.call('ZRANGEBYSCORE', GATEWAYS, '(' .. (now + leaseMs), '+inf')) do
-  redis.call('ZADD', GATEWAYS, now + leaseMs, name)
-end
-local isNew = renewLease()
-if hasClaims and redis.call('EXISTS', ENGINES) == 0 then isNew = 1 end
-tellAllBut('')
-return {isNew, redis.call('ZRANGEBYSCORE', GATEWAYS, '-inf', '+inf')}
-`;
-
-/** A claim is a holding, with its engine as name and the slots that it keeps. A claim with only an engine releases it. */
-const CLAIM = `${LEDGER}
-local hadDead = dropDead()
-local isNew = renewLease()
-for _, claim in ipairs(cjson.decode(ARGV[6])) do
-  local engine = claim[NAME]
-  local text = redis.call('HGET', ENGINES, engine)
-  local ledger = text and cjson.decode(text) or {since = now, rev = 0, holdings = {}}
-  local place = placeOf(ledger, gateway)
-  if #claim > 1 then
-    local known = place and ledger.holdings[place][SLOTS] or 0
-    claim[NAME] = gateway
-    claim[SLOTS] = math.max(claim[IN_FLIGHT], math.min(claim[SLOTS], known))
-    ledger.holdings[place or #ledger.holdings + 1] = claim
-    save(engine, ledger, not place and claim)
-  elseif place then
-    table.remove(ledger.holdings, place)
-    save(engine, ledger)
-  end
-end
-redis.call('PEXPIRE', ENGINES, 4 * leaseMs)
-return {isNew, tellAllBut(hadDead and '' or gateway)}
-`;
-
-const LEAVE = `${LEDGER}
-redis.call('ZREM', GATEWAYS, gateway)
-drop({gateway})
-tellAllBut(gateway)
-`;
-
 /**
  * The common beginning of scripts over a bounded table. It has two generations. When the young one holds half of what is
  * allowed, or is half as old as entries may get, it becomes the old one, and the old one goes. So at least the last
@@ -200,6 +157,8 @@ tellAllBut(gateway)
 const TABLE = `
 local YOUNG, OLD = KEYS[1], KEYS[2]
 local ttlMs, most = tonumber(ARGV[1]), tonumber(ARGV[2])
+-- An entry of a program.
+local OWNER, SERVICE, CALLS, PLACE = 1, 2, 3, 4
 local leftMs = redis.call('PTTL', YOUNG)
 if leftMs >= 0 and (leftMs < ttlMs / 2 or redis.call('HLEN', YOUNG) >= most / 2) then
   redis.call('UNLINK', OLD)
@@ -220,9 +179,52 @@ local function set(field, text)
 end
 `;
 
-const OWNER_AND_RECORD = 'local OWNER, SERVICE, CALLS, PLACE = 1, 2, 3, 4';
+/** All scripts by name. Each has two keys. */
+export const SCRIPTS = {
+  maitredHeartbeat: `${LEDGER}
+local hasClaims = ARGV[6] == '1'
+dropDead()
+-- The server's clock has gone back, or a replica with another clock was promoted.
+for _, name in ipairs(redis.call('ZRANGEBYSCORE', GATEWAYS, '(' .. (now + leaseMs), '+inf')) do
+  redis.call('ZADD', GATEWAYS, now + leaseMs, name)
+end
+local isNew = renewLease()
+if hasClaims and redis.call('EXISTS', ENGINES) == 0 then isNew = 1 end
+tellAllBut('')
+return {isNew, redis.call('ZRANGEBYSCORE', GATEWAYS, '-inf', '+inf')}
+`,
 
-const TAKE = `${TABLE}${OWNER_AND_RECORD}
+  /** A claim is a holding, with its engine as name and the slots that it keeps. A claim with only an engine releases it. */
+  maitredClaim: `${LEDGER}
+local hadDead = dropDead()
+local isNew = renewLease()
+for _, claim in ipairs(cjson.decode(ARGV[6])) do
+  local engine = claim[NAME]
+  local text = redis.call('HGET', ENGINES, engine)
+  local ledger = text and cjson.decode(text) or {since = now, rev = 0, holdings = {}}
+  local place = placeOf(ledger, gateway)
+  if #claim > 1 then
+    local known = place and ledger.holdings[place][SLOTS] or 0
+    claim[NAME] = gateway
+    claim[SLOTS] = math.max(claim[IN_FLIGHT], math.min(claim[SLOTS], known))
+    ledger.holdings[place or #ledger.holdings + 1] = claim
+    save(engine, ledger, not place and claim)
+  elseif place then
+    table.remove(ledger.holdings, place)
+    save(engine, ledger)
+  end
+end
+redis.call('PEXPIRE', ENGINES, 4 * leaseMs)
+return {isNew, tellAllBut(hadDead and '' or gateway)}
+`,
+
+  maitredLeave: `${LEDGER}
+redis.call('ZREM', GATEWAYS, gateway)
+drop({gateway})
+tellAllBut(gateway)
+`,
+
+  maitredTake: `${TABLE}
 local gateway, program, channel = ARGV[3], ARGV[4], ARGV[5]
 local text = get(program)
 local entry = text and cjson.decode(text) or {}
@@ -232,10 +234,10 @@ entry[OWNER] = gateway
 set(program, cjson.encode(entry))
 if from ~= '' then redis.call('PUBLISH', channel .. from, program) end
 return {from, entry[SERVICE] or '', entry[CALLS] or 0, entry[PLACE] or ''}
-`;
+`,
 
-/** Numbers of a record stay text, and so exact. @return the programs that another gateway owns */
-const PUT = `${TABLE}${OWNER_AND_RECORD}
+  /** Numbers of a record stay text, and so exact. @return the programs that another gateway owns */
+  maitredPut: `${TABLE}
 local gateway, foreign = ARGV[3], {}
 for i = 4, #ARGV, 4 do
   local program, service, calls, place = ARGV[i], ARGV[i + 1], tonumber(ARGV[i + 2]), ARGV[i + 3]
@@ -250,40 +252,38 @@ for i = 4, #ARGV, 4 do
   if entry[OWNER] ~= gateway then foreign[#foreign + 1] = program end
 end
 return foreign
-`;
+`,
 
-const FORGET = `${TABLE}${OWNER_AND_RECORD}
+  maitredForget: `${TABLE}
 local gateway, program = ARGV[3], ARGV[4]
 local text = get(program)
 if text and cjson.decode(text)[OWNER] == gateway then
   redis.call('HDEL', YOUNG, program)
   redis.call('HDEL', OLD, program)
 end
-`;
+`,
 
-const REMEMBER = `${TABLE}
+  maitredRemember: `${TABLE}
 for i = 3, #ARGV, 2 do
   local key, name = ARGV[i], ARGV[i + 1]
   local known = get(key)
   if known and known ~= name then name = '' end
   set(key, name)
 end
-`;
+`,
 
-const FIND = `${TABLE}
+  maitredFind: `${TABLE}
 for i = 3, #ARGV do
-  local name = redis.call('HGET', YOUNG, ARGV[i])
-  if name then return name end
-  name = redis.call('HGET', OLD, ARGV[i])
+  local name = get(ARGV[i])
   if name then
     set(ARGV[i], name)
     return name
   end
 end
 return ''
-`;
+`,
 
-const HOLD = `
+  maitredHold: `
 local HELD, gateway, value, leaseMs = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[3])
 local owner = redis.call('HGET', HELD, 'gateway')
 if owner and owner ~= gateway then return {0, redis.call('HGET', HELD, 'value')} end
@@ -294,19 +294,7 @@ end
 redis.call('HSET', HELD, 'gateway', gateway, 'value', value)
 redis.call('PEXPIRE', HELD, leaseMs)
 return {1, value}
-`;
-
-/** All scripts by name. Each has two keys. */
-export const SCRIPTS = {
-  maitredHeartbeat: HEARTBEAT,
-  maitredClaim: CLAIM,
-  maitredLeave: LEAVE,
-  maitredTake: TAKE,
-  maitredPut: PUT,
-  maitredForget: FORGET,
-  maitredRemember: REMEMBER,
-  maitredFind: FIND,
-  maitredHold: HOLD,
+`,
 } as const;
 
 export type ScriptName = keyof typeof SCRIPTS;

@@ -1,10 +1,10 @@
-import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
-import type { EngineClaim } from '../messages.js';
+import { programId, type EngineId, type ProgramId, type ProgramRecord, type TenantId } from '../../src/index.js';
+import { gatewayId, type EngineClaim } from '../messages.js';
 import type { Held, Taken } from '../shared-state.js';
 import type { Client } from './client.js';
 import type { RedisOptions } from './options.js';
 import type { ScriptName } from './scripts.js';
-import { claimText, parseClaimed, parseFound, parseHeartbeat, parseHeld, parsePrograms, parseTaken, recordArguments } from './wire.js'; // prettier-ignore
+import { claimText, countOf, listOf, parseClaimed, parseTaken, recordArguments, textOf } from './wire.js';
 
 export type Remembered = readonly [tenant: TenantId, key: string, name: string];
 
@@ -41,7 +41,8 @@ export class Store {
 
   /** @param live gateways, as last heard */
   async heartbeat(live: number, hasClaims: boolean) {
-    return parseHeartbeat(await this.#onEngines('maitredHeartbeat', live, hasClaims ? '1' : '0'));
+    const [isNew, gateways] = listOf(await this.#onEngines('maitredHeartbeat', live, hasClaims ? '1' : '0'));
+    return { isNew: countOf(isNew) > 0, gateways: listOf(gateways).map((each) => gatewayId(textOf(each))) };
   }
 
   async claim(live: number, claims: readonly EngineClaim[], released: readonly EngineId[]) {
@@ -59,7 +60,7 @@ export class Store {
   /** @returns the programs that another gateway owns */
   async put(records: readonly (readonly [ProgramId, ProgramRecord])[]): Promise<ProgramId[]> {
     const texts = records.flatMap(([program, record]) => recordArguments(program, record));
-    return parsePrograms(await this.#onPrograms('maitredPut', texts));
+    return listOf(await this.#onPrograms('maitredPut', texts)).map((each) => programId(textOf(each)));
   }
 
   forget(program: ProgramId): Promise<unknown> {
@@ -71,12 +72,14 @@ export class Store {
   }
 
   async find(tenant: TenantId, keys: readonly string[]): Promise<string | undefined> {
-    return parseFound(await this.#onKeys('maitredFind', tenant, keys));
+    return textOf(await this.#onKeys('maitredFind', tenant, keys)) || undefined;
   }
 
   async hold(name: string, value: string, leaseMs: number): Promise<Held> {
     const key = `holds:${name}`;
-    return parseHeld(await this.#run('maitredHold', [key, key], [this.options.gateway, value, `${leaseMs}`]));
+    const texts = [this.options.gateway, value, `${leaseMs}`];
+    const [isOwn, said] = listOf(await this.#run('maitredHold', [key, key], texts));
+    return { isOwn: countOf(isOwn) > 0, value: textOf(said) };
   }
 
   #onEngines(script: ScriptName, live: number, text: string): Promise<unknown> {
@@ -87,7 +90,11 @@ export class Store {
 
   #onPrograms(script: ScriptName, texts: readonly string[]): Promise<unknown> {
     const { gateway, programsMs, programsMax } = this.options;
-    return this.#run(script, ['programs:young', 'programs:old'], [`${programsMs}`, `${programsMax}`, gateway, ...texts]);
+    return this.#run(
+      script,
+      ['programs:young', 'programs:old'],
+      [`${programsMs}`, `${programsMax}`, gateway, ...texts],
+    );
   }
 
   #onKeys(script: ScriptName, tenant: TenantId, texts: readonly string[]): Promise<unknown> {

@@ -1,7 +1,6 @@
 import { inspect } from 'node:util';
 import {
   engineId,
-  programId,
   type EngineId,
   type Millis,
   type ProgramId,
@@ -10,7 +9,7 @@ import {
 } from '../../src/index.js';
 import { EngineLedger, type Holding } from '../engine-ledger.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../messages.js';
-import type { Held, Taken } from '../shared-state.js';
+import type { Taken } from '../shared-state.js';
 import type { LedgerState } from './shares.js';
 
 /*
@@ -38,11 +37,6 @@ export function recordArguments(program: ProgramId, { serviceMs, calls, contexts
   let threads = Object.entries(contexts);
   if (threads.length > THREADS_MAX) threads = threads.toSorted(([, a], [, b]) => b - a).slice(0, THREADS_MAX);
   return [program, String(serviceMs), String(calls), JSON.stringify({ ...place, threads })];
-}
-
-export function parseHeartbeat(reply: unknown): { readonly isNew: boolean; readonly gateways: GatewayId[] } {
-  const [isNew, gateways] = listOf(reply);
-  return { isNew: countOf(isNew) > 0, gateways: listOf(gateways).map((each) => gatewayId(textOf(each))) };
 }
 
 export function parseClaimed(reply: unknown): { readonly isNew: boolean; readonly states: LedgerState[] } {
@@ -81,11 +75,6 @@ function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
   return [gatewayId(textOf(gateway)), { claim, slots: claim.keeps }];
 }
 
-export function parseHeld(reply: unknown): Held {
-  const [isOwn, value] = listOf(reply);
-  return { isOwn: countOf(isOwn) > 0, value: textOf(value) };
-}
-
 export function parseTaken(reply: unknown): Taken {
   const [from, service, calls, place] = listOf(reply);
   return {
@@ -114,16 +103,12 @@ function recordOf(service: unknown, calls: unknown, place: string): ProgramRecor
   };
 }
 
-export const parsePrograms = (reply: unknown): ProgramId[] => listOf(reply).map((each) => programId(textOf(each)));
-
-export const parseFound = (reply: unknown): string | undefined => textOf(reply) || undefined;
-
-function listOf(value: unknown): readonly unknown[] {
+export function listOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw strange(value);
   return value;
 }
 
-function textOf(value: unknown): string {
+export function textOf(value: unknown): string {
   if (typeof value !== 'string') throw strange(value);
   return value;
 }
@@ -134,7 +119,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 }
 
 /** A number of things, or a time: zero or more. */
-function countOf(value: unknown): number {
+export function countOf(value: unknown): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) throw strange(value);
   return value;
 }

@@ -71,7 +71,9 @@ export async function wherever<N extends 'program' | 'explain'>(
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'unknown_program') throw error;
     const [found] = await ofOthers(context, name, ...([id, tenant] as unknown as Asked<N>));
-    if (found === undefined) throw error;
+    const silent = context.peers?.silent.join(', ') ?? '';
+    if (found === undefined)
+      throw silent === '' ? error : new GatewayError(error.code, `${error.message} No answer from ${silent}.`);
     if (!('text' in found) || found.program === null) return found;
     return { ...found, text: `${found.text}\n\nIt is at the gateway ${found.program.gateway}.` };
   }

@@ -59,11 +59,6 @@ const source = z.strictObject({
     'Time that an engine must be missing before it is drained.',
     'longer than one refresh',
   ),
-  enginesMax: note(
-    count(1, 100_000).default(1000),
-    'Most engines of this source; an answer with more is refused as a whole.',
-    STARTING,
-  ),
   ...engineDefaults.shape,
   models: note(
     engineDefaults.shape.models,

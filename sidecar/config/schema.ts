@@ -85,7 +85,6 @@ const limits = z
       'Largest non-streaming answer accepted from an engine.',
       'twice `bodyBytes`',
     ),
-    headerBytes: fixed(count(1024, 1_048_576).default(32_768), 'Largest request header block.', 'twice Node’s default'),
     programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', STARTING, {
       default: `${shipped.programsMax}, at least twice \`queuedMax\``,
     }),

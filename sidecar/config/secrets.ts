@@ -1,4 +1,3 @@
-import { isMapping } from './file.js';
 import { SECRET_KEYS } from './keys.js';
 import { pathText, type ConfigProblem, type Path } from './problems.js';
 import type { Config } from './schema.js';
@@ -64,9 +63,6 @@ function visit(
   for (const name of names) {
     const here = [...path, name];
     if (rest.length > 0) visit(holder[name], rest, here, replace);
-    // A secret may be a mapping of names to secrets, as headers are.
-    else if (isMapping(holder[name]))
-      for (const inner of Object.keys(holder[name])) visit(holder[name], [inner], here, replace);
     else if (holder[name] !== undefined) holder[name] = replace(holder[name], here);
   }
 }

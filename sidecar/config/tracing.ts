@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { STARTING, count, fixed } from './note.js';
+import { STARTING, fixed } from './note.js';
 import { plainUrlError, isPlainUrl } from './url.js';
 
 /** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
@@ -17,21 +17,10 @@ const otlp = z.strictObject({
     'off by default',
     { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
   ),
-  headers: fixed(
-    z.record(z.string().regex(/^[\w-]+$/, { error: 'must be a header name' }), z.string()).default({}),
-    'Headers for the collector, such as its key.',
-    'none needed',
-    { default: 'none', secret: true },
-  ),
   sampleShare: fixed(
     z.number().min(0).max(1).default(1),
     'Share of programs traced. A call whose client traces it follows the client’s decision.',
     STARTING,
-  ),
-  queueMax: fixed(
-    count(1, 1_000_000).default(2048),
-    'Most spans in memory; further ones are dropped.',
-    'OpenTelemetry’s default',
   ),
 });
 

@@ -10,6 +10,10 @@ import type { Source, SourcePorts } from './source.js';
 /** Different reasons that are logged until the source answers again. */
 const REASONS_MAX = 16;
 
+/** Most engines of one source: a wrong name must not fill the fleet. */
+export const ENGINES_MAX = 1000;
+export const tooMany = ({ length }: readonly unknown[]): string => `lists ${length} engines, more than ${ENGINES_MAX}`;
+
 export interface DiscoveryPorts {
   readonly membership: Membership;
   readonly log: Log;
@@ -27,18 +31,15 @@ export interface SourceState {
 
 /** The running sources. Engines that they find go to the membership; each failure is logged once. */
 export class Discovery {
-  readonly #ports: DiscoveryPorts;
   #sources: readonly Watched[] = [];
 
-  constructor(ports: DiscoveryPorts) {
-    this.#ports = ports;
-  }
+  constructor(private readonly ports: DiscoveryPorts) {}
 
   /** Starts new and changed sources, and ends those that are gone. The others go on undisturbed. */
   configure(configs: readonly SourceConfig[]): void {
     const next = configs.map(
       (config) =>
-        this.#sources.find((source) => isDeepStrictEqual(source.config, config)) ?? new Watched(config, this.#ports),
+        this.#sources.find((source) => isDeepStrictEqual(source.config, config)) ?? new Watched(config, this.ports),
     );
     for (const source of this.#sources) if (!next.includes(source)) source.close();
     this.#sources = next;
@@ -64,17 +65,15 @@ class Watched implements SourceState {
   failures = 0;
   foundAtMs = 0;
   hasLooked = false;
-  readonly #ports: DiscoveryPorts;
   readonly #source: Source;
   /** Reasons that were logged since the source last answered. */
   readonly #told = new Set<string>();
 
   constructor(
     readonly config: SourceConfig,
-    ports: DiscoveryPorts,
+    private readonly ports: DiscoveryPorts,
   ) {
     this.label = labelOf(config);
-    this.#ports = ports;
     this.#source = start(config, {
       found: (engines, leaving = []) => this.#found(engines, leaving),
       failed: (reason) => this.#failed(reason),
@@ -87,17 +86,16 @@ class Watched implements SourceState {
   }
 
   #found(engines: readonly EngineConfig[], leaving: readonly EngineConfig[]): void {
-    const { graceMs, enginesMax, models } = this.config;
+    const { graceMs, models } = this.config;
     const mayBeEmpty = models !== undefined;
-    if (engines.length > enginesMax)
-      return this.#failed(`lists ${engines.length} engines, enginesMax is ${enginesMax}`);
-    this.#ports.membership.found(this.label, { engines, leaving, graceMs, mayBeEmpty });
+    if (engines.length > ENGINES_MAX) return this.#failed(tooMany(engines));
+    this.ports.membership.found(this.label, { engines, leaving, graceMs, mayBeEmpty });
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
     if (this.#told.size === 0) return;
     this.#told.clear();
-    this.#ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
+    this.ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
   }
 
   #failed(reason: string): void {
@@ -105,8 +103,8 @@ class Watched implements SourceState {
     this.failures += 1;
     if (this.#told.has(reason) || this.#told.size >= REASONS_MAX) return;
     this.#told.add(reason);
-    const kept = this.#ports.membership.sizeOf(this.label);
-    this.#ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
+    const kept = this.ports.membership.sizeOf(this.label);
+    this.ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
   }
 }
 

@@ -3,9 +3,9 @@
  * fleet shall have: the only way in for reload, operators and sources).
  *
  *   discovery.ts       the configured sources at work
- *   dns.ts, file.ts    two sources
- *   kubernetes.ts      the third: list and watch; with `cluster.ts` (credentials), `api-server.ts` (HTTP), `slices.ts`
+ *   dns.ts             one source
+ *   kubernetes.ts      the other: list and watch; with `cluster.ts` (credentials), `api-server.ts` (HTTP), `slices.ts`
  *                      (which endpoints count)
  */
-export { Discovery, firstLook, type SourceState } from './discovery.js';
+export { Discovery, ENGINES_MAX, firstLook, tooMany, type SourceState } from './discovery.js';
 export { Membership } from './membership.js';

@@ -40,10 +40,6 @@ export function watchKubernetes(
 }
 
 class Watcher implements Source {
-  readonly #config: KubernetesConfig;
-  readonly #defaults: EngineDefaults;
-  readonly #ports: SourcePorts;
-  readonly #clusterNow: () => Promise<Cluster>;
   readonly #abort = new AbortController();
   #slices = new Map<string, Slice>();
   /** Version up to which `#slices` is current; '' before the first list, or when the server has forgotten it. */
@@ -54,15 +50,11 @@ class Watcher implements Source {
   #cancelTimer = (): void => undefined;
 
   constructor(
-    config: KubernetesConfig,
-    defaults: EngineDefaults,
-    ports: SourcePorts,
-    clusterNow: () => Promise<Cluster>,
+    private readonly config: KubernetesConfig,
+    private readonly defaults: EngineDefaults,
+    private readonly ports: SourcePorts,
+    private readonly clusterNow: () => Promise<Cluster>,
   ) {
-    this.#config = config;
-    this.#defaults = defaults;
-    this.#ports = ports;
-    this.#clusterNow = clusterNow;
     void this.#follow();
   }
 
@@ -75,8 +67,8 @@ class Watcher implements Source {
   async #follow(): Promise<void> {
     const startedAtMs = performance.now();
     try {
-      const cluster = await this.#clusterNow();
-      this.#namespace = this.#config.namespace ?? cluster.namespace;
+      const cluster = await this.clusterNow();
+      this.#namespace = this.config.namespace ?? cluster.namespace;
       if (this.#version === '') await this.#list(cluster);
       await this.#watch(cluster);
     } catch (error) {
@@ -85,14 +77,14 @@ class Watcher implements Source {
       if (error instanceof Refused) this.#version = '';
       if (!(error instanceof Refused && error.status === 410)) {
         this.#failures += 1;
-        this.#ports.failed(reasonOf(error));
+        this.ports.failed(reasonOf(error));
       }
     }
     this.#cancelTimer();
     if (this.#abort.signal.aborted) return;
     const wasShort = performance.now() - startedAtMs < SHORT_MS;
     const waitMs = this.#failures > 0 || wasShort ? backoffMs(Math.max(1, this.#failures), BACKOFF_MS_MAX) : 0;
-    this.#cancelTimer = this.#ports.setTimer(() => void this.#follow(), waitMs);
+    this.#cancelTimer = this.ports.setTimer(() => void this.#follow(), waitMs);
   }
 
   async #list(cluster: Cluster): Promise<void> {
@@ -116,9 +108,9 @@ class Watcher implements Source {
   async #watch(cluster: Cluster): Promise<void> {
     const again = () => {
       this.#report();
-      this.#cancelTimer = this.#ports.setTimer(again, REPORT_MS);
+      this.#cancelTimer = this.ports.setTimer(again, REPORT_MS);
     };
-    const opened = () => (this.#cancelTimer = this.#ports.setTimer(again, REPORT_MS));
+    const opened = () => (this.#cancelTimer = this.ports.setTimer(again, REPORT_MS));
     const ask = this.#ask(cluster, {
       watch: '1',
       allowWatchBookmarks: 'true',
@@ -142,27 +134,27 @@ class Watcher implements Source {
 
   #report(): void {
     try {
-      const { endpoints, leaving } = endpointsOf(this.#slices.values(), this.#config.port);
-      this.#ports.found(endpoints.map(this.#engineOf), leaving.map(this.#engineOf));
+      const { endpoints, leaving } = endpointsOf(this.#slices.values(), this.config.port);
+      this.ports.found(endpoints.map(this.#engineOf), leaving.map(this.#engineOf));
     } catch (error) {
-      this.#ports.failed(reasonOf(error));
+      this.ports.failed(reasonOf(error));
     }
   }
 
   /** Pods have names of their own only within a namespace. */
   readonly #engineOf = ({ host, pod }: Endpoint): EngineConfig => {
-    const { namespace, scheme, service } = this.#config;
+    const { namespace, scheme, service } = this.config;
     return {
       // An address matches no certificate; the Service's name does.
       ...(scheme === 'https' && { serverName: `${service}.${this.#namespace}.svc` }),
-      ...this.#defaults,
+      ...this.defaults,
       url: `${scheme}://${host}`,
       ...(pod !== undefined && { id: namespace === undefined ? pod : `${pod}.${namespace}` }),
     };
   };
 
   #ask(cluster: Cluster, query: Readonly<Record<string, string>>): Ask {
-    const labelSelector = `kubernetes.io/service-name=${this.#config.service}`;
+    const labelSelector = `kubernetes.io/service-name=${this.config.service}`;
     const search = new URLSearchParams({ labelSelector, ...query });
     return {
       cluster,

@@ -31,9 +31,6 @@ export interface Look {
  * operators, then the configuration, then its sources in their order.
  */
 export class Membership {
-  readonly #fleet: Fleet;
-  readonly #now: () => number;
-  readonly #log: Log;
   readonly #byHand = new Map<EngineId, EngineConfig>();
   #configured: ReadonlyMap<EngineId, EngineConfig> = new Map();
   #sources: ReadonlyMap<string, ReadonlyMap<EngineId, Member>> = new Map();
@@ -46,11 +43,11 @@ export class Membership {
   #origins = new Map<EngineId, string>();
 
   /** @param now the clock, in milliseconds */
-  constructor(fleet: Fleet, now: () => number, log: Log) {
-    this.#fleet = fleet;
-    this.#now = now;
-    this.#log = log;
-  }
+  constructor(
+    private readonly fleet: Fleet,
+    private readonly now: () => number,
+    private readonly log: Log,
+  ) {}
 
   /** Owner of the engine: `admin`, `config`, or the label of a source. Undefined: it is being removed. */
   originOf(id: EngineId): string | undefined {
@@ -90,14 +87,14 @@ export class Membership {
   add(config: EngineConfig): Engine {
     addressOf(config);
     const id = idOf(config);
-    const known = this.#fleet.get(id);
+    const known = this.fleet.get(id);
     if (known && known.state !== 'draining')
       throw new GatewayError('engine_exists', `There is already an engine ${id}.`, { param: 'id' });
     this.#withdrawn.delete(id);
     this.#byHand.set(id, config);
     this.#apply();
-    this.#fleet.resume(id);
-    return this.#fleet.get(id) as Engine;
+    this.fleet.resume(id);
+    return this.fleet.get(id) as Engine;
   }
 
   /** Drains the engine, and forgets it after its last call, for any owner. */
@@ -117,11 +114,11 @@ export class Membership {
   found(label: string, { engines, leaving, graceMs, mayBeEmpty }: Look): void {
     const known = this.#sources.get(label);
     if (known === undefined) return;
-    const now = this.#now();
+    const now = this.now();
     const members = new Map<EngineId, Member>();
     for (const config of engines) members.set(idOf(config), { config, missingSinceMs: undefined });
     const listed = members.size;
-    const up = new Set(this.#fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])));
+    const up = new Set(this.fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])));
     const listsOneUp = [...members.keys()].some((id) => up.has(id));
     const left = new Set(leaving.map(idOf));
     for (const [id, { config, missingSinceMs = now }] of known) {
@@ -159,13 +156,13 @@ export class Membership {
     this.#origins = origins;
     this.#wanted = wanted;
     this.#tell(shadowed);
-    this.#fleet.reconcile(wanted);
+    this.fleet.reconcile(wanted);
   }
 
   /** Warns once of engines that are left out because their id is that of another engine. */
   #tell(shadowed: ReadonlySet<string>): void {
     for (const engine of shadowed)
-      if (!this.#shadowed.has(engine)) this.#log.warn({ engine }, 'engine left out: its id is that of another engine');
+      if (!this.#shadowed.has(engine)) this.log.warn({ engine }, 'engine left out: its id is that of another engine');
     this.#shadowed = shadowed;
   }
 }

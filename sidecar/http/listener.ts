@@ -17,6 +17,9 @@ export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 /** A handler of a client's request, which its key has let in. */
 export type TenantHandler = (tenant: TenantId, ...asked: Parameters<Handler>) => void | Promise<void>;
+/** Largest block of request headers: twice Node's default. */
+const HEADER_BYTES_MAX = 32_768;
+
 /** Handlers of one path by method; `ALL` takes all other methods. Without `ALL`, they are answered 405. */
 export type Handlers = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE' | 'ALL', Handler>>>;
 /** Handlers by path, in the router's notation. */
@@ -123,7 +126,7 @@ function makeServer(config: Config, find: Find, ports: ListenerPorts): Server {
   };
   const server = createServer(
     {
-      maxHeaderSize: config.limits.headerBytes,
+      maxHeaderSize: HEADER_BYTES_MAX,
       // Longest delay until a slow request is noticed.
       connectionsCheckingInterval: Math.min(Math.max(Math.ceil(Math.min(headersMs, bodyMs) / 4), 50), 5000),
       keepAliveTimeout: KEEP_ALIVE_MS,

@@ -4,10 +4,12 @@ import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import type { Config } from '../config/index.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
 import { endedSpan, type SpanFacts } from './span.js';
+
+/** Most spans in memory; OpenTelemetry's own variable and default. */
+const queueMax = () => Number(process.env['OTEL_BSP_MAX_QUEUE_SIZE']) || 2048;
 
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
@@ -19,23 +21,23 @@ type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 export class Collector {
   readonly #resource: Resource;
   readonly #processor: BatchSpanProcessor;
+  readonly #queueMax = queueMax();
   /** Spans in the queue or on their way. */
   #held = 0;
   #isFailing = false;
 
   constructor(
-    private readonly config: Config['tracing']['otlp'] & { readonly url: string },
+    url: string,
     private readonly metrics: Metrics,
     private readonly log: Logger,
   ) {
-    const { url, headers, queueMax } = config;
     const own = resourceFromAttributes({
       'service.name': 'maitred',
       'service.version': VERSION,
       'service.instance.id': randomUUID(),
     });
     this.#resource = own.merge(detectResources({ detectors: [envDetector] }));
-    const otlp = new OTLPTraceExporter({ url, headers });
+    const otlp = new OTLPTraceExporter({ url });
     const exporter: SpanExporter = {
       export: (spans, done) =>
         otlp.export(spans, (result) => {
@@ -44,11 +46,11 @@ export class Collector {
         }),
       shutdown: () => otlp.shutdown(),
     };
-    this.#processor = new BatchSpanProcessor(exporter, { maxQueueSize: queueMax });
+    this.#processor = new BatchSpanProcessor(exporter, { maxQueueSize: this.#queueMax });
   }
 
   take(facts: SpanFacts): void {
-    if (this.#held >= this.config.queueMax) {
+    if (this.#held >= this.#queueMax) {
       this.metrics.traced('dropped', 1);
       return;
     }

@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 import type { Dispatch, EngineId, ProgramGone, ProgramId, TenantId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
-import type { Config } from '../config/index.js';
 import type { Fleet } from '../engines/index.js';
 import type { ErrorCode } from '../errors.js';
 import { readTraceparent } from '../http/traceparent.js';
@@ -28,7 +27,9 @@ interface ProgramTrace {
 }
 
 interface TracingOptions {
-  readonly otlp: Config['tracing']['otlp'] & { readonly url: string };
+  readonly url: string;
+  /** Share of the programs that are traced. */
+  readonly sampleShare: number;
   /** Most programs to remember. */
   readonly programsMax: number;
   readonly fleet: Pick<Fleet, 'get'>;
@@ -50,7 +51,7 @@ export class Tracing implements Observer {
   readonly #programs = new Map<ProgramId, ProgramTrace>();
 
   constructor(private readonly options: TracingOptions) {
-    this.#collector = new Collector(options.otlp, options.metrics, options.log);
+    this.#collector = new Collector(options.url, options.metrics, options.log);
   }
 
   /** The trace of a new call; undefined if its client has decided against one. Then its header is forwarded unchanged. */
@@ -158,7 +159,7 @@ export class Tracing implements Observer {
     if (trace === undefined) {
       const oldest = this.#programs.keys().next().value;
       if (oldest !== undefined && this.#programs.size >= this.options.programsMax) this.#programOver(oldest, 'evicted');
-      const isSampled = Math.random() < this.options.otlp.sampleShare;
+      const isSampled = Math.random() < this.options.sampleShare;
       const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
       const startedMs = performance.now();
       const context = { traceId: newTraceId(), spanId: newSpanId(), traceFlags };

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../cli/sim/plan.js';
-import type * as Pools from '../../cli/sim/pool.js';
+import type * as Pools from '../../lab/threads/pool.js';
 import type { RunReport } from '../../cli/sim/run.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
@@ -42,7 +42,7 @@ describe('stopping a simulation', () => {
 
   it('tells what there is of the runs under way', async () => {
     // As it is built: a thread runs from a file.
-    const { Pool } = (await import(`${ROOT}dist/cli/sim/pool.js`)) as typeof Pools;
+    const { Pool } = (await import(`${ROOT}dist/lab/threads/pool.js`)) as typeof Pools;
     const pool = new Pool<Plan, RunReport>(new URL(`file://${ROOT}dist/cli/sim/worker.js`), PLAN, 4, 1);
     while (pool.programsDone === 0) await pause(5);
     pool.stop();

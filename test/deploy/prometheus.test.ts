@@ -13,7 +13,7 @@ const metrics = documentedMetrics();
 const dashboard = readDashboard();
 const alerts = readAlerts();
 const expressions = [
-  ...metrics.map(({ name, example }) => ({ title: `METRICS.md ${name}`, expr: example })),
+  ...metrics.flatMap(({ name, example: expr }) => (expr === undefined ? [] : [{ title: `METRICS.md ${name}`, expr }])),
   ...dashboardExpressions(dashboard),
   ...alerts.map(({ alert, expr }) => ({ title: alert, expr })),
 ];

@@ -5,7 +5,8 @@ export interface DocumentedMetric {
   readonly name: string;
   readonly type: string;
   readonly labels: readonly string[];
-  readonly example: string;
+  /** An expression, where one is told. */
+  readonly example: string | undefined;
 }
 
 export function documentedMetrics(): DocumentedMetric[] {
@@ -13,10 +14,11 @@ export function documentedMetrics(): DocumentedMetric[] {
     .split('\n')
     .flatMap((line) => {
       const cells = line.split('|').map((cell) => cell.trim());
-      const [, name = '', type = '', labels = '', , example = ''] = cells;
+      const [, name = '', type = '', labels = '', question = ''] = cells;
       if (!['counter', 'gauge', 'histogram'].includes(type)) return [];
       const plain = (cell: string) => cell.replaceAll('`', '');
-      return [{ name: plain(name), type, labels: plain(labels).split(', ').filter(Boolean), example: plain(example) }];
+      const example = /`([^`]+)`$/.exec(question)?.[1];
+      return [{ name: plain(name), type, labels: plain(labels).split(', ').filter(Boolean), example }];
     });
 }
 

@@ -1,7 +1,7 @@
 import { estimate } from '../../../cli/shadow/estimate.js';
 import type { Seen } from '../../../cli/shadow/pool.js';
 import { SeenCalls } from '../../../cli/shadow/seen-calls.js';
-import { ShadowWindow, type WindowLimits } from '../../../cli/shadow/window.js';
+import { type LIMITS, ShadowWindow } from '../../../cli/shadow/window.js';
 import { readScheduling } from '../../../cli/sim/scheduling.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { PRESETS, makeSteps, runWorld, type Preset } from '../../../sim/index.js';
@@ -68,7 +68,7 @@ export function live(programs: readonly AgentProgram[], policy: PolicyName, sett
 }
 
 /** The calls that these steps tell of, as the gateway's thread has them at the last one. */
-export function seenOf(steps: readonly LogStep[], limits: Partial<WindowLimits> = {}): Seen {
+export function seenOf(steps: readonly LogStep[], limits: Partial<typeof LIMITS> = {}): Seen {
   const calls = new SeenCalls(0, 1e5);
   for (const { event, now, commands } of steps) calls.step(event, now, commands);
   const nowMs = steps.at(-1)?.now ?? 0;

@@ -39,7 +39,6 @@ describe('keys', () => {
       'discovery[].apiKey',
       'cluster.password',
       'auth.keys[].sha256',
-      'tracing.otlp.headers',
     ]);
   });
 });

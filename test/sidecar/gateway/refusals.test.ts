@@ -141,8 +141,8 @@ describe('a request that cannot become a call', () => {
   });
 
   it('whose headers are too large, in bytes or in number', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()], { limits: { headerBytes: 4096 } });
-    for (const flood of [`x-a: ${'a'.repeat(8000)}\r\n`, 'a:b\r\n'.repeat(2500)]) {
+    const { url, adminUrl } = await world([await fakeEngine()]);
+    for (const flood of [`x-a: ${'a'.repeat(40_000)}\r\n`, 'a:b\r\n'.repeat(20_000)]) {
       const text = await raw(url, `GET /healthz HTTP/1.1\r\nhost: localhost\r\n${flood}\r\n`);
       expect(text).toMatch(/^HTTP\/1\.1 431 /);
       expect(text).toMatch(/x-maitred-reason: headers_too_large/);

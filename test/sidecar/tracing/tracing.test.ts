@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   STREAM,
   USAGE_EVENT,
@@ -39,11 +39,14 @@ function expectOrder({ startTimeUnixNano, events, endTimeUnixNano }: Span): void
   expect(Math.abs(Number(times[0]! / 1_000_000n) - Date.now())).toBeLessThan(60_000);
 }
 
+afterEach(() => void vi.unstubAllEnvs());
+
 describe('a traced call', () => {
   it('that streams is a child of its program, and the parent of the engine’s span', async () => {
     const collector = await receiver();
     const engine = await fakeEngine(stream([STREAM[0]!, STREAM[2]!, USAGE_EVENT, STREAM[3]!]));
-    const all = await world([engine], traced(collector, { headers: { 'x-key': 'k-123456' } }));
+    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'x-key=k-123456');
+    const all = await world([engine], traced(collector));
     const messages = [{ role: 'user', content: SECRET }];
     await chat(all.url, { stream: true, max_tokens: 9, messages }, { ...named('run-1'), tracestate: 'left=over' });
     await chat(all.url, { stream: true, messages }, named('run-1'));
@@ -187,7 +190,8 @@ describe('a collector', () => {
   it.each(['gone', 'silent', 'failing'])('that is %s neither slows calls nor the end, and is reported', async (how) => {
     const collector = await receiver(how === 'silent' ? 0 : 400);
     const url = how === 'gone' ? 'http://127.0.0.1:1' : collector.url;
-    const all = await world([await fakeEngine()], { tracing: { otlp: { url, queueMax: 3 } } });
+    vi.stubEnv('OTEL_BSP_MAX_QUEUE_SIZE', '3');
+    const all = await world([await fakeEngine()], { tracing: { otlp: { url } } });
     const answers = await Promise.all(Array.from({ length: 6 }, () => chat(all.url)));
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 6 }, () => 200));
     const before = await metrics(all.adminUrl);

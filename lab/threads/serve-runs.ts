@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { RunHooks } from '../../lab/index.js';
+import type { RunHooks } from '../measure/run.js';
 import { Signals, type WorkerData, type WorkerMessage } from './pool.js';
 
 /** The thread's side of a `Pool`: makes the runs whose indexes it receives. */
