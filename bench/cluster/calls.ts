@@ -1,7 +1,7 @@
 import { Stage, CONDITIONS, type Proxy } from '../gateway/stage.js';
 import { Comparison, costOf, inRounds } from '../gateway/rounds.js';
 import { printTable, say, show } from '../numbers.js';
-import { startServer } from './server.js';
+import { noRedis, RedisServer } from '../../processes/redis.js';
 
 const IN_FLIGHT = 32;
 const DELAY_MS = 64;
@@ -11,14 +11,14 @@ const PROGRAMS = 33;
 const KEYS = ['wholeP50', 'wholeP99', 'cpuMicros'] as const;
 
 interface Case {
-  readonly name: 'off' | 'own' | 'moved' | 'workers';
+  readonly name: 'off' | 'own' | 'moved';
   readonly gateways: readonly Proxy[];
 }
 
 /** Latency and processor time that the shared state adds to a call. */
 export async function benchCluster(quick: boolean): Promise<void> {
-  const server = await startServer();
-  if (server === undefined) return say('redis-server is not installed: skipped.');
+  if (noRedis !== undefined) return say(`${noRedis}: skipped.`);
+  const server = await RedisServer.start();
   say(`${CONDITIONS}
 ${PER_SECOND} calls a second at fixed times (open loop), each ${DELAY_MS} ms on the engine: ${IN_FLIGHT} in flight. ${PROGRAMS} programs in turns.
 "own": the gateway had the program's last call. "moved": two gateways on the one core, each call at the other one than the last.

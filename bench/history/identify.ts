@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { tenantId } from '../../src/index.js';
-import { apiFor, type JsonObject } from '../../sidecar/apis/index.js';
+import { apiFor } from '../../sidecar/apis/index.js';
 import { Identifier } from '../../sidecar/identity/index.js';
 import { parseJsonBody } from '../../sidecar/http/body.js';
 import { spliceFields } from '../../sidecar/http/splice.js';
-import { chatBody } from '../gateway/bodies.js';
+import { Agent, answerOf, ID_CHARS } from '../gateway/agent.js';
 import { benchReading } from './reading.js';
 import { median, percentile, printTable, say, show } from '../numbers.js';
 
 const KB = 1024;
 const TENANT = tenantId('t');
+const AGENTS = 32;
 const SOURCES = ['maitred', 'harness', 'body', 'baggage', 'history'] as const;
 
 /**
@@ -17,22 +18,23 @@ const SOURCES = ['maitred', 'harness', 'body', 'baggage', 'history'] as const;
  * needed anyway.
  */
 export async function benchHistory(quick: boolean): Promise<void> {
-  say(`One call, in microseconds. parse: the body's bytes checked and parsed. read: model, limits and size of the prompt.
-identify: every message made canonical and hashed, the program found by the answer that it was given last. splice: the
-priority put into the bytes that go on. In all: the median of the sums.\n`);
+  say(`One call of ${AGENTS} agents whose bodies grow, in microseconds. parse: the body's bytes checked and parsed. read: model, limits
+and size of the prompt. identify: the program found by its answers; a conversation's first call has none that is known.
+splice: the priority put into the bytes that go on. remember: the answer, for the next call. In all: the median of the sums.\n`);
   // Small bodies need more rounds until V8 has compiled what they use.
   const rows = [2, 64, 512].map((kb) => rowOf(kb, (quick ? 50 : 500) * (kb === 2 ? 10 : 1)));
   printTable(
     [
       'body',
       'messages',
+      'known',
       'parse',
       'read',
-      'identify p50',
-      'p99',
+      'identify',
       'splice',
+      'remember',
       'in all',
-      'in all, lowest tenth',
+      'lowest tenth',
       'of parse',
     ],
     rows,
@@ -41,8 +43,6 @@ priority put into the bytes that go on. In all: the median of the sums.\n`);
 }
 
 function rowOf(kb: number, rounds: number): string[] {
-  const text = chatBody(kb * KB, false);
-  const raw = Buffer.from(text);
   const api = apiFor('/v1/chat/completions');
   if (api === undefined) throw new Error('no API speaks chat');
   const identifier = new Identifier({
@@ -54,48 +54,46 @@ function rowOf(kb: number, rounds: number): string[] {
     activityOf: () => undefined,
     newId: randomUUID,
   });
-  const requestOf = (body: JsonObject) => ({ tenant: TENANT, headers: {}, body, facts: api.readRequest(body) });
-
-  // The previous call: the same conversation without its last answer, which is then given.
-  const whole = JSON.parse(text) as { messages: object[] } & JsonObject;
-  const conversation = api.readRequest(whole).conversation();
-  const last = conversation.findLastIndex((message) => message.role === 'assistant');
-  const message = conversation[last]?.read();
-  if (message !== undefined) {
-    const before = identifier.identify(requestOf({ ...whole, messages: whole.messages.slice(0, last) }));
-    identifier.answered(before, { tenant: TENANT }, { message, tools: [] });
-  }
-
-  const parse: number[] = [];
-  const read: number[] = [];
-  const identify: number[] = [];
-  const splice: number[] = [];
-  const sum: number[] = [];
+  const agents = Array.from({ length: AGENTS }, (_, i) => new Agent(kb * KB, false, i / AGENTS));
+  const spent: Record<'parse' | 'read' | 'identify' | 'splice' | 'remember' | 'sum', number[]> = {
+    parse: [],
+    read: [],
+    identify: [],
+    splice: [],
+    remember: [],
+    sum: [],
+  };
+  let [found, messages] = [0, 0];
   for (let round = -rounds / 5; round < rounds; round += 1) {
-    const [parsing, { body }] = timed(() => parseJsonBody(raw));
-    const [reading, request] = timed(() => requestOf(body));
-    const [identifying, { source }] = timed(() => identifier.identify(request));
-    const [splicing] = timed(() => spliceFields(raw, new Set(Object.keys(body)), { priority: 0 }));
-    if (message !== undefined && source !== 'history') throw new Error(`found by ${source}`);
+    const agent = agents[(round + rounds) % AGENTS] as Agent;
+    const raw = agent.request();
+    const id = (round + rounds).toString(16).padStart(ID_CHARS, '0');
+    const message = { role: 'assistant', ...answerOf(id) };
+    const answer = api.readAnswer({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] });
+    const [parse, { body }] = timed(() => parseJsonBody(raw));
+    const [read, facts] = timed(() => api.readRequest(body));
+    const [identify, identity] = timed(() => identifier.identify({ tenant: TENANT, headers: {}, body, facts }));
+    const [splice] = timed(() => spliceFields(raw, new Set(Object.keys(body)), { priority: 0 }));
+    const [remember] = timed(() => identifier.answered(identity, { tenant: TENANT }, answer));
+    agent.goOn(id);
     if (round < 0) continue;
-    parse.push(parsing);
-    read.push(reading);
-    identify.push(identifying);
-    splice.push(splicing);
-    sum.push(parsing + reading + identifying + splicing);
+    found += Number(identity.source === 'history');
+    messages += facts.conversation().length;
+    const sum = parse + read + identify + splice + remember;
+    for (const [name, micros] of Object.entries({ parse, read, identify, splice, remember, sum }))
+      spent[name as keyof typeof spent].push(micros);
   }
-  const p50 = percentile(identify, 0.5);
+  const shown = (['parse', 'read', 'identify', 'splice', 'remember', 'sum'] as const).map((name) =>
+    show(median(spent[name])),
+  );
+  const times = (median(spent.identify) + median(spent.remember)) / median(spent.parse);
   return [
     `${kb} KB`,
-    show(conversation.length),
-    show(median(parse)),
-    show(median(read)),
-    show(p50),
-    show(percentile(identify, 0.99)),
-    show(median(splice)),
-    show(median(sum)),
-    show(percentile(sum, 0.1)),
-    `${(p50 / median(parse)).toFixed(1)}x`,
+    show(messages / rounds),
+    `${Math.round((100 * found) / rounds)} %`,
+    ...shown,
+    show(percentile(spent.sum, 0.1)),
+    `${times.toFixed(1)}x`,
   ];
 }
 

@@ -4,6 +4,7 @@ import { counted, integer, number } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { Compared } from './pairs.js';
 import type { SloResult } from './slo.js';
+import type { TargetReport } from './target.js';
 import {
   errorExamples,
   errorGrid,
@@ -29,7 +30,7 @@ export type Summarized = Omit<
 export function summaryOf(document: Summarized, width: number): string {
   const { targets, ab, warnings, slo } = document;
   const blocks = [
-    [...(ab === null ? [] : [ab.outcome]), ...adviceOf(document)],
+    [...(ab === null ? targets.flatMap(outcomeOf) : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
     ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
@@ -38,6 +39,11 @@ export function summaryOf(document: Summarized, width: number): string {
     [...(ab === null ? [] : [intervalText(ab.runs, 'runs')]), 'All figures: --json.'],
   ];
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
+}
+
+function outcomeOf({ program_seconds: { mean, p99 }, slowdown }: TargetReport): string[] {
+  const slowed = slowdown.mean === null ? '' : `, ${number(slowdown.mean)} times as long as alone`;
+  return mean === null ? [] : [`Programs took ${number(mean)} s on average${slowed}; p99 ${number(p99)} s.`];
 }
 
 function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: Summarized): string[] {

@@ -1,9 +1,9 @@
 import type { TenantId } from '../../src/index.js';
 import type { Ends, Seat } from './ends.js';
+import { hashOf } from './growing.js';
 import type { Line } from './lines.js';
 import type { Told } from './marks.js';
 import { SharedCache } from './shared-cache.js';
-import { digest } from './trail.js';
 
 /** Texts remembered under one line, the latest ones. */
 const PER_LINE = 64;
@@ -40,7 +40,8 @@ export class Excerpts<E extends Excerpt> {
   /** The texts in a message, without those within longer ones. @param lines its lines, see `linesIn` */
   in(tenant: TenantId, content: string, lines: readonly Line[]): E[] {
     const found = this.led(tenant, lines).filter(({ excerpt: { chars, hash }, start }) => {
-      return start >= 0 && digest(content.slice(start, start + chars)) === hash;
+      const end = start + chars;
+      return start >= 0 && end <= content.length && hashOf(content, start, end) === hash;
     });
     return outer(found).map(({ excerpt }) => excerpt);
   }

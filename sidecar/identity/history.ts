@@ -11,7 +11,7 @@ import { beginsWith } from './marks.js';
 import { Seats } from './seats.js';
 import type { Answered } from './seats.js';
 import { Tasks } from './tasks.js';
-import { digest, idsWith, isSystem } from './trail.js';
+import { idsWith, isSystem } from './trail.js';
 import type { Place, Trail } from './trail.js';
 
 /**
@@ -57,7 +57,7 @@ interface FirstCall {
   /** Points at which the last message may grow. */
   readonly growing?: Opening | undefined;
   /** Hashes of the lines of its texts, at most 8 KB. An answer led to by one of them may repeat it. */
-  readonly lines: Int32Array;
+  readonly lines: readonly number[];
   /** Hashes of the question's first and last lines. */
   readonly question: readonly number[];
 }
@@ -114,7 +114,11 @@ export class History {
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};
     const texts = textsOf(trail);
     const question = endsOf(texts.at(-1)?.lines ?? []);
-    const first = { growing: grown.opening, lines: hashesOf(texts), question };
+    const first = {
+      growing: grown.opening,
+      lines: texts.flatMap(({ lines }) => lines.map(({ hash }) => hash)),
+      question,
+    };
     const { opening } = trail;
     const seat = this.#briefs.find(tenant, trail, only) ?? this.#marked.in(tenant, texts, only) ?? grown.seat;
     if (seat)
@@ -133,7 +137,6 @@ export class History {
     const lead = answer.callIds === undefined ? leadOf(answer.content) : undefined;
     const seat: Answered = {
       program,
-      number: numberOf(program),
       stamp: this.ends.tick(),
       thread,
       opening,
@@ -142,7 +145,7 @@ export class History {
       ids,
       allIds: idsWith(ids, answer),
       last,
-      hash: digest(answer.content),
+      hash: hashOf(answer.content),
       chars: answer.content.length,
       at: lead?.at ?? 0,
       taken: undefined,
@@ -171,7 +174,7 @@ export class History {
   #seated(tenant: TenantId, said: CanonicalMessage, place: Place, only?: ProgramId): Answered | undefined {
     const seats = this.#places.at(tenant, place.chain);
     if (!seats) return undefined;
-    const hash = digest(said.content);
+    const hash = hashOf(said.content);
     const here = seats.filter((seat) => (only ?? seat.program) === seat.program && this.ends.isAlive(seat));
     const same = here.filter((seat) => seat.hash === hash);
     const told = same.length > 0 ? same : here.filter((seat) => this.#isContinued(said, seat));
@@ -193,9 +196,6 @@ export class History {
   }
 }
 
-/** A small integer, which V8 stores and compares unboxed. */
-const numberOf = (program: ProgramId): number => hashOf(program) % 2 ** 30;
-
 const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
   seats.reduce<Answered | undefined>(
     (last, seat) => ((last?.taken ?? -1) > (seat.taken ?? 0) ? last : seat),
@@ -208,14 +208,6 @@ function textsOf(trail: Trail): Text[] {
   trail.turns.forEach(({ role }, i) => (role === 'user' || isSystem(role)) && all.push(i));
   if (all.length > QUOTING_FIRST + QUOTING_LAST) all.splice(QUOTING_FIRST, all.length - QUOTING_FIRST - QUOTING_LAST);
   return all.map((i) => textOf(trail.said(i)));
-}
-
-/** Hashes of their lines. */
-function hashesOf(texts: readonly Text[]): Int32Array {
-  const hashes = new Int32Array(texts.reduce((sum, { lines }) => sum + lines.length, 0));
-  let next = 0;
-  for (const { lines } of texts) for (const { hash } of lines) hashes[next++] = hash;
-  return hashes;
 }
 
 /** The thread of a call, and its opening. */

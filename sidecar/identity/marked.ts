@@ -118,7 +118,7 @@ const alone = (seats: readonly Answered[], call?: MarkedCall): Answered | undefi
 
 /** The latest seat of the one program that has all the texts. */
 export function inAll<S extends Excerpt>(seats: readonly S[]): S | undefined {
-  const texts = new Map<ProgramId, Set<string>>();
+  const texts = new Map<ProgramId, Set<number>>();
   for (const { program, hash } of seats) texts.set(program, (texts.get(program) ?? new Set()).add(hash));
   const all = new Set(seats.map(({ hash }) => hash)).size;
   const [one, another] = [...texts].filter(([, own]) => own.size === all);

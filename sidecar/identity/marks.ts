@@ -1,5 +1,5 @@
 import type { CanonicalMessage } from '../apis/api.js';
-import { digest } from './trail.js';
+import { hashOf } from './growing.js';
 
 /**
  * Marks identify an answer wherever it appears, after any other messages: its whole content, and the id of its first tool
@@ -29,7 +29,7 @@ const PRINTED_CHARS_MAX = 131_072;
 /** Distinguishes an answer from others with the same mark. */
 export interface Told {
   /** Hash of its canonical content. */
-  readonly hash: string;
+  readonly hash: number;
   readonly chars: number;
 }
 
@@ -61,7 +61,7 @@ export const printedIds = (content: string): string[] =>
 
 /** Whether a message equals the answer, or begins with it. */
 export const beginsWith = ({ content }: CanonicalMessage, { hash, chars }: Told): boolean =>
-  content.length >= chars && digest(content.length === chars ? content : content.slice(0, chars)) === hash;
+  content.length >= chars && hashOf(content, 0, chars) === hash;
 
 export const standsAlone = ({ chars }: Pick<Told, 'chars'>): boolean => chars >= ALONE_CHARS_MIN;
 

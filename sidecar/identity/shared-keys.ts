@@ -29,12 +29,12 @@ export const holderKey = (id: string): string => `e${id}`;
 
 /** @param foreign marks of messages that the call has quoted, which prove nothing; undefined: no answer proves anything by itself */
 export function answerKeys(
-  { chain, allIds, hash }: Answered,
+  { chain, allIds }: Answered,
   answer: CanonicalMessage,
   foreign: ReadonlySet<string | number> | undefined,
 ): string[] {
   const isQuoted = foreign === undefined || [idOf(answer), wholeOf(answer)].some((mark) => foreign.has(mark ?? ''));
-  return [placeKey(chain, allIds, hash), ...(isQuoted ? [] : ownKeys(answer))];
+  return [placeKey(chain, allIds, digest(answer.content)), ...(isQuoted ? [] : ownKeys(answer))];
 }
 
 /** Keys of the last answers in a conversation. @param rewritten whether answers are known by themselves too */
@@ -67,7 +67,7 @@ export function taskNames(
   answer: CanonicalMessage,
 ): [string, string][] {
   return passedOn(answer).map((task) => {
-    const key = taskKey(sender, task.number);
+    const key = taskKey(sender, task.hash);
     return [key, [program, opening, threadOf(thread, task), key].join('\n')];
   });
 }
@@ -78,7 +78,7 @@ export const usedTask = (name: string): string | undefined => name.split('\n')[3
 /** Keys of the tasks of a conversation's last answer: its program waits for them no more. */
 export function doneTasks(trail: Trail): string[] {
   const last = trail.turns.findLastIndex(({ role }) => role === 'assistant');
-  return last < 0 ? [] : passedOn(trail.said(last)).map(({ number }) => taskKey(trail.sender, number));
+  return last < 0 ? [] : passedOn(trail.said(last)).map(({ hash }) => taskKey(trail.sender, hash));
 }
 
 /** Keys of the tasks with which a conversation without answers may begin. */

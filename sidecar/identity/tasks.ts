@@ -10,7 +10,6 @@ import type { Text } from './lines.js';
 import { inAll } from './marked.js';
 import { cleanId } from './names.js';
 import type { Answered } from './seats.js';
-import { digest } from './trail.js';
 
 /** Longest arguments of a tool call that are read, most texts remembered of an answer, and the depth of these. */
 const ARGUMENTS_CHARS_MAX = 16_384;
@@ -28,8 +27,6 @@ const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 interface Task extends Excerpt {
   readonly parent: Answered;
   readonly tool: string;
-  /** Hash of the text. */
-  readonly number: number;
   /** Conversations that have begun with it. */
   begun: number;
 }
@@ -51,12 +48,12 @@ export class Tasks {
   }
 
   remember(tenant: TenantId, answer: CanonicalMessage, parent: Answered): void {
-    for (const { text, tool, number } of passedOn(answer)) {
+    for (const { text, tool, hash } of passedOn(answer)) {
       const line = leadOf(text);
       if (!line) continue;
       const { program, stamp } = parent;
-      const told = { hash: digest(text), chars: text.length, at: line.at };
-      this.#tasks.remember(tenant, line.hash, { program, stamp, ...told, parent, tool, number, begun: 0 });
+      const [chars, at] = [text.length, line.at];
+      this.#tasks.remember(tenant, line.hash, { program, stamp, hash, chars, at, parent, tool, begun: 0 });
     }
   }
 
@@ -77,7 +74,7 @@ export class Tasks {
 }
 
 /** A text that an answer passes to a tool. */
-interface Passed extends Pick<Task, 'tool' | 'number'> {
+interface Passed extends Pick<Task, 'tool' | 'hash'> {
   readonly text: string;
 }
 
@@ -85,8 +82,8 @@ interface Passed extends Pick<Task, 'tool' | 'number'> {
  * The thread of the sub-agent that works on a text. Those of one tool are told apart by their tasks.
  * @param parent thread of the answer: the threads of its sub-agents follow it after a slash
  */
-export function threadOf(parent: string, { tool, number }: Pick<Passed, 'tool' | 'number'>): string {
-  const own = `${tool}-${(number % NAMES).toString(36)}`;
+export function threadOf(parent: string, { tool, hash }: Pick<Passed, 'tool' | 'hash'>): string {
+  const own = `${tool}-${(hash % NAMES).toString(36)}`;
   return cleanId(parent === '' ? own : `${parent}/${own}`) ?? own;
 }
 
@@ -101,7 +98,7 @@ export function passedOn({ content }: CanonicalMessage): Passed[] {
     for (const said of stringsIn(parseObject(given) ?? given)) {
       const text = said.trim();
       if (text.length < TASK_CHARS_MIN || !IS_SENTENCE.test(text)) continue;
-      passed.push({ text, tool, number: hashOf(text) });
+      passed.push({ text, tool, hash: hashOf(text) });
       if (passed.length === TASKS_MAX) return passed;
     }
   }

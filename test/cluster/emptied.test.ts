@@ -4,7 +4,7 @@ import { gatewayId } from '../../cluster/index.js';
 import { makeClient, type Client } from '../../cluster/redis/client.js';
 import { claimText, parseClaimed } from '../../cluster/redis/wire.js';
 import { SharedTables } from '../campaign/shared-tables.js';
-import { noRedis, RedisServer } from '../support/redis.js';
+import { noRedis, RedisServer } from '../../processes/redis.js';
 import { claimOf } from '../support/shared-desk.js';
 
 const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 100);

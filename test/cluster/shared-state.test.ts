@@ -4,7 +4,7 @@ import { gatewayId } from '../../cluster/index.js';
 import { MemoryStore } from '../../sim/virtual/memory-store.js';
 import { engineId, programId, tenantId, type Millis, type Tokens } from '../../src/index.js';
 import { claimOf, Desk } from '../support/shared-desk.js';
-import { noRedis, RedisServer } from '../support/redis.js';
+import { noRedis, RedisServer } from '../../processes/redis.js';
 
 const GATEWAYS = ['g0', 'g1', 'g2', 'g3'].map(gatewayId);
 /** A machine that stands still for seconds takes no gateway from the store. */

@@ -135,15 +135,20 @@ describe('the working set', () => {
 });
 
 describe('calls that have waited for reserveMs', () => {
-  it('take the place of idle programs one each turnMs', () => {
+  it.each([
+    [0, 'one each turnMs', 499],
+    [2, 'with two other gateways whose calls wait, by turns: each third turnMs', 1_499],
+  ])('take the place of idle programs, beside %i others %s', (waitingGateways, _, waitMs) => {
     const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
+    desk.tell(shared('A', { waitingGateways }));
     leaveContext(desk, 'p', 450);
     leaveContext(desk, 'q', 450);
     desk.arrive('run', { prompt: 50 });
     for (const call of ['new1', 'new2']) expect(desk.arrive(call, { prompt: 400 })).toEqual([]);
     expect(sentOut(desk.pass(300))).toEqual(['new1@A']);
-    expect(desk.pass(499)).toEqual([]);
-    expect(sentOut(desk.pass(1_000))).toEqual(['new2@A']);
+    expect(desk.pass(waitMs)).toEqual([]);
+    // Waiting calls are looked at when contexts fade, each second.
+    expect(sentOut(desk.pass(1_001))).toEqual(['new2@A']);
   });
 
   it('take no turn where there is room without that', () => {
@@ -155,21 +160,6 @@ describe('calls that have waited for reserveMs', () => {
     desk.arrive('displaces', { prompt: 450 });
     desk.pass(300);
     expect(sentOut(desk.join('A', { window: 8, capacity: 1_000 }))).toEqual(['fits@A', 'displaces@A']);
-  });
-});
-
-describe('calls that have waited for reserveMs at several gateways', () => {
-  it('take the place of idle programs by turns: with two others that wait, each third turnMs', () => {
-    const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
-    desk.tell(shared('A', { waitingGateways: 2 }));
-    leaveContext(desk, 'p', 450);
-    leaveContext(desk, 'q', 450);
-    desk.arrive('run', { prompt: 50 });
-    for (const call of ['new1', 'new2']) expect(desk.arrive(call, { prompt: 400 })).toEqual([]);
-    expect(sentOut(desk.pass(300))).toEqual(['new1@A']);
-    expect(desk.pass(1_499)).toEqual([]);
-    // Waiting calls are looked at when contexts fade, each second.
-    expect(sentOut(desk.pass(201))).toEqual(['new2@A']);
   });
 });
 

@@ -9,7 +9,7 @@ import type {
   Queue,
   TotalsAnswer,
 } from '../../../sidecar/admin/answers.js';
-import { noRedis, RedisServer } from '../../support/redis.js';
+import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { Desk } from '../../support/shared-desk.js';
 import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, open, until, world, type World } from './world.js';
 

@@ -11,7 +11,7 @@ import { cleanUp } from '../../support/clean-up.js';
 import { completion, FakeEngine, MODEL, modelList, type Answer } from '../../support/fake-engine.js';
 
 export { cleanUp };
-export { completion, completionBody, FakeEngine, MODEL, type Answer, type Seen } from '../../support/fake-engine.js';
+export { completion, completionBody, FakeEngine, MODEL, type Answer } from '../../support/fake-engine.js';
 
 /** Gateways and engines for one test file; everything started is closed after each test. */
 

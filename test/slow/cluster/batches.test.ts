@@ -7,7 +7,7 @@ import { Revivable } from '../../../processes/revivable.js';
 import { batchOf, lineOf, resultsOf, shown } from '../../sidecar/batches/service.js';
 import { ask, cleanUp, completionBody, fakeEngine, until } from '../../sidecar/gateway/world.js';
 import { folderOf } from '../../support/folder.js';
-import { noRedis, RedisServer } from '../../support/redis.js';
+import { noRedis, RedisServer } from '../../../processes/redis.js';
 
 const GATEWAYS = 3;
 const LEASE_MS = 1500;

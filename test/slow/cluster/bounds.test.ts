@@ -6,7 +6,7 @@ import { gatewayId, REDIS_DEFAULTS, RedisState, type RedisOptions } from '../../
 import { programId, tenantId } from '../../../src/index.js';
 import { readText } from '../../support/tree.js';
 import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
-import { noRedis, RedisServer } from '../../support/redis.js';
+import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { folderOf } from '../../support/folder.js';
 import { freePort } from '../../../processes/process.js';
 import { ask, fakeEngine, until, world } from '../../sidecar/gateway/world.js';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { printTable } from '../../../bench/numbers.js';
 import { Dice } from '../../../workloads/dice.js';
-import { noRedis } from '../../support/redis.js';
+import { noRedis } from '../../../processes/redis.js';
 import { stepStore } from './clocks.js';
 import { fill, startEngines, WINDOW, type Counted } from './counted.js';
 import { Fleet, GATEWAYS } from './fleet.js';

@@ -6,7 +6,7 @@ import { freePort } from '../../../processes/process.js';
 import { Revivable } from '../../../processes/revivable.js';
 import { ask, chat, cleanUp, until } from '../../sidecar/gateway/world.js';
 import { folderOf } from '../../support/folder.js';
-import { RedisServer } from '../../support/redis.js';
+import { RedisServer } from '../../../processes/redis.js';
 import { UnixProxy } from '../../support/unix-proxy.js';
 import { withClockOff } from './clocks.js';
 import { PATIENCE_MS, question, WINDOW, type Counted } from './counted.js';

@@ -14,7 +14,7 @@ import {
   world,
   type World,
 } from '../../sidecar/gateway/world.js';
-import { noRedis, RedisServer } from '../../support/redis.js';
+import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { PATIENCE_MS, question, startEngines, WINDOW, type Counted } from './counted.js';
 
 const GATEWAYS = 3;

@@ -29,20 +29,12 @@ describe('an engine that other gateways use too', () => {
     expect(sentOut(desk.tell(shared({})))).toEqual(['c@A']);
   });
 
-  it('has no room in the gate for what others hold there', () => {
+  it.each(['activeTokens', 'claimTokens'] as const)('has no room for a new context where others have %s', (held) => {
     const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
     desk.join('A', { window: 8, capacity: 10_000 });
-    desk.tell(shared({ inFlight: 1, activeTokens: tokens(7_000) }));
+    desk.tell(shared({ inFlight: 1, [held]: tokens(7_000) }));
     expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
-    expect(sentOut(desk.tell(shared({ inFlight: 1, activeTokens: tokens(2_000) })))).toEqual(['a@A']);
-  });
-
-  it('has no room for a new context where others claim it', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
-    desk.join('A', { window: 8, capacity: 10_000 });
-    desk.tell(shared({ inFlight: 1, claimTokens: tokens(7_000) }));
-    expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
-    expect(sentOut(desk.tell(shared({ inFlight: 1, claimTokens: tokens(2_000) })))).toEqual(['a@A']);
+    expect(sentOut(desk.tell(shared({ inFlight: 1, [held]: tokens(2_000) })))).toEqual(['a@A']);
   });
 
   it('gives up its own share of the claims when others need room, and no more', () => {
