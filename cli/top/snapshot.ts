@@ -80,12 +80,13 @@ interface Wish {
 /** @throws AdminError */
 export async function readSnapshot(client: AdminClient, { filter, sort, offset, limit }: Wish): Promise<Snapshot> {
   const query = new URLSearchParams({ sort, limit: String(limit), offset: String(offset), ...choiceOf(filter) });
-  const [gateway, engines, queue, programs] = await Promise.all([
-    get(client, '/gateway'),
+  const [engines, queue, programs] = await Promise.all([
     get(client, '/engines'),
     get(client, '/queue'),
     get(client, '/programs', `?${query.toString()}`),
   ]);
+  // Afterwards: it names the gateways that did not answer.
+  const gateway = await get(client, '/gateway');
   return { gateway, queue, ...engines, ...programs };
 }
 

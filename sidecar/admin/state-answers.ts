@@ -261,6 +261,6 @@ export interface GatewayState {
   readonly estimates: boolean;
   /** Null: no state is shared. */
   readonly cluster: ClusterState | null;
-  /** Batches under way, the oldest first, at most 20. */
+  /** Batches under way on this gateway, the oldest first, at most 20; in `/stream`, on all. */
   readonly batches: readonly Batch[];
 }
