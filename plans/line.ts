@@ -16,20 +16,19 @@ export class FaultyBatch extends Error {
   }
 }
 
-/** The answer whose items a line is made of: a call for each. */
-export interface Each {
+/** A line's answer, or the value at a path in it. */
+interface Source {
   readonly $ref: string;
-  /** Place of the list, or of its text; undefined: the whole text. */
   readonly path?: string | undefined;
-  /** Most items. */
+}
+
+/** The answer whose items a line is made of: a call for each, at most so many. */
+export interface Each extends Source {
   readonly max: number;
 }
 
 /** A test of an answer, without which a line is left out. */
-export interface Condition {
-  readonly $ref: string;
-  /** Place of the tested value; undefined: the whole text. */
-  readonly path?: string | undefined;
+export interface Condition extends Source {
   readonly equals?: string | number | boolean | null | undefined;
   readonly contains?: string | undefined;
   /** Whether the test has to fail. */

@@ -17,16 +17,36 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   screen.write(plain(`${first.title}\n\n`));
   const documents: LoadDocument[] = [];
   const verdicts: PlaceVerdict[] = [];
+  let fault: unknown;
   for (const load of loads) {
-    const document = await play(load, signal);
-    documents.push(document);
+    try {
+      documents.push(await play(load, signal));
+    } catch (error) {
+      // Earlier loads are reported all the same.
+      fault = error;
+      break;
+    }
+    const document = documents.at(-1) as LoadDocument;
     if (!document.complete) break;
     const verdict = verdictOf(load, document);
     verdicts.push(verdict);
     screen.write(plain(`${verdict.sentence}\n`));
   }
+  if (documents.length > 0) await writeReport(first.report, ...reportOf(loads, documents, verdicts));
+  if (fault !== undefined) throw fault as Error;
+  return documents;
+}
+
+/** The conclusion with a table, by the width, and the document. */
+function reportOf(
+  loads: readonly Load[],
+  documents: readonly LoadDocument[],
+  verdicts: readonly PlaceVerdict[],
+): [textOf: (width: number) => string, document: object] {
+  const [first] = loads as readonly [Load];
   const whole = documents.filter(({ complete }) => complete);
-  const conclusion = conclusionOf(loads, whole, verdicts);
+  const complete = whole.length === loads.length;
+  const conclusion = complete ? conclusionOf(loads, whole, verdicts) : ['Stopped before all loads were measured.'];
   const rows = loads.flatMap(({ value }, at) => (whole[at]?.targets ?? []).map((target) => ({ value, target })));
   const labels = rows.map(({ value, target }) =>
     first.report.targets.length > 1 ? `${value}  ${target.name}` : String(value),
@@ -47,9 +67,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   ];
   const text = (width: number) =>
     [...conclusion, '', ...gridLines(grid, width), '', ...notes].map((line) => `${line}\n`).join('');
-  const complete = whole.length === loads.length;
-  await writeReport(first.report, text, { version: 1, complete, loads: documents });
-  return documents;
+  return [text, { version: 1, complete, loads: documents }];
 }
 
 function verdictOf({ place, report, options }: Load, { targets, ab, slo }: LoadDocument): PlaceVerdict {

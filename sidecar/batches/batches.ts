@@ -56,11 +56,7 @@ export class Batches {
     private readonly ports: BatchPorts,
   ) {
     this.#disk = { isOurs: ports.isOurs, failed: (error) => this.#failedWrite(error) };
-    this.#pump = new Pump(
-      () => (this.#isClosing ? 0 : ports.config().inFlightMax),
-      ports.engines,
-      ({ id }, err) => ports.log.error({ err, batch: id }, 'a line of a batch failed here'),
-    );
+    this.#pump = new Pump(ports);
   }
 
   /** Takes over the batches of an earlier process. They go on once `start` is called. */
@@ -144,7 +140,7 @@ export class Batches {
 
   /** Starts no further line. */
   stop(): void {
-    this.#isClosing = true;
+    this.#isClosing = this.#pump.isStopped = true;
     this.#cancelTick();
     for (const wake of this.#waits.splice(0)) wake();
   }

@@ -67,7 +67,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
       }),
     },
     '/v1/files/:id/content': {
-      GET: here(({ shelf, id, request, response }) => sendContent(shelf, fileOf(shelf, id), request, response)),
+      GET: here(sendContent),
     },
     '/v1/batches': {
       GET: answer(({ batches, shelf, request }) => {
@@ -91,21 +91,17 @@ function fileOf(shelf: Shelf, id: string): FileObject {
   throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
-async function sendContent(
-  shelf: Shelf,
-  file: FileObject,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function sendContent({ shelf, id, request, response }: Asked): Promise<void> {
+  const { bytes } = fileOf(shelf, id);
   response.writeHead(200, {
     'content-type': 'application/octet-stream',
-    'content-length': file.bytes,
+    'content-length': bytes,
     'x-request-id': requestIdOf(request),
     'x-maitred-reason': 'batch',
   });
   if (request.method === 'HEAD') return void response.end();
   // A client that leaves early is no fault.
-  await pipeline(createReadStream(shelf.pathOf(file.id)), response).catch(() => response.destroy());
+  await pipeline(createReadStream(shelf.pathOf(id)), response).catch(() => response.destroy());
 }
 
 /** Entries of a list, the newest first unless the query asks for the oldest. @throws GatewayError `bad_request` */

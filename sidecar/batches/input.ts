@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { FaultyBatch, outlineOf, planOf, problem, PROBLEMS_MAX } from '../../plans/index.js';
 import type { Outline, Pass, Plan, Problem } from '../../plans/index.js';
+import type { Config } from '../config/index.js';
 import { readLines, type Place } from './line-file.js';
 import { parseLine } from './lines.js';
 
@@ -9,9 +10,7 @@ const SLICE_MS = 10;
 /** Longest line that may be blank. */
 const BLANK_BYTES_MAX = 100;
 
-export interface InputLimits {
-  readonly linesMax: number;
-  readonly lineBytes: number;
+export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineBytes'> {
   /** Passes of the plan; absent: all. */
   readonly passes?: readonly Pass[];
 }

@@ -1,4 +1,6 @@
+import type { Logger } from 'pino';
 import type { EngineId, TenantId } from '../../src/index.js';
+import type { Config } from '../config/index.js';
 import { WHOLE, type Part } from './run.js';
 import type { Work } from './work.js';
 
@@ -16,11 +18,16 @@ export class Pump {
   readonly #waiting = new Map<EngineId | undefined, number>();
   #isWoken = false;
 
-  /** @param engines those that are up, in a steady order @param failed hears of faults here */
+  /** Whether no further line starts. */
+  isStopped = false;
+
   constructor(
-    private readonly inFlightMax: () => number,
-    private readonly engines: () => readonly EngineId[],
-    private readonly failed: (work: Work, fault: unknown) => void,
+    private readonly ports: {
+      readonly config: () => Config['batches'];
+      /** Engines that are up, in a steady order. */
+      readonly engines: () => readonly EngineId[];
+      readonly log: Logger;
+    },
   ) {}
 
   /** Lines may start now. */
@@ -42,14 +49,15 @@ export class Pump {
     const ready = works.filter(({ run, ending }) => run.isReady && ending === undefined);
     const [work] = ready.sort((a, b) => of(a) - of(b));
     const part = this.#part();
-    if (work === undefined || part === undefined || all >= this.inFlightMax()) return false;
+    if (this.isStopped || work === undefined || part === undefined || all >= this.ports.config().inFlightMax)
+      return false;
     this.#start(work, part);
     return true;
   }
 
   /** The part whose engine has the fewest lines waiting; undefined: all have enough. */
   #part(): Part | undefined {
-    const up = this.engines();
+    const up = this.ports.engines();
     const parts = up.length < 2 ? [WHOLE] : up.map((engine, at) => ({ engine, at, of: up.length }));
     const of = ({ engine }: Part): number => this.#waiting.get(engine) ?? 0;
     const least = parts.reduce((best, each) => (of(each) < of(best) ? each : best));
@@ -68,7 +76,7 @@ export class Pump {
     };
     this.#waiting.set(part.engine, 1 + (this.#waiting.get(part.engine) ?? 0));
     void work.run.startNext(entered, part).then((fault) => {
-      if (fault !== undefined) this.failed(work, fault);
+      if (fault !== undefined) this.ports.log.error({ err: fault, batch: work.id }, 'a line of a batch failed here');
       entered();
     });
   }

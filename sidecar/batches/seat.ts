@@ -26,7 +26,7 @@ export interface SeatPorts {
 export class BatchSeat {
   #batches: Batches | undefined;
   /** URL of the gateway that has them; undefined: none is known. */
-  #holder: string | undefined;
+  holder: string | undefined;
   #untilMs: number;
   /** Counts the times that this gateway took or lost them: what an earlier one still holds is not written. */
   #term = 0;
@@ -53,10 +53,6 @@ export class BatchSeat {
   /** Undefined: another gateway has them, or none. */
   get batches(): Batches | undefined {
     return this.#isOurs() ? this.#batches : undefined;
-  }
-
-  get holder(): string | undefined {
-    return this.#holder;
   }
 
   async start(): Promise<void> {
@@ -96,7 +92,7 @@ export class BatchSeat {
     const atMs = now();
     try {
       const held = await cluster.store.hold(NAME, cluster.address ?? '', cluster.leaseMs);
-      if (held !== undefined) this.#holder = held.isOwn ? undefined : held.value;
+      if (held !== undefined) this.holder = held.isOwn ? undefined : held.value;
       if (held?.isOwn === true) this.#untilMs = atMs + cluster.leaseMs;
       else if (held !== undefined) this.#untilMs = -Infinity;
       if (this.#batches !== undefined && !this.#isOurs()) this.#lose();

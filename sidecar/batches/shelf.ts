@@ -48,9 +48,7 @@ export class Shelf {
 
   /** Bytes of all files, those under way included. */
   get bytes(): number {
-    let bytes = 0;
-    for (const file of [...this.files.values(), ...this.uploads]) bytes += file.bytes;
-    return bytes;
+    return [...this.files.values(), ...this.uploads].reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
   pathOf(name: string): string {

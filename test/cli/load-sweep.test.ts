@@ -27,6 +27,7 @@ async function printed(...made: readonly Made[]) {
   })) as unknown as [Load, ...Load[]];
   const play = async ({ value = 0 }: Load) => {
     const { seconds, grew = [], met = true, complete = true } = made[value - 1]!;
+    if (seconds.length === 0) throw new Error('the target has gone');
     const [a = 0, b] = seconds;
     const targets = seconds.map((each, at) => ({
       ...{
@@ -48,8 +49,9 @@ async function printed(...made: readonly Made[]) {
     };
     return Promise.resolve(document as unknown as LoadDocument);
   };
-  const documents = await sweep(loads, play, new AbortController().signal);
-  return { lines: out.text.split('\n'), documents };
+  const ended = sweep(loads, play, new AbortController().signal);
+  const documents = await ended.catch((error: unknown) => error);
+  return { lines: out.text.split('\n'), documents: documents as LoadDocument[] };
 }
 
 describe('a sweep of one target', () => {
@@ -73,6 +75,15 @@ describe('a sweep of one target', () => {
     const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
     expect(documents.map(({ complete }) => complete)).toEqual([true, false]);
     expect(lines.filter((line) => line.startsWith('At '))).toHaveLength(1);
+  });
+
+  it('keeps what it has measured when a target goes', async () => {
+    const { lines, documents } = await printed({ seconds: [2] }, { seconds: [] });
+    expect(documents).toEqual(new Error('the target has gone'));
+    expect(lines).toEqual(
+      expect.arrayContaining(['Stopped before all loads were measured.', expect.stringMatching(/^1 +2 /)]),
+    );
+    expect((await printed({ seconds: [] }, { seconds: [3] })).lines.slice(1)).toEqual(['', '']);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   configOf,
   fakeEngine,
   gate,
+  heldEngine,
   keysOf,
   ONE_AT_A_TIME,
   post,
@@ -150,6 +151,21 @@ describe('a batch', () => {
     expect(order).toEqual(['call', 'call', 'call', 'line', 'line']);
     const after = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
     expect(after['text']).toBe(`Batch ${id} is completed: of 2 lines, 2 are answered and 0 have failed.`);
+  });
+
+  it('that is cancelled takes its lines out of the queue', async () => {
+    const { engine, open: answer } = await heldEngine();
+    const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
+    const first = chat(url);
+    await until(() => engine.seen.length === 1);
+    const id = await batchOf(url, [lineOf('a'), lineOf('b')]);
+    await until(async () => (await waiting(adminUrl)) === 2);
+    await post(`${url}/v1/batches/${id}/cancel`, {});
+    await until(async () => (await waiting(adminUrl)) === 0);
+    expect((await reached(url, id, 'cancelled'))['request_counts']).toEqual({ total: 2, completed: 0, failed: 2 });
+    answer();
+    expect((await first).status).toBe(200);
+    expect(engine.seen).toHaveLength(1);
   });
 
   it('on a full disk keeps its answers in memory, and holds up no other call', async () => {
