@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { plain } from '../text/index.js';
-import { ENGINE_KINDS, type EngineConfig } from '../sidecar/config/index.js';
+import type { EngineConfig } from '../sidecar/config/index.js';
 import { OWN_NAME } from './advice.js';
 import { choice, collect, numberFrom } from './options.js';
 import { checkWritable } from './files.js';
@@ -21,20 +21,15 @@ interface InitFlags {
   readonly role: Role;
   readonly engine?: readonly string[];
   readonly embedded?: number;
-  readonly kind?: EngineConfig['kind'];
-  readonly capacity?: number;
   readonly engineKey?: string;
   readonly probe: boolean;
-  readonly host?: string;
   readonly port: number;
-  readonly adminPort?: number;
   readonly adminToken?: string | true;
   readonly tenant?: readonly string[];
 }
 
 /** `maitred init`: a commented configuration from flags. On a terminal it asks for engines that no flag names. */
 export function addInitCommand(program: Command, version: string): void {
-  const port = numberFrom(0, 65_535, 'a whole number');
   const init = program
     .command('init')
     .description('write a commented configuration; without --engine and --embedded, asks for the engines');
@@ -43,12 +38,6 @@ export function addInitCommand(program: Command, version: string): void {
     .option('--force', 'replace the file if it exists', false)
     .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
     .option('--embedded <count>', 'stand-in engines, to try it out', numberFrom(1, 64, 'a whole number'))
-    .addOption(choice('--kind <kind>', 'kind of the engines (default: detected)', ENGINE_KINDS))
-    .option(
-      '--capacity <tokens>',
-      'tokens that the KV cache of each engine holds (default: their own report)',
-      numberFrom(1, 1e12, 'a whole number'),
-    ) // prettier-ignore
     .option('--engine-key <variable>', 'environment variable that holds the engines’ API key')
     .option('--no-probe', 'do not contact the engines')
     .addOption(
@@ -56,9 +45,7 @@ export function addInitCommand(program: Command, version: string): void {
         'sidecar',
       ),
     ) // prettier-ignore
-    .option('--host <host>', 'address to listen on (default: loopback; as a gateway, all)')
-    .option('-p, --port <port>', 'port to listen on', port, 8080)
-    .option('--admin-port <port>', 'separate port for admin paths, on loopback', port)
+    .option('-p, --port <port>', 'port to listen on', numberFrom(0, 65_535, 'a whole number'), 8080)
     .option('--admin-token [variable]', 'require an admin token: from this variable, or a generated one')
     .option('--tenant <name>', 'create an API key for this tenant; once for each', collect)
     .action((flags: InitFlags) => run(init, flags, version));
@@ -95,16 +82,16 @@ function nextSteps(file: string, afterCheck: boolean): string {
 
 /** Asks each engine for its kind. */
 async function planOf(flags: InitFlags): Promise<Plan> {
-  const { role, host, port, adminPort, adminToken, engine: urls = [], kind, tenant: tenants = [] } = flags;
+  const { role, port, adminToken, engine: urls = [], tenant: tenants = [] } = flags;
   const embedded = flags.embedded ?? (urls.length === 0 ? EMBEDDED : 0);
-  const { engines } = check({ engines: urls.map((url) => ({ url, ...(kind !== undefined && { kind }) })) });
+  const { engines } = check({ engines: urls.map((url) => ({ url })) });
   const planned = await Promise.all(engines.map((engine) => plannedEngine(engine, flags)));
-  return { role, engines: planned, embedded, host, port, adminPort, adminToken, tenants };
+  return { role, engines: planned, embedded, port, adminToken, tenants };
 }
 
 async function plannedEngine(
   { url, kind }: EngineConfig,
-  { capacity, engineKey, probe: mayProbe }: InitFlags,
+  { engineKey, probe: mayProbe }: InitFlags,
 ): Promise<PlannedEngine> {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey];
   const probed = mayProbe ? await probe({ url, kind, ...(apiKey !== undefined && { apiKey }) }) : undefined;
@@ -113,7 +100,6 @@ async function plannedEngine(
     url,
     kind: probed !== undefined && 'kind' in probed ? probed.kind : kind,
     isSilent: probed !== undefined && 'reason' in probed,
-    ...(capacity !== undefined && { capacityTokens: capacity }),
     ...(engineKey !== undefined && { keyVariable: engineKey }),
   };
 }

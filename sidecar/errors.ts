@@ -52,6 +52,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
+/** One line about an error; some of Node's have a code and no message. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message || ((error as NodeJS.ErrnoException).code ?? error.name);
+}
+
 /** Names that an engine gave an error of its own. */
 export interface ErrorNames {
   readonly type?: string;

@@ -1,6 +1,7 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { ENGINES_MAX, firstLook, tooMany } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
+import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { clockFinding, type Finding } from './finding.js';
 
@@ -33,10 +34,8 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   const { connectMs } = timeouts;
   const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
   if (found instanceof Error) {
-    const { message, name } = found;
-    const reason = message || ((found as NodeJS.ErrnoException).code ?? name);
     const advice = 'start it, or correct its url and apiKey; calls for its models wait or fail meanwhile';
-    return [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reason}`, advice }];
+    return [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reasonOf(found)}`, advice }];
   }
   return [
     ...healthFindings(subject, engine, found),

@@ -7,7 +7,6 @@ import {
   type Config,
   type EngineConfig,
 } from '../../sidecar/config/index.js';
-import { isLoopback } from '../../sidecar/http/pages.js';
 
 export const ROLES = ['sidecar', 'gateway'] as const;
 export type Role = (typeof ROLES)[number];
@@ -17,9 +16,7 @@ export interface Plan {
   readonly role: Role;
   readonly engines: readonly PlannedEngine[];
   readonly embedded: number;
-  readonly host: string | undefined;
   readonly port: number;
-  readonly adminPort: number | undefined;
   /** Variable of the admin token; true: generate one; undefined: only if admin paths would be closed without it. */
   readonly adminToken: string | true | undefined;
   readonly tenants: readonly string[];
@@ -28,7 +25,6 @@ export interface Plan {
 export interface PlannedEngine {
   readonly url: string;
   readonly kind: EngineConfig['kind'];
-  readonly capacityTokens?: number;
   /** It was asked, and did not answer. */
   readonly isSilent?: boolean;
   /** Variable of the engine's API key. */
@@ -45,20 +41,16 @@ export interface Made {
 
 /** @throws ConfigError with all that the schema refuses */
 export function make(plan: Plan): Made {
-  const host = plan.host ?? (plan.role === 'sidecar' ? '127.0.0.1' : '0.0.0.0');
+  const host = plan.role === 'sidecar' ? '127.0.0.1' : '0.0.0.0';
   const keys = plan.tenants.map((tenant) => ({ tenant, key: secret() }));
-  // Without a token, admin paths are open only on a listener of their own, or on loopback without keys.
-  const isNeeded = plan.adminPort === undefined && (keys.length > 0 || !isLoopback(host));
+  // Without a token, admin paths are open only on loopback without keys.
+  const isNeeded = keys.length > 0 || plan.role === 'gateway';
   const isGenerated = plan.adminToken === true || (plan.adminToken === undefined && isNeeded);
   const token = isGenerated ? secret() : undefined;
   const named = typeof plan.adminToken === 'string' ? `env:${plan.adminToken}` : token;
-  const admin = {
-    ...(plan.adminPort !== undefined && { port: plan.adminPort }),
-    ...(named !== undefined && { token: named }),
-  };
   const values = {
     listen: { host, port: plan.port },
-    ...(Object.keys(admin).length > 0 && { admin }),
+    ...(named !== undefined && { admin: { token: named } }),
     ...(plan.engines.length > 0 && { engines: plan.engines.map(engineValues) }),
     ...(plan.embedded > 0 && { embedded: plan.embedded }),
     ...(keys.length > 0 && { auth: { keys: keys.map(({ tenant, key }) => ({ tenant, sha256: sha256(key) })) } }),
@@ -75,11 +67,10 @@ export function check(values: unknown): Config {
   throw new ConfigError(problemsOf(error.issues).map(({ path, message }) => ({ path: pathText(path), message })));
 }
 
-function engineValues({ url, kind, capacityTokens, keyVariable }: PlannedEngine) {
+function engineValues({ url, kind, keyVariable }: PlannedEngine) {
   return {
     url,
     kind,
-    ...(capacityTokens !== undefined && { capacityTokens }),
     ...(keyVariable !== undefined && { apiKey: `env:${keyVariable}` }),
   };
 }

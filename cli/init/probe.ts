@@ -1,5 +1,6 @@
 import type { EngineConfig } from '../../sidecar/config/index.js';
 import { examine } from '../../sidecar/engines/examine.js';
+import { reasonOf } from '../../sidecar/errors.js';
 
 const TIMEOUT_MS = 3000;
 
@@ -18,8 +19,7 @@ export async function probe(engine: EngineConfig): Promise<Probed> {
     });
     return { kind: adapter.kind, models: [...(models?.keys() ?? [])], capacityTokens: load.capacityTokens };
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException;
-    return { reason: message || (code ?? 'no answer') };
+    return { reason: reasonOf(error) };
   }
 }
 

@@ -22,7 +22,7 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     try {
       documents.push(await play(load, signal));
     } catch (error) {
-      // What was measured before is not lost.
+      // Earlier loads are reported all the same.
       fault = error;
       break;
     }

@@ -131,10 +131,10 @@ const isOwn = (item: JsonObject): boolean => item['role'] === 'assistant' || str
 
 function readOwnItem(item: JsonObject, said: Said): void {
   const type = stringOf(item['type']);
-  const call = { name: stringOf(item['name']), id: stringOf(item['call_id']) };
-  if (type === 'function_call') said.calls.push({ ...call, arguments: item['arguments'] });
-  else if (type === 'custom_tool_call') said.calls.push({ ...call, arguments: item['input'] });
-  else if (type.endsWith('_call')) said.calls.push({ ...call, name: type, arguments: canonicalPart(item) });
+  const [name, id] = [stringOf(item['name']), stringOf(item['call_id'])];
+  if (type === 'function_call') said.calls.push({ name, arguments: item['arguments'], id });
+  else if (type === 'custom_tool_call') said.calls.push({ name, arguments: item['input'], id });
+  else if (type.endsWith('_call')) said.calls.push({ name: type, arguments: canonicalPart(item), id });
   else readContent(item['content'], said);
 }
 

@@ -1,6 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { REFRESH_MS_MIN, type DnsConfig, type EngineDefaults } from '../config/index.js';
-import { backoffMs, reasonOf, type Source, type SourcePorts } from './source.js';
+import { reasonOf } from '../errors.js';
+import { backoffMs, type Source, type SourcePorts } from './source.js';
 
 /** Time for the first try of a question to one server. The second try has twice as long. */
 const TRY_MS = 2000;

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { EngineConfig, EngineDefaults, KubernetesConfig } from '../config/index.js';
+import { reasonOf } from '../errors.js';
 import { Refused, get, watch, type Ask } from './api-server.js';
 import { ownCluster, type Cluster } from './cluster.js';
 import { endpointsOf, sliceSchema, type Endpoint, type Slice } from './slices.js';
-import { backoffMs, reasonOf, type Source, type SourcePorts } from './source.js';
+import { backoffMs, type Source, type SourcePorts } from './source.js';
 
 /** Interval at which the known endpoints are reported again while the watch is open. */
 const REPORT_MS = 5000;

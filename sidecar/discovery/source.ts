@@ -26,10 +26,3 @@ export function backoffMs(failures: number, msMax: number): number {
   const ms = Math.min(BACKOFF_MS * 2 ** (failures - 1), msMax);
   return ms * (0.5 + Math.random() / 2);
 }
-
-/** One line for logs; some of Node's errors have a code and no message. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code = error.name } = error as NodeJS.ErrnoException;
-  return error.message || code;
-}

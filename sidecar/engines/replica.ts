@@ -2,6 +2,7 @@ import { Pool } from 'undici';
 import type { EngineId, ProgramId } from '../../src/index.js';
 import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/index.js';
+import { reasonOf } from '../errors.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, idOf, tlsOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
@@ -322,12 +323,8 @@ export class Replica implements Engine {
   }
 }
 
-/** Some of Node's network errors have a code and no message. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { code = error.name } = error as NodeJS.ErrnoException;
-  return PLAIN[code] ?? (error.message || code);
-}
+const describe = (error: unknown): string =>
+  PLAIN[(error as NodeJS.ErrnoException | null)?.code ?? ''] ?? reasonOf(error);
 
 /** Errors whose message says no more than its code and the engine's address. */
 const PLAIN: Readonly<Record<string, string>> = {

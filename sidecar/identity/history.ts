@@ -137,7 +137,6 @@ export class History {
     const lead = answer.callIds === undefined ? leadOf(answer.content) : undefined;
     const seat: Answered = {
       program,
-      number: numberOf(program),
       stamp: this.ends.tick(),
       thread,
       opening,
@@ -196,9 +195,6 @@ export class History {
     );
   }
 }
-
-/** A small integer, which V8 stores and compares unboxed. */
-const numberOf = (program: ProgramId): number => hashOf(program) % 2 ** 30;
 
 const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
   seats.reduce<Answered | undefined>(

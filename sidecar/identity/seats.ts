@@ -11,8 +11,6 @@ const CROWD_MAX = 16;
 
 /** The place of an answer, and its identity. */
 export interface Answered extends Excerpt, Place {
-  /** Hash of the program, compared before the programs: a thousand comparisons of strings take 30 µs. */
-  readonly number: number;
   /** The sub-agent that got the answer; '' for the root. */
   readonly thread: string;
   /** Hash of its conversation's first message. */
@@ -69,8 +67,7 @@ export class Seats {
 
   sit(tenant: TenantId, key: string | number, seat: Answered): void {
     const kept = this.#kept.get(tenant, key);
-    const isOwn = (other: Answered) =>
-      other.number === seat.number && other.program === seat.program && other.hash === seat.hash;
+    const isOwn = (other: Answered) => other.hash === seat.hash && other.program === seat.program;
     if (!kept || (!isTable(kept) && isOwn(kept))) {
       this.#kept.set(tenant, key, seat);
       return;

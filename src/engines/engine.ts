@@ -66,7 +66,6 @@ export class Engine {
   hostTokens = 0;
   #toldMsPerToken: number | undefined;
   #hostGate = 0;
-  /** Ways in which its memory can be moved. */
   /** Longest prompt and answer that it takes; undefined: unknown. */
   contextTokensMax: number | undefined;
   readonly workingSet: WorkingSet;
@@ -243,10 +242,9 @@ export class Engine {
     return this.#others.waitingGateways;
   }
 
-  /** Share of the room that is taken: of the gate by contexts in use, or of the bound on all that count. */
+  /** Share of the gate that contexts in use and claims take; above 1 while idle contexts are in the host's memory alone. */
   takenShare(gate: number): number {
-    const { runningAnywhereTokens, anywhereTokens } = this.workingSet;
-    return Math.max(runningAnywhereTokens / this.gateTokens(gate), anywhereTokens / this.restTokens(gate));
+    return this.workingSet.anywhereTokens / this.gateTokens(gate);
   }
 
   /**

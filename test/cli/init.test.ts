@@ -17,12 +17,12 @@ describe('maitred init', () => {
   it('writes a file for its owner that the gateway accepts, with the kind that the engine has', async () => {
     const { url } = await engine();
     const file = join(folderOf({}), 'maitred.yaml');
-    const { code, out, err } = await init('-o', file, '-e', `${url}/v1`, '-e', 'http://127.0.0.1:9', '--capacity', '5000', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
+    const { code, out, err } = await init('-o', file, '-e', `${url}/v1`, '-e', 'http://127.0.0.1:9', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
     expect(code).toBe(0);
     const config = loadConfig({ file });
     expect(config.engines).toMatchObject([
-      { url, kind: 'vllm', capacityTokens: 5000 },
-      { url: 'http://127.0.0.1:9', kind: 'auto', capacityTokens: 5000 },
+      { url, kind: 'vllm' },
+      { url: 'http://127.0.0.1:9', kind: 'auto' },
     ]);
     expect(config.listen).toEqual({ host: '0.0.0.0', port: 8080 });
     // First what is amiss, then what comes next.
@@ -80,7 +80,7 @@ describe('maitred init', () => {
     ['--embedded 1 --engine-key sk-secret', /name of an environment variable/],
     ['--embedded 1 --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],
     ['--embedded 0', /--embedded/],
-    ['--embedded 1 --kind vlm', /Did you mean vllm/i],
+    ['--embedded 1 --role gatway', /Did you mean gateway/i],
   ])('refuses %j, and writes nothing', async (line, message) => {
     const file = join(folderOf({}), 'maitred.yaml');
     const { code, err } = await init('-o', file, ...line.split(' ').filter((word) => word !== ''));

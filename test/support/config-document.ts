@@ -30,20 +30,16 @@ function choices(section: string): string {
 }
 
 function table(keys: readonly ConfigKey[]): string {
-  const head = ['Key', 'Meaning', 'Default', 'Range', 'Source'];
+  const head = ['Key', 'Meaning', 'Default', 'Range'];
   return [head, head.map(() => '---'), ...keys.map(cells)].map((row) => `| ${row.join(' | ')} |`).join('\n');
 }
 
 function cells(key: ConfigKey): string[] {
   const { note } = key;
   const marks = [note.secret && ' *Secret.*', note.restart && ' *Restart.*'].filter(Boolean).join('');
-  return [
-    code(key.path),
-    note.description + marks,
-    defaultOf(key),
-    rangeOf(jsonSchema(key)).replace(/^text$/, ''),
-    sourceOf(note.source),
-  ];
+  const [value, source] = [defaultOf(key), sourceOf(note.source)];
+  const origin = value === '' || source === '' ? source : ` (${source})`;
+  return [code(key.path), note.description + marks, value + origin, rangeOf(jsonSchema(key)).replace(/^text$/, '')];
 }
 
 /** Keys of engines that sources take too. */

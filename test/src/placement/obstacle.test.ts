@@ -26,8 +26,11 @@ function callOf(tenant: string, serviceMs: number, promptTokens = 10_000): Call 
 }
 
 /** An engine past its knee: ten calls of small programs run. */
-function loaded(capacity?: number): Engine {
-  const engine = new EngineTable().join(joined('A', capacity === undefined ? {} : { capacity }), config.admission);
+function loaded(capacity?: number, host = {}): Engine {
+  const engine = new EngineTable().join(
+    joined('A', { ...(capacity !== undefined && { capacity }), ...host }),
+    config.admission,
+  );
   for (let seen = 0; seen < 100; seen += 1)
     engine.stepTime.observe(20 + 1e-3 * (1_000 + seen * 100), 1_000 + seen * 100);
   for (let running = 0; running < 10; running += 1) {
@@ -72,10 +75,12 @@ describe('past the knee', () => {
   });
 
   it.each([
-    [0.79, false],
-    [0.81, true],
-  ])('nor where %s of the gate is taken, by claims as well (%s)', (share, runs) => {
-    const engine = loaded(100_000);
+    [0.79, {}, false],
+    [0.81, {}, true],
+    [0.79, { host: 400_000, hostSpeed: 1e6 }, false],
+    [0.81, { host: 400_000, hostSpeed: 1e6 }, true],
+  ])('nor where %s of the gate is taken, by claims as well; host memory %j adds none (%s)', (share, host, runs) => {
+    const engine = loaded(100_000, host);
     engine.share(shared('A', { claimTokens: tokens(share * config.admission.gate * 100_000) }), 0);
     expect(paysFor(large(), engine)).toBe(runs);
   });
