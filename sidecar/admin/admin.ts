@@ -57,7 +57,7 @@ export function adminRoutes(context: Parts): Routes {
     },
     '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },
     '/engines': {
-      GET: answer(async () => engineRows(context, await totalsOf(context))),
+      GET: answer(() => engineRows(context)),
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
     '/engines/:id': {

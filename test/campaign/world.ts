@@ -185,7 +185,7 @@ export class World {
   }
 
   async audit(counts: 'views' | 'metrics'): Promise<void> {
-    for (const node of this.nodes) await audit(this.frozenAt(node), node.oracle, counts);
+    for (const node of this.nodes) await audit(this.frozenAt(node), node.oracle, counts, this.nodes.length === 1);
   }
 
   /** Follows a request to its end. */
