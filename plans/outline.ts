@@ -33,14 +33,17 @@ const MARK = '\u0000';
 const MARK_JSON = '\\u0000';
 
 /** Values as JSON, with other lines named by their places in the line's needs. */
-const written = (values: unknown, { after, needs }: BatchLine): string =>
-  JSON.stringify(values, (_, value: unknown) =>
+function written(values: unknown, { after, needs }: BatchLine): string {
+  // Nothing to replace, so no function is called for each value.
+  if (needs.length === 0) return JSON.stringify(values);
+  return JSON.stringify(values, (_, value: unknown) =>
     typeof value === 'string'
       ? replaceInserts(value, after, (id) => `${MARK}${needs.indexOf(id)}${MARK}`)
       : typeof value === 'object' && value !== null && isReference(value)
         ? [MARK, needs.indexOf(value.$ref), value.path]
         : value,
   );
+}
 
 /**
  * The request of a line, so that lines with equal needs and equal texts ask the same. Undefined: its answer may differ each
