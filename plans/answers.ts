@@ -3,13 +3,15 @@ import type { Condition, Each } from './line.js';
 /** Deepest nesting of a body that is searched for references. */
 const DEPTH_MAX = 200;
 const INSERT = /\$\{([^{}]+)\}/g;
+/** Most characters of answers in one request: each mention of an answer has all of it. */
+const FILLED_CHARS_MAX = 67_108_864;
 
 /** An answer that does not have what a line needs of it. */
 export class BadAnswer extends Error {
   override readonly name = 'BadAnswer';
 
   constructor(
-    readonly code: 'missing_answer' | 'bad_items',
+    readonly code: 'missing_answer' | 'bad_items' | 'answers_too_long',
     message: string,
   ) {
     super(message);
@@ -49,12 +51,24 @@ export const replaceInserts = (text: string, after: ReadonlySet<string>, textFor
  * @throws BadAnswer
  */
 export function fill(value: unknown, after: ReadonlySet<string>, answerOf: (id: string) => unknown): unknown {
-  if (typeof value === 'string') return replaceInserts(value, after, (id) => textOf(answerOf(id)));
-  if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((each) => fill(each, after, answerOf));
-  if (isReference(value)) return valueAt(answerOf(value.$ref), value);
-  // From entries, because `__proto__` may be a key.
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, fill(each, after, answerOf)]));
+  let chars = 0;
+  const counted = (text: string): string => {
+    if ((chars += text.length) <= FILLED_CHARS_MAX) return text;
+    throw new BadAnswer('answers_too_long', `The answers that it mentions have over ${FILLED_CHARS_MAX} characters.`);
+  };
+  const filled = (value: unknown): unknown => {
+    if (typeof value === 'string') return replaceInserts(value, after, (id) => counted(textOf(answerOf(id))));
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(filled);
+    if (isReference(value)) {
+      const found = valueAt(answerOf(value.$ref), value);
+      counted(JSON.stringify(found));
+      return found;
+    }
+    // From entries, because `__proto__` may be a key.
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each)]));
+  };
+  return filled(value);
 }
 
 /**

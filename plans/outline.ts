@@ -36,11 +36,13 @@ const MARK_JSON = '\\u0000';
 function written(values: unknown, { after, needs }: BatchLine): string {
   // Nothing to replace, so no function is called for each value.
   if (needs.length === 0) return JSON.stringify(values);
+  const places = new Map(needs.map((id, place) => [id, place]));
+  const placeOf = (id: string): number => places.get(id) ?? -1;
   return JSON.stringify(values, (_, value: unknown) =>
     typeof value === 'string'
-      ? replaceInserts(value, after, (id) => `${MARK}${needs.indexOf(id)}${MARK}`)
+      ? replaceInserts(value, after, (id) => `${MARK}${placeOf(id)}${MARK}`)
       : typeof value === 'object' && value !== null && isReference(value)
-        ? [MARK, needs.indexOf(value.$ref), value.path]
+        ? [MARK, placeOf(value.$ref), value.path]
         : value,
   );
 }

@@ -33,6 +33,13 @@ describe('a line', () => {
     expect(read(line('c', { after: ['a'], content }))).toMatchObject({ needs: ['a', 'b'] });
   });
 
+  it('may need and mention thousands of others', { timeout: 5000 }, () => {
+    const after = Array.from({ length: 60_000 }, (_, index) => `a${10_000 + index}`);
+    const content = '${a69999}'.repeat(60_000);
+    const [outline] = outlines(line('c', { after, content, body: { temperature: 0 } }));
+    expect(outline?.needs).toHaveLength(60_000);
+  });
+
   it('keeps the `$ref` of a JSON schema, and `${...}` that names no line of `after`', () => {
     const body = { response_format: { schema: { $ref: '#/$defs/a' } } };
     expect(read(line('c', { content: 'echo ${HOME}', body }))).toMatchObject({ needs: [] });

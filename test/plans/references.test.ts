@@ -37,6 +37,16 @@ describe('references', () => {
   );
 
   it.each([
+    { content: '${long}'.repeat(70) },
+    { content: Array.from({ length: 70 }, () => ({ $ref: 'long', path: 'id' })) },
+  ])('take 67 million characters at most', (body) => {
+    const long = { id: 'x'.repeat(1_000_000), choices: [{ text: 'x'.repeat(1_000_000) }] };
+    expect(() => fill(body, new Set(['long']), () => long)).toThrow(
+      expect.objectContaining({ code: 'answers_too_long' }) as Error,
+    );
+  });
+
+  it.each([
     [{ choices: [{ message: { content: 'x' } }] }, 'x'],
     [{ choices: [{ text: 'x' }] }, 'x'],
     [{ content: [{ type: 'text', text: 'x' }] }, 'x'],
