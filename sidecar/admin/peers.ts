@@ -7,14 +7,14 @@ import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows } from './batches.js';
 import { explain } from './explain.js';
-import { findProgram, isHere, notHere, rowsHere } from './programs.js';
+import { endProgram, findProgram, isHere, notHere, rowsHere } from './programs.js';
 import { readProgramQuery, selectPrograms } from './query.js';
 import { endedRows, pastCalls, programDetail, programPage, queueRow, type Shown } from './rows.js';
 
 /** The parts of the gateway that this file uses. */
-export type Parts = Shown & Pick<Context, 'identifier' | 'threads'>;
+export type Parts = Shown & Pick<Context, 'identifier' | 'observers' | 'threads'>;
 
-/** All that gateways of a cluster tell each other of themselves, while somebody looks at one of them. */
+/** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
   queue: (context: Parts): Answers.Queue => queueRow(context),
   batches: (context: Parts): Answers.Batch[] => batchRows(context),
@@ -33,6 +33,12 @@ const OWN = {
   calls: (context: Parts, key: string): Answers.PastCallList => pastCalls(context, key as ProgramId),
   explain: (context: Parts, id: string, tenant: TenantId | undefined): Promise<Answers.Explanation> =>
     explain(context, id, tenant, context.driver.now()),
+  end: (context: Parts, key: string): boolean => {
+    const row = context.driver.views.program(key as ProgramId);
+    if (row === undefined || !isHere(context, row)) return false;
+    endProgram(context, row.id);
+    return true;
+  },
 };
 type Name = keyof typeof OWN;
 type Own<N extends Name> = Awaited<ReturnType<(typeof OWN)[N]>>;

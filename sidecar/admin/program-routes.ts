@@ -3,12 +3,12 @@ import { programId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { sendJson } from '../http/answer.js';
 import type { Routes } from '../http/listener.js';
-import { wherever, type Parts as Asking } from './peers.js';
+import { ofOthers, wherever, type Parts as Asking } from './peers.js';
 import { endProgram } from './programs.js';
 import { tenantIn } from './query.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Asking & Pick<Context, 'auth' | 'observers'>;
+type Parts = Asking & Pick<Context, 'auth'>;
 
 /**
  * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
@@ -26,7 +26,9 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
   return {
     '/programs/:id/end': {
       POST: async (request, response, { id = '' }) => {
-        const { key, tenant } = await wherever(context, 'program', id, tenantFor(request));
+        const { key, tenant, gateway } = await wherever(context, 'program', id, tenantFor(request));
+        // Whoever runs it forgets it as well, or its next call there would go on with it.
+        if (gateway !== (context.peers?.gateway ?? null)) await ofOthers(context, 'end', key);
         endProgram(context, programId(key));
         sendJson(request, response, 200, 'ended', { ended: true, id, tenant });
       },

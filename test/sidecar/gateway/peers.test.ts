@@ -99,6 +99,11 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
       expect(status).toBe(200);
     for (const gateway of gateways) await until(async () => (await page(gateway)).total === 2, PATIENCE_MS);
     expect((await ask(`${b.url}/programs/p1/end`, { method: 'POST', headers: bearer('u') })).status).toBe(404);
+    const { programs: ended } = await get<EndedPrograms>(a, '/ended');
+    expect(ended.map(({ key, cause }) => [key, cause]).sort()).toEqual([['t:p3', 'ended'], ['u:p3', 'ended']]); // prettier-ignore
+    // Its next call is one of a new program, wherever it comes to.
+    await call(b, 'p3');
+    expect((await get<Program>(a, '/programs/t:p3')).calls).toBe(1);
   });
 
   it('have a program once, where its last call ran', async () => {
