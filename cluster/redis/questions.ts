@@ -2,8 +2,9 @@ import type { GatewayId } from '../messages.js';
 
 /** Time for an answer, in milliseconds. */
 const ANSWER_MS_MAX = 1000;
-/** Questions of others that are being answered; further ones get no answer. */
+/** Questions of others that are being answered, and those that wait for that; further ones get no answer. */
 const ANSWERING_MAX = 32;
+const WAITING_MAX = 512;
 
 export interface QuestionPorts {
   readonly gateway: GatewayId;
@@ -26,6 +27,7 @@ export class Questions {
   readonly #open = new Map<number, Question>();
   #last = 0;
   #answering = 0;
+  readonly #waiting: (() => void)[] = [];
   /** Those that did not answer in time last time: the next question does not wait for them. */
   readonly silent = new Set<GatewayId>();
 
@@ -66,10 +68,14 @@ export class Questions {
   }
 
   async #answer(from: GatewayId, id: number, question: string): Promise<void> {
-    if (this.#answering === ANSWERING_MAX) return;
+    if (this.#answering === ANSWERING_MAX) {
+      if (this.#waiting.length < WAITING_MAX) this.#waiting.push(() => void this.#answer(from, id, question));
+      return;
+    }
     this.#answering += 1;
     const said = await this.ports.answer(question).catch(() => '');
     this.#answering -= 1;
+    this.#waiting.shift()?.();
     this.ports.publish(this.ports.answers + from, JSON.stringify([this.ports.gateway, id, said]));
   }
 }

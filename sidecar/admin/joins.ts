@@ -45,8 +45,9 @@ const rank = ({ state }: Program): number => ['waiting', 'running', 'idle'].inde
 /** Of a program that was at several gateways, the last end counts. */
 export function joinEnded(all: readonly EndedPrograms[]): EndedPrograms {
   const rows = all.flatMap(({ programs }) => programs).sort((a, b) => b.ended_at - a.ended_at);
-  const keys = rows.map(({ key }) => key);
-  return { programs: rows.filter(({ key }, at) => keys.indexOf(key) === at).slice(0, ENDED_MAX) };
+  const keys = new Set<string>();
+  // A set grows with each key that it did not have.
+  return { programs: rows.filter(({ key }) => keys.size < keys.add(key).size).slice(0, ENDED_MAX) };
 }
 
 export function joinCalls(all: readonly PastCallList[]): PastCallList {

@@ -21,7 +21,14 @@ export async function wholePage(
   const { peers } = context;
   if (peers === undefined) return () => programPage(context, rows, query);
   const limit = query.offset + query.limit;
-  const others = await ofOthers(context, 'programs', `${query.selection}&limit=${Math.min(LIMIT_MAX, limit)}`);
+  const others: ProgramPage[] = [];
+  for (let offset = 0; offset < limit; offset += LIMIT_MAX) {
+    const most = Math.min(LIMIT_MAX, limit - offset);
+    const pages = await ofOthers(context, 'programs', `${query.selection}&offset=${offset}&limit=${most}`);
+    // Each page has the total.
+    others.push(...pages.map((page) => (offset === 0 ? page : { ...page, total: 0 })));
+    if (pages.every(({ programs }) => programs.length < LIMIT_MAX)) break;
+  }
   return () => joinPages(query, [programPage(context, rows, { offset: 0, limit }), ...others]);
 }
 

@@ -69,17 +69,19 @@ it('forgets that one was silent which is gone', async () => {
   expect([...questions.silent]).toEqual([]);
 });
 
-it('answers no more than 32 questions at once', () => {
-  const answer = vi.fn(() => new Promise<string>(() => undefined));
-  const questions = new Questions({
-    gateway: A,
-    asked: 'asked',
-    answers: 'answers:',
-    answer,
-    publish: () => undefined,
-  });
+it('answers no more than 32 questions at once, and the others after them', async () => {
+  const ends: ((said: string) => void)[] = [];
+  const answer = vi.fn(() => new Promise<string>((resolve) => ends.push(resolve)));
+  const said: string[] = [];
+  const publish = (_: string, text: string) => void said.push(text);
+  const questions = new Questions({ gateway: A, asked: 'asked', answers: 'answers:', answer, publish });
   for (let id = 0; id < 40; id += 1) questions.heard('asked', JSON.stringify([B, id, 'who']));
   expect(answer).toHaveBeenCalledTimes(32);
+  for (const end of ends) {
+    end('a');
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(said).toEqual(Array.from({ length: 40 }, (_, id) => JSON.stringify([A, id, 'a'])));
 });
 
 it.each(['{}', '[1,2]', '["b",1]', 'no JSON', '["b","1","x"]'])('takes %s for no message of a gateway', (text) => {
