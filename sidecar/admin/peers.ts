@@ -7,7 +7,7 @@ import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows } from './batches.js';
 import { explain } from './explain.js';
-import { endProgram, findProgram, isHere, notHere, rowsHere } from './programs.js';
+import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, rowsHere } from './programs.js';
 import { readProgramQuery, selectPrograms } from './query.js';
 import { endedRows, pastCalls, programDetail, programPage, queueRow, type Shown } from './rows.js';
 
@@ -63,8 +63,8 @@ export async function ofOthers<N extends Name>(
 }
 
 /**
- * The program's answer of the gateway that runs it: this one is asked first.
- * @throws GatewayError `unknown_program`
+ * The program's answer of the gateway that runs it. A whole id goes before the beginning of another.
+ * @throws GatewayError `unknown_program`, and `bad_request` if several tenants have a program of that name
  */
 export async function wherever<N extends 'program' | 'explain'>(
   context: Parts,
@@ -72,15 +72,29 @@ export async function wherever<N extends 'program' | 'explain'>(
   id: string,
   tenant: TenantId | undefined,
 ): Promise<Own<N>> {
+  const found: Own<N>[] = [];
+  let unknown: GatewayError | undefined;
   try {
-    return (await OWN[name](context, id, tenant)) as Own<N>;
+    const own = (await OWN[name](context, id, tenant)) as Own<N>;
+    const row = rowOf(own);
+    if (row?.key === id || (row?.id === id && tenant !== undefined)) return own;
+    found.push(own);
   } catch (error) {
     if (!(error instanceof GatewayError) || error.code !== 'unknown_program') throw error;
-    const [found] = await ofOthers(context, name, ...([id, tenant] as unknown as Asked<N>));
-    const silent = context.peers?.silent.join(', ') ?? '';
-    if (found === undefined)
-      throw silent === '' ? error : new GatewayError(error.code, `${error.message} No answer from ${silent}.`);
-    if (!('text' in found) || found.program === null) return found;
-    return { ...found, text: `${found.text}\n\nIt is at the gateway ${found.program.gateway}.` };
+    unknown = error;
   }
+  found.push(...(await ofOthers(context, name, ...([id, tenant] as unknown as Asked<N>))));
+  const whole = found.filter((each) => [rowOf(each)?.id, rowOf(each)?.key].includes(id));
+  if (new Set(whole.map((each) => rowOf(each)?.key)).size > 1) throw ofSeveralTenants();
+  const [first = found[0]] = whole;
+  if (first === undefined) {
+    const { code, message } = unknown as GatewayError;
+    const silent = context.peers?.silent.join(', ') ?? '';
+    throw new GatewayError(code, silent === '' ? message : `${message} No answer from ${silent}.`);
+  }
+  const gateway = rowOf(first)?.gateway ?? null;
+  if (!('text' in first) || gateway === null || gateway === context.peers?.gateway) return first;
+  return { ...first, text: `${first.text}\n\nIt is at the gateway ${gateway}.` };
 }
+
+const rowOf = (answer: Own<'program' | 'explain'>): Answers.Program | null => 'text' in answer ? answer.program : answer; // prettier-ignore

@@ -46,16 +46,15 @@ export function findProgram(context: Finding, id: string, tenant: TenantId | und
   if (found !== undefined) return found;
   for (const row of views.programs()) {
     if (labelOf(row.id) !== id) continue;
-    if (found !== undefined) {
-      throw new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', {
-        param: 'tenant',
-      });
-    }
+    if (found !== undefined) throw ofSeveralTenants();
     found = row;
   }
   if (found === undefined) throw unknownProgram(id);
   return found;
 }
+
+export const ofSeveralTenants = (): GatewayError =>
+  new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', { param: 'tenant' });
 
 /** Shortest beginning of an id that finds a program, and most candidates to name. */
 const BEGINNING_CHARS_MIN = 4;
