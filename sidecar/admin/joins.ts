@@ -33,13 +33,19 @@ export function joinPages({ limit, offset, sort }: ProgramQuery, all: readonly P
   };
 }
 
-/** The order of rows by one of their fields, as `readSort` has it for the table; without one, of their creation. */
+/**
+ * The order of rows by one of their fields, as `readSort` has it for the table; without one, of their creation. Times are
+ * rounded, so rows of one gateway that are equal by them stay in its order, or one would be on no page.
+ */
 function orderOf(sort = '-age_seconds'): (a: Program, b: Program) => number {
   const sign = sort.startsWith('-') ? -1 : 1;
   const field = sort.replace('-', '') as 'age_seconds';
-  return (a, b) => sign * (a[field] - b[field]) || rank(a) - rank(b) || (a.key < b.key ? -1 : 1);
+  const isWhole = (row: Program) => Number.isInteger(row[field]);
+  return (a, b) => sign * (a[field] - b[field]) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b);
 }
 
+const byGateway = ({ gateway: a }: Program, { gateway: b }: Program): number =>
+  a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1;
 const rank = ({ state }: Program): number => ['waiting', 'running', 'idle'].indexOf(state);
 
 /** Of a program that was at several gateways, the last end counts. */

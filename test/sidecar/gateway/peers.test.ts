@@ -56,7 +56,10 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const [a, b] = gateways;
     const first = call(a, 'p1');
     await until(async () => (await page(a)).programs[0]?.state === 'running', PATIENCE_MS);
-    const others = [call(a, 'p2'), call(b, 'p3'), call(b, 'p3', 'u')];
+    // Ages at two gateways are read a moment apart.
+    const others = [call(a, 'p2')];
+    for (const gateway of gateways) await waiting(gateway, 1);
+    others.push(call(b, 'p3'), call(b, 'p3', 'u'));
     for (const gateway of gateways) await waiting(gateway, 3);
 
     const seen: ProgramPage[] = [];
@@ -123,6 +126,23 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     expect(calls[0]!.arrived_at).toBeLessThanOrEqual(calls[1]!.arrived_at);
     await ask(`${b.adminUrl}/programs/p/end`, { method: 'POST', headers: TOKEN });
     await until(async () => (await get<EndedPrograms>(a, '/ended')).programs.length === 1, PATIENCE_MS);
+  });
+
+  it('find the program of a whole id before one that only begins so, and ask for the tenant if several have it', async () => {
+    const { gateways, release } = await two();
+    const [a, b] = gateways;
+    release();
+    await call(a, 'run-10');
+    await call(b, 'run-1');
+    await call(a, 'same');
+    await call(b, 'same', 'u');
+    const why = (id: string) => get<{ program: Program }>(a, `/programs/${id}/explain`);
+    expect((await why('run-1')).program.key).toBe('t:run-1');
+    expect((await why('run-10')).program.key).toBe('t:run-10');
+    const end = (query: string) => ask(`${a.adminUrl}/programs/same/end${query}`, { method: 'POST', headers: TOKEN });
+    expect((await end('')).status).toBe(400);
+    expect((await end('?tenant=u')).json()).toMatchObject({ ended: true, tenant: 'u' });
+    expect((await get<Program>(a, '/programs/same')).key).toBe('t:same');
   });
 
   it('stream the same to the page, name one that does not answer, and show nothing without the token', async () => {

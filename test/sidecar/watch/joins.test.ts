@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import type { Program, ProgramPage } from '../../../sidecar/admin/answers.js';
+import { joinPages } from '../../../sidecar/admin/joins.js';
+import { readProgramQuery } from '../../../sidecar/admin/query.js';
+
+const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
+  ({ key, gateway, state, age_seconds: age, current_wait_seconds: 0 }) as Program;
+const pageOf = (limit: number, ...programs: Program[]): ProgramPage => ({ programs: programs.slice(0, limit), total: programs.length, limit, offset: 0 }); // prettier-ignore
+
+it('shows each row on one page, though times are rounded', () => {
+  // By what the gateway knows, b2 is younger than b1.
+  const keys = [0, 1, 2, 3].flatMap((offset) => {
+    const query = readProgramQuery(new URLSearchParams(`sort=age_seconds&limit=1&offset=${offset}`));
+    const pages = [
+      pageOf(offset + 1, row('a1', 0.5), row('a2', 0.7)),
+      pageOf(offset + 1, row('b2', 0.5), row('b1', 0.5)),
+    ];
+    return joinPages(query, pages).programs.map(({ key }) => key);
+  });
+  expect(keys).toEqual(['a1', 'b2', 'b1', 'a2']);
+});
+
+it('shows those first that wait or run, of rows that are equal', () => {
+  const query = readProgramQuery(new URLSearchParams('sort=-current_wait_seconds'));
+  const pages = [pageOf(9, row('a1', 1, 'running'), row('a2', 1)), pageOf(9, row('b1', 1, 'running'), row('b2', 1))];
+  expect(joinPages(query, pages).programs.map(({ key }) => key)).toEqual(['a1', 'b1', 'a2', 'b2']);
+});
