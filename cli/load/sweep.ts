@@ -123,7 +123,8 @@ function conclusionOf(
   const isTold = loads[0]?.options.arrivals.type === 'open' || document.slo.length > 0;
   if (!rising || !isTold) return [];
   const from = documents.findIndex(
-    ({ targets, slo }) => targets[0]?.queue_grew === true || slo.some(({ met }) => !met),
+    ({ targets: [target], slo }) =>
+      target?.queue_grew === true || target?.completed === 0 || slo.some(({ met }) => !met),
   );
   const last =
     from === -1

@@ -11,6 +11,7 @@ interface Made {
   readonly seconds: readonly number[];
   readonly grew?: readonly boolean[];
   readonly met?: boolean;
+  readonly completed?: number;
   readonly complete?: boolean;
 }
 
@@ -26,14 +27,14 @@ async function printed(...made: readonly Made[]) {
     report: { targets: urls, margin: 0.02, out, err: out },
   })) as unknown as [Load, ...Load[]];
   const play = async ({ value = 0 }: Load) => {
-    const { seconds, grew = [], met = true, complete = true } = made[value - 1]!;
+    const { seconds, grew = [], met = true, completed = 40, complete = true } = made[value - 1]!;
     if (seconds.length === 0) throw new Error('the target has gone');
     const [a = 0, b] = seconds;
     const targets = seconds.map((each, at) => ({
       ...{
         name: at === 0 ? 'A' : 'B',
-        completed: 40,
-        failed: 0,
+        completed,
+        failed: 40 - completed,
         queue_grew: grew[at] ?? false,
         programs_per_second: 3,
       },
@@ -68,6 +69,7 @@ describe('a sweep of one target', () => {
     ]);
     expect(lines.filter((line) => line.startsWith('Warning'))).toHaveLength(1);
     expect((await printed({ seconds: [2] }, { seconds: [3] })).lines).toContain('Sustained: all of these loads.');
+    expect((await printed({ seconds: [2] }, { seconds: [3], completed: 0 })).lines).toContain('Sustained: up to 1 a second.'); // prettier-ignore
     expect((await printed({ seconds: [2], met: false }, { seconds: [3] })).lines).toContain('Sustained: none of these loads.'); // prettier-ignore
   });
 
