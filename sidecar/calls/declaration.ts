@@ -7,12 +7,14 @@ import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
 import { withoutField } from '../http/splice.js';
 import { valueOf } from '../identity/harnesses.js';
+import { cleanId } from '../identity/names.js';
 
 const FIELD = 'maitred';
 const REMAINING = 'x-maitred-remaining';
 const WORKFLOW = 'x-maitred-workflow';
 /** Far above any program, far below the loss of a token in a sum. */
 const TOKENS_MAX = 1e9;
+const NAME_CHARS_MAX = 256;
 
 /** The rest of a program. `calls` is for the client's own records; engine time follows from the tokens. */
 const remainingSchema = z.strictObject({
@@ -52,7 +54,7 @@ export function readDeclaration(
   const [rest, name] = [valueOf(headers, REMAINING), valueOf(headers, WORKFLOW)];
   const field = keys.has(FIELD) ? readField(body[FIELD]) : {};
   const remaining = field.remaining ?? (rest === undefined ? undefined : readHeader(rest));
-  const declared = { remaining: remaining && workOf(remaining), workflow: field.workflow ?? name };
+  const declared = { remaining: remaining && workOf(remaining), workflow: shortened(field.workflow ?? name) };
   if (!keys.has(FIELD)) return { raw, keys, ...declared };
   const others = new Set(keys);
   others.delete(FIELD);
@@ -73,6 +75,10 @@ export function forecastHeader(forecast: ForecastView | undefined): string {
   const rest = Number.isFinite(remainingMs) ? [`remaining-ms=${Math.round(remainingMs)}`] : [];
   return [source, ...(used ? [] : ['unused']), ...rest].join('; ');
 }
+
+/** A name is kept with each program, so it is no longer than an id. */
+const shortened = (name: string | undefined): string | undefined =>
+  name !== undefined && name.length > NAME_CHARS_MAX ? cleanId(name) : name?.trim() || undefined;
 
 const workOf = ({ promptTokens, outputTokens }: Remaining): Work => ({
   promptTokens: tokens(promptTokens),

@@ -46,6 +46,23 @@ describe('the rest of a program', () => {
     expect(bodies).toEqual([{ ...plain, seed: 1 }, plain, plain, plain, plain]);
   });
 
+  it('has a name of its kind, which is kept if it is no longer than an id', async () => {
+    const { url, adminUrl } = await declaring(await fakeEngine());
+    for (const name of ['fix', '', 'x'.repeat(10_000)])
+      await chat(url, {}, { ...named(`p${name.length}`), 'x-maitred-workflow': name });
+    await chat(url, { maitred: { workflow: ' Übersetzen ' } }, named('u'));
+    const { programs } = (await ask(`${adminUrl}/programs`)).json() as {
+      programs: { id: string; agent_type: string }[];
+    };
+    const types = Object.fromEntries(programs.map((row) => [row.id, row.agent_type]));
+    expect(types).toMatchObject({
+      p3: 'fix',
+      p10000: expect.stringMatching(/^sha256-\w{64}$/) as string,
+      u: 'Übersetzen',
+    });
+    expect(types['p0']).not.toBe('');
+  });
+
   it('is declared in every API', async () => {
     const engine = await fakeEngine();
     const { url, declared } = await declaring(engine);
