@@ -1,3 +1,4 @@
+import { releaseProgram } from './admin/program-routes.js';
 import { batchHandlers } from './batches/handlers.js';
 import { acceptCall } from './calls/accept.js';
 import { COUNT_TOKENS, countTokens, familyOf, responses, SCHEDULED } from './apis/index.js';
@@ -6,7 +7,6 @@ import { checkNoUpgrade, type Handler, type Routes, type TenantHandler } from '.
 import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './unscheduled/passable.js';
 import { listModels, showModel } from './unscheduled/models.js';
 import { passCheap, passThrough, passToOwner } from './unscheduled/passthrough.js';
-import { releaseProgram } from './admin/programs.js';
 
 /** Paths for clients. Each checks the API key first, if keys are configured, and then waits for `ready`. */
 export function clientRoutes(context: Context, ready: Promise<void>): Routes {

@@ -1,10 +1,13 @@
-import type { IncomingMessage } from 'node:http';
-import { programId } from '../../src/index.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { programId, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
+import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
+import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
+import { cleanId, labelOf } from '../identity/names.js';
 import { ofOthers, wherever, type Parts as Asking } from './peers.js';
-import { endProgram } from './programs.js';
+import { endProgram, isHere } from './programs.js';
 import { tenantIn } from './query.js';
 
 /** The parts of the gateway that this file uses. */
@@ -45,4 +48,28 @@ function hasClientKey(context: Parts, request: IncomingMessage): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Ends a program as clients of other schedulers request it: ThunderAgent's `POST /programs/release {program_id}` and
+ * the vLLM router's `POST /finish_session {session_id}`. A repeated request, or an unknown program, does no harm.
+ * @throws GatewayError `invalid_body`
+ */
+export async function releaseProgram(
+  context: Asking,
+  field: 'program_id' | 'session_id',
+  tenant: TenantId,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
+  const program = context.identifier.named(tenant, body[field]);
+  if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
+  // The end of a sub-agent's own session does not end its root.
+  const isRoot = labelOf(program) === cleanId(body[field]);
+  const row = isRoot ? context.driver.views.program(program) : undefined;
+  const isElsewhere = isRoot && (row === undefined || !isHere(context, row)) && (await ofOthers(context, 'end', program)).includes(true); // prettier-ignore
+  const released = isElsewhere || row !== undefined;
+  if (isRoot) endProgram(context, program);
+  sendJson(request, response, 200, 'ended', { [field]: body[field], released });
 }

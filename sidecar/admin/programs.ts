@@ -1,10 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
-import { sendJson } from '../http/answer.js';
-import { readJsonBody } from '../http/body.js';
-import { cleanId, labelOf, madeProgram } from '../identity/names.js';
+import { labelOf, madeProgram } from '../identity/names.js';
 
 /** Where programs are found, and where they are ended. */
 type Finding = Pick<Context, 'cluster' | 'driver' | 'identifier'>;
@@ -94,26 +91,4 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
 
 function unknownProgram(id: string): GatewayError {
   return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
-}
-
-/**
- * Ends a program as clients of other schedulers request it: ThunderAgent's `POST /programs/release {program_id}` and
- * the vLLM router's `POST /finish_session {session_id}`. A repeated request, or an unknown program, does no harm.
- * @throws GatewayError `invalid_body`
- */
-export async function releaseProgram(
-  context: Finding & Ending & Pick<Context, 'config'>,
-  field: 'program_id' | 'session_id',
-  tenant: TenantId,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
-  const program = context.identifier.named(tenant, body[field]);
-  if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
-  // The end of a sub-agent's own session does not end its root.
-  const isRoot = labelOf(program) === cleanId(body[field]);
-  const released = isRoot && context.driver.scheduler.views.program(program) !== undefined;
-  if (isRoot) endProgram(context, program);
-  sendJson(request, response, 200, 'ended', { [field]: body[field], released });
 }

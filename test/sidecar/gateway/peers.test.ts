@@ -11,7 +11,20 @@ import type {
 } from '../../../sidecar/admin/answers.js';
 import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { Desk } from '../../support/shared-desk.js';
-import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, open, until, world, type World } from './world.js';
+import {
+  ask,
+  bearer,
+  chat,
+  cleanUp,
+  heldEngine,
+  keysOf,
+  named,
+  open,
+  post,
+  until,
+  world,
+  type World,
+} from './world.js';
 
 const PATIENCE_MS = 60_000;
 const TOKEN = { authorization: 'Bearer operator' };
@@ -126,6 +139,18 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     expect(calls[0]!.arrived_at).toBeLessThanOrEqual(calls[1]!.arrived_at);
     await ask(`${b.adminUrl}/programs/p/end`, { method: 'POST', headers: TOKEN });
     await until(async () => (await get<EndedPrograms>(a, '/ended')).programs.length === 1, PATIENCE_MS);
+  });
+
+  it('end a program of another for those who release it', async () => {
+    const { gateways, release } = await two();
+    const [a, b] = gateways;
+    release();
+    await call(b, 'p');
+    const releasing = async () => (await post(`${a.url}/programs/release`, { program_id: 'p' }, bearer('t'))).json();
+    expect(await releasing()).toMatchObject({ released: true });
+    expect(await releasing()).toMatchObject({ released: false });
+    await call(b, 'p');
+    expect((await get<Program>(b, '/programs/t:p')).calls).toBe(1);
   });
 
   it('find the program of a whole id before one that only begins so, and ask for the tenant if several have it', async () => {
