@@ -52,11 +52,11 @@ export class Questions {
     });
   }
 
-  /** @throws TypeError or SyntaxError for a message that is none of ours */
+  /** A message of another form, as other versions may send, is not heard: the store is well all the same. */
   heard(channel: string, text: string): void {
-    const [from, id, said] = JSON.parse(text) as [GatewayId, number, string];
-    if (typeof from !== 'string' || typeof id !== 'number' || typeof said !== 'string')
-      throw new TypeError('the store passed on a strange message');
+    const message = messageIn(text);
+    if (message === undefined) return;
+    const [from, id, said] = message;
     if (channel === this.ports.asked) {
       if (from !== this.ports.gateway) void this.#answer(from, id, said);
       return;
@@ -77,5 +77,15 @@ export class Questions {
     this.#answering -= 1;
     this.#waiting.shift()?.();
     this.ports.publish(this.ports.answers + from, JSON.stringify([this.ports.gateway, id, said]));
+  }
+}
+
+function messageIn(text: string): [GatewayId, number, string] | undefined {
+  try {
+    const message = JSON.parse(text) as [GatewayId, number, string];
+    const [from, id, said] = message;
+    return typeof from === 'string' && typeof id === 'number' && typeof said === 'string' ? message : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Program, ProgramPage } from '../../../sidecar/admin/answers.js';
-import { joinPages } from '../../../sidecar/admin/joins.js';
+import type { EndedPrograms, Program, ProgramPage } from '../../../sidecar/admin/answers.js';
+import { joinEnded, joinPages } from '../../../sidecar/admin/joins.js';
 import { readProgramQuery } from '../../../sidecar/admin/query.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
@@ -24,4 +24,11 @@ it('shows those first that wait or run, of rows that are equal', () => {
   const query = readProgramQuery(new URLSearchParams('sort=-current_wait_seconds'));
   const pages = [pageOf(9, row('a1', 1, 'running'), row('a2', 1)), pageOf(9, row('b1', 1, 'running'), row('b2', 1))];
   expect(joinPages(query, pages).programs.map(({ key }) => key)).toEqual(['a1', 'b1', 'a2', 'b2']);
+});
+
+it('shows all ends of an id at one gateway, and of several gateways those at the last', () => {
+  const ended = (...rows: [key: string, at: number][]) =>
+    ({ programs: rows.map(([key, ended_at]) => ({ key, ended_at })) }) as EndedPrograms;
+  const { programs } = joinEnded([ended(['a', 3], ['a', 1], ['b', 2]), ended(['b', 4])]);
+  expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['a', 1]]); // prettier-ignore
 });
