@@ -28,7 +28,7 @@ it('shows those first that wait or run, of rows that are equal', () => {
 
 it('shows all ends of an id at one gateway, and of several gateways those at the last', () => {
   const ended = (...rows: [key: string, at: number][]) =>
-    ({ programs: rows.map(([key, ended_at]) => ({ key, ended_at })) }) as EndedPrograms;
+    ({ programs: rows.map(([key, ended_at]) => ({ key, ended_at })) }) as unknown as EndedPrograms;
   const { programs } = joinEnded([ended(['a', 3], ['a', 1], ['b', 2]), ended(['b', 4])]);
   expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['a', 1]]); // prettier-ignore
 });
