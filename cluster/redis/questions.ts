@@ -35,7 +35,8 @@ export class Questions {
 
   ask(question: string, others: readonly GatewayId[]): Promise<ReadonlyMap<GatewayId, string>> {
     for (const gateway of this.silent) if (!others.includes(gateway)) this.silent.delete(gateway);
-    const id = (this.#last += 1);
+    // The time of the question, and unlike those before.
+    const id = (this.#last = Math.max(performance.now(), this.#last + 0.001));
     const answers = new Map<GatewayId, string>();
     const awaited = new Set(others.filter((gateway) => !this.silent.has(gateway)));
     if (others.length > 0) this.ports.publish(this.ports.asked, JSON.stringify([this.ports.gateway, id, question]));
@@ -61,7 +62,7 @@ export class Questions {
       if (from !== this.ports.gateway) void this.#answer(from, id, said);
       return;
     }
-    this.silent.delete(from);
+    if (performance.now() - id < ANSWER_MS_MAX) this.silent.delete(from);
     const question = this.#open.get(id);
     question?.answers.set(from, said);
     if (question?.awaited.delete(from) === true && question.awaited.size === 0) question.end();

@@ -89,7 +89,8 @@ export async function wherever<N extends 'program' | 'explain'>(
   const [first = found[0]] = whole;
   if (first === undefined) {
     const { code, message } = unknown as GatewayError;
-    const silent = context.peers?.silent.join(', ') ?? '';
+    // Names of gateways are for operators, who see all tenants.
+    const silent = tenant === undefined ? (context.peers?.silent ?? []).join(', ') : '';
     throw new GatewayError(code, silent === '' ? message : `${message} No answer from ${silent}.`);
   }
   const gateway = rowOf(first)?.gateway ?? null;

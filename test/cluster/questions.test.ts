@@ -60,6 +60,22 @@ it('waits a second for one that is silent, names it, and then waits for it no mo
   expect((await questions.ask('who', [B, C])).size).toBe(2);
 });
 
+it('is not waited for again because of an answer that comes too late', async () => {
+  let ask = '';
+  const publish = (_: string, text: string) => void (ask = text);
+  const questions = new Questions({ gateway: A, asked: 'asked', answers: 'answers:', answer: () => Promise.resolve(''), publish }); // prettier-ignore
+  const answerOf = (afterMs: number) => {
+    void questions.ask('who', [B]);
+    const [, id] = JSON.parse(ask) as [string, number];
+    return vi.advanceTimersByTimeAsync(afterMs).then(() => questions.heard('answers:a', JSON.stringify([B, id, 'b'])));
+  };
+  await answerOf(1100);
+  await answerOf(1100);
+  expect([...questions.silent]).toEqual([B]);
+  await answerOf(900);
+  expect([...questions.silent]).toEqual([]);
+});
+
 it('forgets that one was silent which is gone', async () => {
   const { questions } = fleet(C);
   const asked = questions.ask('who', [C]);
