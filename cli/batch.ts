@@ -85,7 +85,7 @@ function asText(lines: readonly Outline[], plan: Plan): string {
   const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, promptTokens))} %)`;
   return [
     `lines                   ${lines.length}`,
-    `answers in prompts      ${dependencies}: so many times a line waits for another's answer`,
+    `dependencies            ${dependencies}: a line that waits for two others has two`,
     `programs                ${programs}: lines that wait for each other are one`,
     `prompt tokens           ${promptTokens}, estimated at 4 characters each`,
     `output tokens           ${outputTokens} at most; 256 for a line without a limit`,

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { plain } from '../text/index.js';
-import { ConfigError, configFileOf, hasNoEngine, loadConfig } from '../sidecar/config/index.js';
+import { counted, plain } from '../text/index.js';
+import { ConfigError, configFileOf, hasNoEngine, loadConfig, problemText } from '../sidecar/config/index.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME } from './advice.js';
 import { configInputs, type ConfigFlags } from './config-options.js';
@@ -40,7 +40,7 @@ export function addDoctorCommand(program: Command): void {
     process.stdout.write(
       flags.json ? `${JSON.stringify({ version: 1, broken, warnings, findings })}\n` : plain(textOf(findings)),
     );
-    if (broken > 0) throw new Error(`${broken} of ${findings.length} findings are broken`);
+    if (broken > 0) throw new Error(`${broken} of ${findings.length} findings ${broken === 1 ? 'is' : 'are'} broken`);
   });
 }
 
@@ -70,7 +70,7 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     if (!(error instanceof ConfigError)) throw error;
     return error.problems.map(({ origin, path, message }) => ({
       level: 'broken',
-      subject: [origin, path].filter((part) => part !== undefined && part !== '').join(': ') || 'configuration',
+      subject: problemText({ origin, path, message: '' }) || 'configuration',
       found: message,
       advice: 'docs/CONFIG.md lists the keys; `maitred config` checks the file alone',
     }));
@@ -78,12 +78,15 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
 }
 
 const LEVELS = ['broken', 'warning', 'note', 'ok'] as const;
+const isNoun = (level: string) => level === 'warning' || level === 'note';
 
 /** How many findings there are of each level; then each, the worst first, with what to do. */
 function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
   const counts = LEVELS.map((level) => ({ level, count: findings.filter((each) => each.level === level).length }));
-  const sum = counts.filter(({ count }) => count > 0).map(({ level, count }) => `${count} ${level}`);
+  const sum = counts
+    .filter(({ count }) => count > 0)
+    .map(({ level, count }) => (isNoun(level) ? counted(count, level) : `${count} ${level}`));
   const lines = folded(findings)
     .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
     .map(({ level, subject, found, advice }) => {

@@ -38,15 +38,14 @@ export async function main(argv: readonly string[]): Promise<number> {
       error.problems.forEach((problem) => complain(problemText(problem)));
       return 2;
     }
-    complain(error instanceof Error ? error.message + adviceFor(error) : String(error));
+    complain(error instanceof Error ? (takenPort(error) ?? error.message) : String(error));
     return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
 }
 
-function adviceFor({ code, address = '', port = 0 }: NodeJS.ErrnoException & Partial<ListenFault>): string {
-  if (code !== 'EADDRINUSE') return '';
-  const look = `${OWN_NAME} top --url ${urlAt(address, port)}`;
-  return `; if a gateway runs there already, ${look} shows it; else choose another port with --port or, for serve, listen.port or admin.port`;
+function takenPort({ code, address = '', port = 0 }: NodeJS.ErrnoException & Partial<ListenFault>): string | undefined {
+  if (code !== 'EADDRINUSE') return undefined;
+  return `port ${port} of ${address} is taken: choose another one (--port or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
 }
 
 /** Where a server could not listen. */

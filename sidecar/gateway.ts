@@ -110,7 +110,13 @@ class RunningGateway implements Gateway {
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= closeAll(this.context, this.listeners, this.#flushMs));
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await closeAll(this.context, this.listeners, this.#flushMs);
+    this.context.log.info('closed');
+    await flushed(this.context.log);
   }
 
   async #drain(): Promise<void> {
@@ -217,6 +223,7 @@ async function closeAll(context: Context, listeners: readonly Listener[], flushM
   const { cluster, fleet, tracing } = context;
   await Promise.all([fleet.close(), cluster?.close(), tracing?.close(flushMs)]);
   context.driver.close();
-  context.log.info('closed');
-  await new Promise<void>((resolve) => context.log.flush(() => resolve()));
+  await flushed(context.log);
 }
+
+const flushed = (log: Context['log']): Promise<void> => new Promise((resolve) => log.flush(() => resolve()));

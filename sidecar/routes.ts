@@ -56,10 +56,11 @@ export function clientRoutes(context: Context, ready: Promise<void>): Routes {
       POST: client((tenant, request, response) => acceptCall(context, { api, path, tenant, request, response })),
     };
   }
-  const isOwn = matcherOf(Object.keys(routes), 'i');
+  const own = Object.keys(routes);
+  const isOwn = matcherOf(own, 'i');
   const through = client((tenant, request, response) => {
     checkNoUpgrade(request);
-    request.url = passableTarget(request.url ?? '', isOwn, context.config.passthrough.paths);
+    request.url = passableTarget(request.url ?? '', isOwn, own, context.config.passthrough.paths);
     return passThrough(context, { api: familyOf(request.url), tenant, request, response });
   });
   for (const path of ['/v1/*', ...ENGINE_PATHS]) routes[path] = { ALL: through };

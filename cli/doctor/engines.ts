@@ -8,7 +8,7 @@ import { clockFinding, type Finding } from './finding.js';
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
   if (hasNoEngine(config))
-    return [{ level: 'warning', subject: 'engines', found: 'none is configured', advice: 'name them with --engine or in engines' }]; // prettier-ignore
+    return [{ level: 'broken', subject: 'engines', found: 'none is configured', advice: 'name each with --engine URL or in engines; without any, try it out: maitred serve --embedded 2' }]; // prettier-ignore
   const sources = config.discovery.map((source) => lookedAt(source, config, calls));
   const found = await Promise.all([...sources, judgedAll(config.engines, config, calls)]);
   return found.flat();

@@ -16,5 +16,5 @@ export { ConfigError, pathText, problemsOf, problemText, type ConfigProblem, typ
 export { keepRestartKeys } from './reload.js';
 export { configKeys, hasNoEngine, IDENTITY_SOURCES, LOG_LEVELS, type Config, type EngineConfig } from './schema.js';
 export { redact, secretsAsText } from './secrets.js';
-export { didYouMean } from './similar.js';
+export { didYouMean, similarTo } from './similar.js';
 export { DEFAULT_TENANT } from './tenants.js';

@@ -19,9 +19,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** One line: `maitred.yaml:3: listen.port: must be at most 65535`. */
+/** One line: `maitred.yaml:3: listen.port: must be at most 65535`. A flag or a variable stands for its key. */
 export function problemText({ path, message, origin }: ConfigProblem): string {
-  return [origin, path, message].filter((part) => part !== undefined && part !== '').join(': ');
+  const isNamed = origin !== undefined && /^(?:--|MAITRED_)[\w-]+$/.test(origin) && !path.includes('[');
+  return [origin, isNamed ? '' : path, message].filter((part) => part !== undefined && part !== '').join(': ');
 }
 
 export type Path = readonly (string | number)[];

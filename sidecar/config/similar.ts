@@ -1,5 +1,11 @@
-/** Suggests words of `known` that resemble `word`, as the end of a sentence; '' if none is similar. */
+/** Suggests the word of `known` that resembles `word`, as the end of a sentence; '' if none is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
+  const best = similarTo(word, known);
+  return best === undefined ? '' : `; did you mean ${best}?`;
+}
+
+/** The word of `known` that is at most a third of its letters away from `word`, and the nearest. */
+export function similarTo(word: string, known: readonly string[]): string | undefined {
   const reach = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
   let least = reach + 1;
@@ -7,7 +13,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
     const edits = distance(word.toLowerCase(), candidate.toLowerCase(), least);
     if (edits < least) [best, least] = [candidate, edits];
   }
-  return best === undefined ? '' : `; did you mean ${best}?`;
+  return best;
 }
 
 /**

@@ -201,18 +201,14 @@ function handlerOf(handlers: Handlers, request: IncomingMessage): Handler {
 /** Reports the allowed methods: 204 to OPTIONS, otherwise 405. */
 function otherMethod(handlers: Handlers): Handler {
   const methods = Object.keys(handlers);
+  const use = methods.join(' or ');
   if (methods.includes('GET')) methods.push('HEAD');
   const allow = [...methods, 'OPTIONS'].join(', ');
   return (request, response) => {
     if (request.method !== 'OPTIONS') {
       checkNoUpgrade(request);
       response.setHeader('allow', allow);
-      const { path } = splitTarget(request.url ?? '');
-      const hint = path.startsWith('/v1/') ? ', and no other is passed on to engines' : '';
-      throw new GatewayError(
-        'method_not_allowed',
-        `This path is served for ${allow}${hint}, not for ${request.method}.`,
-      );
+      throw new GatewayError('method_not_allowed', `Use ${use} for this path, not ${request.method}.`);
     }
     response.writeHead(204, { allow, 'x-request-id': settleRequestId(request), 'x-maitred-reason': 'options' });
     response.end();

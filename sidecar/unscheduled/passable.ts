@@ -1,3 +1,4 @@
+import { similarTo } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { invalidPath, readingsOf, splitTarget, withoutExtraSlashes } from '../http/target.js';
 
@@ -55,24 +56,37 @@ export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
 /**
  * The target to send to an engine. All readings of its path must be permitted. None may be a path with a handler here,
  * which would bypass queues and tenants.
+ * @param own paths with a handler, in the router's notation, to suggest
  * @throws GatewayError `invalid_path`, `path_not_allowed`
  */
-export function passableTarget(url: string, isOwn: Matcher, permitted: readonly string[]): string {
+export function passableTarget(
+  url: string,
+  isOwn: Matcher,
+  own: readonly string[],
+  permitted: readonly string[],
+): string {
   const { path, search } = splitTarget(url);
   const isPermitted = matcherOf([...ENGINE_PATHS, ...CLIENT_PATHS, ...permitted]);
   for (const reading of readingsOf(path)) {
     if (isOwn(reading)) throw invalidPath();
     if (!isPermitted(reading)) {
-      throw new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hintOf(path)}`);
+      throw new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hintOf(path, own)}`);
     }
   }
   return withoutExtraSlashes(path) + search;
 }
 
-function hintOf(path: string): string {
+/** A path for clients without parameters. */
+const CLIENT_PATH = /^\/v1\/[^:*]+$/;
+const belowBase = (path: string) => path.replace(/^\/v1\//, '');
+
+function hintOf(path: string, own: readonly string[]): string {
   if (path.startsWith('/v1/v1/')) return 'Is the /v1 of the base URL there twice?';
   if (/^\/v1\/(?:files|batches)(?:\/|$)/.test(path))
     return 'The gateway answers it itself once its operator sets batches.folder.';
+  const known = [...own, ...CLIENT_PATHS].filter((each) => CLIENT_PATH.test(each)).map(belowBase);
+  const meant = similarTo(belowBase(path), known);
+  if (meant !== undefined) return `Did you mean /v1/${meant}?`;
   return 'The gateway’s operator can permit it: passthrough.paths.';
 }
 

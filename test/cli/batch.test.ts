@@ -109,7 +109,9 @@ describe('maitred batch plan', () => {
     const file = fileOf('in.jsonl', [...lines, lineOf('x', '${l1}', { after: ['l1'] })].join('\n'));
     const { code, out } = await command('batch', 'plan', file);
     expect(code).toBe(0);
-    expect(out).toMatch(/lines +5\nanswers in prompts +1: [^]*in the file's order +0 [^]*as planned +\d{3} /);
+    expect(out).toMatch(
+      /lines +5\ndependencies +1: a line that waits [^]*in the file's order +0 [^]*as planned +\d{3} /,
+    );
     const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
     expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });
     expect(plan.order.map(({ custom_id }) => custom_id).slice(0, 2)).toEqual(['l1', 'l3']);

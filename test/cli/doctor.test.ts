@@ -172,6 +172,16 @@ describe('maitred doctor', () => {
   });
 });
 
+describe('maitred doctor without engines', () => {
+  it('is broken, and says how to name some or try it out', async () => {
+    const { code, about } = await examine([]);
+    expect([code, about('none is configured')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringMatching(/--engine URL.*--embedded 2/) as string }]]); // prettier-ignore
+    const { err, out } = await run(['doctor'], { MAITRED_LISTEN_PORT: '0' });
+    expect(out).toMatch(/^1 broken, 2 ok\n/);
+    expect(err).toContain('1 of 3 findings is broken');
+  });
+});
+
 describe('maitred doctor --url', () => {
   it('looks at a running gateway: its engines, its queue, and who its programs are', async () => {
     const engine = await fakeEngine();

@@ -36,6 +36,14 @@ describe('maitred', () => {
     ['engine --sped 2', '--speed'],
   ]);
 
+  it('names a wrong flag of the configuration once', async () => {
+    expect(await run(['serve', '--port', 'abc'])).toMatchObject({
+      code: 2,
+      err: 'maitred: --port: must be a number\n',
+    });
+    expect((await run(['config', '--engine', 'ftp://x'])).err).toContain('--engine: engines[0].url: ');
+  });
+
   itRefuses(command, [
     'serve extra',
     'serve --port',
@@ -117,8 +125,10 @@ describe('maitred config', () => {
       MAITRED_LOG_LEVL: 'info',
     });
     expect(code).toBe(2);
-    expect(
-      errors.map((line) => /MAITRED_LOG_LEVL|listen\.port|policy\.firstQuantumMs/.exec(line)?.[0]).toSorted(),
-    ).toEqual(['MAITRED_LOG_LEVL', 'listen.port', 'policy.firstQuantumMs']);
+    expect(errors.map((line) => /^maitred: (\S+): /.exec(line)?.[1]).toSorted()).toEqual([
+      '--port',
+      'MAITRED_LOG_LEVL',
+      'MAITRED_POLICY_FIRST_QUANTUM_MS',
+    ]);
   });
 });

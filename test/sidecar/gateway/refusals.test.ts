@@ -196,6 +196,19 @@ describe('a path', () => {
     expect((await ask(`${url}/nothing`)).text).not.toContain('/v1');
   });
 
+  it.each([
+    ['/v1/chat/completion', 'Did you mean /v1/chat/completions?'],
+    ['/v1/embedding/', 'Did you mean /v1/embeddings?'],
+    ['/v1/re-rank', 'Did you mean /v1/rerank?'],
+    ['/v1/load_lora_adapter', 'passthrough.paths'],
+    ['/v1/files', 'batches.folder'],
+  ])('that is not passed on, and the refusal says what is meant: %s', async (path, hint) => {
+    const { url } = await world([await fakeEngine()]);
+    const got = await ask(`${url}${path}`, { method: 'POST', body: '{}' });
+    expectRefusal(got, 403, 'path_not_allowed');
+    expect(got.text).toContain(hint);
+  });
+
   it.each(['/v1', '/admin', '/v1x/models', '//v2', '/v1\\..\\secret'])('%s is unknown', async (path) => {
     const { url } = await world([await fakeEngine()]);
     expectRefusal(await ask(`${url}${path}`), 404, 'unknown_path');
@@ -236,18 +249,19 @@ describe('a path', () => {
   });
 
   it.each([
-    ['GET', '/v1/chat/completions', 'POST, OPTIONS'],
-    ['POST', '/healthz', 'GET, HEAD, OPTIONS'],
-    ['PATCH', '/engines', 'GET, POST, HEAD, OPTIONS'],
-    ['TRACE', '/v1/chat/completions', 'POST, OPTIONS'],
-    ['QUERY', '/v1/completions', 'POST, OPTIONS'],
-    ['POST', '/v1/responses/compact', 'GET, DELETE, HEAD, OPTIONS'],
-  ])('tells the methods that it has: %s %s', async (method, path, allow) => {
+    ['GET', '/v1/chat/completions', 'POST, OPTIONS', 'POST'],
+    ['POST', '/healthz', 'GET, HEAD, OPTIONS', 'GET'],
+    ['PATCH', '/engines', 'GET, POST, HEAD, OPTIONS', 'GET or POST'],
+    ['TRACE', '/v1/chat/completions', 'POST, OPTIONS', 'POST'],
+    ['QUERY', '/v1/completions', 'POST, OPTIONS', 'POST'],
+    ['POST', '/v1/responses/compact', 'GET, DELETE, HEAD, OPTIONS', 'GET or DELETE'],
+  ])('tells the methods that it has: %s %s', async (method, path, allow, use) => {
     const { url } = await world([await fakeEngine()]);
     const got = await ask(`${url}${path}`, { method });
     expect(got.status).toBe(405);
     expect(got.headers['allow']).toBe(allow);
     expect(got.headers['x-maitred-reason']).toBe('method_not_allowed');
+    expect(got.text).toContain(`"Use ${use} for this path, not ${method}."`);
   });
 });
 
