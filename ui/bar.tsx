@@ -1,15 +1,16 @@
 interface BarProps {
   readonly label: string;
   readonly text: string;
+  readonly title?: string;
   readonly value: number;
   /** Null: without a bound there is no bar. */
   readonly max: number | null;
 }
 
 /** A figure and, where it has a bound, a bar of it. */
-export function Bar({ label, text, value, max }: BarProps) {
+export function Bar({ label, text, title, value, max }: BarProps) {
   return (
-    <div class="bar">
+    <div class="bar" title={title}>
       <span class="label">{label}</span>
       <span class="text">{text}</span>
       {max !== null && max > 0 && (

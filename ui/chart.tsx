@@ -7,6 +7,7 @@ export interface Curve {
   readonly name: string;
   /** A variable of the style sheet. */
   readonly colour: string;
+  readonly meaning?: string;
   readonly values: readonly (number | null)[];
 }
 
@@ -58,7 +59,7 @@ export function Chart(props: ChartProps) {
       <figcaption>
         <b>{name}</b>
         {curves.map((curve) => (
-          <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve">
+          <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve" title={curve.meaning}>
             {curve.name}
             {at !== null && ` ${told(curve.values[at], format)}`}
           </span>

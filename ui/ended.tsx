@@ -6,7 +6,7 @@ import { NAMED_BY, nameOf } from './words.js';
 type Row = EndedPrograms['programs'][number];
 
 const CAUSES: Readonly<Record<Row['cause'], string>> = {
-  ended: 'announced',
+  ended: 'on request',
   expired: 'idle for too long',
   evicted: 'idle, row needed',
 };
@@ -19,7 +19,7 @@ const COLUMNS: readonly (readonly [string, string, (row: Row) => string])[] = [
   ['Calls', 'number desk', (row) => count(row.calls)],
   ['Engine', 'desk', (row) => row.engine ?? '–'],
   ['Model', 'tablet', (row) => row.model ?? '–'],
-  ['Why', 'tablet', (row) => CAUSES[row.cause]],
+  ['Why ended', 'tablet', (row) => CAUSES[row.cause]],
 ];
 
 /** The last programs that have left the table. Their calls are still known, as far as they are remembered. */

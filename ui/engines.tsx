@@ -48,6 +48,7 @@ function Card({ engine }: { readonly engine: Engine }) {
       />
       <Bar
         label="Working set"
+        title="Contexts of calls in flight, and of programs that are expected to return"
         text={
           limit === null
             ? `${tokens(workingSet)}, capacity unknown`
@@ -84,7 +85,7 @@ function Facts({ engine }: { readonly engine: Engine }) {
         <dd>{percent(engine.cached_share)}</dd>
       </div>
       <div>
-        <dt title="Requests that wait inside the engine, by its own report">Queued</dt>
+        <dt title="Requests that wait inside the engine, by its own report">Queued in the engine</dt>
         <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
       </div>
       <div>

@@ -1,7 +1,7 @@
 import { Chart, type Curve } from './chart.js';
 import { clock, count, duration, percent, tokens } from './format.js';
 import { history, show } from './state.js';
-import { WAITED_FOR } from './words.js';
+import { WAITED_FOR, WAIT_MEANINGS } from './words.js';
 
 const RANGES = { '5m': '5 minutes', '1h': 'Hour', '1d': 'Day' } as const;
 
@@ -9,7 +9,7 @@ const RANGES = { '5m': '5 minutes', '1h': 'Hour', '1d': 'Day' } as const;
 const CAUSES: readonly (readonly [colour: string, causes: readonly (keyof typeof WAITED_FOR)[]])[] = [
   ['--run', ['window']],
   ['--queued', ['kv']],
-  ['--prefill', ['turn']],
+  ['--turn', ['turn']],
   ['--decode', ['knee']],
   ['--failed', ['no_engine', 'retry', 'refused', 'resting', 'probation']],
 ];
@@ -48,7 +48,7 @@ export function History() {
         ))}
       </p>
       <div class="charts">
-        <Chart {...shared} name="Queue time of a call" curves={spread(queued)} format={duration} />
+        <Chart {...shared} name="Queue time of started calls" curves={spread(queued)} format={duration} />
         <Chart {...shared} name="Waiting calls, for" isStack curves={waits(past)} format={count} />
         <Chart {...shared} name="Completion time of programs" curves={spread(completion)} format={duration} />
         <Chart
@@ -73,10 +73,10 @@ export function History() {
       </div>
       {marks.length > 0 && (
         <p class="quiet">
-          Dashed:{' '}
+          Dashed {marks.length === 1 ? 'line' : 'lines'}:{' '}
           {marks
             .slice(-MARKS_SHOWN)
-            .map(({ at, text }) => `${clock(at)} ${text}`)
+            .map(({ at, text }) => `${text} (${clock(at)})`)
             .join('; ')}
           .
         </p>
@@ -92,6 +92,7 @@ function waits({ waiting }: Past): Curve[] {
   return CAUSES.map(([colour, causes]) => ({
     name: causes.length > 1 ? 'engines' : WAITED_FOR[causes[0] ?? 'window'],
     colour,
+    meaning: causes.map((cause) => WAIT_MEANINGS[cause] ?? '').join(''),
     values: waiting.window.map((_, at) => {
       const parts = causes.map((cause) => waiting[cause][at] ?? null).filter((part) => part !== null);
       return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);

@@ -5,7 +5,15 @@ import { Command } from './command.js';
 import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
 import { calls, go, program, urlOf, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { figureWords, levelBefore, nameOf, reasonWords, type ThreadCall } from './words.js';
+import {
+  LEVEL_MEANING,
+  SERVICE_MEANING,
+  figureWords,
+  levelBefore,
+  nameOf,
+  reasonWords,
+  type ThreadCall,
+} from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -70,13 +78,15 @@ function Facts({ row }: { readonly row: ProgramDetail }) {
     <dl class="facts wide-facts">
       {facts.map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt title={MEANINGS[name]}>{name}</dt>
           <dd title={value}>{brief(value, 40)}</dd>
         </div>
       ))}
     </dl>
   );
 }
+
+const MEANINGS: Readonly<Record<string, string>> = { Level: LEVEL_MEANING, Service: SERVICE_MEANING };
 
 function EndButton({ row }: { readonly row: ProgramDetail }) {
   const dialog = useRef<HTMLDialogElement>(null);

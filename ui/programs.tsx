@@ -5,7 +5,7 @@ import type { Program } from '../sidecar/admin/answers.js';
 import { brief, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { engines, gateway, go, programs, rowWindow, show, urlOf, view, type View } from './state.js';
 import { Ended } from './ended.js';
-import { NAMED_BY, WAITED_FOR, nameOf } from './words.js';
+import { LEVEL_MEANING, SERVICE_MEANING, NAMED_BY, WAITED_FOR, nameOf } from './words.js';
 
 interface Column {
   readonly name: string;
@@ -36,7 +36,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: 'Level',
-    meaning: 'Queue of its next call: 0 goes first',
+    meaning: LEVEL_MEANING,
     sort: 'level',
     cell: (row) => String(row.level),
     from: 'tablet',
@@ -49,7 +49,7 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: 'Service',
-    meaning: 'Engine time of all its calls together',
+    meaning: SERVICE_MEANING,
     sort: 'attained_service_seconds',
     cell: (row) => duration(row.attained_service_seconds),
     from: 'tablet',
@@ -60,7 +60,12 @@ const COLUMNS: readonly Column[] = [
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
-  { name: 'Idle', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–') },
+  {
+    name: 'Idle',
+    meaning: 'Time since its last call ended',
+    sort: 'idle_seconds',
+    cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–'),
+  },
   { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
 ];
 const GATEWAY: Column = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true };

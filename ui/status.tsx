@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { clock, count, counted, duration } from './format.js';
 import { connection, engines, gateway, queue } from './state.js';
-import { causesWords } from './words.js';
+import { WAIT_MEANINGS, causesWords } from './words.js';
 
 const CALM = new URL('icon.svg', import.meta.url).href;
 const ALARM = new URL('icon-alarm.svg', import.meta.url).href;
@@ -42,11 +42,13 @@ function status(): Status {
     const text = `${down.map(downWords).join(' ')} ${counted(up, 'engine')} of ${all.length} up. ${waits}`;
     return { level: 'bad', text, short: `${down.length === 1 ? down[0]?.id : counted(down.length, 'engine')} down` };
   }
-  const text = `${up === all.length ? counted(up, 'engine') : `${up} of ${counted(all.length, 'engine')}`} up. ${waits}`;
   const { waiting = 0 } = queue.value ?? {};
+  const isWell = up > 0 && up === all.length && !hasTroubledWaits();
+  const well = isWell && waiting > 0 && gateway.value?.draining !== true ? 'All well: ' : '';
+  const text = `${up === all.length ? counted(up, 'engine') : `${up} of ${counted(all.length, 'engine')}`} up. ${well}${waits}`;
   const short = waiting > 0 ? `${count(waiting)} waiting` : '';
   if (gateway.value?.draining === true) return { level: 'warn', text: `The gateway is draining. ${text}`, short };
-  return { level: up === 0 ? 'bad' : up < all.length ? 'warn' : 'good', text, short: up === 0 ? 'No engine' : short };
+  return { level: up === 0 ? 'bad' : isWell ? 'good' : 'warn', text, short: up === 0 ? 'No engine' : short };
 }
 
 function downWords({ id, down_since: since, down_reason: reason, probe_in_seconds: probe }: EngineRow): string {
@@ -70,6 +72,12 @@ function clusterWords(): string {
   const { standing, silent = [] } = gateway.value?.cluster ?? {};
   if (standing === 'split') return 'The shared state is away: what other gateways do is missing here.';
   return silent.length > 0 ? `What ${silent.join(', ')} does is missing: no answer.` : '';
+}
+
+/** Calls wait for room while all is well; for an engine or another attempt when something is wrong. */
+function hasTroubledWaits(): boolean {
+  const causes = Object.entries(queue.value?.waiting_for ?? {});
+  return causes.some(([cause, calls]) => calls > 0 && !(cause in WAIT_MEANINGS));
 }
 
 function waitWords(): string {

@@ -14,7 +14,7 @@ export function Totals() {
         <Figure name="Waiting now" value={count(queue.value?.waiting ?? 0)} />
         <Figure name="Programs finished" value={count(completion.count)} />
         <Figure name="Completion time, p50" value={duration(completion.p50)} more={tail(completion.p99)} />
-        <Figure name="Queue time of a call, p50" value={duration(queued.p50)} more={tail(queued.p99)} />
+        <Figure name="Queue time, started calls, p50" value={duration(queued.p50)} more={tail(queued.p99)} />
         <Figure name="Prompt from cache" value={percent(sums.cached_share)} />
         <Figure name="Calls ended" value={count(queued.count)} />
       </dl>

@@ -92,9 +92,22 @@ export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = 
   window: 'the window',
   kv: 'KV cache',
   turn: 'calls ahead',
-  knee: 'the batch to shrink (knee)',
+  knee: 'a smaller batch',
   background: 'room that no other call needs',
 };
+
+/** What the causes of healthy engines mean. */
+export const WAIT_MEANINGS: Partial<typeof WAITED_FOR> = {
+  window: 'The engines run as many calls as their windows allow',
+  kv: 'KV cache is held for calls in flight and programs that are expected to return',
+  turn: 'An engine has room, but calls ahead go first',
+  knee: 'An engine has room, but one more call would slow its batch by more than it gains (the knee)',
+  background: 'Background calls start where no other call needs the room',
+};
+
+export const LEVEL_MEANING =
+  'Queue of its next call: 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';
+export const SERVICE_MEANING = 'Engine time of all its calls together';
 
 /** ` for the window`, or `: 5 for the window, 3 for KV cache`; the most frequent first. */
 export function causesWords(causes: Queue['waiting_for']): string {

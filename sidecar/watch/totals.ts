@@ -48,7 +48,7 @@ export class Totals implements Observer {
 
   /** Reads the state every five seconds from now on. */
   start(): void {
-    this.mark('started');
+    this.mark('the gateway started');
     this.#timer ??= setInterval(() => this.look(), READ_MS).unref();
   }
 

@@ -77,7 +77,7 @@ describe('the admin API', () => {
       range: '1d',
       step_seconds: 1440,
       queue_seconds: { count: expect.arrayContaining([1]) as number[] },
-      marks: [{ text: 'started' }],
+      marks: [{ text: 'the gateway started' }],
     });
     expect((await ask(`${url}/history?range=2h`)).json()).toMatchObject({ error: { param: 'range' } });
     expect((await ask(`${url}/`)).headers['location']).toBe('/ui');

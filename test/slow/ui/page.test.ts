@@ -141,7 +141,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.goBack();
     await page.getByText('No program matches.').waitFor();
     await page.getByRole('button', { name: 'Ended' }).click();
-    await page.locator('.programs tr', { hasText: 'announced' }).getByRole('link', { name: 'waits' }).waitFor();
+    await page.locator('.programs tr', { hasText: 'on request' }).getByRole('link', { name: 'waits' }).waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'waits' }).waitFor();
     expect(await axe(page)).toEqual([]);
