@@ -17,6 +17,10 @@ const LANES = [
   },
 ];
 
+/** A sign of life in between. */
+const ALIVE_MS = 15_000;
+const running = new Set();
+
 process.chdir(dirname(dirname(fileURLToPath(import.meta.url))));
 const chosen = process.argv.slice(2);
 const known = LANES.flatMap(Object.keys);
@@ -26,22 +30,30 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+const since = Date.now();
+const say = (text) => process.stderr.write(`maitred: ${text}\n`);
+
 /** Whether the check found nothing. */
 async function check(name, [script, ...args]) {
-  const since = Date.now();
+  const begun = Date.now();
+  running.add(name);
   const child = spawn(process.execPath, [`node_modules/${script}`, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
   const [status] = await once(child, 'close');
+  running.delete(name);
   process.stderr.write(output);
-  process.stderr.write(
-    `maitred: ${name} ${status === 0 ? 'passed' : 'failed'} (${Math.round((Date.now() - since) / 1000)} s)\n`,
-  );
+  say(`${name} ${status === 0 ? 'passed' : 'failed'} (${Math.round((Date.now() - begun) / 1000)} s)`);
   return status === 0;
 }
 
-process.stderr.write(
-  'maitred: lints and checks types, then tests, a line for each file; all of it takes some minutes\n',
+if (chosen.length === 0)
+  say(
+    'npm test takes about four minutes on two idle cores: first lint and types (one), then tests, a line for each file',
+  );
+const alive = setInterval(
+  () => say(`after ${Math.round((Date.now() - since) / 1000)} s: running ${[...running].join(' and ')}`),
+  ALIVE_MS,
 );
 const results = await Promise.all(
   LANES.map(async (lane) => {
@@ -51,4 +63,5 @@ const results = await Promise.all(
     return ok;
   }),
 );
+clearInterval(alive);
 process.exitCode = results.every(Boolean) ? 0 : 1;

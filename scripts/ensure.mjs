@@ -7,8 +7,9 @@
  * Development packages may be missing (`npm ci --omit=dev`) as long as there is nothing to build. Build:
  * `dist/.sources` holds the hash of the sources that `dist` was built from, written last; `dist/.page` that of the page.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,6 +42,22 @@ function fail(text) {
   process.exit(1);
 }
 
+const ALIVE_MS = 15_000;
+
+/** Runs a step, and gives signs of life as long as it takes: a loaded machine needs minutes for half a minute's work. */
+async function run(what, command, args, options = {}) {
+  say(what);
+  const since = Date.now();
+  const alive = setInterval(() => say(`still ${what}, ${Math.round((Date.now() - since) / 1000)} s`), ALIVE_MS);
+  const child = spawn(command, args, { stdio: ['ignore', process.stderr, process.stderr], ...options });
+  const status = await once(child, 'close').then(
+    ([code]) => code,
+    () => 1,
+  );
+  clearInterval(alive);
+  return status === 0;
+}
+
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   const enough = major > NODE_MIN[0] || (major === NODE_MIN[0] && minor >= NODE_MIN[1]);
@@ -71,19 +88,15 @@ function isInstalled(needsDevelopment) {
   return Object.keys(present).every((path) => path in wanted || present[path].extraneous);
 }
 
-function install() {
-  say('installing packages (npm ci)');
+async function install() {
   const args = ['ci', '--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   // Under npm this is the npm that runs us; it need not be in the PATH.
   const script = process.env.npm_execpath;
   const viaNode = script !== undefined && basename(script).startsWith('npm');
   const [command, prefix] = viaNode ? [process.execPath, [script]] : ['npm', []];
-  const options = {
-    stdio: ['ignore', process.stderr, process.stderr],
-    shell: !viaNode && process.platform === 'win32',
-  };
-  const { status } = spawnSync(command, [...prefix, ...args], options);
-  if (status !== 0) fail('could not install the packages (see above)');
+  const options = { shell: !viaNode && process.platform === 'win32' };
+  const ok = await run('installing packages (npm ci)', command, [...prefix, ...args], options);
+  if (!ok) fail('could not install the packages (see above)');
 }
 
 function* filesUnder(folder) {
@@ -118,15 +131,13 @@ const hasStamp = (stamp, hash) => existsSync(stamp) && readFileSync(stamp, 'utf8
 const isBuilt = (sources, hash) => hasStamp(STAMP, hash) && sources.every((source) => existsSync(outputOf(source)));
 const isPageBuilt = (page, hash) => page.length === 0 || (hasStamp(PAGE_STAMP, hash) && existsSync(PAGE_OUTPUT));
 
-function build(sources, hash) {
-  say('building (tsc -b)');
+async function build(sources, hash) {
   rmSync(STAMP, { force: true });
   pruneOutputs(sources);
   // The compiler trusts its own record of outputs, so it must be forced when some are gone.
   const force = sources.every((source) => existsSync(outputOf(source))) ? [] : ['--force'];
   const args = ['node_modules/typescript/bin/tsc', '-b', 'cli', ...force];
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', process.stderr, process.stderr] });
-  if (status !== 0) fail('the build failed (see above)');
+  if (!(await run('building (tsc -b)', process.execPath, args))) fail('the build failed (see above)');
   // npm makes a package's binary executable once, and the compiler writes new files without that bit.
   if (existsSync(BINARY)) chmodSync(BINARY, 0o755);
   mkdirSync(dirname(STAMP), { recursive: true });
@@ -134,12 +145,11 @@ function build(sources, hash) {
 }
 
 /** Its types are checked by `npm test`, not here, because this is on the way to the first `npm start`. */
-function buildPage(hash) {
-  say('building the page (vite)');
+async function buildPage(hash) {
   rmSync(PAGE_STAMP, { force: true });
   const args = ['node_modules/vite/bin/vite.js', 'build', '--config', join(PAGE, 'vite.config.ts')];
-  const { status } = spawnSync(process.execPath, args, { stdio: ['ignore', process.stderr, process.stderr] });
-  if (status !== 0) fail('the build of the page failed (see above)');
+  if (!(await run('building the page (vite)', process.execPath, args)))
+    fail('the build of the page failed (see above)');
   writeFileSync(PAGE_STAMP, hash);
 }
 
@@ -149,6 +159,6 @@ const sources = listSources();
 const page = listPage();
 const [hash, pageHash] = [hashOf([...SETTINGS, ...sources]), hashOf(['package-lock.json', ...page])];
 const [built, pageBuilt] = [isBuilt(sources, hash), isPageBuilt(page, pageHash)];
-if (!isInstalled(!built || !pageBuilt)) install();
-if (!built) build(sources, hash);
-if (!pageBuilt) buildPage(pageHash);
+if (!isInstalled(!built || !pageBuilt)) await install();
+if (!built) await build(sources, hash);
+if (!pageBuilt) await buildPage(pageHash);

@@ -141,19 +141,6 @@ describe('an engine that fails after the first byte', () => {
     expect((await chat(url, { stream: true })).text).toBe(TEXT_EVENT + DONE_EVENT);
     await expect.poll(() => logs.find((line) => line['msg'] === 'call')?.['outcome']).toBe('completed');
   });
-
-  it('is not silent while it sends slowly', async () => {
-    const engine = await fakeEngine(async (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      for (let i = 0; i < 8; i++) {
-        response.write(TEXT_EVENT);
-        await new Promise((resolve) => setTimeout(resolve, 40));
-      }
-      response.end(DONE_EVENT);
-    });
-    const { url } = await world([engine], { timeouts: { idleMs: 150 } });
-    expect((await chat(url, { stream: true })).text).toContain('[DONE]');
-  });
 });
 
 describe('a client whose call every engine fails', () => {
