@@ -43,7 +43,13 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
   const demo = await demoOf(config, (err) => log.error({ err }, 'the demo fleet failed'));
-  const shadow = config.shadow.enabled ? new ShadowThread(config, log) : undefined;
+  const shadow = config.shadow.enabled
+    ? new ShadowThread(
+        config,
+        log,
+        embedded.configs.map(({ id = '' }) => id),
+      )
+    : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {
     const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });

@@ -43,7 +43,7 @@ export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
 export type { ClusterOptions } from './virtual/options.js';
 export { described, misidentified, noisyService, unjoined, unlike, untimed } from './virtual/lenses.js';
-export type { EngineResult, WorldOptions, WorldResult } from './virtual/options.js';
+export type { EngineResult, Lens, WorldOptions, WorldResult } from './virtual/options.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';
 export { runWorld } from './virtual/world.js';

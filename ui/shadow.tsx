@@ -9,14 +9,16 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
   capacity_unknown: 'the KV cache of an engine is not known; set engines[].capacityTokens',
   cache_unknown: 'the engines do not report the prompt tokens that they found in their caches',
   engines_differ: 'the engines differ in models or size',
-  few_programs: 'too few programs began in that time',
+  few_programs: 'too few programs began in that time; wait until 20 have ended',
   unanswered: 'too many calls ended without an answer',
-  not_fitted: 'too few calls for a model of the engines',
+  not_fitted: 'too few calls for a model of the engines; wait for more',
   too_slow: 'the simulation takes too long',
   refused: 'simulated calls are refused',
-  unfinished: 'too many programs have not ended',
-  model_differs: 'simulated programs take a different time than real ones',
-  beyond_seen: 'pass-through would run more calls at a time than were seen, so their speed is not known',
+  unfinished: 'too many programs have not ended; wait until they have',
+  model_differs:
+    'the same programs under the same policy took another time in the simulator than here; on a busy machine, try again when it is quiet',
+  beyond_seen:
+    'pass-through would run more calls at a time than were seen, so their speed is not known; wait for a busier time',
 };
 
 /** An estimate of what `pass-through` would have made of the latest programs. */
@@ -42,7 +44,8 @@ function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
         </p>
       ))}
       <p class="quiet">
-        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulator fitted to these engines.
+        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulator fitted to these engines. All reasons why
+        there may be no figure are in docs/INSPECT.md, “Does it help?”.
       </p>
     </>
   );

@@ -7,13 +7,18 @@ import {
   fitTraffic,
   makeSteps,
   runWorld,
+  type Lens,
   type Preset,
   type TrafficFit,
 } from '../../sim/index.js';
-import type { PolicyName, SchedulerConfig } from '../../src/index.js';
+import type { Event, Family, PolicyName, SchedulerConfig } from '../../src/index.js';
 import { poolsOf, programsOf, servedOf, type Pool, type PoolPrograms, type Seen } from './pool.js';
 
-export type ShadowSettings = SchedulerConfig & { readonly balancer: BalancerOptions };
+export type ShadowSettings = SchedulerConfig & {
+  readonly balancer: BalancerOptions;
+  /** Ids of the engines that are the simulator's own. */
+  readonly embedded?: readonly string[];
+};
 
 type PoolAnswer = ShadowAnswer['pools'][number];
 type Verdict = Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'>;
@@ -55,7 +60,7 @@ function verdict(scene: Scene): Verdict {
   const no = (doubt: PoolAnswer['doubt'], replay: PoolAnswer['replay'] = null) => ({ doubt, replay, gain: null });
   const doubt = doubtOf(scene);
   if (doubt !== null) return no(doubt);
-  const fit = fitTraffic(baseOf(pool), servedOf(pool), pool.nowMs);
+  const fit = isKnown(scene) ? { preset: baseOf(pool), outsideMs: 0, callsMax: Infinity } : fitTraffic(baseOf(pool), servedOf(pool), pool.nowMs); // prettier-ignore
   if (fit === undefined) return no('not_fitted');
   const now = simulate(scene, settings.policy.name, fit);
   if (typeof now === 'string') return no(now);
@@ -92,6 +97,10 @@ function doubtOf({ pool, counted, settings }: Scene): PoolAnswer['doubt'] {
   if (ended.length - answers.length > UNANSWERED_SHARE_MAX * ended.length) return 'unanswered';
   return answers.some(({ cachedTokens }) => cachedTokens !== undefined) ? null : 'cache_unknown';
 }
+
+/** Whether all engines are the simulator's own: then there is nothing to fit. */
+const isKnown = ({ pool, settings }: Scene): boolean =>
+  pool.engines.every(({ engine }) => settings.embedded?.includes(engine) === true);
 
 /** The sizes of the engines; only their times are fitted. */
 function baseOf({ engines }: Pool): Preset {
@@ -137,6 +146,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
       programEnded: () => undefined,
     },
     alone: false,
+    lens: withFamilies(scene),
     shouldStop,
   });
   if (!complete) return 'too_slow';
@@ -144,6 +154,24 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
   const total = (name: 'generatedTokens' | 'steps') => engines.reduce((sum, engine) => sum + engine[name], 0);
   // Each call in a step gets a token of it.
   return { msOf: (id) => programMs.get(id) ?? NaN, calls: total('generatedTokens') / total('steps') };
+}
+
+/** Families as the gateway saw them: the simulator would take all programs that found a common prefix cached for one. */
+function withFamilies({ pool, programs }: Scene): Lens {
+  const keyOf = (program: string, thread: string) => `${program} ${thread}`;
+  const seen = new Map<string, Family | undefined>();
+  for (const { arrival } of [...pool.ended, ...pool.open]) {
+    const key = keyOf(arrival.program, arrival.thread);
+    if (!seen.has(key)) seen.set(key, arrival.family);
+  }
+  // `LoggedPrograms` adds the place in the log to the id.
+  const ids = programs.map(({ id }) => id.slice(0, id.lastIndexOf('@')));
+  return (event) => {
+    if (event.type !== 'callArrived') return event;
+    // The world counts its programs: p0, p1 and so on.
+    const id = ids[Number(event.program.slice(1))] ?? '';
+    return { ...event, family: seen.get(keyOf(id, event.thread)) } as Event;
+  };
 }
 
 /** The simulator's engines do not tell their limits, so those that are known are set. */

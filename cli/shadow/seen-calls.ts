@@ -73,10 +73,19 @@ export class SeenCalls {
     }
   }
 
-  #arrived({ type, call, program, tenant, thread, model, promptTokens }: CallArrived, now: number): void {
+  #arrived({ type, call, program, tenant, thread, model, promptTokens, family }: CallArrived, now: number): void {
     const first = this.#programs.get(program) ?? call;
     this.#programs.set(program, first);
-    const arrival = { type, call, program: programId(first), tenant, thread, model, promptTokens };
+    const arrival = {
+      type,
+      call,
+      program: programId(first),
+      tenant,
+      thread,
+      model,
+      promptTokens,
+      ...(family && { family }),
+    };
     this.#open.set(call, { arrival, arrivedMs: now, engine: undefined, dispatchedMs: NaN, firstTokenMs: NaN, endedMs: NaN, usage: undefined }); // prettier-ignore
   }
 

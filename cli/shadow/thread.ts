@@ -33,6 +33,7 @@ export class ShadowThread implements Shadow {
   constructor(
     config: Config,
     private readonly log: Logger,
+    private readonly embedded: readonly string[],
   ) {
     this.#config = config;
     const nowMs = performance.now();
@@ -73,7 +74,11 @@ export class ShadowThread implements Shadow {
     if (this.#isWaiting || nowMs < this.#estimateAtMs) return;
     const scene =
       ended.length <= SEND_MAX
-        ? { open: this.#calls.open, engines: [...engines.values()], settings: settingsOf(this.#config) }
+        ? {
+            open: this.#calls.open,
+            engines: [...engines.values()],
+            settings: { ...settingsOf(this.#config), embedded: this.embedded },
+          }
         : undefined;
     const message: ToShadow = { ended: ended.splice(0, SEND_MAX), sinceMs, nowMs, scene };
     this.#isWaiting = true;

@@ -61,6 +61,41 @@ describe('the estimate of the gain', () => {
     expect(estimateOf(few.steps)).toMatchObject([none]);
   });
 
+  it('sees families as the gateway did, and not wherever engines found a common prefix cached', () => {
+    // Each program alone has its text, as far as the gateway can tell; the engines find the first 640 tokens cached.
+    const programs = new Set<string>();
+    const firsts = new Set<string>();
+    const cached = changed((event) => {
+      if (event.type === 'engineJoined') return { ...event, capacityTokens: tokens(40_000) };
+      if (event.type === 'callArrived' && !programs.has(event.program)) {
+        programs.add(event.program);
+        firsts.add(event.call);
+      }
+      if (event.type !== 'callFinished' || event.usage === undefined || !firsts.has(event.call)) return event;
+      return { ...event, usage: { ...event.usage, cachedTokens: tokens(640) } };
+    });
+    const [alone] = estimateOf(cached);
+    const shared = estimateOf(
+      cached.map((step) =>
+        step.event.type === 'callArrived'
+          ? { ...step, event: { ...step.event, family: { id: 1, tokens: tokens(640) } } }
+          : step,
+      ),
+    );
+    expect(alone?.replay?.simulated_seconds).toBeGreaterThan(shared[0]?.replay?.simulated_seconds ?? NaN);
+  });
+
+  it('knows engines that are the simulator’s own, however few calls at a time they ran', () => {
+    const four = settingsOf(4);
+    const { steps } = live(PROGRAMS, 'plas', four, PRESETS[DEFAULT_PRESET]);
+    const known = { ...four, embedded: seenOf(steps).engines.map(({ engine }) => engine) };
+    const [pool] = estimateOf(steps, {}, known);
+    expect(pool?.doubt).toBeNull();
+    expect(pool?.replay?.error).toBeLessThan(0.02);
+    // Other engines than they are known as: the error tells.
+    expect(estimateOf(live(PROGRAMS, 'plas', four).steps, {}, known)).toMatchObject([{ doubt: 'model_differs' }]);
+  });
+
   it('is withheld where its model could not be trusted, and says why', () => {
     const joined = (change: object) =>
       changed((event) => (event.type === 'engineJoined' ? { ...event, ...change } : event));

@@ -42,7 +42,7 @@ export function twoKinds(long: number, short: number): AgentProgram[] {
 }
 
 /** The steps of a gateway in virtual time, and the true time of each program by its index. */
-export function live(programs: readonly AgentProgram[], policy: PolicyName, settings = SETTINGS) {
+export function live(programs: readonly AgentProgram[], policy: PolicyName, settings = SETTINGS, preset = PRESET) {
   const steps: LogStep[] = [];
   const programMs = new Map<string, number>();
   runWorld({
@@ -50,7 +50,7 @@ export function live(programs: readonly AgentProgram[], policy: PolicyName, sett
     arrivals: { type: 'trace', speed: 1 },
     seed: 1,
     engines: 1,
-    engine: { preset: PRESET, blockSize: 16 },
+    engine: { preset, blockSize: 16 },
     scheduler: () => {
       const inner = makeSteps(policy, settings, makeBalancer(settings.balancer));
       return {
