@@ -44,8 +44,8 @@ function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
         </p>
       ))}
       <p class="quiet">
-        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulator fitted to these engines. All reasons why
-        there may be no figure are in docs/INSPECT.md, “Does it help?”.
+        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulation of these engines. All reasons why there
+        may be no figure are in docs/INSPECT.md, “Does it help?”.
       </p>
     </>
   );

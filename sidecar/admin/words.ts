@@ -183,7 +183,7 @@ const ELSEWHERE: Readonly<Record<ObstacleView['cause'], string>> = {
 };
 
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
-  const room = free < 0 ? `exceeded by ${tokens(-free)}` : `${tokens(free)} free`;
+  const room = free > 0 ? `${tokens(free)} free` : 'none free';
   const figures = { window: ` (${limit - free} of ${count(limit)})`, kv: ` (needs ${tokens(needs)}, ${room})` };
   return `${engine} ${ELSEWHERE[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''}`;
 }

@@ -18,6 +18,16 @@ describe('maitred why', () => {
     expect(JSON.parse(json.out)).toMatchObject({ program: { id: 'my task: 1' }, last_call: { engine: engine.id } });
   });
 
+  it('names what is down where no call waits because none is taken', async () => {
+    const { url } = await world([]);
+    expect((await run(['why', '--url', url])).out).toBe('No call waits; there is no engine.\n');
+    const engine = await fakeEngine();
+    const drained = await world([engine]);
+    await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain`, { method: 'POST' });
+    const { out } = await run(['why', '--url', drained.url]);
+    expect(out.replaceAll('\n', ' ')).toMatch(/^No call waits; no engine is up: \S+: \w.*\. $/);
+  });
+
   it('takes the token from a variable, and says what is wrong with it', async () => {
     const { url } = await world([await fakeEngine()], { admin: { token: 'a-long-admin-token' } });
     await chat(url, {}, { 'x-maitred-program': 'p' });

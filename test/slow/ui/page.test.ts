@@ -121,7 +121,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText(/^1 engine up\. 1 call waits for the window, the longest for /).waitFor();
+    await page.getByText(/^1 engine up\. All well: 1 call waits for the window, the longest for /).waitFor();
     await expect.poll(() => page.title()).toBe('1 waiting – maitred');
     await page.locator('tr.waiting', { hasText: 'the window' }).waitFor();
     await page.getByText('Its window is full.').waitFor();
