@@ -1,4 +1,12 @@
-import { breakEvenOf, gridLines, intervalText, isRising, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
+import {
+  breakEvenOf,
+  gridLines,
+  intervalText,
+  isRising,
+  type PlaceVerdict,
+  placeVerdict,
+  tailOf,
+} from '../../lab/index.js';
 import { figureGrid, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
 import { number, plain } from '../../text/index.js';
 import type { Load } from './read-load.js';
@@ -37,6 +45,9 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   return documents;
 }
 
+const A_SECOND =
+  'Programs a second: those completed, over the time until the last had ended, so below the rate in short runs.';
+
 /** The conclusion with a table, by the width, and the document. */
 function reportOf(
   loads: readonly Load[],
@@ -63,6 +74,7 @@ function reportOf(
   const notes = [
     ...warnings.values(),
     ...(whole.some(({ ab }) => ab !== null) ? [intervalText(runs, 'runs')] : []),
+    ...(first.options.arrivals.type === 'open' ? [A_SECOND] : []),
     'All figures: --json.',
   ];
   const text = (width: number) =>
@@ -99,9 +111,10 @@ function verdictOf({ place, report, options }: Load, { targets, ab, slo }: LoadD
 function figuresOf(target: LoadDocument['targets'][number] | undefined): string {
   if (target === undefined || target.completed === 0) return 'no program completed';
   const { program_seconds: program, ttft_seconds: first, failed } = target;
+  const [tail, firstTail] = [tailOf([program]), tailOf([first])];
   return [
-    `programs ${number(program.mean)} s on average, p99 ${number(program.p99)}`,
-    `first token p50 ${number(first.p50)} s, p99 ${number(first.p99)}`,
+    `programs ${number(program.mean)} s on average, ${tail} ${number(program[tail])}`,
+    `first token p50 ${number(first.p50)} s, ${firstTail} ${number(first[firstTail])}`,
     ...(failed > 0 ? [`${failed} failed`] : []),
   ].join('; ');
 }
@@ -116,21 +129,33 @@ function conclusionOf(
   if (document === undefined) return [];
   const rising = isRising(loads.map(({ value }) => value ?? 0));
   if (document.ab !== null) {
-    const served = verdicts.filter((_, at) => documents[at]?.targets.some(({ queue_grew }) => queue_grew !== true));
+    const served = verdicts.filter((_, at) => documents[at]?.targets.some(keepsUp));
     const names = document.targets.map(({ name }) => name);
     return [breakEvenOf(served, (choice) => names[choice] ?? '', rising ? loads.length : undefined).sentence];
   }
-  const isTold = loads[0]?.options.arrivals.type === 'open' || document.slo.length > 0;
-  if (!rising || !isTold) return [];
-  const from = documents.findIndex(
-    ({ targets: [target], slo }) =>
-      target?.queue_grew === true || target?.completed === 0 || slo.some(({ met }) => !met),
-  );
-  const last =
-    from === -1
-      ? 'all of these loads'
-      : from === 0
-        ? 'none of these loads'
-        : (verdicts[from - 1]?.place ?? '').replace(/^At |^With /, 'up to ');
-  return [`Sustained: ${last}.`];
+  const isOpen = loads[0]?.options.arrivals.type === 'open';
+  if (!rising || (!isOpen && document.slo.length === 0)) return [];
+  const from = documents.findIndex(({ targets, slo }) => !targets.every(keepsUp) || slo.some(({ met }) => !met));
+  const upTo = (at: number) => (verdicts.at(at)?.place ?? '').replace(/^At |^With /, 'up to ');
+  const last = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);
+  const [least = 0, most = 0] = [loads[0]?.value, loads.at(-1)?.value];
+  const isLower = from === 0 && document.targets.every(({ completed }) => completed > 0);
+  const range = from === -1 ? [most, most * BEYOND] : isLower ? [least / BEYOND, least] : [];
+  return [`Sustained: ${last}.${tryText(range, isOpen)}`];
+}
+
+/** Share of programs that may fail under a load that is sustained. */
+const FAILED_SHARE_MAX = 0.01;
+
+const keepsUp = ({ queue_grew, programs, completed, failed }: LoadDocument['targets'][number]): boolean =>
+  queue_grew !== true && completed > 0 && failed <= FAILED_SHARE_MAX * programs;
+
+/** How far beyond the loads that were tried to look on. */
+const BEYOND = 4;
+
+/** A range of loads, in words; '' if there is none. */
+function tryText(range: readonly number[], isOpen: boolean): string {
+  const round = (value: number) => (isOpen ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value)));
+  const [from = 0, to = 0] = range.map(round);
+  return from < to ? ` Try --${isOpen ? 'rate' : 'concurrency'} ${from}..${to}.` : '';
 }

@@ -5,13 +5,14 @@ import type { LoadDocument } from '../../loadtest/report/index.js';
 import { pairedRatio } from '../../lab/index.js';
 import { Written } from '../loadtest/report/made-up.js';
 
-const spread = (seconds: number) => ({ count: 40, mean: seconds, p50: seconds, p95: seconds, p99: seconds, max: seconds }); // prettier-ignore
+const spread = (seconds: number, count = 40) => ({ count, mean: seconds, p50: seconds, p95: seconds, p99: seconds, max: seconds }); // prettier-ignore
 
 interface Made {
   readonly seconds: readonly number[];
   readonly grew?: readonly boolean[];
   readonly met?: boolean;
   readonly completed?: number;
+  readonly programs?: number;
   readonly complete?: boolean;
 }
 
@@ -27,18 +28,19 @@ async function printed(...made: readonly Made[]) {
     report: { targets: urls, margin: 0.02, out, err: out },
   })) as unknown as [Load, ...Load[]];
   const play = async ({ value = 0 }: Load) => {
-    const { seconds, grew = [], met = true, completed = 40, complete = true } = made[value - 1]!;
+    const { seconds, grew = [], met = true, programs = 40, completed = programs, complete = true } = made[value - 1]!;
     if (seconds.length === 0) throw new Error('the target has gone');
     const [a = 0, b] = seconds;
     const targets = seconds.map((each, at) => ({
       ...{
         name: at === 0 ? 'A' : 'B',
         completed,
-        failed: 40 - completed,
+        programs,
+        failed: programs - completed,
         queue_grew: grew[at] ?? false,
         programs_per_second: 3,
       },
-      ...{ program_seconds: spread(each), ttft_seconds: spread(each), slowdown: spread(each), inter_token_seconds: spread(each) }, // prettier-ignore
+      ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), slowdown: spread(each), inter_token_seconds: spread(each) }, // prettier-ignore
       ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
       by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4) } },
     }));
@@ -61,16 +63,32 @@ describe('a sweep of one target', () => {
     expect(lines.slice(0, 7)).toEqual([
       'chat, seed 1',
       '',
-      'At 1 a second: programs 2 s on average, p99 2; first token p50 2 s, p99 2.',
-      'At 2 a second: programs 3 s on average, p99 3; first token p50 3 s, p99 3.',
-      'At 3 a second: programs 10 s on average, p99 10; first token p50 10 s, p99 10. Missed: program_seconds.p99 < 9.',
+      'At 1 a second: programs 2 s on average, max 2; first token p50 2 s, max 2.',
+      'At 2 a second: programs 3 s on average, max 3; first token p50 3 s, max 3.',
+      'At 3 a second: programs 10 s on average, max 10; first token p50 10 s, max 10. Missed: program_seconds.p99 < 9.',
       'At 4 a second: overloaded, 1.5 programs a second ended.',
       'Sustained: up to 2 a second.',
     ]);
     expect(lines.filter((line) => line.startsWith('Warning'))).toHaveLength(1);
-    expect((await printed({ seconds: [2] }, { seconds: [3] })).lines).toContain('Sustained: all of these loads.');
+    expect((await printed({ seconds: [2] }, { seconds: [3] })).lines).toContain(
+      'Sustained: all up to 2 a second. Try --rate 2..8.',
+    );
     expect((await printed({ seconds: [2] }, { seconds: [3], completed: 0 })).lines).toContain('Sustained: up to 1 a second.'); // prettier-ignore
-    expect((await printed({ seconds: [2], met: false }, { seconds: [3] })).lines).toContain('Sustained: none of these loads.'); // prettier-ignore
+    expect((await printed({ seconds: [2], met: false }, { seconds: [3] })).lines).toContain('Sustained: none of these loads. Try --rate 0.25..1.'); // prettier-ignore
+    expect((await printed({ seconds: [2], completed: 0 }, { seconds: [3] })).lines).toContain('Sustained: none of these loads.'); // prettier-ignore
+  });
+
+  it('counts a load as sustained while at most 1 % of its programs fail', async () => {
+    const withFailed = async (completed: number) => (await printed({ seconds: [2] }, { seconds: [3], programs: 200, completed })).lines; // prettier-ignore
+    expect(await withFailed(198)).toContain('Sustained: all up to 2 a second. Try --rate 2..8.');
+    expect(await withFailed(197)).toContain('Sustained: up to 1 a second.');
+  });
+
+  it('names the same statistics as its table, and says what its rates are over', async () => {
+    const { lines } = await printed({ seconds: [2], programs: 100 }, { seconds: [3], programs: 100 });
+    expect(lines).toContain('At 1 a second: programs 2 s on average, p99 2; first token p50 2 s, p99 2.');
+    expect(lines.join('\n')).not.toContain('max');
+    expect(lines.filter((line) => line.startsWith('Programs a second: '))).toHaveLength(1);
   });
 
   it('ends with the load that was stopped, which has no verdict', async () => {
