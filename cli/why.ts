@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { EngineList } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
@@ -25,7 +26,7 @@ export function addWhyCommand(program: Command): void {
       const query = tenant === undefined ? '' : `tenant=${encodeURIComponent(tenant)}`;
       const client = adminClient(why, flags);
       const program = id ?? (await longestWaiting(client, query));
-      const body = program === undefined ? { text: 'No call waits.' } : await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`); // prettier-ignore
+      const body = program === undefined ? { text: `No call waits${await noEngine(client)}.` } : await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`); // prettier-ignore
       const { text = '' } = body as { text?: string };
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${paragraphs(plain(text))}\n`);
     });
@@ -36,6 +37,14 @@ async function longestWaiting(client: AdminClient, query: string): Promise<strin
   const answer = await client.json(`/programs?sort=-current_wait_seconds&limit=1&${query}`);
   const { programs } = answer as { programs: readonly { key: string; current_wait_cause: string | null }[] };
   return programs.find(({ current_wait_cause: cause }) => cause !== null)?.key;
+}
+
+/** `; no engine is up: gpu-1: connection refused`; empty: one is up. */
+async function noEngine(client: AdminClient): Promise<string> {
+  const { engines } = (await client.json('/engines')) as Pick<EngineList, 'engines'>;
+  if (engines.some(({ state }) => state === 'up' || state === 'probation')) return '';
+  const causes = engines.map(({ id, state, down_reason: reason }) => `${id}: ${reason ?? state}`);
+  return causes.length === 0 ? '; there is no engine' : `; no engine is up: ${causes.join('; ')}`;
 }
 
 /** Lines of at most `COLUMNS` columns. */

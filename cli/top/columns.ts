@@ -1,5 +1,5 @@
 import { fitted, widthOf } from '../text.js';
-import { countText, shareText, timeText } from './figures.js';
+import { causeText, countText, shareText, timeText } from './figures.js';
 import type { ProgramRow } from './snapshot.js';
 
 interface Column {
@@ -19,7 +19,13 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
   { ...time('WAITS', 4, 'current_wait_seconds'), text: (row) => (row.current_wait_seconds > 0 ? timeText(row.current_wait_seconds) : '-') }, // prettier-ignore
-  { title: 'FOR', width: 9, rank: 4, align: 'left', text: ({ current_wait_cause: cause }) => cause ?? '' },
+  {
+    title: 'FOR',
+    width: 9,
+    rank: 4,
+    align: 'left',
+    text: ({ current_wait_cause: cause }) => causeText(cause ?? ''),
+  },
   { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
   time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 3, 'attained_service_seconds'),

@@ -30,3 +30,6 @@ const UNITS: readonly [unit: string, scale: number][] = [
   ['k', 1e3],
 ];
 const two = (value: number): string => String(value).padStart(2, '0');
+
+/** A cause of waiting as the page names it. */
+export const causeText = (cause: string): string => (cause === 'kv' ? 'KV cache' : cause.replace('_', ' '));

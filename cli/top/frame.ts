@@ -1,6 +1,6 @@
 import { fitted, widthOf } from '../text.js';
 import { tableLines } from './columns.js';
-import { counted, countText, timeText } from './figures.js';
+import { causeText, counted, countText, timeText } from './figures.js';
 import type { Snapshot } from './snapshot.js';
 
 /** All that a frame shows. */
@@ -30,7 +30,7 @@ function headOf(url: string, { gateway, engines, queue, programs, offset, total 
   const causes = Object.entries(queue.waiting_for)
     .filter(([, calls]) => calls > 0)
     .sort(([, a], [, b]) => b - a)
-    .map(([cause, calls]) => `${cause} ${countText(calls)}`);
+    .map(([cause, calls]) => `${causeText(cause)} ${countText(calls)}`);
   const { draining, demo_programs: demo, policy, batches } = gateway;
   const silent = gateway.cluster?.silent ?? [];
   return [
@@ -38,12 +38,12 @@ function headOf(url: string, { gateway, engines, queue, programs, offset, total 
     ...(draining ? ['DRAINING'] : []),
     ...engines.flatMap(({ id, state, down_reason: reason }) => (reason === null || state === 'draining' ? [] : [`DOWN ${id}: ${fitted(reason, Math.min(DOWN_WIDTH, widthOf(reason)))}`])), // prettier-ignore
     counted(total, 'program'),
-    ...(programs.length < total ? [`shown ${offset + 1} to ${offset + programs.length}`] : []),
     ...(silent.length > 0 ? [`SILENT ${silent.join(', ')}`] : []),
     `${countText(running)} running`,
-    `${countText(queue.waiting)} waiting${causes.length === 0 ? '' : `: ${causes.join(', ')}`}`,
-    ...(queue.waiting > 0 ? [`oldest ${timeText(queue.longest_wait_seconds)}`] : []),
-    `${up} of ${counted(engines.length, 'engine')} up`,
+    `${countText(queue.waiting)} waiting${queue.waiting > 0 ? `, oldest ${timeText(queue.longest_wait_seconds)}` : ''}`,
+    `engines ${up}/${engines.length}`,
+    ...(causes.length > 0 ? [`for ${causes.join(', ')}`] : []),
+    ...(programs.length < total ? [`shown ${offset + 1} to ${offset + programs.length}`] : []),
     ...batches.map(batchText),
     ...(demo ? [`demo: ${demo.ended} of ${demo.total} ended`] : []),
     `policy ${policy}`,

@@ -8,7 +8,7 @@ import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from 
 import { callInWords, lastCallInWords } from './words.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'batches' | 'cluster' | 'driver' | 'identifier' | 'known' | 'peers'>;
+type Parts = Pick<Context, 'batches' | 'config' | 'cluster' | 'driver' | 'identifier' | 'known' | 'peers'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
@@ -51,6 +51,7 @@ function explanation(context: Parts, row: ProgramView | undefined, calls: Explan
   const { views } = context.driver;
   const rules = {
     policy: views.policyName,
+    order: context.config.policy.order,
     levels: context.driver.queue().byLevel.length,
     balancer: views.balancerName,
   };

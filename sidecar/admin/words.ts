@@ -1,4 +1,4 @@
-import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView } from '../../src/index.js';
+import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView, SchedulerConfig } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 
 /** The scheduler's views in words for operators. */
@@ -28,7 +28,7 @@ export interface Setting {
   readonly forecast: ForecastView | undefined;
 }
 
-/** Why the call waits, or why it runs where it runs: the answer in the first line, details in the second. */
+/** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
 export function callInWords(id: string, view: CallView, { balancer, now, forecast }: Setting): string {
   const { program, thread, level, serviceMs, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
@@ -37,19 +37,22 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
     return [`${call} runs: ${dispatchInWords(dispatch, balancer)}`, ...forecastInWords(forecast)].join('\n');
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
+  const [answer, ...more] = [obstacleInWords(nearest, now)].flat();
   const details = [
+    ...more,
     ...elsewhereInWords(others),
     ...shareInWords(waiting),
     `It stands at level ${level} (0 goes first): its program had received ${span(serviceMs)} of engine time when it arrived.`,
     ...forecastInWords(forecast),
     ...prospects(view, now),
   ];
-  return `${call} has waited ${span(waitingMs)}. ${obstacleInWords(nearest, now)} ${aheadInWords(nearest)}\n${details.join(' ')}`;
+  return [`${call} has waited ${span(waitingMs)}. ${answer} ${aheadInWords(nearest)}`, ...details].join('\n');
 }
 
-/** The policy and its number of levels, and the balancer. */
+/** The policy, its order and its number of levels, and the balancer. */
 interface Rules {
   readonly policy: string;
+  readonly order: SchedulerConfig['policy']['order'];
   readonly levels: number;
   readonly balancer: string;
 }
@@ -67,7 +70,7 @@ export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, ru
     ...onHostInWords(row),
     ...forecastInWords(forecast),
   ];
-  return [`Program ${named(labelOf(id))} has ${now} active. ${ran}`, details.join(' ')].join('\n').trim();
+  return [`Program ${named(labelOf(id))} has ${now} active. ${ran}`, ...details].join('\n');
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */
@@ -79,11 +82,17 @@ function onHostInWords({ home, onHostTokens }: ProgramView): string[] {
 }
 
 /** Nothing where all calls share one level. */
-function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, levels }: Rules): string[] {
+function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, order, levels }: Rules): string[] {
   if (levels === 1) return [];
+  const next = `Its next call would enter level ${level} of 0 to ${levels - 1} (0 goes first)`;
+  if (policy !== 'plas') return [`${next}.`];
   const foreseen = forecast?.used === true ? ' and by its forecast' : '';
-  const why = policy === 'plas' ? `, because it has received ${span(serviceMs)} of engine time${foreseen}` : '';
-  return [`Its next call would enter level ${level} of 0 to ${levels - 1} (0 goes first)${why}.`];
+  const had = `${span(serviceMs)} of engine time${foreseen}`;
+  if (order === 'attained') return [`${next}, because it has received ${had}.`];
+  return [
+    `${next}, by what programs that have received ${had} are expected to need still.`,
+    'That is learnt as programs end, so its level may change without service.',
+  ];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */
@@ -113,7 +122,7 @@ function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): stri
 function obstacleInWords(
   { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
   now: number,
-): string {
+): string | readonly string[] {
   const at = engine ?? 'An engine';
   const left = untilMs === undefined ? undefined : span(untilMs - now);
   switch (cause) {
@@ -132,13 +141,22 @@ function obstacleInWords(
     case 'window':
       return `It waits for the window of ${at}: ${count(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
-      return `It waits for KV cache: the window of ${at} has room, but the call needs ${tokens(needs)}, and the gate of ${tokens(limit)} ${free < 0 ? `is exceeded by ${tokens(-free)}` : `has ${tokens(free)} free`}. The rest is held for calls in flight and for programs that are expected to return.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return [
+        `It waits for KV cache of ${at}: it needs ${tokens(needs)}, and ${free > 0 ? `${tokens(free)} are` : 'nothing is'} free.`,
+        `Calls in flight and programs that are expected to return hold ${tokens(limit - free)} of a gate of ${tokens(limit)}.`,
+        ...(left === undefined ? [] : [`Idle contexts may make way for it in ${left}.`]),
+      ];
     case 'turn':
       return behind === undefined
         ? `It waits for its turn at ${at}.`
         : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} is ahead and is held.`;
     case 'knee':
-      return `It is held: ${at} has room, but its batch is past the knee, so one more call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
+      return [
+        `It is held: ${at} has room, but its batch is past the knee, so one more call would slow down those in flight by more than it gains.`,
+        ...(left === undefined
+          ? []
+          : [`Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`]),
+      ];
     case 'background':
       return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }

@@ -90,16 +90,16 @@ describe('a frame', () => {
   it('tells the gateway in one line, as far as there is room', async () => {
     const snapshot = await snapshotOf([program('a'), program('b')], 345);
     const [wide = ''] = frame({ ...SCENE, snapshot }, 200);
-    expect(wide.trimEnd()).toBe('gateway:8080  345 programs  shown 11 to 12  4 running  26 waiting: kv 21, window 4, no_engine 1  oldest 2.0s  1 of 2 engines up  demo: 14 of 80 ended  policy plas'); // prettier-ignore
-    const [narrow = ''] = frame({ ...SCENE, snapshot }, 60);
-    expect(narrow.trimEnd()).toBe('gateway:8080  345 programs  shown 11 to 12  4 running');
+    expect(wide.trimEnd()).toBe('gateway:8080  345 programs  4 running  26 waiting, oldest 2.0s  engines 1/2  for KV cache 21, window 4, no engine 1  shown 11 to 12  demo: 14 of 80 ended  policy plas'); // prettier-ignore
+    const [narrow = ''] = frame({ ...SCENE, snapshot }, 80);
+    expect(narrow.trimEnd()).toBe('gateway:8080  345 programs  4 running  26 waiting, oldest 2.0s  engines 1/2');
   });
 
   it('shows one row for each program, with its tenant if there are several', async () => {
     const waits = { state: 'running', current_wait_seconds: 2, current_wait_cause: 'kv', idle_seconds: 9 };
     const [, titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', waits)]) }, 80);
     expect(titles).toMatch(/^PROGRAM +STATE +WAITS FOR /);
-    expect(row).toMatch(/^p +run\+wait +2\.0s +kv .* - *$/);
+    expect(row).toMatch(/^p +run\+wait +2\.0s +KV cache .* - *$/);
     expect(titles).not.toContain('TENANT');
     const other = { ...program('p'), tenant: 'acme' };
     expect(frame({ ...SCENE, snapshot: await snapshotOf([other]) }, 200)[1]).toContain('TENANT');

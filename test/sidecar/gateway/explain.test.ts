@@ -73,7 +73,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(told.calls[0]!.call);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 .* After another .* it goes first, and idle contexts are evicted for it/,
+      /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*After another .* it goes first, and idle contexts are evicted for it/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();
@@ -102,7 +102,7 @@ describe('a program', () => {
     expect(idle).toMatchObject({ calls: [], last_call: { engine: engine.id, reason: 'queued', placement: 'spread' } });
     expect(idle.text).toContain(idle.last_call.call);
     expect(idle.text).toMatch(
-      /would enter level 0 of 0 to \d+ \(0 goes first\), because it has received .* of engine time/,
+      /would enter level 0 of 0 to \d+ \(0 goes first\), by what programs that have received .* of engine time .*\n.* without service/,
     );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });
