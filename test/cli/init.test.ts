@@ -96,7 +96,7 @@ describe('maitred init', () => {
       if (String(text).startsWith('Base URLs')) setImmediate(() => stdin.write(`${answers.shift()}\n`));
       return true;
     });
-    onTestFinished(() => vi.restoreAllMocks());
+    onTestFinished(() => void vi.restoreAllMocks());
     const taken = await askEngines((urls) => Promise.all(urls.map((each) => probe({ url: each, kind: 'auto' }))));
     expect(taken).toMatchObject([{ kind: 'vllm' }]);
     expect(told.match(/is a maitred gateway, not an engine/g)).toHaveLength(2);
