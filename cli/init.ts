@@ -60,7 +60,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   const isTold = flags.engine !== undefined || flags.embedded !== undefined;
   const canAsk = process.stdin.isTTY && process.stderr.isTTY;
   if (!isTold && !canAsk) command.error('name the engines with --engine, or try it out with --embedded 2');
-  const plan = await planOf(isTold ? flags : { ...flags, engine: await askEngines() });
+  const plan = isTold ? await planOf(flags) : await askEngines((engine) => planOf({ ...flags, engine }));
   const made = make(plan);
   const text = documentOf(made.values, headOf(out, version));
   if (isFile) write(command, out, text, force);
@@ -80,7 +80,7 @@ function nextSteps(file: string, afterCheck: boolean): string {
   return afterCheck ? `Next: ${OWN_NAME} doctor --config ${file}\nThen: ${serve}\n` : `Next: ${serve}\n`;
 }
 
-/** Asks each engine for its kind. */
+/** Asks each engine for its kind. @throws ConfigError for what is no engine */
 async function planOf(flags: InitFlags): Promise<Plan> {
   const { role, port, adminToken, engine: urls = [], tenant: tenants = [] } = flags;
   const embedded = flags.embedded ?? (urls.length === 0 ? EMBEDDED : 0);

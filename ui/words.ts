@@ -96,7 +96,7 @@ export const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = 
   background: 'room that no other call needs',
 };
 
-/** Meanings of the causes that have calls wait for healthy engines. */
+/** Meanings of the causes of healthy engines. */
 export const WAIT_MEANINGS: Partial<typeof WAITED_FOR> = {
   window: 'The engines run as many calls as their windows allow',
   kv: 'KV cache is held for calls in flight and programs that are expected to return',

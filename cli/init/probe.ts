@@ -1,5 +1,5 @@
-import type { EngineConfig } from '../../sidecar/config/index.js';
-import { examine } from '../../sidecar/engines/examine.js';
+import { ConfigError, type EngineConfig } from '../../sidecar/config/index.js';
+import { examine, NotAnEngine } from '../../sidecar/engines/examine.js';
 import { reasonOf } from '../../sidecar/errors.js';
 
 const TIMEOUT_MS = 3000;
@@ -9,7 +9,7 @@ type Probed =
   | { readonly kind: Exclude<EngineConfig['kind'], 'auto'>; readonly models: readonly string[]; readonly capacityTokens: number | undefined } // prettier-ignore
   | { readonly reason: string };
 
-/** Asks an engine for its kind, its models and its KV capacity. Never throws. */
+/** Asks an engine for its kind, its models and its KV capacity. @throws ConfigError if it is a gateway */
 export async function probe(engine: EngineConfig): Promise<Probed> {
   try {
     const { adapter, models, load } = await examine(engine, {
@@ -19,6 +19,7 @@ export async function probe(engine: EngineConfig): Promise<Probed> {
     });
     return { kind: adapter.kind, models: [...(models?.keys() ?? [])], capacityTokens: load.capacityTokens };
   } catch (error) {
+    if (error instanceof NotAnEngine) throw new ConfigError([{ path: '', message: error.message }]);
     return { reason: reasonOf(error) };
   }
 }

@@ -1,4 +1,4 @@
-import { gridLines, hasFewWaits, intervalText } from '../../lab/index.js';
+import { gridLines, hasFewWaits, intervalText, tailOf } from '../../lab/index.js';
 import type { PolicyName } from '../../src/index.js';
 import { counted, integer, number } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
@@ -41,9 +41,12 @@ export function summaryOf(document: Summarized, width: number): string {
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
 
-function outcomeOf({ program_seconds: { mean, p99 }, slowdown }: TargetReport): string[] {
+function outcomeOf({ program_seconds: program, slowdown }: TargetReport): string[] {
+  const [{ mean }, tail] = [program, tailOf([program])];
   const slowed = slowdown.mean === null ? '' : `, ${number(slowdown.mean)} times as long as alone`;
-  return mean === null ? [] : [`Programs took ${number(mean)} s on average${slowed}; p99 ${number(p99)} s.`];
+  return mean === null
+    ? []
+    : [`Programs took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`];
 }
 
 function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: Summarized): string[] {

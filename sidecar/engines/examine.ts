@@ -28,9 +28,14 @@ export interface ExamineOptions {
   readonly calls: boolean;
 }
 
+/** A gateway behind a gateway would schedule what is scheduled already; one behind itself never answers. */
+export class NotAnEngine extends Error {
+  override readonly name = 'NotAnEngine';
+}
+
 /**
  * Probes an engine as the fleet does, and looks for the flags that it lacks.
- * @throws Error with the reason if the engine is not healthy
+ * @throws NotAnEngine; Error with the reason if the engine is not healthy
  */
 export async function examine(config: EngineConfig, options: ExamineOptions): Promise<Examination> {
   const { connectMs } = options;
@@ -38,7 +43,13 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
   const prober = open(options.timeoutMs);
   const caller = open(CALL_MS);
   try {
-    const found = await inspect(prober, config);
+    // A gateway may refuse what an engine answers, so neither question waits for the other.
+    const [listed, found] = await Promise.all([
+      prober.get(MODELS_PATH).catch(() => undefined),
+      inspect(prober, config).catch((error: unknown) => error as Error),
+    ]);
+    if (listed?.isGateway) throw new NotAnEngine(`${config.url} is a maitred gateway, not an engine`);
+    if (found instanceof Error) throw found;
     const get: Get = async (path) => {
       const answer = await prober.get(path).catch(() => undefined);
       return answer !== undefined && isOk(answer.status) ? answer.text : undefined;
@@ -49,9 +60,8 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
       adapter.flags === undefined || !options.calls || model === undefined
         ? undefined
         : await secondAnswer(caller, model);
-    const { date } = await prober.get(MODELS_PATH).catch(() => ({ date: undefined }));
     const hostTier = await adapter.hostTier?.(get);
-    return { ...found, date, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
+    return { ...found, date: listed?.date, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
     await Promise.all([prober.close(), caller.close()]);
   }

@@ -13,6 +13,8 @@ export interface Answer {
   readonly text: string;
   /** The server's `Date`. */
   readonly date: string | undefined;
+  /** Whether a gateway such as this one answered. */
+  readonly isGateway: boolean;
 }
 
 export interface ProberOptions {
@@ -71,9 +73,10 @@ export class Prober {
         signal: timeout.signal,
       });
       const date = typeof headers.date === 'string' ? headers.date : undefined;
-      if (isOk(statusCode)) return { status: statusCode, text: await body.text(), date };
+      const about = { status: statusCode, date, isGateway: headers['x-maitred-reason'] !== undefined };
+      if (isOk(statusCode)) return { ...about, text: await body.text() };
       await body.dump();
-      return { status: statusCode, text: '', date };
+      return { ...about, text: '' };
     } finally {
       cancelTimer();
     }

@@ -115,6 +115,16 @@ describe('maitred doctor', () => {
     expect((await examine(['--engine', empty.url])).about('no model')).toMatchObject([{ level: 'broken' }]);
   });
 
+  it.each([{}, { auth: { keys: [{ sha256: 'a'.repeat(64), tenant: 't' }] } }])(
+    'knows a gateway from an engine: %j',
+    async (settings) => {
+      const { url } = await world([await fakeEngine()], settings);
+      const { code, about } = await examine(['--engine', url]);
+      expect([code, about('is a maitred gateway, not an engine')]).toMatchObject([1, [{ level: 'broken' }]]);
+      expect(about('not healthy')).toEqual([]);
+    },
+  );
+
   it('looks at sources of engines, and at the engines that they find', async () => {
     const engine = await vllm({ '/metrics': CONFIG_INFO });
     const dns = await DnsServer.start();

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { PassThrough } from 'node:stream';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { parse } from 'yaml';
+import { askEngines } from '../../cli/init/answers.js';
+import { probe } from '../../cli/init/probe.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { engine } from '../sim/client.js';
+import { fakeEngine, world } from '../sidecar/gateway/world.js';
 import { run } from '../support/command-line.js';
 import { folderOf } from '../support/folder.js';
 
@@ -71,6 +75,31 @@ describe('maitred init', () => {
     expect(loadConfig({ file: join(folder, 'old.yaml') }).embedded).toBe(1);
     writeFileSync(join(folder, 'old.yaml'), '');
     expect(statSync(join(folder, 'old.yaml')).mode & 0o777).toBe(0o600);
+  });
+
+  it('refuses a gateway as an engine, and writes nothing', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const file = join(folderOf({}), 'maitred.yaml');
+    expect(await init('-o', file, '-e', url)).toMatchObject({ code: 2, err: `maitred: ${url} is a maitred gateway, not an engine\n` }); // prettier-ignore
+    expect(existsSync(file)).toBe(false);
+  });
+
+  it('asks again on a terminal for engines that are none', async () => {
+    const { url: gateway } = await world([await fakeEngine()]);
+    const { url } = await engine();
+    const stdin = new PassThrough();
+    const answers = [gateway, `${url} ${gateway}`, url];
+    let told = '';
+    vi.spyOn(process, 'stdin', 'get').mockReturnValue(stdin as unknown as typeof process.stdin);
+    vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+      told += String(text);
+      if (String(text).startsWith('Base URLs')) setImmediate(() => stdin.write(`${answers.shift()}\n`));
+      return true;
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    const taken = await askEngines((urls) => Promise.all(urls.map((each) => probe({ url: each, kind: 'auto' }))));
+    expect(taken).toMatchObject([{ kind: 'vllm' }]);
+    expect(told.match(/is a maitred gateway, not an engine/g)).toHaveLength(2);
   });
 
   it.each([

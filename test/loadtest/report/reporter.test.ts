@@ -81,6 +81,16 @@ describe('the summary', () => {
     for (const part of [ab!.outcome, 'Missed: completed < 0 at B', 'Warning: The load tester', 'http_503', 'chat', 'of it, on average', 'All figures']) expect(text).toContain(part); // prettier-ignore
     expect(Math.max(...text.split('\n').filter((line) => !/[.:]/.test(line)).map((line) => line.length))).toBeLessThanOrEqual(120); // prettier-ignore
   });
+
+  it.each([
+    [20, 'max'],
+    [150, 'p99'],
+  ])('of %d programs names their %s', (programs, tail) => {
+    const reporter = makeReporter(options({}));
+    playRun(reporter, { programs, targets: 1 });
+    const text = summaryOf(reporter.report(summary({})), 120);
+    expect(text).toMatch(new RegExp(`^Programs took .*; ${tail} [\\d.]+ s\\.\n`));
+  });
 });
 
 describe('the advice', () => {

@@ -4,7 +4,7 @@ import { readText } from '../../support/tree.js';
 
 it('the README shows what its `sim` prints', async () => {
   const readme = readText('README.md');
-  const [, args = ''] = /^npx maitred sim (.+?) +#/m.exec(readme)!;
+  const [, args = ''] = /^npx maitred sim (.+)$/m.exec(readme)!;
   const { code, out } = await sim(...args.split(' '));
   expect(code).toBe(0);
   const [verdict = ''] = out.split('\n');
