@@ -57,7 +57,10 @@ export async function upload(
   shelf.uploads.add(coming);
   try {
     const { filename, fields } = await received(request, form, (content) => {
-      kept = pipeline(content, meter, createWriteStream(part, { flush: true }), { signal: stop.signal });
+      const file = createWriteStream(part, { flush: true });
+      // One that is aborted while it opens is there only then.
+      const closed = new Promise<void>((resolve) => void file.once('close', resolve));
+      kept = pipeline(content, meter, file, { signal: stop.signal }).finally(() => closed);
       return kept;
     });
     const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(keepMs / 1000), fields);
