@@ -1,4 +1,5 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
+import { parseJson } from '../apis/fields.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { VERSION } from '../version.js';
@@ -52,14 +53,15 @@ export async function answerPeer(context: Parts, question: string): Promise<stri
   return JSON.stringify(await tell(context, ...args.map((each) => each ?? undefined)));
 }
 
-/** The answers of the others; none without a cluster. */
+/** The answers of the others, but for those that tell nothing; none without a cluster. */
 export async function ofOthers<N extends Name>(
   { peers }: Pick<Context, 'peers'>,
   name: N,
   ...args: Asked<N>
 ): Promise<Own<N>[]> {
   const answers = await peers?.ask(JSON.stringify([VERSION, name, args]));
-  return [...(answers?.values() ?? [])].filter((text) => text !== '').map((text) => JSON.parse(text) as Own<N>);
+  const own = [...(answers?.values() ?? [])].map((text) => parseJson(text) as Own<N> | undefined);
+  return own.filter((each) => each !== undefined);
 }
 
 /**

@@ -207,4 +207,17 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
       expect((await ask(a.url + path, { headers: bearer('t') })).status, path).toBe(404);
     }
   });
+
+  it('leave out an answer that is no JSON', async () => {
+    const { store, gateways, release } = await two();
+    const [a] = gateways;
+    release();
+    const connection = { url: store.path };
+    const desk = await Desk.inRedis({ connection, pool: 'p', gateway: gatewayId('odd'), answer: () => Promise.resolve('{') }); // prettier-ignore
+    cleanUp(async () => {
+      await desk.shared.leave();
+    });
+    await until(async () => (await get<{ cluster: { live: number } }>(a, '/gateway')).cluster.live === 3, PATIENCE_MS);
+    for (const path of ['/programs', '/queue', '/ended', '/totals']) await get(a, path);
+  });
 });
