@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { EndedPrograms, Program, ProgramPage } from '../../../sidecar/admin/answers.js';
-import { joinEnded, joinPages } from '../../../sidecar/admin/joins.js';
+import type { EndedPrograms, Program, ProgramPage, Queue } from '../../../sidecar/admin/answers.js';
+import { joinEnded, joinPages, joinQueues } from '../../../sidecar/admin/joins.js';
 import { readProgramQuery } from '../../../sidecar/admin/query.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
@@ -31,4 +31,16 @@ it('shows all ends of an id at one gateway, and of several gateways those at the
     ({ programs: rows.map(([key, ended_at]) => ({ key, ended_at })) }) as unknown as EndedPrograms;
   const { programs } = joinEnded([ended(['a', 3], ['a', 1], ['b', 2]), ended(['b', 4])]);
   expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['a', 1]]); // prettier-ignore
+});
+
+it('adds the calls that wait at each gateway, by cause and level, and has the longest wait of all', () => {
+  const queue = (waiting: number, longest: number, levels: number[]) =>
+    ({ waiting, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting }, levels: levels.map((each) => ({ waiting: each })) }) as unknown as Queue; // prettier-ignore
+  expect(joinQueues([queue(2, 1, [2, 0]), queue(3, 7, [1, 2]), queue(1, 4, [1])])).toEqual({
+    waiting: 6,
+    limit: 30,
+    longest_wait_seconds: 7,
+    waiting_for: { kv: 6 },
+    levels: [{ waiting: 4 }, { waiting: 2 }],
+  });
 });
