@@ -98,6 +98,14 @@ it('answers no more than 32 questions at once, and the others after them', async
     await vi.advanceTimersByTimeAsync(0);
   }
   expect(said).toEqual(Array.from({ length: 40 }, (_, id) => JSON.stringify([A, id, 'a'])));
+  // No more than 512 wait.
+  ends.length = said.length = 0;
+  for (let id = 0; id < 600; id += 1) questions.heard('asked', JSON.stringify([B, id, 'who']));
+  for (const end of ends) {
+    end('a');
+    await vi.advanceTimersByTimeAsync(0);
+  }
+  expect(said).toHaveLength(32 + 512);
 });
 
 it.each(['{}', '[1,2]', '["b",1]', 'no JSON', 'null', '["b","1","x"]'])(

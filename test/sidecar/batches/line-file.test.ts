@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { LineFile, readLines } from '../../../sidecar/batches/line-file.js';
+import type { LineState } from '../../../sidecar/batches/results.js';
 import { Progress } from '../../../sidecar/batches/progress.js';
 import { folderOf } from '../../support/folder.js';
 
@@ -83,5 +84,26 @@ describe('ready lines', () => {
         }
       }),
     );
+  });
+
+  it('are those alone whose needs have all completed', () => {
+    const tokens = new Float64Array(4);
+    const states: LineState[] = ['pending', 'pending', 'pending', 'pending'];
+    const given = {
+      order: Uint32Array.of(0, 1, 2, 3),
+      needs: [[], [], [0, 1], [0]],
+      dependents: [[2, 3], [2], [], []],
+      originals: Uint32Array.of(0, 1, 2, 3),
+      programs: Int32Array.of(0, 0, 0, 0),
+      promptTokens: tokens,
+      outputTokens: tokens,
+    };
+    const ready = new Progress(given, (index) => states[index]!);
+    expect([ready.take(0, 1), ready.take(0, 1)]).toEqual([0, 1]);
+    states[1] = 'failed';
+    ready.done(1);
+    states[0] = 'completed';
+    ready.done(0);
+    expect([ready.take(0, 1), ready.take(0, 1)]).toEqual([3, undefined]);
   });
 });
