@@ -5,7 +5,7 @@ import { DAY_MS, STARTING, count, fixed, ms, note } from './note.js';
 export const batches = z.strictObject({
   folder: fixed(
     z.string().min(1).nullable().default(null),
-    'Folder for the files of `/v1/files` and `/v1/batches` (docs/BATCHES.md). Null: off.',
+    'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).',
     'off by default',
   ),
   inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once.', STARTING),
@@ -14,14 +14,14 @@ export const batches = z.strictObject({
   linesMax: note(count(1, 1e6).default(50_000), 'Most lines of a batch.', 'OpenAI’s limit'),
   bytesMax: note(
     count(1024, 1e15).default(10_737_418_240),
-    'Bytes of one tenant’s files. Above it, uploads and new batches are refused.',
+    'Bytes of one tenant’s files; above it, uploads and batches are refused.',
     STARTING,
   ),
   filesMax: note(count(1, 1e6).default(1000), 'Files of one tenant.', STARTING),
   openMax: note(count(1, 10_000).default(50), 'Unfinished batches of one tenant.', STARTING),
   passes: note(
     z.array(z.enum(PASSES)).default([...PASSES]),
-    '`merge` asks equal deterministic lines once, `order` puts lines that begin alike side by side.',
+    '`merge` asks equal deterministic lines once, `order` puts lines that begin alike together.',
     STARTING,
   ),
   keepMs: note(

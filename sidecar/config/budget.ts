@@ -7,11 +7,7 @@ const most = (max: number) => count(1, max).nullable();
 const bounds = {
   tokens: note(most(1e12).default(null), 'Most prompt and output tokens of one program; null: no bound.', NONE),
   calls: note(most(1e9).default(null), 'Most calls of one program; null: no bound.', NONE),
-  engineSeconds: note(
-    most(1e9).default(null),
-    'Most seconds of engine time of one program, all its calls together; null: no bound.',
-    NONE,
-  ),
+  engineSeconds: note(most(1e9).default(null), 'Most seconds of engine time of one program; null: no bound.', NONE),
   repeats: note(
     most(1e6).default(null),
     'Most answers in a row that ask for the same tool calls; null: no bound.',

@@ -17,14 +17,10 @@ export const cluster = z
   .strictObject({
     url: fixed(
       z.string().refine(isStoreUrl, { error: STORE_URL }).nullable().default(null),
-      'Redis or Valkey server through which gateways share their engines (CLUSTER.md). Null: off. Needs the package `ioredis`.',
+      'Redis or Valkey server through which gateways share their engines (CLUSTER.md).',
       'off by default',
     ),
-    pool: fixed(
-      name.default('default'),
-      'Name of the pool. Gateways of one pool have the same engines and settings.',
-      STARTING,
-    ),
+    pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.', STARTING),
     gateway: fixed(
       name.max(64).optional(),
       'Name of this gateway; each start adds a suffix of its own.',
@@ -36,30 +32,18 @@ export const cluster = z
         .url({ protocol: /^https?$/ })
         .nullable()
         .default(null),
-      'URL at which the pool’s other gateways reach this one. Needed with `batches.folder`.',
+      'URL at which other gateways reach this one, for `batches.folder`.',
       'for operators',
     ),
-    gateways: fixed(
-      count(1, 1000).default(1),
-      'Gateways to expect: a start without the server takes one share of the windows.',
-      STARTING,
-    ),
-    username: fixed(
-      z.string().min(1).nullable().default(null),
-      'User at the server. Null: its default user.',
-      'as the server',
-    ),
+    gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.', STARTING),
+    username: fixed(z.string().min(1).nullable().default(null), 'User at the server.', 'as the server'),
     password: fixed(z.string().min(1).nullable().default(null), 'Its password.', 'as the server', { secret: true }),
     caFile: fixed(
       z.string().min(1).nullable().default(null),
-      'PEM file of the authorities that sign the server’s certificate. Null: those of Node.js.',
+      'PEM file of the authorities for the server’s certificate.',
       'as Node.js',
     ),
-    limitMs: fixed(
-      ms(1, 1000).default(3),
-      'Time for the server to answer; a call goes on without a later answer.',
-      STARTING,
-    ),
+    limitMs: fixed(ms(1, 1000).default(3), 'Time for the server to answer; then a call goes on without.', STARTING),
     heartbeatMs: fixed(ms(50, DAY_MS).default(1000), 'Interval of signs of life to the server.', STARTING),
     leaseMs: fixed(
       ms(200, DAY_MS).default(15_000),

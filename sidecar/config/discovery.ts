@@ -13,7 +13,7 @@ const scheme = note(z.enum(['http', 'https']).default('http'), 'Protocol of the 
 const refreshMs = (description: string) => note(ms(REFRESH_MS_MIN, DAY_MS).default(10_000), description, STARTING);
 
 const dns = z.strictObject({
-  name: note(hostName, 'Full name to resolve. No search domain is appended, and /etc/hosts is not read.', 'required'),
+  name: note(hostName, 'Full name to resolve.', 'required'),
   port: note(
     count(1, 65_535).optional(),
     'Port of the engines. Required for `A` and `AAAA`; `SRV` records have their own.',
@@ -25,7 +25,7 @@ const dns = z.strictObject({
     'both families together would count an engine twice',
   ),
   scheme,
-  refreshMs: refreshMs('Longest time between two lookups. A shorter TTL shortens it, to a second at least.'),
+  refreshMs: refreshMs('Longest time between two lookups; a shorter TTL shortens it.'),
   servers: note(
     z
       .array(
@@ -34,7 +34,7 @@ const dns = z.strictObject({
           .regex(/^(\d+(\.\d+){3}(:\d+)?|\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]+)$/i, { error: 'must be IP or IP:port' }),
       )
       .default([]),
-    'DNS servers to ask, as IP or IP:port; none: those of the system.',
+    'DNS servers to ask, as IP or IP:port; none: the system’s.',
     NONE,
   ),
 });
@@ -62,7 +62,7 @@ const source = z.strictObject({
   ...engineDefaults.shape,
   models: note(
     engineDefaults.shape.models,
-    'Models that its engines serve. With it, the source may list no engine, and calls wait for one.',
+    'Models that its engines serve. With it, calls wait while the source lists no engine.',
     NONE,
     { default: 'their /v1/models' },
   ),

@@ -25,7 +25,7 @@ export const engine = z.strictObject({
   }),
   hostTokens: note(
     count(0, 1e12).optional(),
-    'Tokens that fit into the host memory to which the engine copies its KV cache (plus `capacityTokens`, if it moves them there). 0: none.',
+    'Tokens that fit into the engine’s host memory (plus `capacityTokens`, if it moves contexts there); 0: none.',
     NONE,
     { default: 'the engine’s report; unknown: none' },
   ),
@@ -35,12 +35,9 @@ export const engine = z.strictObject({
     NONE,
     { default: 'the engine’s report; unknown: learnt from calls' },
   ),
-  contextTokensMax: note(
-    count(1, 1e12).optional(),
-    'Longest prompt and answer together. Longer prompts go out at once, to be refused.',
-    NONE,
-    { default: 'the engine’s report; unknown: such calls wait like others' },
-  ),
+  contextTokensMax: note(count(1, 1e12).optional(), 'Longest prompt and answer together.', NONE, {
+    default: 'the engine’s report; unknown: such calls wait like others',
+  }),
   apiKey: note(bearer.optional(), 'Bearer token for the engine, instead of the client’s own.', NONE, { secret: true }),
   serverName: note(
     z

@@ -22,27 +22,27 @@ export const policy = z.strictObject({
   ),
   order: note(
     z.enum(ORDER_NAMES).default(defaults.policy.order),
-    'Order of `plas`: by the rest to expect, learnt from ended programs of the agent type (`learnt`), or by the time had (`attained`, the paper’s).',
+    'Order of `plas`: by the rest to expect (`learnt`), or by the time had (`attained`, the paper’s).',
     ORDER,
   ),
   countPrompt: note(
     z.boolean().default(defaults.policy.countPrompt),
-    'Rank a program’s first call as if its prompt, at `msPerPromptToken`, had been served. The paper: false.',
+    'Rank a program’s first call as if its prompt had been served. The paper: false.',
     PROMPT,
   ),
   msPerPromptToken: note(
     z.number().min(0).max(1e4).default(defaults.policy.msPerPromptToken),
-    'Milliseconds per prompt token: of `countPrompt` and of declared work.',
+    'Milliseconds per prompt token, for `countPrompt` and `foresight`.',
     STARTING,
   ),
   msPerOutputToken: note(
     z.number().min(0).max(1e4).default(defaults.policy.msPerOutputToken),
-    'Milliseconds per output token of declared work.',
+    'Milliseconds per output token, for `foresight`.',
     STARTING,
   ),
   foresight: note(
     z.enum(FORESIGHT_NAMES).default(defaults.policy.foresight),
-    '`declared`: `plas` ranks by the work to come that clients declare.',
+    '`declared`: `plas` ranks by the work that clients declare.',
     'SAGA',
   ),
   tenants: note(
@@ -52,7 +52,7 @@ export const policy = z.strictObject({
   ),
   tenantWeights: note(
     z.record(name, z.number().min(0.001).max(1000)).default(defaults.policy.tenantWeights),
-    'Weights by tenant, as `{research: 4}`; a tenant that is not named has the weight 1.',
+    'Weights by tenant, as `{research: 4}`; others have 1.',
     NONE,
   ),
 });
@@ -83,12 +83,12 @@ export const admission = z
           error: 'must be auto, adaptive or a whole number from 1 to 100000',
         })
         .default(defaults.admission.window),
-      'Calls in flight per engine: `auto` takes the engine’s own limit if known, or adapts; a number fixes it.',
+      'Calls in flight per engine: the engine’s own limit, else adaptive (`auto`), or a number.',
       MEASURED,
     ),
     backgroundShare: note(
       z.number().min(0).max(100).default(defaults.admission.backgroundShare),
-      'Share of an engine’s time that background calls (batches, `service_tier: flex`) may cost others; 0: they run only where it is idle.',
+      'Share of an engine’s time that background calls (batches, `service_tier: flex`) may cost others; 0: only idle engines run them.',
       'measured: lab/NOTEBOOK.md, “Batches”',
     ),
     windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', STARTING, {
@@ -118,7 +118,7 @@ export const admission = z
     ),
     batching: note(
       z.enum(ADMISSION_NAMES).default(defaults.admission.batching),
-      '`knee`: above the engine’s knee (DESIGN.md), hold calls that slow others by more than they gain.',
+      '`knee`: hold calls that slow others by more than they gain (DESIGN.md).',
       MEASURED,
     ),
     halfLifeMs: note(
@@ -128,12 +128,12 @@ export const admission = z
     ),
     retention: note(
       z.enum(RETENTION_NAMES).default(defaults.admission.retention),
-      'Retention of idle contexts: `learnt` from return times, fading by the `half-life`, or none (`lru`).',
+      'Retention of idle contexts: `learnt` from return times, by `half-life`, or none (`lru`).',
       MEASURED,
     ),
     forecast: note(
       z.enum(FORECAST_NAMES).default(defaults.admission.forecast),
-      'Count a context at the size that programs of its agent type and first prompt reach (`learnt`), of its first prompt alone (`length`), or as it is (`none`).',
+      'Count a context at the size that programs of its agent type (`learnt`) or first prompt alone (`length`) reach, or as it is (`none`).',
       MEASURED,
     ),
     sharedPrefixes: note(
@@ -153,7 +153,7 @@ export const admission = z
     ),
     turnMs: note(
       ms(0, DAY_MS).default(defaults.admission.turnMs),
-      'Least time between two such calls on one engine, because each evicts idle contexts.',
+      'Least time between two such calls on one engine.',
       MEASURED,
     ),
   })

@@ -40,12 +40,12 @@ const admin = z.strictObject({
   host: fixed(host, 'Address of the admin listener, if it has its own port.', 'as `listen.host`'),
   port: fixed(
     count(0, 65_535).nullable().default(null),
-    'Port of a separate listener for admin paths and metrics; null: they share the main listener.',
+    'Port of a separate listener for admin paths and metrics; null: none.',
     STARTING,
   ),
   token: note(
     bearer.min(8).nullable().default(null),
-    'Bearer token for admin paths. Null: open on a listener of their own and on loopback without API keys, else refused.',
+    'Bearer token for admin paths. Null: open on their own listener, and on loopback without API keys.',
     NONE,
     { secret: true },
   ),
@@ -56,18 +56,18 @@ const limits = z
     bodyBytes: note(count(1024, 1e10).default(33_554_432), 'Largest request body.', 'Anthropic’s own limit, 32 MB'),
     queuedBytes: note(
       count(1024, 1e13).optional(),
-      'Request bodies in memory: of calls being read, waiting and running. A tenant may hold half.',
+      'Request bodies in memory, of all calls. A tenant may hold half.',
       STARTING,
       { default: 'a quarter of the machine’s or container’s memory' },
     ),
     inlineBytes: note(
       count(32_768, 1e10).default(262_144),
-      'New bytes of a request body above which a separate thread parses it. A key, an object and an array count 16 bytes each.',
+      'New bytes of a request body above which a separate thread parses it; each key, object and array counts 16.',
       'measured: lab/NOTEBOOK.md, “Large bodies”',
     ),
     beginningBytes: fixed(
       count(0, 1e10).default(33_554_432),
-      'Memory of request bodies above 32 KB, so that only what is new is parsed; 0: none.',
+      'Memory of beginnings of large bodies, so that only what is new is parsed; 0: none.',
       'measured: lab/NOTEBOOK.md, “What it costs”',
     ),
     bodyDepthMax: note(
@@ -99,28 +99,20 @@ const limits = z
       'Attempts of a call on engines that fail it.',
       STARTING,
     ),
-    pastCalls: fixed(
-      count(0, 1e7).default(20_000),
-      'Ended calls to remember for the page and `/programs/{id}/calls`; 0: none.',
-      STARTING,
-    ),
+    pastCalls: fixed(count(0, 1e7).default(20_000), 'Ended calls to remember for the page; 0: none.', STARTING),
     watchersMax: note(count(0, 10_000).default(32), 'Most open pages and other clients of `/stream`.', STARTING),
     enginesFailedMax: note(
       count(1, 100).default(shipped.enginesFailedMax),
-      'Engines that may fail a call before its client gets the last one’s error.',
+      'Engines that may fail a call before its client gets the error.',
       STARTING,
     ),
     clientRetries: note(
       count(0, 1e6).default(shipped.clientRetries),
-      'Retries assumed of a client: a call that would outwait them all is refused on arrival.',
+      'Retries of a client: a call that would outwait them all is refused on arrival.',
       'the default of the OpenAI and Anthropic clients',
     ),
     responsesMax: fixed(count(1, 1e7).default(100_000), 'Ids of served responses to remember.', STARTING),
-    conversationsMax: note(
-      count(1, 1e7).default(100_000),
-      'Answered conversations to remember for history matching.',
-      STARTING,
-    ),
+    conversationsMax: note(count(1, 1e7).default(100_000), 'Conversations to remember for history matching.', STARTING),
     tenantSeriesMax: note(
       count(1, 10_000).default(100),
       'Tenants with metrics of their own; `(other)` has the rest.',
@@ -152,23 +144,19 @@ const timeouts = z.strictObject({
   idleMs: note(ms(100, DAY_MS).default(120_000), 'Longest silence within an engine’s answer.', STARTING),
   queueMs: note(
     ms(100, DAY_MS).default(defaults.timeouts.queueMs),
-    'Longest wait in the queue, without streaming. At least the longer of `waitMsMax` and `reserveMs`, plus `turnMs`.',
-    'three times the OpenAI clients’ timeout: a first attempt and two retries',
+    'Longest wait in the queue, without streaming; at least max(`waitMsMax`, `reserveMs`) + `turnMs`.',
+    'three tries of an OpenAI client',
   ),
   noEngineMs: note(
     ms(0, DAY_MS).default(defaults.timeouts.noEngineMs),
     'Longest wait in the queue while no engine for the call is up.',
     'a short restart of an engine',
   ),
-  busyMs: note(
-    ms(0, DAY_MS).default(60_000),
-    'Time for engines to find room (429, 503) before the client gets such an answer.',
-    STARTING,
-  ),
+  busyMs: note(ms(0, DAY_MS).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.', STARTING),
   ghostMs: note(
     ms(0, DAY_MS).default(defaults.timeouts.ghostMs),
-    'Time for which a queued call’s place is kept for a retry; 0: not kept.',
-    'the longest `Retry-After` that official clients obey',
+    'Time for which a queued call’s place is kept for a retry.',
+    'the longest `Retry-After` of official clients',
   ),
   commentMs: note(
     ms(100, DAY_MS).default(10_000),
@@ -191,12 +179,12 @@ const identity = z.strictObject({
   ),
   rewritten: note(
     z.boolean().default(true),
-    'Find answers also that a client has moved, cut off or printed into text.',
+    'Find answers that a client has moved, cut off or printed into text.',
     'clients',
   ),
   reuseMs: note(
     ms(0, DAY_MS).default(120_000),
-    'Idle time of an id after which a call without history begins a new program; 0: never.',
+    'Idle time after which an id without history begins a new program; 0: never.',
     STARTING,
   ),
 });
@@ -224,10 +212,10 @@ const auth = z.strictObject({
     z
       .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
       .default([]),
-    'Names of the gateway, besides loopback, for browsers and admin requests without a token.',
+    'Names of the gateway for browsers and admin requests without a token.',
     'a web page can make any other name resolve to it',
   ),
-  keys: note(z.array(key).default([]), 'API keys; none: every call is accepted, all as one tenant.', NONE),
+  keys: note(z.array(key).default([]), 'API keys; none: every call is accepted.', NONE),
 });
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;

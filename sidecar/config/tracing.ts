@@ -13,7 +13,7 @@ const otlp = z.strictObject({
       .overwrite((url) => (new URL(url).pathname === '/' ? url.replace(/\/*$/, TRACES_PATH) : url))
       .nullable()
       .default(null),
-    'OTLP collector over HTTP, such as `http://collector:4318`; without a path, `/v1/traces`. Null: no tracing.',
+    'OTLP collector over HTTP, such as `http://collector:4318`.',
     'off by default',
     { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
   ),
