@@ -67,14 +67,13 @@ describe('the alerts', () => {
 });
 
 describe('the recipe for engines that scale from zero', () => {
-  const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text) as Record<string, unknown>); // prettier-ignore
-
   it('counts calls by a series that there is', () => {
-    const { spec } = blocks.find(({ kind }) => kind === 'ScaledObject') as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
+    const { spec } = parse(readText('deploy/keda/scaled-object.yaml')) as { spec: { triggers: { metadata: { query: string } }[] } }; // prettier-ignore
     expect(spec.triggers.map(({ metadata: { query } }) => unknownIn(query, metrics))).toEqual([[]]);
   });
 
   it('has settings of the gateway that let calls wait for an engine', () => {
+    const blocks = [...readText('docs/OPERATIONS.md').matchAll(/```yaml\n(.*?)```/gs)].map(([, text = '']) => parse(text) as Record<string, unknown>); // prettier-ignore
     const settings = blocks.find(({ timeouts }) => (timeouts as { noEngineMs?: number } | undefined)?.noEngineMs);
     const { timeouts, discovery } = configSchema.parse(settings);
     expect(timeouts.noEngineMs).toBeLessThan(timeouts.queueMs);
