@@ -113,7 +113,7 @@ export const PARTS: readonly Part[] = [
 export const OTHERS: readonly (readonly [name: string, files: readonly string[], purpose: string])[] = [
   ['several gateways', ['cluster', 'sidecar/cluster'], 'availability: a gateway may die (docs/CLUSTER.md)'],
   ['kept places of clients that ask again', ['src/programs/ghosts.ts'], 'retries keep their turn'],
-  ['discovery', ['sidecar/discovery'], 'engines from Kubernetes or DNS'],
+  ['discovery', ['sidecar/discovery'], 'engines by DNS'],
   ['tracing', ['sidecar/tracing'], 'OpenTelemetry spans'],
   ['recording and replay', ['src/protocol/event-log.ts', 'cli/replay.ts', 'cli/core-replay.ts'], 'every decision can be repeated'], // prettier-ignore
   ['the page', ['ui', 'sidecar/watch'], 'who waits, and why'],

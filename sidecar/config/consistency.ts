@@ -73,10 +73,8 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
 }
 
 function checkSources({ discovery }: Config, report: (path: (string | number)[], message: string) => void): void {
-  discovery.forEach(({ dns, kubernetes }, index) => {
-    if ((dns === undefined) === (kubernetes === undefined))
-      report(['discovery', index], 'must be either dns or kubernetes');
-    if (dns && (dns.type === 'SRV') === (dns.port !== undefined))
+  discovery.forEach(({ dns }, index) => {
+    if ((dns.type === 'SRV') === (dns.port !== undefined))
       report(
         ['discovery', index, 'dns', 'port'],
         dns.type === 'SRV' ? 'must be absent, because SRV records have ports' : 'is missing',

@@ -1,16 +1,11 @@
 import { z } from 'zod';
 import { engine } from './engine.js';
-import { DAY_MS, NONE, STARTING, count, ms, name, note } from './note.js';
+import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
 
 /** Shortest time between two refreshes, for any TTL. */
 export const REFRESH_MS_MIN = 1000;
 
 const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' });
-/** Names of Kubernetes objects: lower-case DNS labels. */
-const label = z.string().regex(/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/, { error: 'must be the name of an object' });
-
-const scheme = note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines');
-const refreshMs = (description: string) => note(ms(REFRESH_MS_MIN, DAY_MS).default(10_000), description, STARTING);
 
 const dns = z.strictObject({
   name: note(hostName, 'Full name to resolve.', 'required'),
@@ -24,8 +19,12 @@ const dns = z.strictObject({
     'Records to ask for: one engine for each.',
     'both families together would count an engine twice',
   ),
-  scheme,
-  refreshMs: refreshMs('Longest time between two lookups; a shorter TTL shortens it.'),
+  scheme: note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines'),
+  refreshMs: note(
+    ms(REFRESH_MS_MIN, DAY_MS).default(10_000),
+    'Longest time between two lookups; a shorter TTL shortens it.',
+    STARTING,
+  ),
   servers: note(
     z
       .array(
@@ -39,21 +38,11 @@ const dns = z.strictObject({
   ),
 });
 
-const kubernetes = z.strictObject({
-  service: note(label, 'Service whose endpoints are the engines.', 'required'),
-  namespace: note(label.optional(), 'Namespace of the Service.', NONE, { default: 'the gateway’s own' }),
-  port: note(z.union([name, count(1, 65_535)]).optional(), 'Port of the endpoints, by name or number.', NONE, {
-    default: 'the only one',
-  }),
-  scheme,
-});
-
 /** Keys that the engines of a source have in common. Other keys are dropped. */
 export const engineDefaults = z.object(engine.omit({ url: true, id: true }).shape);
 
 const source = z.strictObject({
-  dns: dns.optional(),
-  kubernetes: kubernetes.optional(),
+  dns,
   graceMs: note(
     ms(0, DAY_MS).default(15_000),
     'Time that an engine must be missing before it is drained.',
@@ -71,17 +60,14 @@ const source = z.strictObject({
 /** Sources of engines that come and go. */
 export const discovery = note(
   z.array(source).default([]),
-  'Sources of further engines. Each is `dns` or `kubernetes`, with defaults for its engines.',
+  'Sources of further engines: DNS names, each with defaults for its engines.',
   NONE,
 );
 
 export type SourceConfig = z.output<typeof source>;
 export type DnsConfig = z.output<typeof dns>;
-export type KubernetesConfig = z.output<typeof kubernetes>;
-export type EngineDefaults = z.output<typeof engineDefaults>;
 
 /** Name of a source in logs and metrics, such as `dns:vllm.example:8000`. Reloads identify a source by it. */
-export function labelOf({ dns, kubernetes }: SourceConfig): string {
-  if (dns) return `dns:${dns.name}${dns.port === undefined ? '' : `:${dns.port}`}`;
-  return `kubernetes:${[kubernetes?.namespace, kubernetes?.service].filter(Boolean).join('/')}`;
+export function labelOf({ dns }: SourceConfig): string {
+  return `dns:${dns.name}${dns.port === undefined ? '' : `:${dns.port}`}`;
 }

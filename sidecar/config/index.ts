@@ -5,7 +5,7 @@
 export { BALANCER_SENTENCES, POLICY_SENTENCES } from './choices.js';
 export { configSchema } from './consistency.js';
 export { engineDefaults, labelOf, REFRESH_MS_MIN } from './discovery.js';
-export type { DnsConfig, EngineDefaults, KubernetesConfig, SourceConfig } from './discovery.js';
+export type { DnsConfig, SourceConfig } from './discovery.js';
 export { ENGINE_KINDS } from './engine.js';
 export { readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';

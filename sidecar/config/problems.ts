@@ -31,6 +31,11 @@ export function pathText(path: Path): string {
   return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 }
 
+/** Successors of keys that have left. */
+const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
+  ['kubernetes', '; use dns with the name of a headless Service (docs/OPERATIONS.md#kubernetes)'],
+]);
+
 /**
  * The schema's issues in our words, each with the key's path.
  * @param keysAt names allowed directly under a path; none: they are not listed
@@ -43,9 +48,10 @@ export function problemsOf(
     const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
     if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue) }];
     const known = keysAt(path);
+    const list = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
     return issue.keys.map((key) => ({
       path: [...path, key],
-      message: `is not a known key${didYouMean(key, known) || (known.length > 0 ? `; known here: ${known.join(', ')}` : '')}`,
+      message: `is not a known key${REPLACEMENTS.get(key) ?? (didYouMean(key, known) || list)}`,
     }));
   });
 }

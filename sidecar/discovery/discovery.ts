@@ -1,11 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { engineDefaults, labelOf, type EngineConfig, type SourceConfig } from '../config/index.js';
+import { labelOf, type EngineConfig, type SourceConfig } from '../config/index.js';
 import type { Log, SetTimer } from '../engines/index.js';
 import { setTimer } from '../timer.js';
-import { watchDns } from './dns.js';
-import { watchKubernetes } from './kubernetes.js';
+import { watchDns, type Source } from './dns.js';
 import type { Membership } from './membership.js';
-import type { Source, SourcePorts } from './source.js';
 
 /** Different reasons that are logged until the source answers again. */
 const REASONS_MAX = 16;
@@ -74,8 +72,8 @@ class Watched implements SourceState {
     private readonly ports: DiscoveryPorts,
   ) {
     this.label = labelOf(config);
-    this.#source = start(config, {
-      found: (engines, leaving = []) => this.#found(engines, leaving),
+    this.#source = watchDns(config, {
+      found: (engines) => this.#found(engines),
       failed: (reason) => this.#failed(reason),
       setTimer: ports.setTimer,
     });
@@ -85,11 +83,11 @@ class Watched implements SourceState {
     this.#source.close();
   }
 
-  #found(engines: readonly EngineConfig[], leaving: readonly EngineConfig[]): void {
+  #found(engines: readonly EngineConfig[]): void {
     const { graceMs, models } = this.config;
     const mayBeEmpty = models !== undefined;
     if (engines.length > ENGINES_MAX) return this.#failed(tooMany(engines));
-    this.ports.membership.found(this.label, { engines, leaving, graceMs, mayBeEmpty });
+    this.ports.membership.found(this.label, { engines, graceMs, mayBeEmpty });
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
@@ -111,7 +109,7 @@ class Watched implements SourceState {
 /** The engines that a source has now. @throws Error with the reason if the source fails */
 export function firstLook(config: SourceConfig): Promise<readonly EngineConfig[]> {
   return new Promise((resolve, reject) => {
-    const source = start(config, {
+    const source = watchDns(config, {
       setTimer,
       found: (engines) => {
         source.close();
@@ -123,12 +121,4 @@ export function firstLook(config: SourceConfig): Promise<readonly EngineConfig[]
       },
     });
   });
-}
-
-function start(config: SourceConfig, ports: SourcePorts): Source {
-  const { dns, kubernetes } = config;
-  const defaults = engineDefaults.parse(config);
-  if (dns) return watchDns(dns, defaults, ports);
-  if (kubernetes) return watchKubernetes(kubernetes, defaults, ports);
-  throw new Error('a source has one kind');
 }

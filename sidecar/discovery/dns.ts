@@ -1,11 +1,32 @@
 import { Resolver } from 'node:dns/promises';
-import { REFRESH_MS_MIN, type DnsConfig, type EngineDefaults } from '../config/index.js';
+import {
+  REFRESH_MS_MIN,
+  engineDefaults,
+  type DnsConfig,
+  type EngineConfig,
+  type SourceConfig,
+} from '../config/index.js';
 import { reasonOf } from '../errors.js';
-import { backoffMs, type Source, type SourcePorts } from './source.js';
+import type { SetTimer } from '../engines/index.js';
 
 /** Time for the first try of a question to one server. The second try has twice as long. */
 const TRY_MS = 2000;
 const TRIES = 2;
+/** Waits between failed looks double from here, in milliseconds. */
+const BACKOFF_MS = 1000;
+
+export interface Source {
+  /** Ends its looks. Nothing is reported afterwards. */
+  close(): void;
+}
+
+/** Every look ends in one `found` with all engines that the name has now, changed or not, or in one `failed`. */
+export interface SourcePorts {
+  readonly found: (engines: readonly EngineConfig[]) => void;
+  /** The look came to nothing. The engines found before stay. */
+  readonly failed: (reason: string) => void;
+  readonly setTimer: SetTimer;
+}
 
 interface Answer {
   /** Hosts as they stand in a URL. */
@@ -20,7 +41,9 @@ interface Answer {
  * It asks DNS servers (`resolve`), not the system (`lookup`). Only they return all records, their TTL, and SRV; and
  * `lookup` would occupy the few threads of Node's pool while a server is silent.
  */
-export function watchDns(config: DnsConfig, defaults: EngineDefaults, ports: SourcePorts): Source {
+export function watchDns(source: SourceConfig, ports: SourcePorts): Source {
+  const config = source.dns;
+  const defaults = engineDefaults.parse(source);
   const { name, scheme, refreshMs } = config;
   // An address in a URL matches no certificate, so the name itself is verified.
   const serverName = scheme === 'https' && config.type !== 'SRV' ? { serverName: name } : {};
@@ -59,6 +82,12 @@ export function watchDns(config: DnsConfig, defaults: EngineDefaults, ports: Sou
       resolver?.cancel();
     },
   };
+}
+
+/** Half of the wait is by chance, so that gateways spread. */
+function backoffMs(failures: number, msMax: number): number {
+  const ms = Math.min(BACKOFF_MS * 2 ** (failures - 1), msMax);
+  return ms * (0.5 + Math.random() / 2);
 }
 
 const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: DnsConfig) => Promise<Answer>>> = {

@@ -1,11 +1,6 @@
 /**
- * Engines that come and go. Start with `source.ts` (the contract of a source), then `membership.ts` (which engines the
- * fleet shall have: the only way in for reload, operators and sources).
- *
- *   discovery.ts       the configured sources at work
- *   dns.ts             one source
- *   kubernetes.ts      the other: list and watch; with `cluster.ts` (credentials), `api-server.ts` (HTTP), `slices.ts`
- *                      (which endpoints count)
+ * Engines that come and go. `dns.ts` asks a name for them, `discovery.ts` runs the configured names, and `membership.ts`
+ * says which engines the fleet shall have: the only way in for reload, operators and sources.
  */
 export { Discovery, ENGINES_MAX, firstLook, tooMany, type SourceState } from './discovery.js';
 export { Membership } from './membership.js';

@@ -18,8 +18,6 @@ interface Member {
 /** One look of a source: all engines that it knows. */
 export interface Look {
   readonly engines: readonly EngineConfig[];
-  /** Engines that are shutting down: drained at once. */
-  readonly leaving: readonly EngineConfig[];
   readonly graceMs: number;
   /** Whether the source may list none: it then takes away those that are not up. */
   readonly mayBeEmpty: boolean;
@@ -108,10 +106,9 @@ export class Membership {
 
   /**
    * Takes the engines that a source knows. One that is missing stays for `graceMs`. One that is missing and up stays
-   * until the source lists another that is up. A source that lists none takes none away, except those leaving,
-   * unless it may be empty.
+   * until the source lists another that is up. A source that lists none takes none away, unless it may be empty.
    */
-  found(label: string, { engines, leaving, graceMs, mayBeEmpty }: Look): void {
+  found(label: string, { engines, graceMs, mayBeEmpty }: Look): void {
     const known = this.#sources.get(label);
     if (known === undefined) return;
     const now = this.now();
@@ -120,11 +117,10 @@ export class Membership {
     const listed = members.size;
     const up = new Set(this.fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])));
     const listsOneUp = [...members.keys()].some((id) => up.has(id));
-    const left = new Set(leaving.map(idOf));
     for (const [id, { config, missingSinceMs = now }] of known) {
       if (members.has(id)) continue;
       const mayLeave = (listed > 0 || mayBeEmpty) && (listsOneUp || !up.has(id));
-      if (left.has(id) || (mayLeave && now - missingSinceMs >= graceMs)) this.#withdrawn.delete(id);
+      if (mayLeave && now - missingSinceMs >= graceMs) this.#withdrawn.delete(id);
       else members.set(id, { config, missingSinceMs });
     }
     this.#sources = new Map(this.#sources).set(label, members);

@@ -131,15 +131,13 @@ describe('maitred doctor', () => {
     cleanUp(() => dns.close());
     dns.answer = [{ type: 'SRV', value: `0 ${new URL(engine.url).port} 127.0.0.1` }];
     const source = { name: 'e.example', type: 'SRV', servers: [dns.address] };
-    const config = fileOf(
-      'maitred.yaml',
-      stringify({ discovery: [{ dns: source }, { kubernetes: { service: 'x' } }] }),
-    );
+    const absent = { name: 'x.example', port: 1, servers: [dns.address] };
+    const config = fileOf('maitred.yaml', stringify({ discovery: [{ dns: source }, { dns: absent }] }));
     const { code, about } = await examine(['--config', config, '--no-calls']);
     expect(code).toBe(1);
     expect(about('dns:e.example: engines: 1')).toMatchObject([{ level: 'ok' }]);
     expect(about(`${new URL(engine.url).host}: vllm, detected`)).toHaveLength(1);
-    expect(about('kubernetes:x:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('not in a cluster') as string }]); // prettier-ignore
+    expect(about('dns:x.example:1:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENODATA') as string }]); // prettier-ignore
     expect(about('none is configured')).toEqual([]);
   });
 

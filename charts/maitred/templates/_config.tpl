@@ -39,17 +39,6 @@ network
 {{- ternary (add $seconds .Values.engine.stopSeconds) $seconds .Values.engine.enabled -}}
 {{- end -}}
 
-{{/* Namespaces, one a line, whose EndpointSlices the gateway reads with the pod's own account. */}}
-{{- define "maitred.discoveryNamespaces" -}}
-{{- $namespaces := list -}}
-{{- range .Values.config.discovery -}}
-{{- if .kubernetes -}}
-{{- $namespaces = append $namespaces (default $.Release.Namespace .kubernetes.namespace) -}}
-{{- end -}}
-{{- end -}}
-{{- uniq $namespaces | join "\n" -}}
-{{- end -}}
-
 {{/* Variables that `value` names as env:NAME, each followed by a space. */}}
 {{- define "maitred.variables" -}}
 {{- if kindIs "map" . -}}

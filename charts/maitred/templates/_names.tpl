@@ -31,14 +31,6 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{- toYaml $labels -}}
 {{- end -}}
 
-{{- define "maitred.serviceAccount" -}}
-{{- if .Values.serviceAccount.create -}}
-{{- default (include "maitred.fullname" .) .Values.serviceAccount.name -}}
-{{- else -}}
-{{- default "default" .Values.serviceAccount.name -}}
-{{- end -}}
-{{- end -}}
-
 {{- define "maitred.image" -}}
 {{- with .Values.image -}}
 {{- if .digest -}}

@@ -27,6 +27,12 @@ it('says which times a call would wait for in vain', () => {
   expect(pathsIn('timeouts: {queueMs: 600000}')).toEqual([]);
 });
 
+it('says what stands for a key that has left', () => {
+  const problems = problemsIn({ file: write('discovery: [{kubernetes: {service: vllm}}]') });
+  expect(problems.map(({ path }) => path)).toEqual(['discovery[0].dns', 'discovery[0].kubernetes']);
+  expect(problems[1]?.message).toContain('headless Service');
+});
+
 describe('layers', () => {
   it('takes the file over defaults, the environment over the file, flags over both', () => {
     const file = write('listen: {host: 0.0.0.0, port: 1}\npolicy: {firstQuantumMs: 4}\nbalancer: {name: sticky}\n');

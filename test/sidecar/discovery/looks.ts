@@ -1,5 +1,5 @@
 import type { EngineConfig } from '../../../sidecar/config/schema.js';
-import type { Source, SourcePorts } from '../../../sidecar/discovery/source.js';
+import type { Source, SourcePorts } from '../../../sidecar/discovery/dns.js';
 import { cleanUp } from '../../support/clean-up.js';
 import { ManualTimers, until } from '../engines/manual-timers.js';
 
@@ -14,15 +14,11 @@ export class Looks {
   readonly timers = new ManualTimers();
   /** Each look: the engines found, or why there were none. */
   readonly all: (readonly EngineConfig[] | string)[] = [];
-  leaving: readonly string[] = [];
 
   constructor(start: (ports: SourcePorts) => Source) {
     closing(
       start({
-        found: (engines, leaving = []) => {
-          this.leaving = leaving.map(({ id = '' }) => id);
-          this.all.push(engines);
-        },
+        found: (engines) => void this.all.push(engines),
         failed: (reason) => void this.all.push(reason),
         setTimer: this.timers.set,
       }),
@@ -45,12 +41,6 @@ export class Looks {
   async pause(): Promise<number> {
     await until(() => this.timers.pending.length > 0);
     return this.timers.pending[0]!;
-  }
-
-  /** Waits until the source pauses between two watches, and ends the pause. */
-  async resume(): Promise<void> {
-    await until(() => this.timers.pending.some((ms) => ms < 5000));
-    await this.again();
   }
 
   /** Ends the pause. */

@@ -38,14 +38,9 @@ class Stage {
   }
 
   /** One look of a source, a second after the last. */
-  found(label: string, ids: readonly string[], leaving: readonly string[] = []): string[] {
+  found(label: string, ids: readonly string[]): string[] {
     this.now += 1000;
-    this.membership.found(label, {
-      engines: engines(...ids),
-      leaving: engines(...leaving),
-      graceMs: 2000,
-      mayBeEmpty: this.mayBeEmpty,
-    });
+    this.membership.found(label, { engines: engines(...ids), graceMs: 2000, mayBeEmpty: this.mayBeEmpty });
     return this.ids;
   }
 }
@@ -99,19 +94,11 @@ describe('engines of a source', () => {
     expect(stage.found('s', ['c'])).toEqual(['c', 'own']);
   });
 
-  it('leave at once when they are known to shut down, the last one too', () => {
-    const stage = withSource();
-    stage.found('s', ['a', 'b']);
-    expect(stage.found('s', ['b'], ['a'])).toEqual(['b', 'own']);
-    expect(stage.found('s', [], ['b'])).toEqual(['own']);
-  });
-
   it('are not taken twice: neither an address under two ids, nor an id with two addresses', () => {
     const stage = new Stage();
     stage.membership.configure([engine('own', 'http://10.0.0.1:80'), engine('x')], ['s', 't']);
     const look = {
       engines: [engine('pod', 'http://10.0.0.1'), engine('x', 'http://other:1'), engine('y')],
-      leaving: [],
       mayBeEmpty: false,
     };
     for (const label of ['s', 't', 's']) stage.membership.found(label, { ...look, graceMs: 0 });
@@ -124,7 +111,7 @@ describe('engines of a source', () => {
       undefined,
     ]);
     for (let look = 0; look < 2; look += 1)
-      stage.membership.found('s', { engines: [engine('z')], leaving: [], graceMs: 0, mayBeEmpty: false });
+      stage.membership.found('s', { engines: [engine('z')], graceMs: 0, mayBeEmpty: false });
     expect(stage.membership.originOf(engineId('y'))).toBe('t');
   });
 

@@ -1,18 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { configSchema, type EngineDefaults } from '../../../sidecar/config/index.js';
+import { configSchema } from '../../../sidecar/config/index.js';
 import { watchDns } from '../../../sidecar/discovery/dns.js';
 import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
 import { Looks, closing } from './looks.js';
 
-const DEFAULTS = { kind: 'vllm' } as const;
-
-async function dns(fields: object, defaults: EngineDefaults = DEFAULTS) {
+async function dns(fields: object, defaults: object = {}) {
   const server = closing(await DnsServer.start());
   const [source] = configSchema.parse({
-    discovery: [{ dns: { name: 'vllm.example', servers: [server.address], ...fields } }],
+    discovery: [{ dns: { name: 'vllm.example', servers: [server.address], ...fields }, kind: 'vllm', ...defaults }],
   }).discovery;
-  return { server, start: () => new Looks((ports) => watchDns(source!.dns!, defaults, ports)) };
+  return { server, start: () => new Looks((ports) => watchDns(source!, ports)) };
 }
 
 describe('a DNS name', () => {
@@ -92,7 +90,7 @@ describe('a DNS name', () => {
   });
 
   it('may have no record if the models of its engines are known, and is then asked again in a second', async () => {
-    const { server, start } = await dns({ port: 80 }, { ...DEFAULTS, models: ['m'] });
+    const { server, start } = await dns({ port: 80 }, { models: ['m'] });
     server.answer = NXDOMAIN;
     const looks = start();
     expect([await looks.next(), await looks.pause()]).toEqual([[], 1000]);
@@ -107,14 +105,12 @@ describe('a DNS name', () => {
 
 describe('the configuration', () => {
   it.each([
-    ['{}', '0'],
-    ['{dns: {name: a, port: 1}, kubernetes: {service: b}}', '0'],
-    ['{kubernetes: {service: a}}, {kubernetes: {service: a}, window: 1}', '1'],
+    ['{}', '0.dns'],
+    ['{dns: {name: a, port: 1}}, {dns: {name: a, port: 1}, window: 1}', '1'],
     ['{dns: {name: a}}', '0.dns.port'],
     ['{dns: {name: a, type: SRV, port: 1}}', '0.dns.port'],
     ['{dns: {name: "a:80", port: 80}}', '0.dns.name'],
     ['{dns: {name: a, port: 80, servers: [dns.example]}}', '0.dns.servers.0'],
-    ['{kubernetes: {service: a/b}}', '0.kubernetes.service'],
   ])('refuses %s', (text, path) => {
     const { error } = configSchema.safeParse({ discovery: parse(`[${text}]`) as unknown });
     expect(error?.issues.map((issue) => issue.path.join('.'))).toEqual([`discovery.${path}`]);

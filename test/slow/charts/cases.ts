@@ -74,7 +74,6 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
   'nothing optional': {
     ...IN_FRONT,
     preStopSeconds: 0,
-    serviceAccount: { create: false },
     podDisruptionBudget: { enabled: false },
     networkPolicy: { enabled: false },
     restartOnConfigChange: false,
@@ -87,7 +86,7 @@ export const ACCEPTED: Readonly<Record<string, object>> = {
     imagePullSecrets: [{ name: 'registry' }],
     service: { type: 'LoadBalancer', port: 80, annotations: { a: 'b' } },
     adminService: { port: 80, annotations: { a: 'b' } },
-    serviceAccount: { annotations: { a: 'b' } },
+    serviceAccountName: 'ours',
     networkPolicy: { clients: [{ podSelector: {} }], admin: prometheus, egress: [{ ports: [{ port: 8000 }] }] },
     terminationGracePeriodSeconds: 3600,
     strategy: { type: 'Recreate' },

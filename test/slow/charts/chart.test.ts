@@ -4,7 +4,7 @@ import { folderOf } from '../../support/folder.js';
 import { Maitred } from '../../support/maitred.js';
 import { readText } from '../../support/tree.js';
 import { ACCEPTED, BESIDE, IN_FRONT, REFUSED, WATCHED } from './cases.js';
-import { CHART, NAMESPACE, NEWEST, helm, objectsOf, template, withoutHelm } from './helm.js';
+import { CHART, NEWEST, helm, objectsOf, template, withoutHelm } from './helm.js';
 import { all, gatewayOf, one, podOf } from './objects.js';
 import { configIn, environmentOf } from './pod.js';
 import { brokenBySchema, withoutSchemas } from './schemas.js';
@@ -86,27 +86,8 @@ describe.skipIf(withoutHelm !== undefined)(`the chart${withoutHelm ? ` (skipped:
     });
   });
 
-  it('has no account at the API server, and no permission', () => {
-    const objects = objectsOf(IN_FRONT);
-    expect(podOf(objects).automountServiceAccountToken).toBe(false);
-    expect(objects.filter(({ kind }) => kind.startsWith('Role'))).toEqual([]);
-  });
-
-  it('may read the EndpointSlices of the namespaces that engines are found in', () => {
-    const discovery = [
-      { kubernetes: { service: 'vllm' } },
-      { kubernetes: { service: 'sglang', namespace: 'gpu' } },
-      { dns: { name: 'engines.example', port: 8000 } },
-    ];
-    const objects = objectsOf({ config: { discovery } });
-    const roles = all(objects, 'Role');
-    expect(roles.map(({ metadata }) => metadata.namespace)).toEqual([NAMESPACE, 'gpu']);
-    expect(roles[1]!.rules).toEqual([
-      { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
-    ]);
-    const account = { kind: 'ServiceAccount', name: 'maitred', namespace: NAMESPACE };
-    expect(all(objects, 'RoleBinding').map(({ subjects }) => subjects)).toEqual([[account], [account]]);
-    expect(podOf(objects).automountServiceAccountToken).toBe(true);
+  it('has no token for the API server', () => {
+    expect(podOf(objectsOf(IN_FRONT)).automountServiceAccountToken).toBe(false);
   });
 
   it('tells replicas that share their engines how many they are, unless the configuration does', () => {

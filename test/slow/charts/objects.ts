@@ -50,8 +50,6 @@ interface Kinds {
     readonly spec: { readonly ingress: readonly { readonly ports: readonly Port[]; readonly from?: object }[] };
   };
   readonly PrometheusRule: { readonly spec: { readonly groups: readonly object[] } };
-  readonly Role: { readonly rules: object };
-  readonly RoleBinding: { readonly subjects: object };
   readonly Service: { readonly spec: { readonly ports: readonly [Port] } };
   readonly ServiceMonitor: {
     readonly spec: {
