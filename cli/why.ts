@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { EngineList } from '../sidecar/admin/answers.js';
+import type { Explanation, GatewayState } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
@@ -26,7 +26,7 @@ export function addWhyCommand(program: Command): void {
       const query = tenant === undefined ? '' : `tenant=${encodeURIComponent(tenant)}`;
       const client = adminClient(why, flags);
       const program = id ?? (await longestWaiting(client, query));
-      const body = program === undefined ? { text: `No call waits${await noEngine(client)}.` } : await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`); // prettier-ignore
+      const body = program === undefined ? await noWait(client) : await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`); // prettier-ignore
       const { text = '' } = body as { text?: string };
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${paragraphs(plain(text))}\n`);
     });
@@ -39,12 +39,10 @@ async function longestWaiting(client: AdminClient, query: string): Promise<strin
   return programs.find(({ current_wait_cause: cause }) => cause !== null)?.key;
 }
 
-/** `; no engine is up: gpu-1: connection refused`; empty: one is up. */
-async function noEngine(client: AdminClient): Promise<string> {
-  const { engines } = (await client.json('/engines')) as Pick<EngineList, 'engines'>;
-  if (engines.some(({ state }) => state === 'up' || state === 'probation')) return '';
-  const causes = engines.map(({ id, state, down_reason: reason }) => `${id}: ${reason ?? state}`);
-  return causes.length === 0 ? '; there is no engine' : `; no engine is up: ${causes.join('; ')}`;
+/** No call waits: there may be no engine to take one. */
+async function noWait(client: AdminClient): Promise<Pick<Explanation, 'text'>> {
+  const { status } = (await client.json('/gateway')) as GatewayState;
+  return { text: status.text };
 }
 
 /** Lines of at most `COLUMNS` columns. */

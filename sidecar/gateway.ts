@@ -177,12 +177,15 @@ function listenerPorts(context: Context): ListenerPorts {
 
 /** Loads the shared state only if it is on. */
 async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'cluster' | 'peers'>>> {
-  const { config, driver, log, observers } = context;
+  const { config, driver, known, log, observers } = context;
   const { url } = config.cluster;
   if (url === null) return {};
   const { openCluster } = await import('./cluster/open.js');
   const { views } = driver.scheduler;
-  const emit = (event: Event): void => driver.emit(event);
+  const emit = (event: Event): void => {
+    if (event.type === 'programMoved') known.moved(event.program);
+    driver.emit(event);
+  };
   const answer = (question: string): Promise<string> => answerPeer(context, question);
   const { cluster, peers } = await openCluster(config, url, { emit, views, log, answer });
   observers.add({

@@ -4,7 +4,6 @@ import { counted } from './format.js';
 import { ProgramView } from './program.js';
 import { History } from './history.js';
 import { Programs } from './programs.js';
-import { Queues } from './queues.js';
 import { StatusLine } from './status.js';
 import { announcement, connection, gateway, go, urlOf, view } from './state.js';
 import { useToken } from './stream.js';
@@ -27,7 +26,7 @@ function Head() {
   return (
     <header class="head">
       <h1>
-        <a href={urlOf({ program: '', span: '' })} onClick={(event) => go(event, { program: '', span: '' })}>
+        <a href={urlOf({ program: '' })} onClick={(event) => go(event, { program: '' })}>
           maitred
         </a>
       </h1>
@@ -71,10 +70,7 @@ function Content() {
       {view.value.program === '' ? (
         <>
           <Totals />
-          <div class="state">
-            <Queues />
-            <Engines />
-          </div>
+          <Engines />
           <History />
           <Programs />
         </>

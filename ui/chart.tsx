@@ -7,7 +7,6 @@ export interface Curve {
   readonly name: string;
   /** A variable of the style sheet. */
   readonly colour: string;
-  readonly meaning?: string;
   readonly values: readonly (number | null)[];
 }
 
@@ -25,7 +24,7 @@ interface ChartProps {
 
 const HEIGHT = 180;
 
-/** A chart. Its figures are in the table below the charts, so readers of the screen skip it. */
+/** A chart. Its caption has the figures of the time that is pointed at, or else the latest. */
 export function Chart(props: ChartProps) {
   const { name, times, curves, marks, format } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -55,18 +54,18 @@ export function Chart(props: ChartProps) {
   useEffect(() => plot.current?.setData(dataOf(props)), [times.at(-1), marks.length, JSON.stringify(curves)]);
   const at = pointed.value;
   return (
-    <figure aria-hidden="true">
+    <figure>
       <figcaption>
         <b>{name}</b>
         {curves.map((curve) => (
-          <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve" title={curve.meaning}>
-            {curve.name}
-            {at !== null && ` ${told(curve.values[at], format)}`}
+          <span key={curve.name} style={{ '--curve': `var(${curve.colour})` }} class="curve">
+            {curve.name}{' '}
+            {told(at === null ? curve.values.findLast((value) => value !== null) : curve.values[at], format)}
           </span>
         ))}
         {at !== null && <span>{timeAndMarks(props, at)}</span>}
       </figcaption>
-      <div ref={box} />
+      <div ref={box} aria-hidden="true" />
     </figure>
   );
 }
@@ -93,7 +92,10 @@ function dataOf({ times, curves, isStack }: ChartProps): uPlot.AlignedData {
 }
 
 function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number | null) => void): uPlot {
-  const colour = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name);
+  const colour = (name: string) => {
+    box.style.color = `var(${name})`;
+    return getComputedStyle(box).color;
+  };
   const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
   const { curves, format, max, isStack } = props();
   const drawn = isStack === undefined ? curves : [...curves].reverse();

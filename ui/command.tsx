@@ -5,26 +5,21 @@ import { post } from './stream.js';
 interface CommandProps {
   readonly path: string;
   readonly label?: string;
-  readonly isDangerous?: true;
+  /** To be confirmed first. */
+  readonly question?: string;
   readonly isOff?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A button that sends a command to the gateway, and says what was wrong with it. */
-export function Command({ path, label, isDangerous, isOff = false, children }: CommandProps) {
+export function Command({ path, label, question, isOff = false, children }: CommandProps) {
   const problem = useSignal<string | undefined>(undefined);
   const send = async () => {
-    problem.value = await post(path);
+    if (question === undefined || confirm(question)) problem.value = await post(path);
   };
   return (
     <>
-      <button
-        type="button"
-        class={isDangerous && 'danger'}
-        aria-label={label}
-        disabled={isOff}
-        onClick={() => void send()}
-      >
+      <button type="button" aria-label={label} disabled={isOff} onClick={() => void send()}>
         {children}
       </button>
       {problem.value !== undefined && (

@@ -1,9 +1,8 @@
 import type { Engine } from '../sidecar/admin/answers.js';
 import { Command } from './command.js';
-import { Bar } from './bar.js';
+import { Bar, Facts, type Fact } from './figures.js';
 import { brief, count, percent, tokens } from './format.js';
 import { engines, show } from './state.js';
-import { engineWords } from './words.js';
 
 export function Engines() {
   const list = engines.value?.engines ?? [];
@@ -21,25 +20,25 @@ export function Engines() {
 }
 
 function Card({ engine }: { readonly engine: Engine }) {
-  const { open, text } = engineWords(engine);
-  const { rest_tokens: rest, capacity_tokens: capacity } = engine;
+  const { id, state, rest_tokens: rest, capacity_tokens: capacity, gate_tokens: gate } = engine;
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
   const limit = rest ?? capacity;
-  const named = rest === null ? 'KV cache' : rest === engine.gate_tokens ? 'gate' : 'gate and host';
+  const named = rest === null ? 'KV cache' : rest === gate ? 'gate' : 'gate and host';
+  const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
   return (
     <li class="card">
       <h3>
         <button
           type="button"
           class="link"
-          title={`Only programs on ${engine.id}`}
-          onClick={() => show({ engine: engine.id })}
+          title={`Only programs on ${id}`}
+          onClick={() => show({ engine: id, page: '' })}
         >
-          {brief(engine.id, 40)}
+          {brief(id, 40)}
         </button>
-        <span class={`badge ${engine.state}`}>{engine.state}</span>
+        <span class={`badge ${state}`}>{state}</span>
       </h3>
-      <p class={open ? 'quiet' : 'warn'}>{text}</p>
+      <p class={engine.has_room ? 'quiet' : 'warn'}>{engine.text}</p>
       <Bar
         label="In flight"
         text={window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}
@@ -57,52 +56,26 @@ function Card({ engine }: { readonly engine: Engine }) {
         value={workingSet}
         max={limit}
       />
-      <Facts engine={engine} />
-      <Drain engine={engine} />
+      <Facts style="facts" facts={factsOf(engine)} />
+      <p class="drain">
+        <Command path={`/engines/${encodeURIComponent(id)}/${verb}`} label={`${word}: ${id}`}>
+          {word}
+        </Command>
+      </p>
     </li>
   );
 }
 
-function Facts({ engine }: { readonly engine: Engine }) {
-  return (
-    <dl class="facts">
-      <div>
-        <dt>Capacity</dt>
-        <dd>{engine.capacity_tokens === null ? '–' : tokens(engine.capacity_tokens)}</dd>
-      </div>
-      {engine.host_tokens > 0 && (
-        <div>
-          <dt title="Contexts that have left the KV cache for host memory, estimated">On the host</dt>
-          <dd>{`${tokens(engine.on_host_tokens)} of ${tokens(engine.host_tokens)}`}</dd>
-        </div>
-      )}
-      <div>
-        <dt title="Contexts of the working set whose programs are at their tools, kept for their return">Idle</dt>
-        <dd>{tokens(engine.idle_tokens)}</dd>
-      </div>
-      <div>
-        <dt title="Share of prompt tokens from the cache, last 5 minutes">Cached</dt>
-        <dd>{percent(engine.cached_share)}</dd>
-      </div>
-      <div>
-        <dt title="Requests that wait inside the engine, by its own report">Queued in the engine</dt>
-        <dd>{engine.engine_waiting === null ? '–' : count(engine.engine_waiting)}</dd>
-      </div>
-      <div>
-        <dt>Kind</dt>
-        <dd>{engine.kind}</dd>
-      </div>
-    </dl>
-  );
-}
-
-function Drain({ engine: { id, state } }: { readonly engine: Engine }) {
-  const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
-  return (
-    <p class="drain">
-      <Command path={`/engines/${encodeURIComponent(id)}/${verb}`} label={`${word}: ${id}`}>
-        {word}
-      </Command>
-    </p>
-  );
+function factsOf(engine: Engine): Fact[] {
+  const { capacity_tokens: capacity, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
+  return [
+    ['Capacity', capacity === null ? '–' : tokens(capacity)],
+    ...(host > 0
+      ? [['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated'] as const] // prettier-ignore
+      : []),
+    ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
+    ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
+    ['Queued in the engine', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'], // prettier-ignore
+    ['Kind', engine.kind],
+  ];
 }

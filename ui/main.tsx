@@ -3,8 +3,8 @@
  *
  * Reading guide:
  * - `state.ts`: all state, as signals; the view in the URL. `stream.ts` writes the state, from `GET /stream`.
- * - `app.tsx`: the frame. `totals.tsx`, `engines.tsx`, `queues.tsx`, `programs.tsx`: the overview.
- * - `program.tsx`, `time-line.tsx`: one program. `words.ts`: decisions in words. `format.ts`: figures.
+ * - `app.tsx`: the frame. `status.tsx`, `totals.tsx`, `engines.tsx`, `history.tsx`, `programs.tsx`: the overview.
+ * - `program.tsx`, `time-line.tsx`: one program. `words.ts`: names. `format.ts`: figures.
  */
 import { render } from 'preact';
 import { App } from './app.js';

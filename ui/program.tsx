@@ -1,31 +1,23 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
-import type { PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import type { ActiveCall, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
 import { Command } from './command.js';
+import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
 import { calls, go, program, urlOf, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import {
-  LEVEL_MEANING,
-  SERVICE_MEANING,
-  figureWords,
-  levelBefore,
-  nameOf,
-  reasonWords,
-  type ThreadCall,
-} from './words.js';
+import { LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
   const key = view.value.program;
   const detail = program.value;
   const past = calls.value?.calls ?? [];
-  const active = activeCalls(detail ?? undefined);
+  const active = detail?.active ?? [];
   const more = (detail?.active_calls ?? 0) - active.length;
   return (
     <section aria-labelledby="program">
       <nav>
-        <a href={urlOf({ program: '', span: '' })} onClick={(event) => go(event, { program: '', span: '' })}>
+        <a href={urlOf({ program: '' })} onClick={(event) => go(event, { program: '' })}>
           ← All programs
         </a>
       </nav>
@@ -36,7 +28,7 @@ export function ProgramView() {
       {detail === null && <p class="warn">The gateway no longer knows it: it has ended, or was idle for too long.</p>}
       {detail !== null && detail !== undefined && (
         <>
-          <Facts row={detail} />
+          <Facts style="facts wide-facts" facts={factsOf(detail)} />
           <EndButton row={detail} />
         </>
       )}
@@ -50,75 +42,43 @@ export function ProgramView() {
   );
 }
 
-const activeCalls = (detail: ProgramDetail | undefined): ThreadCall[] =>
-  detail?.threads.flatMap(({ thread, active }) => active.map((call) => ({ ...call, thread }))) ?? [];
-
-function Facts({ row }: { readonly row: ProgramDetail }) {
-  const facts: [string, string][] = [
+function factsOf(row: ProgramDetail): Fact[] {
+  return [
     ['State', row.state],
     ['Id', row.id],
     ['Tenant', row.tenant],
     ['Agent type', row.agent_type ?? '–'],
     ['Model', row.model ?? '–'],
     ['Identified by', row.identified_by ?? '–'],
-    ['Level', String(row.level)],
-    ['Service', duration(row.attained_service_seconds)],
+    ['Level', String(row.level), LEVEL_MEANING],
+    ['Service', duration(row.attained_service_seconds), SERVICE_MEANING],
     ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
     ['Engine', row.engine ?? '–'],
     ['Calls', `${count(row.calls)}, ${count(row.active_calls)} active`],
     ['Promotions', count(row.promotions)],
     ['Context', `${tokens(row.context_tokens)} tokens`],
-    ...(row.on_host_tokens > 0 ? [['On the host', `${tokens(row.on_host_tokens)} tokens`] as [string, string]] : []),
+    ...(row.on_host_tokens > 0 ? [['On the host', `${tokens(row.on_host_tokens)} tokens`] as const] : []),
     ['From cache', percent(ratio(row.cached_tokens, row.prompt_tokens))],
     ['Answers', `${tokens(row.output_tokens)} tokens`],
     ['Age', duration(row.age_seconds)],
-    ...(row.gateway === null ? [] : [['Gateway', row.gateway] as [string, string]]),
+    ...(row.gateway === null ? [] : [['Gateway', row.gateway] as const]),
   ];
-  return (
-    <dl class="facts wide-facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt title={MEANINGS[name]}>{name}</dt>
-          <dd title={value}>{brief(value, 40)}</dd>
-        </div>
-      ))}
-    </dl>
-  );
 }
 
-const MEANINGS: Readonly<Record<string, string>> = { Level: LEVEL_MEANING, Service: SERVICE_MEANING };
+const END_QUESTION = 'Its running calls finish. Its next call begins a new program, which starts at level 0.';
 
-function EndButton({ row }: { readonly row: ProgramDetail }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  return (
-    <>
-      <button type="button" onClick={() => dialog.current?.showModal()}>
-        End this program
-      </button>
-      <dialog ref={dialog} aria-labelledby="end-title">
-        <h3 id="end-title">End {brief(row.id, 80)}?</h3>
-        <p>Its running calls finish. Its next call begins a new program, which starts at level 0.</p>
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Keep it
-        </button>
-        <Command path={`/programs/${encodeURIComponent(row.key)}/end`} isDangerous>
-          End it
-        </Command>
-      </dialog>
-    </>
-  );
-}
+const EndButton = ({ row }: { readonly row: ProgramDetail }) => (
+  <Command path={`/programs/${encodeURIComponent(row.key)}/end`} question={`End ${brief(row.id, 80)}? ${END_QUESTION}`}>
+    End this program
+  </Command>
+);
 
-/** A call's text without ids and figures: equal for calls that wait alike, of which the first says it. */
-const gist = (call: ThreadCall | undefined): string | undefined =>
-  call?.text.replaceAll(/[0-9a-f]{10}-\d+|[\d.,]+/g, '');
-
-function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
+function ActiveCalls({ active }: { readonly active: readonly ActiveCall[] }) {
   const { shown, more } = useFirst(active, ACTIVE_SHOWN);
   return (
     <>
       <ul class="calls">
-        {shown.map((call, index) => (
+        {shown.map((call, at) => (
           <li key={call.call}>
             <p class="when">
               <b>
@@ -128,7 +88,7 @@ function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
               </b>
               <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
             </p>
-            {gist(call) !== gist(shown[index - 1]) && <p class="text">{call.text}</p>}
+            {!isAlike(call.text, shown[at - 1]?.text) && <p class="text">{call.text}</p>}
           </li>
         ))}
       </ul>
@@ -137,20 +97,18 @@ function ActiveCalls({ active }: { readonly active: readonly ThreadCall[] }) {
   );
 }
 
-/** The latest first. A reason is shown once for the calls in a row that have it. */
+/** The latest first. The reason is shown once for the calls in a row that have it. */
 function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
-  const rows = past
-    .map((call, index) => ({ call, reason: reasonWords(call), figures: figureWords(call, levelBefore(past, index)) }))
-    .reverse();
+  const rows = past.map((call) => ({ call, said: call.text.split('\n') })).reverse();
   const { shown, more } = useFirst(rows, PAST_SHOWN);
   return (
     <>
       <ul class="calls ended">
-        {shown.map(({ call, reason, figures }, index) => (
+        {shown.map(({ call, said: [outcome, reason = ''] }, at) => (
           <li key={call.call} class={call.outcome}>
-            {reason !== '' && reason !== shown[index - 1]?.reason && <p class="reason">{reason}</p>}
+            {reason !== '' && !isAlike(reason, shown[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
             <p class="when">
-              <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{figures}</span>{' '}
+              <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
               <span class="quiet">{call.call}</span>
             </p>
           </li>

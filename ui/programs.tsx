@@ -1,25 +1,10 @@
-import { useEffect, useRef } from 'preact/hooks';
-import { useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
-import type { Program } from '../sidecar/admin/answers.js';
-import { brief, count, counted, duration, percent, ratio, tokens } from './format.js';
-import { engines, gateway, go, programs, rowWindow, show, urlOf, view, type View } from './state.js';
-import { Ended } from './ended.js';
-import { LEVEL_MEANING, SERVICE_MEANING, NAMED_BY, WAITED_FOR, nameOf } from './words.js';
+import type { EndedPrograms, Program } from '../sidecar/admin/answers.js';
+import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
+import { PAGE_ROWS, ended, engines, gateway, programs, show, view, type View } from './state.js';
+import { Table, type Column } from './table.js';
+import { LEVEL_MEANING, SERVICE_MEANING } from './words.js';
 
-interface Column {
-  readonly name: string;
-  /** Key of the API's `sort`; absent: not sortable. */
-  readonly sort?: string;
-  readonly cell: (row: Program) => string;
-  /** Narrowest windows that show it; absent: those of desks. */
-  readonly from?: 'phone' | 'tablet' | 'large';
-  readonly isText?: true;
-  /** Where its name does not say it. */
-  readonly meaning?: string;
-}
-
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', cell: stateOf, from: 'phone', isText: true },
   {
     name: 'Waits',
@@ -30,17 +15,11 @@ const COLUMNS: readonly Column[] = [
   {
     name: 'For',
     meaning: 'Cause of its longest wait now',
-    cell: ({ current_wait_cause: cause }) => (cause === null ? '' : WAITED_FOR[cause]),
+    cell: (row) => row.current_wait_cause?.replace('_', ' ') ?? '',
     from: 'phone',
     isText: true,
   },
-  {
-    name: 'Level',
-    meaning: LEVEL_MEANING,
-    sort: 'level',
-    cell: (row) => String(row.level),
-    from: 'tablet',
-  },
+  { name: 'Level', meaning: LEVEL_MEANING, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
   {
     name: 'Queued',
     meaning: 'The waits of all its calls together',
@@ -68,74 +47,98 @@ const COLUMNS: readonly Column[] = [
   },
   { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
 ];
-const GATEWAY: Column = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true };
-/** Of a cluster the gateways, too. */
-const columns = (): readonly Column[] => (gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS);
+const GATEWAY: Column<Program> = {
+  name: 'Gateway',
+  cell: (row) => brief(row.gateway ?? '–', 24),
+  from: 'tablet',
+  isText: true,
+};
+
+type EndedRow = EndedPrograms['programs'][number];
+const CAUSES: Readonly<Record<EndedRow['cause'], string>> = {
+  ended: 'on request',
+  expired: 'idle for too long',
+  evicted: 'idle, row needed',
+};
+const ENDED: readonly Column<EndedRow>[] = [
+  { name: 'Ended', cell: (row) => clock(row.ended_at), from: 'phone' },
+  { name: 'Took', cell: (row) => duration(row.duration_seconds), from: 'phone' },
+  {
+    name: 'Queued',
+    meaning: 'Share of the time that its calls spent here',
+    cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)),
+    from: 'phone',
+  },
+  { name: 'Calls', cell: (row) => count(row.calls) },
+  { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
+  { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
+  { name: 'Why ended', cell: (row) => CAUSES[row.cause], from: 'tablet', isText: true },
+];
 
 /** Some of a program's calls may wait while others run. */
 function stateOf({ state, current_wait_seconds: waits }: Program): string {
   return state === 'running' && waits > 0 ? 'run+wait' : state;
 }
 
-/** Height of a row, as in the style sheet. */
-const ROW_PX = 32;
-/** Rows around those in sight; the window moves in steps of as many, so that few steps load another part. */
-const AROUND = 30;
-
 export function Programs() {
-  const total = programs.value?.total ?? 0;
+  const { tab } = view.value;
   return (
     <section aria-labelledby="programs">
       <h2 id="programs">Programs</h2>
-      <p class="tabs">
-        {[
-          ['', 'Present'],
-          ['ended', 'Ended'],
-        ].map(([name = '', words]) => (
-          <button key={name} type="button" aria-pressed={view.value.tab === name} onClick={() => show({ tab: name })}>
+      <p class="choices">
+        {Object.entries({ '': 'Present', ended: 'Ended' }).map(([name, words]) => (
+          <button key={name} type="button" aria-pressed={tab === name} onClick={() => show({ tab: name })}>
             {words}
           </button>
         ))}
       </p>
-      {view.value.tab === 'ended' ? (
-        <Ended />
+      {tab === 'ended' ? (
+        <Table
+          label="Ended programs"
+          columns={ENDED}
+          rows={ended.value?.programs ?? []}
+          empty="None yet: a program ends when its client says so, or by its lease."
+        />
       ) : (
-        <>
-          <Filters total={total} />
-          <Table total={total} />
-        </>
+        <Present />
       )}
     </section>
   );
 }
 
-function Filters({ total }: { readonly total: number }) {
+function Present() {
+  const { text, state, engine, tenant } = view.value;
+  const isFiltered = `${text}${state}${engine}${tenant}` !== '';
+  return (
+    <>
+      <Filters />
+      <Table
+        label="Programs"
+        columns={gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS}
+        rows={programs.value?.programs ?? []}
+        empty={isFiltered ? 'No program matches.' : 'No program has called yet.'}
+      />
+      <Pages />
+    </>
+  );
+}
+
+function Filters() {
   const { text, state, engine, tenant } = view.value;
   const change = (name: keyof View) => (event: Event) =>
-    show({ [name]: (event.currentTarget as HTMLInputElement).value });
+    show({ [name]: (event.currentTarget as HTMLInputElement).value, page: '' });
   const known = engines.value?.engines.map(({ id }) => id) ?? [];
-  const tenants = [...new Set(programs.value?.programs.map((row) => row.tenant))].sort();
   return (
     <form class="filters" role="search" aria-label="Programs" onSubmit={(event) => event.preventDefault()}>
       <label>
         Text <input type="search" value={text} onInput={change('text')} placeholder="part of a name" />
       </label>
       <Choice name="State" value={state} of={['active', 'waiting', 'running', 'idle']} onChange={change('state')} />
-      <Choice
-        name="Engine"
-        value={engine}
-        of={[...new Set([...known, ...(engine === '' ? [] : [engine])])]}
-        onChange={change('engine')}
-      />
+      <Choice name="Engine" value={engine} of={known} onChange={change('engine')} />
       <label>
-        Tenant <input list="tenants" value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
+        Tenant <input value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
       </label>
-      <datalist id="tenants">
-        {tenants.map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
-      <span class="quiet">{counted(total, 'program')}</span>
+      <span class="quiet">{counted(programs.value?.total ?? 0, 'program')}</span>
     </form>
   );
 }
@@ -147,12 +150,13 @@ interface ChoiceProps {
   readonly onChange: (event: Event) => void;
 }
 
+/** An engine that is gone may still be chosen. */
 const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
   <label>
     {name}{' '}
     <select value={value} onChange={onChange}>
       <option value="">any</option>
-      {of.map((each) => (
+      {[...new Set([...of, ...(value === '' ? [] : [value])])].map((each) => (
         <option key={each} value={each}>
           {brief(each, 40)}
         </option>
@@ -161,165 +165,24 @@ const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
   </label>
 );
 
-function Table({ total }: { readonly total: number }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const { first, inSight, look } = useSight(scroller);
-  const { current, move } = useRowKeys(scroller, total, inSight);
-  const page = programs.value;
-  const from = Math.max(0, Math.min(first, total - inSight) - 5);
-  const to = Math.min(total, from + inSight + 10);
-  const indices = Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at);
-  const focusable = Math.max(from, Math.min(current.value, to - 1));
+/** From one part of a long table to the next. */
+function Pages() {
+  const { total = 0, offset = 0 } = programs.value ?? {};
+  const page = Number(view.value.page);
+  if (total <= PAGE_ROWS && page === 0) return null;
+  const last = Math.max(0, Math.ceil(total / PAGE_ROWS) - 1);
+  const to = (next: number) => show({ page: next <= 0 ? '' : String(Math.min(next, last)) });
   return (
-    <div class="scroller" ref={scroller} onScroll={look} onKeyDown={move} tabIndex={total === 0 ? 0 : -1}>
-      <table class="programs" aria-rowcount={total + 1}>
-        <caption class="sr">Programs. Arrow keys move between rows, Enter opens one.</caption>
-        <thead>
-          <tr aria-rowindex={1}>
-            <th scope="col">Program</th>
-            {columns().map((column) => (
-              <Head key={column.name} column={column} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          <Space rows={from} />
-          {indices.map((index) => (
-            <Row
-              key={index}
-              index={index}
-              row={page?.programs[index - page.offset]}
-              isCurrent={index === focusable}
-              onFocus={() => (current.value = index)}
-            />
-          ))}
-          <Space rows={total - to} />
-        </tbody>
-      </table>
-      {total === 0 && <p class="quiet empty">{isFiltered() ? 'No program matches.' : 'No program has called yet.'}</p>}
-    </div>
-  );
-}
-
-const isFiltered = (): boolean => {
-  const { text, state, engine, tenant } = view.value;
-  return `${text}${state}${engine}${tenant}` !== '';
-};
-
-/** The rows in sight; loads the part of the table around them. */
-function useSight(scroller: RefObject<HTMLDivElement | null>) {
-  const first = useSignal(0);
-  const inSight = useSignal(20);
-  const look = () => {
-    const box = scroller.current;
-    if (box === null) return;
-    // The table's greatest height, as in the style sheet: with few rows it is as tall as they are.
-    inSight.value = Math.ceil(Math.min(0.7 * innerHeight, 680) / ROW_PX);
-    first.value = Math.floor(box.scrollTop / ROW_PX);
-    const offset = Math.max(0, Math.floor(first.value / AROUND) * AROUND - AROUND);
-    const limit = inSight.value + 3 * AROUND;
-    const known = rowWindow.peek();
-    if (known.offset !== offset || known.limit !== limit) rowWindow.value = { offset, limit };
-  };
-  useEffect(() => {
-    look();
-    addEventListener('resize', look);
-    return () => removeEventListener('resize', look);
-  }, []);
-  return { first: first.value, inSight: inSight.value, look };
-}
-
-/** Moves the focus from row to row. A row that is not in sight yet gets it when it is drawn. */
-function useRowKeys(scroller: RefObject<HTMLDivElement | null>, total: number, inSight: number) {
-  const current = useSignal(0);
-  const awaited = useRef(false);
-  useEffect(() => {
-    if (!awaited.current) return;
-    // Not the row of this drawing: by now a further key may have chosen another.
-    const link = scroller.current?.querySelector<HTMLElement>(`tr[aria-rowindex="${current.peek() + 2}"] a`);
-    link?.focus({ preventScroll: true });
-    awaited.current = link === null;
-  });
-  const move = (event: KeyboardEvent) => {
-    const page = Math.max(1, inSight - 2);
-    const steps: Record<string, number> = {
-      ArrowDown: 1,
-      ArrowUp: -1,
-      PageDown: page,
-      PageUp: -page,
-      Home: -total,
-      End: total,
-    };
-    const step = steps[event.key];
-    const box = scroller.current;
-    if (step === undefined || box === null || total === 0) return;
-    event.preventDefault();
-    current.value = Math.max(0, Math.min(total - 1, current.value + step));
-    awaited.current = true;
-    const top = current.value * ROW_PX;
-    // The head of the table covers one row, and the last row should be whole.
-    const room = box.clientHeight - 2 * ROW_PX;
-    if (top < box.scrollTop) box.scrollTop = top;
-    else if (top > box.scrollTop + room) box.scrollTop = top - room;
-  };
-  return { current, move };
-}
-
-const Space = ({ rows }: { readonly rows: number }) =>
-  rows > 0 ? <tr aria-hidden="true" class="space" style={{ height: `${rows * ROW_PX}px` }} /> : null;
-
-const styleOf = ({ from, isText }: Column): string => `${from ?? 'desk'} ${isText === true ? '' : 'number'}`;
-
-function Head({ column }: { readonly column: Column }) {
-  const { name, sort, meaning } = column;
-  const now = view.value.sort;
-  const order =
-    sort === undefined ? undefined : now === sort ? 'ascending' : now === `-${sort}` ? 'descending' : 'none';
-  const style = styleOf(column);
-  if (sort === undefined)
-    return (
-      <th scope="col" class={style} title={meaning}>
-        {name}
-      </th>
-    );
-  return (
-    <th scope="col" aria-sort={order} class={style}>
-      <button type="button" title={meaning} onClick={() => show({ sort: order === 'descending' ? sort : `-${sort}` })}>
-        {name}
-        <span aria-hidden="true">{order === 'ascending' ? ' ▲' : order === 'descending' ? ' ▼' : ''}</span>
+    <p class="choices">
+      <button type="button" disabled={page === 0} onClick={() => to(page - 1)}>
+        Previous
       </button>
-    </th>
-  );
-}
-
-interface RowProps {
-  readonly index: number;
-  /** Undefined while it is loaded. */
-  readonly row: Program | undefined;
-  readonly isCurrent: boolean;
-  readonly onFocus: () => void;
-}
-
-function Row({ index, row, isCurrent, onFocus }: RowProps) {
-  if (row === undefined)
-    return (
-      <tr aria-rowindex={index + 2} class="loading">
-        <td>…</td>
-      </tr>
-    );
-  const target = { program: row.key, span: '' };
-  return (
-    <tr aria-rowindex={index + 2} class={row.state}>
-      <th scope="row" title={`${row.id} of ${row.tenant}, ${NAMED_BY(row)}`}>
-        <a href={urlOf(target)} tabIndex={isCurrent ? 0 : -1} onFocus={onFocus} onClick={(event) => go(event, target)}>
-          {nameOf(row)}
-        </a>
-      </th>
-      {columns().map((column) => (
-        <td key={column.name} class={styleOf(column)} title={column.isText === true ? column.cell(row) : undefined}>
-          {column.cell(row)}
-        </td>
-      ))}
-    </tr>
+      <button type="button" disabled={page >= last} onClick={() => to(page + 1)}>
+        Next
+      </button>
+      <span class="quiet">
+        {count(Math.min(offset + 1, total))} to {count(Math.min(offset + PAGE_ROWS, total))} of {count(total)}
+      </span>
+    </p>
   );
 }

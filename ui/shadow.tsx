@@ -25,7 +25,7 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
 export function Shadow() {
   if (gateway.value?.estimates !== true) return null;
   return (
-    <div class="shadow">
+    <div>
       <h3>Does it help?</h3>
       <Estimate latest={totals.value?.shadow ?? null} />
     </div>

@@ -48,10 +48,10 @@ export interface View {
   readonly engine: string;
   readonly state: string;
   readonly text: string;
+  /** Part of the table, from 0 on; '' for the first. */
+  readonly page: string;
   /** Key of the program that is shown; '' for the overview. */
   readonly program: string;
-  /** Seconds of its time line; '' for all. */
-  readonly span: string;
   /** Of the history; '' for the shortest. */
   readonly range: string;
 }
@@ -63,8 +63,8 @@ const DEFAULTS: View = {
   engine: '',
   state: '',
   text: '',
+  page: '',
   program: '',
-  span: '',
   range: '',
 };
 
@@ -113,17 +113,15 @@ export function followHistory(): void {
   });
 }
 
-/** Rows of the process table to load: those in sight, and some around them. */
-export const rowWindow = signal({ offset: 0, limit: 60 });
+/** Most rows of the table at a time. */
+export const PAGE_ROWS = 100;
 
 /** Query of the stream. */
 export const streamQuery = computed(() => {
-  const search = new URLSearchParams();
-  for (const name of ['sort', 'tenant', 'engine', 'state', 'text', 'program', 'range'] as const)
-    if (view.value[name] !== '') search.set(name, view.value[name]);
-  const { offset, limit } = view.value.program === '' ? rowWindow.value : { offset: 0, limit: 1 };
-  if (view.value.tab === 'ended') search.set('ended', '');
-  search.set('offset', String(offset));
-  search.set('limit', String(limit));
+  const { page, tab, ...selection } = view.value;
+  const search = new URLSearchParams(Object.entries(selection).filter(([, value]) => value !== ''));
+  if (tab === 'ended') search.set('ended', '');
+  search.set('offset', String(PAGE_ROWS * (Number(page) || 0)));
+  search.set('limit', String(selection.program === '' ? PAGE_ROWS : 1));
   return search.toString();
 });

@@ -1,7 +1,5 @@
-import type { PastCall } from '../sidecar/admin/answers.js';
+import type { ActiveCall, PastCall } from '../sidecar/admin/answers.js';
 import { brief, clock, duration } from './format.js';
-import { show, view } from './state.js';
-import { callWords, levelBefore, levelMove, type ThreadCall } from './words.js';
 
 const KINDS = ['queued', 'failed', 'prefill', 'decode', 'run'] as const;
 type Kind = (typeof KINDS)[number];
@@ -25,44 +23,30 @@ interface Mark {
   readonly thread: string;
   readonly parts: readonly Part[];
   readonly title: string;
-  readonly move: 'promoted' | 'demoted' | undefined;
-  /** Where the move is shown: at the dispatch. */
-  readonly moveAt: number;
 }
-
-const SPANS: readonly (readonly [string, string])[] = [
-  ['', 'All'],
-  ['600', '10 min'],
-  ['60', '1 min'],
-];
 
 interface TimeLineProps {
   readonly past: readonly PastCall[];
-  readonly active: readonly ThreadCall[];
+  readonly active: readonly ActiveCall[];
 }
 
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
 export function TimeLine({ past, active }: TimeLineProps) {
-  const marks = [...past.map((call, index) => pastMark(call, levelBefore(past, index))), ...active.map(activeMark)];
+  const marks = [...past.map(pastMark), ...active.map(activeMark)];
   if (marks.length === 0) return null;
   const last = Math.max(...marks.map(endOf));
-  const { span } = view.value;
-  const first = Math.min(...marks.map(startOf));
-  const start = span === '' ? first : Math.max(first, last - Number(span));
+  const start = Math.min(...marks.map(startOf));
   const scale = { start, length: Math.max(0.001, last - start) };
   const threads = [...new Set(marks.map(({ thread }) => thread))].sort();
   return (
     <figure class="time-line">
-      <figcaption>
-        <span>Time line</span>
-        <Spans />
-      </figcaption>
+      <figcaption>Time line</figcaption>
       <div
         role="img"
         aria-label={`${marks.length} calls in ${threads.length} threads, from ${clock(start)} to ${clock(last)}; listed below`}
       >
         {threads.map((thread) =>
-          sideBySide(marks.filter((mark) => mark.thread === thread && endOf(mark) >= start)).map((lane, index) => (
+          sideBySide(marks.filter((mark) => mark.thread === thread)).map((lane, index) => (
             <div key={`${thread} ${index}`} class="lane">
               <span class="lane-name" title={thread}>
                 {index > 0 ? '' : thread === '' ? 'root' : brief(thread, 14)}
@@ -90,12 +74,6 @@ export function TimeLine({ past, active }: TimeLineProps) {
             <i class={`part ${kind}`} /> {NAMES[kind]}
           </li>
         ))}
-        <li>
-          <i class="move">▲</i> promoted
-        </li>
-        <li>
-          <i class="move">▼</i> demoted
-        </li>
         <li>empty: tools, or the client</li>
       </ul>
     </figure>
@@ -116,48 +94,27 @@ function sideBySide(marks: readonly Mark[]): Mark[][] {
   return lanes;
 }
 
-function Spans() {
-  return (
-    <span role="group" aria-label="Shown time">
-      {SPANS.map(([span, name]) => (
-        <button key={span} type="button" aria-pressed={view.value.span === span} onClick={() => show({ span })}>
-          {name}
-        </button>
-      ))}
-    </span>
-  );
-}
-
 interface CallProps {
   readonly mark: Mark;
   readonly scale: { readonly start: number; readonly length: number };
 }
 
 function Call({ mark, scale: { start, length } }: CallProps) {
-  const at = (time: number) => (100 * (Math.max(time, start) - start)) / length;
-  return (
-    <>
-      {mark.parts
-        .filter(({ from, to }) => to > from && to >= start)
-        .map(({ kind, from, to }) => (
-          <i
-            key={kind}
-            class={`part ${kind}`}
-            title={`${NAMES[kind]} ${duration(to - from)}. ${mark.title}`}
-            style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
-          />
-        ))}
-      {mark.move !== undefined && mark.moveAt >= start && (
-        <i class="move" title={mark.title} style={{ left: `${at(mark.moveAt)}%` }}>
-          {mark.move === 'promoted' ? '▲' : '▼'}
-        </i>
-      )}
-    </>
-  );
+  const at = (time: number) => (100 * (time - start)) / length;
+  return mark.parts
+    .filter(({ from, to }) => to > from)
+    .map(({ kind, from, to }) => (
+      <i
+        key={kind}
+        class={`part ${kind}`}
+        title={`${NAMES[kind]} ${duration(to - from)}. ${mark.title}`}
+        style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
+      />
+    ));
 }
 
 /** The parts of a call: queued, attempts that failed, then the last attempt. */
-function pastMark(call: PastCall, before: number | null): Mark {
+function pastMark(call: PastCall): Mark {
   const { arrived_at: arrived, duration_seconds: took, service_seconds: service, first_token_seconds: first } = call;
   const ended = arrived + took;
   const sent = service === null ? ended : Math.max(arrived, ended - service);
@@ -167,9 +124,7 @@ function pastMark(call: PastCall, before: number | null): Mark {
   return {
     id: call.call,
     thread: call.thread,
-    title: callWords(call, before),
-    move: levelMove(call, before),
-    moveAt: sent,
+    title: call.text,
     parts: [
       { kind: 'queued', from: arrived, to: queuedTo },
       { kind: 'failed', from: queuedTo, to: sent },
@@ -178,15 +133,13 @@ function pastMark(call: PastCall, before: number | null): Mark {
   };
 }
 
-function activeMark(call: ThreadCall): Mark {
+function activeMark(call: ActiveCall): Mark {
   const sent = call.arrived_at + call.waiting_seconds;
   const now = sent + call.service_seconds;
   return {
     id: call.call,
     thread: call.thread,
     title: call.text,
-    move: undefined,
-    moveAt: sent,
     parts: [
       { kind: 'queued', from: call.arrived_at, to: sent },
       ...(call.state === 'running' ? running(sent, call.first_token_at, now) : []),

@@ -1,43 +1,36 @@
+import { Facts } from './figures.js';
 import { count, duration, percent } from './format.js';
 import { Shadow } from './shadow.js';
 import { queue, totals } from './state.js';
+import { LEVEL_MEANING } from './words.js';
 
 /** Sums of the last minutes. */
 export function Totals() {
   const sums = totals.value;
   if (sums === undefined) return null;
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
+  const levels = queue.value?.levels.filter(({ waiting }) => waiting > 0) ?? [];
   return (
     <section aria-labelledby="totals">
       <h2 id="totals">Last {sums.window_seconds / 60} minutes</h2>
-      <dl class="totals">
-        <Figure name="Waiting now" value={count(queue.value?.waiting ?? 0)} />
-        <Figure name="Programs finished" value={count(completion.count)} />
-        <Figure name="Completion time, p50" value={duration(completion.p50)} more={tail(completion.p99)} />
-        <Figure name="Queue time, started calls, p50" value={duration(queued.p50)} more={tail(queued.p99)} />
-        <Figure name="Prompt from cache" value={percent(sums.cached_share)} />
-        <Figure name="Calls ended" value={count(queued.count)} />
-      </dl>
+      <Facts
+        style="totals"
+        facts={[
+          ['Waiting now', count(queue.value?.waiting ?? 0)],
+          ['Programs finished', count(completion.count)],
+          ['Completion time, p50 / p99', `${duration(completion.p50)} / ${duration(completion.p99)}`],
+          ['Queue time of started calls, p50 / p99', `${duration(queued.p50)} / ${duration(queued.p99)}`],
+          ['Prompt from cache', percent(sums.cached_share)],
+          ['Calls ended', count(queued.count)],
+        ]}
+      />
+      {levels.length > 0 && (
+        <p class="quiet" title={LEVEL_MEANING}>
+          Waiting at level (0 goes first) {levels.map(({ level, waiting }) => `${level}: ${count(waiting)}`).join(', ')}
+          .
+        </p>
+      )}
       <Shadow />
     </section>
-  );
-}
-
-const tail = (p99: number | null): string => (p99 === null ? '' : `p99 ${duration(p99)}`);
-
-interface FigureProps {
-  readonly name: string;
-  readonly value: string;
-  readonly more?: string;
-}
-
-function Figure({ name, value, more = '' }: FigureProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {value} {more !== '' && <small>{more}</small>}
-      </dd>
-    </div>
   );
 }

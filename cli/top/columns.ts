@@ -1,5 +1,5 @@
 import { fitted, widthOf } from '../text.js';
-import { causeText, countText, shareText, timeText } from './figures.js';
+import { countText, shareText, timeText } from './figures.js';
 import type { ProgramRow } from './snapshot.js';
 
 interface Column {
@@ -15,26 +15,18 @@ interface Column {
 
 /** Behind the program's name, which takes what they leave. The same as on the page. */
 const COLUMNS: readonly Column[] = [
-  { title: 'TENANT', width: 10, rank: 10, align: 'left', text: ({ tenant }) => tenant },
+  { title: 'TENANT', width: 10, rank: 10, align: 'left', text: ({ tenant = '' }) => tenant },
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
-  { ...time('WAITS', 4, 'current_wait_seconds'), text: (row) => (row.current_wait_seconds > 0 ? timeText(row.current_wait_seconds) : '-') }, // prettier-ignore
-  {
-    title: 'FOR',
-    width: 9,
-    rank: 4,
-    align: 'left',
-    text: ({ current_wait_cause: cause }) => causeText(cause ?? ''),
-  },
-  { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => String(level) },
+  { ...time('WAITS', 4, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
+  { title: 'FOR', width: 10, rank: 4, align: 'left', text: (row) => row.current_wait_cause?.replace('_', ' ') ?? '' },
+  { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => countText(level) },
   time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 3, 'attained_service_seconds'),
   { title: 'ENGINE', width: 12, rank: 9, align: 'left', text: ({ engine }) => engine ?? '-' },
   count('ACTIVE', 13, 'active_calls'),
   count('CALLS', 6, 'calls'),
-  count('PROMOTED', 15, 'promotions'),
   count('CONTEXT', 14, 'context_tokens'),
-  count('ON HOST', 16, 'on_host_tokens'),
   { title: 'CACHED', width: 6, rank: 8, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
   { ...time('IDLE', 5, 'idle_seconds'), text: (row) => (row.state === 'idle' ? timeText(row.idle_seconds) : '-') },
   time('AGE', 12, 'age_seconds'),
@@ -90,15 +82,11 @@ function time(title: string, rank: number, sort: Extract<keyof ProgramRow, `${st
   return { title, width: Math.max(6, title.length), rank, sort, text: (row) => timeText(row[sort]) };
 }
 
-function count(
-  title: string,
-  rank: number,
-  sort: 'context_tokens' | 'on_host_tokens' | 'calls' | 'active_calls' | 'promotions',
-): Column {
+function count(title: string, rank: number, sort: 'context_tokens' | 'calls' | 'active_calls'): Column {
   return { title, width: Math.max(5, title.length), rank, sort, text: (row) => countText(row[sort]) };
 }
 
 /** Some of a program's calls may wait while others run. */
-function stateText({ state, current_wait_seconds: waits }: ProgramRow): string {
+function stateText({ state = 'idle', current_wait_seconds: waits = 0 }: ProgramRow): string {
   return state === 'running' && waits > 0 ? 'run+wait' : state;
 }

@@ -1,7 +1,7 @@
-/** Figures in at most six columns. */
+/** Figures in at most six columns. One that the gateway does not tell is 0. */
 
 /** Seconds as `3.2s`, `45s`, `5m03`, `3h07`, `12d4h`. */
-export function timeText(seconds: number): string {
+export function timeText(seconds = 0): string {
   const whole = Math.floor(seconds);
   if (seconds < 9.95) return `${seconds.toFixed(1)}s`;
   if (whole < 60) return `${whole}s`;
@@ -12,7 +12,7 @@ export function timeText(seconds: number): string {
 }
 
 /** Counts as `999`, `12.3k`, `432k`, `1.5M`. */
-export function countText(count: number): string {
+export function countText(count = 0): string {
   const [unit, scale] = UNITS.find(([, least]) => count >= 0.9995 * least) ?? ['', 1];
   const value = count / scale;
   return scale === 1 ? String(Math.round(count)) : `${value < 99.95 ? value.toFixed(1) : Math.round(value)}${unit}`;
@@ -20,8 +20,7 @@ export function countText(count: number): string {
 
 export const counted = (count: number, noun: string): string => `${countText(count)} ${noun}${count === 1 ? '' : 's'}`;
 
-export const shareText = (part: number, whole: number): string =>
-  whole > 0 ? `${Math.round((100 * part) / whole)}%` : '-';
+export const shareText = (part = 0, whole = 0): string => (whole > 0 ? `${Math.round((100 * part) / whole)}%` : '-');
 
 const UNITS: readonly [unit: string, scale: number][] = [
   ['T', 1e12],
@@ -30,6 +29,3 @@ const UNITS: readonly [unit: string, scale: number][] = [
   ['k', 1e3],
 ];
 const two = (value: number): string => String(value).padStart(2, '0');
-
-/** A cause of waiting as the page names it. */
-export const causeText = (cause: string): string => (cause === 'kv' ? 'KV cache' : cause.replace('_', ' '));

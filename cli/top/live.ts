@@ -23,8 +23,9 @@ const LEAVE = '\u001B[0m\u001B[?7h\u001B[?25h\u001B[?1049l';
 /** Terminals that know them show what is between as one; others ignore them. */
 const BEGIN = '\u001B[?2026h\u001B[H';
 const END = '\u001B[?2026l';
+const HEAD_LINES = 2;
 /** Lines beside the rows: the head, the titles and the keys. */
-const OTHER_LINES = 3;
+const OTHER_LINES = HEAD_LINES + 2;
 
 /** The table on the whole terminal, until `q` or a signal. @throws AdminError if the first answer fails */
 export async function showLive(options: LiveOptions): Promise<void> {
@@ -127,14 +128,16 @@ class Live {
     if (!this.#isOpen || output.writableNeedDrain) return;
     const columns = output.columns || 80;
     const height = OTHER_LINES + rowsOf(output);
-    const lines = frame({ url, sort, snapshot: this.#snapshot, fault: this.#fault }, columns);
+    const lines = frame({ url, sort, snapshot: this.#snapshot, fault: this.#fault }, columns, HEAD_LINES);
     const blank = Array.from({ length: Math.max(0, height - lines.length) }, () => ' '.repeat(columns));
-    const [head = '', titles = '', ...rows] = [...lines, ...blank].slice(0, height - 1);
+    const shown = [...lines, ...blank]
+      .slice(0, height - 1)
+      .map((line, at) => (at === HEAD_LINES ? inverse(line) : line));
     const keys = fitted(
       `q quit   i ${this.#hidesIdle ? 'show' : 'hide'} idle   arrows PgUp PgDn Home End scroll`,
       columns,
     );
-    output.write(BEGIN + [head, inverse(titles), ...rows, inverse(keys)].join('\r\n') + END);
+    output.write(BEGIN + [...shown, inverse(keys)].join('\r\n') + END);
   }
 
   async #read(): Promise<void> {

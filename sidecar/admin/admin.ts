@@ -11,22 +11,13 @@ import type { Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
 import { gatewayRow } from './gateway-row.js';
-import { joinEnded, joinQueues } from './joins.js';
+import { joinEnded } from './joins.js';
 import { pageRoutes } from './page.js';
-import { ofOthers, wherever } from './peers.js';
+import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { rowsHere } from './programs.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
-import {
-  endedRows,
-  engineRow,
-  engineRows,
-  historyRow,
-  identityRow,
-  queueRow,
-  tenantRows,
-  totalsRow,
-  type Shown,
-} from './rows.js';
+import { endedRows } from './program-rows.js';
+import { engineRow, engineRows, historyRow, identityRow, tenantRows, totalsRow, type Shown } from './state-rows.js';
 import { wholeCalls, wholePage } from './watch.js';
 
 /** The parts of the gateway that this file uses. */
@@ -68,13 +59,13 @@ export function adminRoutes(context: Parts): Routes {
     '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': {
-      GET: answer(async () => joinQueues([queueRow(context), ...(await ofOthers(context, 'queue'))])),
+      GET: answer(async () => (await stateOfAll(context)).queue),
     },
     '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(async () => totalsRow(await totalsOf(context), context)) },
     '/history': { GET: answer((request) => listHistory(context, request)) },
-    '/gateway': { GET: answer(() => gatewayRow(context, [])) },
+    '/gateway': { GET: answer(async () => gatewayRow(context, await stateOfAll(context))) },
     '/stream': {
       GET: guarded((request, response) => context.watchers.add(request, response, readView(queryOf(request)))),
     },

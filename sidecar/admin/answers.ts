@@ -1,5 +1,5 @@
 import type { Dispatch, WaitCause } from '../../src/index.js';
-import type { TenantShare, UnixSeconds } from './state-answers.js';
+import type { UnixSeconds } from './state-answers.js';
 
 export type * from './state-answers.js';
 
@@ -88,6 +88,8 @@ interface WaitingFor extends Obstacle {
 
 export interface ActiveCall {
   readonly call: string;
+  /** The sub-agent’s id; empty for the root. */
+  readonly thread: string;
   readonly state: 'waiting' | 'running';
   readonly level: number;
   readonly model: string;
@@ -97,8 +99,18 @@ export interface ActiveCall {
   readonly arrived_at: UnixSeconds;
   /** Unix time in seconds; null: none yet, or the answer is no stream. */
   readonly first_token_at: number | null;
+  readonly promoted: boolean;
+  readonly overdue: boolean;
   /** Null: it does not wait. */
   readonly waiting_for: WaitingFor | null;
+  /** Why each engine that may run it does not. */
+  readonly engines: readonly Obstacle[];
+  readonly promoted_in_seconds: number | null;
+  readonly overdue_in_seconds: number | null;
+  readonly refused_in_seconds: number | null;
+  /** Where it was sent last, and why; null: nowhere yet. */
+  readonly reason: Dispatch['reason'] | null;
+  readonly placement: Dispatch['placement'] | null;
   /** Why it waits, or why it runs where it runs. */
   readonly text: string;
 }
@@ -112,51 +124,20 @@ export interface ProgramDetail extends Program {
     /** Engine time to come; null: unknown. */
     readonly remaining_seconds: number | null;
   };
+  /** The root’s id is empty. */
   readonly threads: readonly {
-    /** The sub-agent’s id; empty for the root. */
     readonly thread: string;
     readonly calls: number;
-    /** Of all its threads together, the oldest 100. */
-    readonly active: readonly ActiveCall[];
   }[];
-}
-
-/** Where a call was sent, and why. */
-interface SentTo {
-  readonly engine: string;
-  readonly placement: string;
-  readonly reason: string;
-  readonly level: number;
-  readonly queue_seconds: number;
+  /** The oldest 100. */
+  readonly active: readonly ActiveCall[];
 }
 
 export interface Explanation {
   /** In words, a paragraph for each active call. */
   readonly text: string;
-  readonly program: Program | null;
-  readonly calls: readonly {
-    readonly call: string;
-    readonly program: string;
-    readonly thread: string;
-    readonly state: 'waiting' | 'running';
-    readonly text: string;
-    readonly level: number;
-    readonly attained_service_seconds: number;
-    readonly waiting_seconds: number;
-    readonly promoted: boolean;
-    readonly overdue: boolean;
-    readonly engine: string | null;
-    readonly waiting_for: WaitingFor | null;
-    /** That of its tenant; null: it does not wait, or engine time is not divided. */
-    readonly tenant_share: TenantShare | null;
-    /** Why each engine that may run it does not. */
-    readonly engines: readonly Obstacle[];
-    readonly promoted_in_seconds: number | null;
-    readonly overdue_in_seconds: number | null;
-    readonly refused_in_seconds: number | null;
-    readonly dispatch: SentTo | null;
-  }[];
-  readonly last_call: (SentTo & { readonly call: string }) | null;
+  /** Of its active calls, those that are explained; null: of a batch, none waits. */
+  readonly program: ProgramDetail | null;
 }
 
 interface EndedProgram extends Pick<Program, 'id' | 'key' | 'model' | 'identified_by' | 'agent_type' | 'calls'> {
@@ -207,6 +188,8 @@ export interface PastCall {
   readonly prompt_tokens: number | null;
   readonly cached_tokens: number | null;
   readonly output_tokens: number | null;
+  /** How it ended, in one line; in a second one, why it ran where it ran. */
+  readonly text: string;
 }
 
 export interface PastCallList {

@@ -3,8 +3,8 @@ import type { Context } from '../context.js';
 import { labelOf } from '../identity/names.js';
 import type { ProgramView } from '../../src/index.js';
 import type * as Answers from './answers.js';
-import { longestWaiting, seconds } from './wait-rows.js';
-import { span } from './words.js';
+import { longestWaiting } from './query.js';
+import { count, counted, seconds, span } from './figures.js';
 
 /** The part of the gateway that this file uses. */
 type Parts = Pick<Context, 'batches'>;
@@ -27,6 +27,12 @@ export function batchRows(context: Parts): Answers.Batch[] {
       late: isLate,
       expires_at: until,
     }));
+}
+
+/** How far a batch is, in one line among others. */
+export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
+  const left = rest === null ? '' : `, about ${span(1000 * rest)} left`;
+  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}.`;
 }
 
 /** How far a batch is, and how long it will take; undefined: this gateway has no such batch. */

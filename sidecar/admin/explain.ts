@@ -1,14 +1,13 @@
-import { callId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
+import { callId, type CallId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { Explanation } from './answers.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { findProgramByBeginning } from './programs.js';
-import { CALLS_MAX, programRows } from './rows.js';
-import { dispatchRow, inSeconds, obstacleRow, seconds, shareRow, waitRow } from './wait-rows.js';
-import { callInWords, lastCallInWords } from './words.js';
+import { programDetail } from './program-rows.js';
+import { lastCallInWords } from './words.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'batches' | 'config' | 'cluster' | 'driver' | 'identifier' | 'known' | 'peers'>;
+type Parts = Pick<Context, 'batches' | 'config' | 'cluster' | 'driver' | 'identifier' | 'known' | 'peers' | 'threads'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
@@ -16,38 +15,30 @@ type Parts = Pick<Context, 'batches' | 'config' | 'cluster' | 'driver' | 'identi
  * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
-export async function explain(
-  context: Parts,
-  id: string,
-  tenant: TenantId | undefined,
-  now: number,
-): Promise<Explanation> {
+export async function explain(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
   const { views } = context.driver;
   const batch = await batchInWords(context, id);
-  if (batch !== undefined) return explainBatch(context, id, batch, now);
-  const active = views.call(callId(id));
-  if (active !== undefined) {
-    const row = views.program(active.program);
-    return explanation(context, row, [callRow(context, id, active, now)]);
+  if (batch !== undefined) {
+    const line = waitingProgram(views.programs(), id);
+    if (line === undefined) return { text: batch, program: null };
+    const { text, program } = explained(context, line, views.callsOf(line.id, 1));
+    return { text: `${batch}\n\n${text}`, program };
   }
-  const withLast = withLastCall(context, id);
-  if (withLast !== undefined) return explanation(context, withLast, []);
+  const call = views.call(callId(id));
+  const ofCall = call && views.program(call.program);
+  if (ofCall !== undefined) return explained(context, ofCall, new Map([[callId(id), call as CallView]]));
+  const ofLast = withLastCall(context, id);
+  if (ofLast !== undefined) return explained(context, ofLast, new Map());
   const row = findProgramByBeginning(context, id, tenant);
-  const calls = [...views.callsOf(row.id, CALLS_MAX)].map(([call, view]) => callRow(context, call, view, now));
-  return explanation(context, row, calls, row.activeCalls - calls.length);
+  const { text, program } = explained(context, row);
+  const more = row.activeCalls - (program?.active.length ?? 0);
+  return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };
 }
 
-function explainBatch(context: Parts, id: string, words: string, now: number): Explanation {
-  const { views } = context.driver;
-  const row = waitingProgram(views.programs(), id);
-  const calls = row === undefined ? [] : [...views.callsOf(row.id, 1)].map(([call, view]) => callRow(context, call, view, now)); // prettier-ignore
-  const { text, ...rest } = explanation(context, row, calls);
-  return { ...rest, text: row === undefined ? words : `${words}\n\n${text}` };
-}
-
-/** @param more active calls besides these */
-function explanation(context: Parts, row: ProgramView | undefined, calls: Explanation['calls'], more = 0): Explanation {
-  const last = row?.lastDispatch;
+/** @param shown the active calls to explain; none: the last one; absent: all of them */
+function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId, CallView>): Explanation {
+  const program = programDetail(context, row, shown);
+  if (program.active.length > 0) return { text: program.active.map(({ text }) => text).join('\n\n'), program };
   const { views } = context.driver;
   const rules = {
     policy: views.policyName,
@@ -55,40 +46,7 @@ function explanation(context: Parts, row: ProgramView | undefined, calls: Explan
     levels: context.driver.queue().byLevel.length,
     balancer: views.balancerName,
   };
-  const texts =
-    calls.length > 0 || row === undefined ? calls.map((call) => call.text) : [lastCallInWords(row, last, rules)];
-  if (more > 0) texts.push(`${more} later calls are active too.`);
-  return {
-    text: texts.join('\n\n'),
-    program: row === undefined ? null : (programRows(context, [row])[0] ?? null),
-    calls,
-    last_call: last === undefined ? null : { call: last.call, ...dispatchRow(last) },
-  };
-}
-
-function callRow(context: Parts, call: string, view: CallView, now: number): Explanation['calls'][number] {
-  const { program, thread, level, serviceMs, waitingMs, promoted, overdue, engine, dispatch, waiting } = view;
-  const { views } = context.driver;
-  return {
-    call,
-    program,
-    thread,
-    state: waiting === undefined ? 'running' : 'waiting',
-    text: callInWords(call, view, { balancer: views.balancerName, now, forecast: views.forecast(program) }),
-    level,
-    attained_service_seconds: seconds(serviceMs),
-    waiting_seconds: seconds(waitingMs),
-    promoted,
-    overdue,
-    engine: engine ?? null,
-    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, now),
-    tenant_share: waiting?.share === undefined ? null : shareRow(waiting.share),
-    engines: waiting?.engines.map((each) => obstacleRow(each, now)) ?? [],
-    promoted_in_seconds: inSeconds(waiting?.promoteAtMs, now),
-    overdue_in_seconds: inSeconds(waiting?.overdueAtMs, now),
-    refused_in_seconds: inSeconds(waiting?.refuseAtMs, now),
-    dispatch: dispatch === undefined ? null : dispatchRow(dispatch),
-  };
+  return { text: lastCallInWords(row, row.lastDispatch, rules), program };
 }
 
 const CALL_ID = /^[0-9a-f]{10}-\d+$/;

@@ -1,35 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.js';
-import type { Batch, GatewayState } from './answers.js';
-import { batchRows } from './batches.js';
-import { unixSeconds, type Shown } from './rows.js';
-import { seconds } from './wait-rows.js';
+import type { GatewayState } from './answers.js';
+import type { State } from './peers.js';
+import { seconds, unixSeconds } from './figures.js';
+import { engineRows, type Shown } from './state-rows.js';
+import { statusOf } from './status.js';
 
 /** Changes with every start, so that a page knows when the history that it shows is of another process. */
 export const INSTANCE = randomBytes(6).toString('hex');
 
-/** @param batches of other gateways */
-export function gatewayRow(context: Shown, batches: readonly Batch[]): GatewayState {
+export function gatewayRow(context: Shown, state: State, { engines } = engineRows(context)): GatewayState {
   const { driver, draining, demo, shadow } = context;
+  const { queue, batches } = state;
+  const cluster = clusterRow(context, state);
   return {
     api: 1,
     instance: INSTANCE,
     started_at: unixSeconds(0),
     policy: driver.views.policyName,
     draining,
+    status: statusOf(context, { engines, queue, batches, cluster }),
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
     estimates: shadow !== undefined,
-    cluster: clusterRow(context),
-    batches: [...batchRows(context), ...batches],
+    cluster,
+    batches,
   };
 }
 
-function clusterRow({
-  cluster,
-  config,
-  peers,
-}: Pick<Context, 'cluster' | 'config' | 'peers'>): GatewayState['cluster'] {
+function clusterRow(
+  { cluster, config, peers }: Pick<Context, 'cluster' | 'config' | 'peers'>,
+  { strange }: State,
+): GatewayState['cluster'] {
   if (cluster === undefined) return null;
   const { sinceMs, live, gateways, failures, error } = cluster.state;
   return {
@@ -39,6 +41,7 @@ function clusterRow({
     live,
     gateways: [...gateways],
     silent: [...(peers?.silent ?? [])],
+    other_version: strange,
     failures,
     last_failure: error ?? null,
   };

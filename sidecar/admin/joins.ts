@@ -48,13 +48,10 @@ const byGateway = ({ gateway: a }: Program, { gateway: b }: Program): number =>
   a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1;
 const rank = ({ state }: Program): number => ['waiting', 'running', 'idle'].indexOf(state);
 
-/** Of a program that was at several gateways, the one with the last end counts. */
+/** The last to end first. */
 export function joinEnded(all: readonly EndedPrograms[]): EndedPrograms {
-  const rows = all.flatMap(({ programs }, at) => programs.map((row) => ({ row, at }))).sort((a, b) => b.row.ended_at - a.row.ended_at); // prettier-ignore
-  const last = new Map<string, number>();
-  for (const { row, at } of rows) if (!last.has(row.key)) last.set(row.key, at);
-  const counted = rows.filter(({ row, at }) => last.get(row.key) === at);
-  return { programs: counted.slice(0, ENDED_MAX).map(({ row }) => row) };
+  const rows = all.flatMap(({ programs }) => programs).sort((a, b) => b.ended_at - a.ended_at);
+  return { programs: rows.slice(0, ENDED_MAX) };
 }
 
 export function joinCalls(all: readonly PastCallList[]): PastCallList {

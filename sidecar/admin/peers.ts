@@ -1,3 +1,4 @@
+import type { GatewayId } from '../../cluster/index.js';
 import type { ProgramId, TenantId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
 import type { Context } from '../context.js';
@@ -8,17 +9,22 @@ import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows } from './batches.js';
 import { explain } from './explain.js';
+import { joinQueues } from './joins.js';
 import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, rowsHere } from './programs.js';
 import { readProgramQuery, selectPrograms } from './query.js';
-import { endedRows, pastCalls, programDetail, programPage, queueRow, type Shown } from './rows.js';
+import { pastCalls } from './call-rows.js';
+import { endedRows, programDetail, programPage } from './program-rows.js';
+import { queueRow, type Shown } from './state-rows.js';
 
 /** The parts of the gateway that this file uses. */
 export type Parts = Shown & Pick<Context, 'identifier' | 'observers' | 'threads'>;
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
-  queue: (context: Parts): Answers.Queue => queueRow(context),
-  batches: (context: Parts): Answers.Batch[] => batchRows(context),
+  state: (context: Parts): Pick<State, 'queue' | 'batches'> => ({
+    queue: queueRow(context),
+    batches: batchRows(context),
+  }),
   steps: ({ totals, driver }: Parts, range: Range): readonly Told[] =>
     totals.read(driver.now(), range).steps.map((step) => step.toJSON()),
   ended: (context: Parts): Answers.EndedPrograms => endedRows(context),
@@ -33,7 +39,7 @@ const OWN = {
   },
   calls: (context: Parts, key: string): Answers.PastCallList => pastCalls(context, key as ProgramId),
   explain: (context: Parts, id: string, tenant: TenantId | undefined): Promise<Answers.Explanation> =>
-    explain(context, id, tenant, context.driver.now()),
+    explain(context, id, tenant),
   end: (context: Parts, key: string): boolean => {
     const row = context.driver.views.program(key as ProgramId);
     if (row === undefined || !isHere(context, row)) return false;
@@ -41,6 +47,13 @@ const OWN = {
     return true;
   },
 };
+/** Queues and batches of all gateways, but for the strange ones: they are of another version. */
+export interface State {
+  readonly queue: Answers.Queue;
+  readonly batches: readonly Answers.Batch[];
+  readonly strange: readonly GatewayId[];
+}
+
 type Name = keyof typeof OWN;
 type Own<N extends Name> = Awaited<ReturnType<(typeof OWN)[N]>>;
 type Asked<N extends Name> = Parameters<(typeof OWN)[N]> extends [unknown, ...infer A] ? A : never;
@@ -59,9 +72,36 @@ export async function ofOthers<N extends Name>(
   name: N,
   ...args: Asked<N>
 ): Promise<Own<N>[]> {
-  const answers = await peers?.ask(JSON.stringify([VERSION, name, args]));
+  const answers = await peers?.ask(questionOf(name, args));
   const own = [...(answers?.values() ?? [])].map((text) => parseJson(text) as Own<N> | undefined);
   return own.filter((each) => each !== undefined);
+}
+
+const questionOf = (name: Name, args: readonly unknown[]): string => JSON.stringify([VERSION, name, args]);
+
+/** Each gateway of this version has something to tell. */
+export async function stateOfAll(context: Parts): Promise<State> {
+  const answers = await context.peers?.ask(questionOf('state', []));
+  const others = [...(answers ?? [])].map(([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const); // prettier-ignore
+  const all = [OWN.state(context), ...others.flatMap(([, state]) => state ?? [])] as const;
+  return {
+    queue: joinQueues(all.map(({ queue }) => queue) as [Answers.Queue, ...Answers.Queue[]]),
+    batches: all.flatMap(({ batches }) => batches),
+    strange: others.filter(([, state]) => state === undefined).map(([gateway]) => gateway),
+  };
+}
+
+/**
+ * Ends the program here and wherever it runs. Only a program that others may have is asked for, and cheaply: any client
+ * may name one.
+ * @returns whether it was known
+ */
+export async function endEverywhere(context: Parts, program: ProgramId): Promise<boolean> {
+  const row = context.driver.views.program(program);
+  const isOurs = row !== undefined && isHere(context, row);
+  const isTheirs = !isOurs && (await ofOthers(context, 'end', program)).includes(true);
+  endProgram(context, program);
+  return isTheirs || row !== undefined;
 }
 
 /**

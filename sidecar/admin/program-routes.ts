@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { programId, type TenantId } from '../../src/index.js';
+import { programId, tenantId, type ProgramId, type TenantId } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
-import { ofOthers, wherever, type Parts as Asking } from './peers.js';
-import { endProgram, isHere } from './programs.js';
+import { endEverywhere, wherever, type Parts as Asking } from './peers.js';
+import { keyOf, unknownProgram } from './programs.js';
 import { tenantIn } from './query.js';
 
 /** The parts of the gateway that this file uses. */
@@ -19,20 +19,20 @@ type Parts = Asking & Pick<Context, 'auth'>;
  * @param asAdmin whether this listener serves operators
  */
 export function programRoutes(context: Parts, asAdmin: boolean): Routes {
-  const tenantFor = (request: IncomingMessage) => {
+  const find = async (request: IncomingMessage, id: string): Promise<readonly [ProgramId | undefined, TenantId]> => {
     if (asAdmin && !hasClientKey(context, request)) {
       context.auth.checkAdmin(request.headers);
-      return tenantIn(request);
+      const { key, tenant } = await wherever(context, 'program', id, tenantIn(request));
+      return [programId(key), tenantId(tenant)];
     }
-    return context.auth.tenantOf(request);
+    const tenant = context.auth.tenantOf(request);
+    return [keyOf(context, id, tenant), tenant];
   };
   return {
     '/programs/:id/end': {
       POST: async (request, response, { id = '' }) => {
-        const { key, tenant, gateway } = await wherever(context, 'program', id, tenantFor(request));
-        // Whoever runs it forgets it as well, or its next call there would go on with it.
-        if (gateway !== (context.peers?.gateway ?? null)) await ofOthers(context, 'end', key);
-        endProgram(context, programId(key));
+        const [program, tenant] = await find(request, id);
+        if (program === undefined || !(await endEverywhere(context, program))) throw unknownProgram(id);
         sendJson(request, response, 200, 'ended', { ended: true, id, tenant });
       },
     },
@@ -67,9 +67,6 @@ export async function releaseProgram(
   if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
   // The end of a sub-agent's own session does not end its root.
   const isRoot = labelOf(program) === cleanId(body[field]);
-  const row = isRoot ? context.driver.views.program(program) : undefined;
-  const isElsewhere = isRoot && (row === undefined || !isHere(context, row)) && (await ofOthers(context, 'end', program)).includes(true); // prettier-ignore
-  const released = isElsewhere || row !== undefined;
-  if (isRoot) endProgram(context, program);
+  const released = isRoot && (await endEverywhere(context, program));
   sendJson(request, response, 200, 'ended', { [field]: body[field], released });
 }

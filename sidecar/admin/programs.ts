@@ -34,7 +34,7 @@ export const notHere = (): GatewayError =>
 export function findProgram(context: Finding, id: string, tenant: TenantId | undefined): ProgramView {
   const { views } = context.driver;
   if (tenant !== undefined) {
-    const named = id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : context.identifier.named(tenant, id);
+    const named = keyOf(context, id, tenant);
     const row = named && views.program(named);
     if (row === undefined) throw unknownProgram(id);
     return row;
@@ -49,6 +49,13 @@ export function findProgram(context: Finding, id: string, tenant: TenantId | und
   if (found === undefined) throw unknownProgram(id);
   return found;
 }
+
+/** The scheduler's own id of a tenant's program; undefined: no id is like this. */
+export const keyOf = (
+  { identifier }: Pick<Context, 'identifier'>,
+  id: string,
+  tenant: TenantId,
+): ProgramId | undefined => (id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : identifier.named(tenant, id));
 
 export const ofSeveralTenants = (): GatewayError =>
   new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', { param: 'tenant' });
@@ -89,6 +96,6 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
   return new GatewayError('bad_request', message, { param: 'id' });
 }
 
-function unknownProgram(id: string): GatewayError {
+export function unknownProgram(id: string): GatewayError {
   return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
 }

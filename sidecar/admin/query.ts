@@ -1,13 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import { setImmediate } from 'node:timers/promises';
-import { tenantId, type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
+import { tenantId, type ProgramId, type ProgramView, type TenantId, type ThreadView } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
 import { RANGES, type Range } from '../watch/totals.js';
-import { currentWaitMs, programState } from './wait-rows.js';
+import type { Program } from './answers.js';
 
 const LIMIT = 100;
 export const LIMIT_MAX = 1000;
+
+export function programState({ threads }: ProgramView): Program['state'] {
+  if (threads.length === 0) return 'idle';
+  return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
+}
+
+/** The call that waits longest now. */
+export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
+  threads.reduce<ThreadView | undefined>((longest, call) => {
+    if (call.state !== 'waiting') return longest;
+    return longest === undefined || call.waitingMs > longest.waitingMs ? call : longest;
+  }, undefined);
+
+const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
 
 /** Sort keys of `GET /programs`, named after the fields of the rows. */
 const SORT_KEYS = {

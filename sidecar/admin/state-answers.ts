@@ -8,7 +8,6 @@ export type UnixSeconds = number;
 /** Of calls or programs that ended. */
 interface Spread {
   readonly count: number;
-  readonly mean: number | null;
   readonly p50: number | null;
   readonly p99: number | null;
 }
@@ -29,6 +28,9 @@ export interface Engine {
   /** `config`, `admin`, or the source that found it; null: it is being removed. */
   readonly source: string | null;
   readonly state: 'joining' | 'up' | 'probation' | 'ejected' | 'draining';
+  /** Whether it takes calls now; in words, also why not. */
+  readonly has_room: boolean;
+  readonly text: string;
   /** Unix time in seconds since which it is out of service; null: it is not, or that is not known. */
   readonly down_since: number | null;
   /** The last error; null: none. */
@@ -65,8 +67,6 @@ export interface Engine {
     readonly window: number | null;
     readonly in_flight: number;
     readonly working_set_tokens: number;
-    /** Other gateways with calls that wait for it. */
-    readonly others_waiting: number;
   } | null;
 }
 
@@ -83,8 +83,6 @@ export interface Queue {
   readonly levels: readonly {
     readonly level: number;
     readonly waiting: number;
-    /** Engine time of its programs so far, at most; null: without bound, or levels do not go by time. */
-    readonly up_to_seconds: number | null;
   }[];
 }
 
@@ -120,9 +118,6 @@ export interface TotalsAnswer {
   /** Queued time of calls that ended. */
   readonly queue_seconds: Spread;
   readonly cached_share: number | null;
-  readonly output_tokens: number;
-  /** Calls that ran because they had waited too long. */
-  readonly promoted_calls: number;
   /** Null: none yet, or `shadow.enabled` is false. */
   readonly shadow: ShadowAnswer | null;
 }
@@ -218,6 +213,8 @@ interface ClusterState {
   readonly gateways: readonly string[];
   /** Those whose programs, calls and times are missing here: they did not answer within a second. */
   readonly silent: readonly string[];
+  /** Those of which the same is missing because they are of another version. */
+  readonly other_version: readonly string[];
   /** Operations of the server that failed or were late, since the start. */
   readonly failures: number;
   readonly last_failure: string | null;
@@ -250,6 +247,12 @@ export interface GatewayState {
   readonly started_at: UnixSeconds;
   readonly policy: string;
   readonly draining: boolean;
+  /** Is something wrong; who waits, and for what? In words, and in short: '' if nothing calls for a look. */
+  readonly status: {
+    readonly level: 'good' | 'warn' | 'bad';
+    readonly text: string;
+    readonly title: string;
+  };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;
   /** Programs of the demo fleet under way; null: none is. */
@@ -261,6 +264,6 @@ export interface GatewayState {
   readonly estimates: boolean;
   /** Null: no state is shared. */
   readonly cluster: ClusterState | null;
-  /** Batches under way on this gateway, the oldest first, at most 20; in `/stream`, on all. */
+  /** Batches under way, the oldest first, at most 20 of each gateway. */
   readonly batches: readonly Batch[];
 }

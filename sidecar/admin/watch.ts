@@ -1,12 +1,15 @@
 import type { ProgramId, ProgramView } from '../../src/index.js';
+import type { Peers } from '../cluster/peers.js';
 import type { Context } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { gatewayRow, INSTANCE } from './gateway-row.js';
-import { joinCalls, joinEnded, joinPages, joinQueues } from './joins.js';
-import { ofOthers, wherever, type Parts as Asking } from './peers.js';
+import { joinCalls, joinEnded, joinPages } from './joins.js';
+import { ofOthers, stateOfAll, wherever, type Parts as Asking } from './peers.js';
 import { rowsHere } from './programs.js';
 import { LIMIT_MAX, selectPrograms, type ProgramQuery, type WatchedView } from './query.js';
-import { engineRows, endedRows, historyRow, pastCalls, programPage, queueRow, totalsRow } from './rows.js';
+import { pastCalls } from './call-rows.js';
+import { endedRows, programPage } from './program-rows.js';
+import { engineRows, historyRow, totalsRow } from './state-rows.js';
 import type { PastCallList, ProgramPage } from './answers.js';
 
 /** The parts of the gateway that this file uses. */
@@ -47,7 +50,24 @@ export function watchPorts(context: () => Parts): WatchPorts<WatchedView> {
   };
 }
 
-function lookAt(context: Parts): Look<WatchedView> {
+/** Pages ask much the same of the other gateways: each question of a look is asked once. */
+function askingOnce(peers: Peers): Peers {
+  const asked = new Map<string, ReturnType<Peers['ask']>>();
+  return {
+    gateway: peers.gateway,
+    get silent() {
+      return peers.silent;
+    },
+    ask: (question) => {
+      const answers = asked.get(question) ?? peers.ask(question);
+      asked.set(question, answers);
+      return answers;
+    },
+  };
+}
+
+function lookAt(parts: Parts): Look<WatchedView> {
+  const context = { ...parts, peers: parts.peers && askingOnce(parts.peers) };
   const { driver } = context;
   let busyMs = 0;
   const timed = <T>(work: () => T): T => {
@@ -56,17 +76,14 @@ function lookAt(context: Parts): Look<WatchedView> {
     busyMs += performance.now() - since;
     return done;
   };
-  const shared = Promise.all([
-    ofOthers(context, 'batches'),
-    ofOthers(context, 'steps', '5m'),
-    ofOthers(context, 'queue'),
-  ]).then(([batches, steps, queues]) =>
+  const shared = Promise.all([stateOfAll(context), ofOthers(context, 'steps', '5m')]).then(([state, steps]) =>
     timed(() => {
       const view = context.totals.read(driver.now(), '5m', steps);
+      const engines = engineRows(context, view);
       return {
-        gateway: JSON.stringify(gatewayRow(context, batches.flat())),
-        engines: JSON.stringify(engineRows(context, view)),
-        queue: JSON.stringify(joinQueues([queueRow(context), ...queues])),
+        gateway: JSON.stringify(gatewayRow(context, state, engines)),
+        engines: JSON.stringify(engines),
+        queue: JSON.stringify(state.queue),
         totals: JSON.stringify(totalsRow(view, context)),
       };
     }),

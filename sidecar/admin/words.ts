@@ -1,12 +1,13 @@
 import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView, SchedulerConfig } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
+import type { PastCall } from './answers.js';
+import { counted, named, percent, span, tokens } from './figures.js';
 
 /** The scheduler's views in words for operators. */
 
+const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
-/** Characters of a name to show. */
-const NAME_CHARS = 60;
 
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   direct: 'without waiting',
@@ -60,7 +61,7 @@ interface Rules {
 /** A program and its last call, which has ended; then what is foreseen. */
 export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, rules: Rules): string {
   const { id, activeCalls, forecast } = row;
-  const now = activeCalls > 0 ? count(activeCalls) : 'no call';
+  const now = activeCalls > 0 ? calls(activeCalls) : 'no call';
   const ran =
     last === undefined
       ? 'No engine has run a call of it yet.'
@@ -119,6 +120,36 @@ function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): stri
   return `it was sent to ${engine} from level ${level}${waited}, ${REASONS[reason]}. The engine: ${where}.`;
 }
 
+/** How a call ended, in one line; in a second one, why it ran where it ran. */
+export function pastCallInWords(
+  call: Omit<PastCall, 'text'>,
+  dispatch: Dispatch | undefined,
+  balancer: string,
+): string {
+  const { attempts, inherited_seconds: inherited, queue_seconds: queued } = call;
+  const details = [
+    ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)}.`] : []),
+    ...(attempts > 1 ? [`It was sent ${attempts} times.`] : []),
+    ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
+  ];
+  const outcome = [endInWords(call), ...details].join(' ');
+  return dispatch === undefined ? outcome : `${outcome}\nIt ran: ${dispatchInWords(dispatch, balancer)}`;
+}
+
+function endInWords(call: Omit<PastCall, 'text'>): string {
+  const { outcome, code, status, duration_seconds: seconds, first_token_seconds: first } = call;
+  const took = span(1000 * seconds);
+  if (outcome === 'cancelled') return `Its client left after ${took}.`;
+  if (outcome === 'drained') return 'It ended with the gateway.';
+  const fault = `${status}${code === null ? '' : ` ${code}`}`;
+  if (outcome === 'refused') return `Refused with ${fault} before it entered the queue.`;
+  if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;
+  const { prompt_tokens: prompt, cached_tokens: cached } = call;
+  const told = prompt === null ? '' : `, prompt of ${tokens(prompt)}`;
+  const hit = cached === null || !prompt ? '' : `, ${percent(cached / prompt)} of it cached`;
+  return `Answered after ${took}${first === null ? '' : `, first token after ${span(1000 * first)}`}${told}${hit}.`;
+}
+
 function obstacleInWords(
   { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
   now: number,
@@ -139,7 +170,7 @@ function obstacleInWords(
         ? 'It waits for an engine that has proved itself: those that are up are on probation, and get no call that failed before.'
         : `It waits for ${at}, which is on probation after a failure and runs one call at a time until one is answered.`;
     case 'window':
-      return `It waits for the window of ${at}: ${count(limit - free)} in flight, of ${limit} at most.`;
+      return `It waits for the window of ${at}: ${calls(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
       return [
         `It waits for KV cache of ${at}: it needs ${tokens(needs)}, and ${free > 0 ? `${tokens(free)} are` : 'nothing is'} free.`,
@@ -184,14 +215,14 @@ const ELSEWHERE: Readonly<Record<ObstacleView['cause'], string>> = {
 
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
   const room = free > 0 ? `${tokens(free)} free` : 'none free';
-  const figures = { window: ` (${limit - free} of ${count(limit)})`, kv: ` (needs ${tokens(needs)}, ${room})` };
+  const figures = { window: ` (${limit - free} of ${calls(limit)})`, kv: ` (needs ${tokens(needs)}, ${room})` };
   return `${engine} ${ELSEWHERE[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''}`;
 }
 
 function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {
   if (ahead === 0 || oldestAhead === undefined) return 'No call is ahead of it.';
   const { call, program, waitingMs } = oldestAhead;
-  return `${count(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the oldest, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
+  return `${calls(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the oldest, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
 }
 
 /** One sentence if its tenant has had more than it is due, so that calls of others go first. */
@@ -221,20 +252,4 @@ function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, n
   if (overdueAtMs !== undefined) found.push(`After another ${span(overdueAtMs - now)} it ${OVERDUE}.`);
   if (refuseAtMs !== undefined) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
   return found;
-}
-
-function named(text: string): string {
-  return JSON.stringify(text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS)}…` : text);
-}
-
-const percent = (share: number): string => `${Math.round(1000 * share) / 10} %`;
-const count = (calls: number): string => `${calls} ${calls === 1 ? 'call' : 'calls'}`;
-const tokens = (value: number): string => `${Math.round(value).toLocaleString('en-US')} tokens`;
-
-/** A duration of the past or the near future in words. */
-export function span(ms: number): string {
-  const seconds = Math.max(0, ms) / 1000;
-  if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

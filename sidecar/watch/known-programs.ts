@@ -14,6 +14,8 @@ interface Told {
   readonly agentType: string | undefined;
   /** Where its last call ran. */
   readonly engine: string | undefined;
+  /** Another gateway has it: its end is told there. */
+  readonly hasMoved?: true;
 }
 
 /** A program that has left the process table. */
@@ -44,10 +46,18 @@ export class KnownPrograms implements Observer {
     if (told !== undefined && told.engine !== engine) this.#told.set(identity.program, { ...told, engine });
   }
 
+  /** Its calls come to another gateway now, until one comes here again. */
+  moved(program: ProgramId): void {
+    const told = this.#told.get(program);
+    if (told !== undefined) this.#told.set(program, { ...told, hasMoved: true });
+  }
+
   programGone(gone: ProgramGone, nowMs: Millis): void {
-    this.#ended.push({ gone, told: this.#told.get(gone.program), endedAtMs: nowMs });
-    if (this.#ended.length > ENDED_MAX) this.#ended.shift();
+    const told = this.#told.get(gone.program);
     this.#told.delete(gone.program);
+    if (told?.hasMoved) return;
+    this.#ended.push({ gone, told, endedAtMs: nowMs });
+    if (this.#ended.length > ENDED_MAX) this.#ended.shift();
   }
 
   of(program: ProgramId): Told | undefined {

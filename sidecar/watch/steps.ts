@@ -7,32 +7,21 @@ export class Durations {
   /** Events by bin. */
   readonly #bins = new Map<number, number>();
   count = 0;
-  #sumMs = 0;
 
   add(ms: number): void {
     const bin = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO));
-    this.merge({ bins: [[Math.min(bin, BINS - 1), 1]], sumMs: ms });
+    this.merge([[Math.min(bin, BINS - 1), 1]]);
   }
 
-  /** A duration that was counted before has grown. */
-  correct(moreMs: number): void {
-    this.#sumMs += moreMs;
-  }
-
-  merge({ bins, sumMs }: Told['queues']): void {
+  merge(bins: Told['queues']): void {
     for (const [bin, events] of bins) {
       this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + events);
       this.count += events;
     }
-    this.#sumMs += sumMs;
   }
 
   toJSON(): Told['queues'] {
-    return { bins: [...this.#bins], sumMs: this.#sumMs };
-  }
-
-  get meanMs(): number | null {
-    return this.count === 0 ? null : this.#sumMs / this.count;
+    return [...this.#bins];
   }
 
   quantileMs(q: number): number | null {
@@ -82,12 +71,10 @@ export class Means {
 export interface Told {
   readonly completions: Told['queues'];
   /** Events by bin of their durations. */
-  readonly queues: { readonly bins: readonly (readonly [number, number])[]; readonly sumMs: number };
+  readonly queues: readonly (readonly [number, number])[];
   readonly byEngine: readonly (readonly [string, Pick<Prompts, 'tokens' | 'cached'>])[];
   readonly prompts: Pick<Prompts, 'tokens' | 'cached'>;
   readonly readings: Reading;
-  readonly outputTokens: number;
-  readonly promoted: number;
 }
 
 /** All that is kept of one stretch of time. */
@@ -97,8 +84,6 @@ export class Step {
   readonly prompts = new Prompts();
   readonly byEngine = new Map<string, Prompts>();
   readonly readings = new Means();
-  outputTokens = 0;
-  promoted = 0;
 
   constructor(readonly index: number) {}
 
@@ -107,21 +92,17 @@ export class Step {
     this.completions.merge(other.completions);
     this.queues.merge(other.queues);
     this.prompts.add(other.prompts.tokens, other.prompts.cached);
-    this.outputTokens += other.outputTokens;
-    this.promoted += other.promoted;
     for (const [engine, { tokens, cached }] of other.byEngine) this.engine(engine).add(tokens, cached);
   }
 
   toJSON(): Told {
-    const { completions, queues, prompts, byEngine, readings, outputTokens, promoted } = this;
+    const { completions, queues, prompts, byEngine, readings } = this;
     return {
       completions: completions.toJSON(),
       queues: queues.toJSON(),
       prompts,
       byEngine: [...byEngine],
       readings: readings.toJSON(),
-      outputTokens,
-      promoted,
     };
   }
 

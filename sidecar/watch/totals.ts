@@ -41,7 +41,8 @@ export class Totals implements Observer {
   constructor(private readonly ports: TotalsPorts) {
     const counting = {
       counted: (seconds: number, atMs: number) => this.#each(atMs, (step) => step.completions.add(1000 * seconds)),
-      corrected: (seconds: number) => this.#each(ports.now(), (step) => step.completions.correct(1000 * seconds)),
+      // Quantiles cannot follow.
+      corrected: () => undefined,
     };
     this.#completions = new Completions(counting, ports);
   }
@@ -78,10 +79,7 @@ export class Totals implements Observer {
   ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {
     this.#each(nowMs, (step) => {
       step.queues.add(queueMs);
-      if (dispatch?.reason === 'promoted') step.promoted += 1;
-      if (usage === undefined) return;
-      step.outputTokens += usage.outputTokens;
-      if (usage.cachedTokens === undefined) return;
+      if (usage?.cachedTokens === undefined) return;
       step.prompts.add(usage.promptTokens, usage.cachedTokens);
       if (dispatch !== undefined) step.engine(dispatch.engine).add(usage.promptTokens, usage.cachedTokens);
     });

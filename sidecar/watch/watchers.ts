@@ -113,7 +113,7 @@ export class Watchers<View> {
   async #update(watchers: readonly Watcher<View>[]): Promise<number> {
     const look = this.ports.look();
     try {
-      for (const watcher of watchers) this.#send(watcher, await look.sections(watcher.view));
+      await Promise.all(watchers.map(async (watcher) => this.#send(watcher, await look.sections(watcher.view))));
     } catch (error) {
       for (const { response } of watchers) response.destroy();
       this.ports.failed(error);

@@ -237,11 +237,6 @@ export class Engine {
     return this.#others.waitingLevel;
   }
 
-  /** Number of other gateways with calls that wait for it. */
-  get gatewaysWaiting(): number {
-    return this.#others.waitingGateways;
-  }
-
   /** Share of the gate that contexts in use and claims take; above 1 while idle contexts are in the host's memory alone. */
   takenShare(gate: number): number {
     return this.workingSet.anywhereTokens / this.gateTokens(gate);

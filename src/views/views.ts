@@ -99,12 +99,11 @@ export interface EngineView {
   readonly hostTokens: Tokens;
   readonly onHostTokens: Tokens;
   readonly reservedFor: CallId | undefined;
-  /** The same of all gateways that share it, as last heard, and how many of the others have calls that wait for it. */
+  /** The same of all gateways that share it, as last heard. */
   readonly whole: {
     readonly window: number;
     readonly inFlight: number;
     readonly workingSetTokens: Tokens;
-    readonly othersWaiting: number;
   };
 }
 
@@ -355,7 +354,6 @@ function engineView({ policy, stepMs, placement }: State, found: Engine): Engine
       window: policy.admits ? found.limit.size : Infinity,
       inFlight: found.inFlightAnywhere,
       workingSetTokens: found.workingSet.anywhereTokens as Tokens,
-      othersWaiting: found.gatewaysWaiting,
     },
   };
 }

@@ -10,15 +10,17 @@ import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/serve.js';
 
 const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\u0301\u0301';
-const GATEWAY = { policy: 'plas', demo_programs: { ended: 14, total: 80 } };
-const ENGINES = { engines: [{ state: 'up', in_flight: 4 }, { state: 'ejected' }] };
-const QUEUE = { waiting: 26, longest_wait_seconds: 2, waiting_for: { no_engine: 1, window: 4, kv: 21, turn: 0, [HOSTILE]: 0 } }; // prettier-ignore
+const GATEWAY = {
+  policy: 'plas',
+  demo_programs: { ended: 14, total: 80 },
+  status: { text: `2 engines up. ${HOSTILE}` },
+};
 
 const program = (id: string, more: object = {}) => ({ id, tenant: 'default', ...more });
 
 /** As `top` reads it from a gateway that answers this. */
 async function snapshotOf(programs: readonly object[], total = programs.length, more = {}): Promise<Snapshot> {
-  const answers: Record<string, unknown> = { '/gateway': GATEWAY, '/engines': ENGINES, '/queue': QUEUE, ...more };
+  const answers: Record<string, unknown> = { '/gateway': GATEWAY, ...more };
   const url = await serve((request, response) => {
     response.setHeader('x-maitred-reason', 'admin');
     response.end(JSON.stringify(answers[request.url ?? ''] ?? { programs, total, offset: 10 }));
@@ -69,37 +71,36 @@ describe('a frame', () => {
           }
   });
 
-  it('tells what runs at all gateways of a cluster, where, and which does not answer', async () => {
-    const engines = [3, 5].map((calls) => ({ state: 'up', in_flight: 1, all_gateways: { in_flight: calls } }));
-    const more = { '/gateway': { ...GATEWAY, cluster: { silent: ['c'] } }, '/engines': { engines } };
-    const lines = frame({ ...SCENE, snapshot: await snapshotOf([program('p', { gateway: 'b' })], 1, more) }, 200);
-    expect(lines[0]).toContain('SILENT c  8 running');
-    expect(lines[1]).toContain('GATEWAY');
-    expect(lines[2]).toMatch(/ b +$/);
+  it('tells the gateway in its own words, what is wrong first, in as many lines as it is given', async () => {
+    const text = 'gpu-2 is down (connection refused). 1 of 2 engines up. No call waits.';
+    const more = { '/gateway': { ...GATEWAY, status: { text } } };
+    const snapshot = await snapshotOf([program('a'), program('b')], 345, more);
+    const [wide = ''] = frame({ ...SCENE, snapshot }, 200);
+    expect(wide.trimEnd()).toBe(
+      `gateway:8080: 345 programs, shown 11 to 12. ${text} Demo: 14 of 80 ended. Policy plas.`,
+    );
+    const narrow = frame({ ...SCENE, snapshot }, 40, 2);
+    expect(narrow.slice(0, 2)).toEqual([
+      'gateway:8080: 345 programs, shown 11 to ',
+      '12. gpu-2 is down (connection refused).…',
+    ]);
+    expect(narrow[2]).toMatch(/^PROGRAM/);
+    const [short, blank] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, { '/gateway': {} }) }, 40, 2);
+    expect([short?.trimEnd(), blank?.trim()]).toEqual(['gateway:8080: 0 programs.', '']);
+  });
+
+  it('tells at which gateway of a cluster a program is', async () => {
+    const [, titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', { gateway: 'b' })]) }, 200);
+    expect(titles).toContain('GATEWAY');
+    expect(row).toMatch(/ b +$/);
     expect(frame({ ...SCENE, snapshot: await snapshotOf([program('p')]) }, 200)[1]).not.toContain('GATEWAY');
   });
 
-  it('tells first which engine is down, and why', async () => {
-    const engines = [{ id: 'gpu-2', state: 'ejected', down_reason: 'connection refused' }, { id: 'gpu-3', state: 'draining', down_reason: 'told to' }]; // prettier-ignore
-    const snapshot = await snapshotOf([], 0, { '/engines': { engines } });
-    expect(frame({ ...SCENE, snapshot }, 60)[0]).toMatch(
-      /^gateway:8080 {2}DOWN gpu-2: connection refused {2}0 programs/,
-    );
-  });
-
-  it('tells the gateway in one line, as far as there is room', async () => {
-    const snapshot = await snapshotOf([program('a'), program('b')], 345);
-    const [wide = ''] = frame({ ...SCENE, snapshot }, 200);
-    expect(wide.trimEnd()).toBe('gateway:8080  345 programs  4 running  26 waiting, oldest 2.0s  engines 1/2  for KV cache 21, window 4, no engine 1  shown 11 to 12  demo: 14 of 80 ended  policy plas'); // prettier-ignore
-    const [narrow = ''] = frame({ ...SCENE, snapshot }, 80);
-    expect(narrow.trimEnd()).toBe('gateway:8080  345 programs  4 running  26 waiting, oldest 2.0s  engines 1/2');
-  });
-
   it('shows one row for each program, with its tenant if there are several', async () => {
-    const waits = { state: 'running', current_wait_seconds: 2, current_wait_cause: 'kv', idle_seconds: 9 };
-    const [, titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', waits)]) }, 80);
+    const waits = { state: 'running', current_wait_seconds: 2, current_wait_cause: 'no_engine', idle_seconds: 9 };
+    const [, , titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', waits)]) }, 80, 2);
     expect(titles).toMatch(/^PROGRAM +STATE +WAITS FOR /);
-    expect(row).toMatch(/^p +run\+wait +2\.0s +KV cache .* - *$/);
+    expect(row).toMatch(/^p +run\+wait +2\.0s +no engine .* - *$/);
     expect(titles).not.toContain('TENANT');
     const other = { ...program('p'), tenant: 'acme' };
     expect(frame({ ...SCENE, snapshot: await snapshotOf([other]) }, 200)[1]).toContain('TENANT');
@@ -109,8 +110,8 @@ describe('a frame', () => {
     const snapshot = await snapshotOf([]);
     for (const key of SORT_KEYS) {
       readProgramQuery(new URLSearchParams({ sort: `-${key}` }));
-      expect(frame({ ...SCENE, sort: key, snapshot }, 40)[1]).toMatch(/▴[A-Z]/);
-      expect(frame({ ...SCENE, sort: `-${key}`, snapshot }, 40)[1]).toMatch(/▾[A-Z]/);
+      expect(frame({ ...SCENE, sort: key, snapshot }, 40, 1)[1]).toMatch(/▴[A-Z]/);
+      expect(frame({ ...SCENE, sort: `-${key}`, snapshot }, 40, 1)[1]).toMatch(/▾[A-Z]/);
     }
   });
 });
@@ -149,13 +150,13 @@ describe('maitred top', () => {
           tenant: 'acme',
           state: 'idle',
         });
-      const answers: Record<string, unknown> = { '/gateway': GATEWAY, '/engines': ENGINES, '/queue': QUEUE };
+      const answers: Record<string, unknown> = { '/gateway': GATEWAY };
       return response.end(JSON.stringify(answers[pathname] ?? { programs: [program(HOSTILE)], total: 1 }));
     });
     const filter = 'B tenant:acme  state:idle c';
     const { code, out } = await top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', '-CALLS', '--limit', '3', '--filter', filter); // prettier-ignore
     expect(code).toBe(0);
-    expect(out).toMatch(/^127\.0\.0\.1:\d+ {2}1 program {2}4 running .*\nPROGRAM +STATE .*\n[^\n]+evil[^\n]+\n$/);
+    expect(out).toMatch(/^127\.0\.0\.1:\d+: 1 program\. 2 engines up\. [^]*\nPROGRAM +STATE .*\n[^\n]+evil[^\n]+\n$/);
     expect(out).not.toMatch(/[^\P{Cc}\n]|\u202E/u);
   });
 

@@ -15,17 +15,17 @@ describe('maitred why', () => {
     expect(out).toContain(engine.id);
     expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     const json = await why(url, 'my task: 1', '--json');
-    expect(JSON.parse(json.out)).toMatchObject({ program: { id: 'my task: 1' }, last_call: { engine: engine.id } });
+    expect(JSON.parse(json.out)).toMatchObject({ program: { id: 'my task: 1', active: [] } });
   });
 
   it('names what is down where no call waits because none is taken', async () => {
     const { url } = await world([]);
-    expect((await run(['why', '--url', url])).out).toBe('No call waits; there is no engine.\n');
+    expect((await run(['why', '--url', url])).out).toBe('There is no engine. No call waits.\n');
     const engine = await fakeEngine();
     const drained = await world([engine]);
     await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain`, { method: 'POST' });
     const { out } = await run(['why', '--url', drained.url]);
-    expect(out.replaceAll('\n', ' ')).toMatch(/^No call waits; no engine is up: \S+: \w.*\. $/);
+    expect(out.replaceAll('\n', ' ')).toBe('0 of 1 engine up. No call waits. ');
   });
 
   it('takes the token from a variable, and says what is wrong with it', async () => {

@@ -138,7 +138,7 @@ describe('a batch', () => {
     await until(async () => (await shown(url, id))['status'] === 'in_progress');
     await until(async () => (await waiting(adminUrl)) === 4);
     const why = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
-    expect(why).toMatchObject({ calls: [{ state: 'waiting' }], program: { tenant: 'default/batch' } });
+    expect(why).toMatchObject({ program: { tenant: 'default/batch', active: [{ state: 'waiting' }] } });
     expect(why['text']).toContain(`Batch ${id} of tenant default: of 2 lines, 0 are answered`);
     const shownThere = (await ask(`${adminUrl}/gateway`)).json()['batches'];
     expect(shownThere).toMatchObject([{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }]);

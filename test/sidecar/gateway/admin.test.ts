@@ -166,7 +166,8 @@ describe('admin paths', () => {
       active_calls: 1,
       calls: 1,
       engine: engine.id,
-      threads: [{ thread: 't', calls: 1, active: [{ state: 'running', engine: engine.id, model: 'm' }] }],
+      threads: [{ thread: 't', calls: 1 }],
+      active: [{ thread: 't', state: 'running', engine: engine.id, model: 'm' }],
     });
     expect((await ask(`${at}/end`, { method: 'POST' })).status).toBe(200);
     expect((await ask(at)).status).toBe(404);

@@ -21,6 +21,11 @@ interface Call {
   readonly waiting_for: object | null;
 }
 
+interface Told {
+  readonly text: string;
+  readonly program: { readonly active: Call[] };
+}
+
 /** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
 async function queued() {
   const { engine, open } = await heldEngine();
@@ -36,10 +41,10 @@ it('shows the oldest hundred of a program’s calls, and says that there are mor
   const { url, open, answers } = await queued();
   for (let call = 0; call < 101; call += 1) answers.push(chat(url, {}, named('second')));
   await until(async () => (await waiting(url)) === 102);
-  const shown = (await ask(`${url}/programs/second`)).json() as { active_calls: number; threads: { active: Call[] }[] };
-  expect([shown.active_calls, shown.threads[0]!.active.length]).toEqual([102, 100]);
-  const told = (await ask(`${url}/programs/second/explain`)).json() as { text: string; calls: Call[] };
-  expect([told.calls.length, told.text.endsWith('\n\n2 later calls are active too.')]).toEqual([100, true]);
+  const shown = (await ask(`${url}/programs/second`)).json() as { active_calls: number; active: Call[] };
+  expect([shown.active_calls, shown.active.length]).toEqual([102, 100]);
+  const told = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
+  expect([told.program.active.length, told.text.endsWith('\n\n2 later calls are active too.')]).toEqual([100, true]);
   open();
   await Promise.all(answers);
 });
@@ -48,10 +53,10 @@ describe('a waiting call', () => {
   it('is explained: its cause, with figures and in words, in /programs/{id}, /queue and metrics', async () => {
     const { url, engine, open, answers } = await queued();
     const cause = { cause: 'window', engine: engine.id, needs: 1, free: 0, limit: 1, ahead: 0, oldest_ahead: null };
-    const program = (await ask(`${url}/programs/second`)).json() as { threads: { active: Call[] }[] };
-    expect(program.threads[0]!.active[0]).toMatchObject({ state: 'waiting', waiting_for: cause });
+    const program = (await ask(`${url}/programs/second`)).json() as { active: Call[] };
+    expect(program.active[0]).toMatchObject({ state: 'waiting', waiting_for: cause });
     const running = (await ask(`${url}/programs/first`)).json() as typeof program;
-    expect(running.threads[0]!.active[0]).toMatchObject({ state: 'running', waiting_for: null });
+    expect(running.active[0]).toMatchObject({ state: 'running', waiting_for: null });
 
     const { programs } = (await ask(`${url}/programs`)).json() as { programs: object[] };
     const rows = [
@@ -68,16 +73,19 @@ describe('a waiting call', () => {
     for (const sort of ['promotions', '-promotions'])
       expect((await ask(`${url}/programs?sort=${sort}`)).json()).toMatchObject({ programs: rows.toReversed() });
 
-    const told = (await ask(`${url}/programs/second/explain`)).json() as { text: string; calls: Call[] };
-    expect(told).toMatchObject({ program: rows[1], last_call: null, calls: [{ waiting_for: cause }] });
-    expect(told.text).toContain(told.calls[0]!.call);
+    const told = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
+    expect(told).toMatchObject({
+      program: { ...rows[1], active: [{ waiting_for: cause, engines: [{ cause: 'window' }] }] },
+    });
+    const [{ call: id }] = told.program.active as [Call];
+    expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
       /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*After another .* it goes first, and idle contexts are evicted for it/,
     );
     // A call's own id finds it too.
-    const byCall = (await ask(`${url}/programs/${told.calls[0]!.call}/explain`)).json();
-    expect(byCall).toMatchObject({ program: { id: 'second' }, calls: [{ call: told.calls[0]!.call }] });
+    const byCall = (await ask(`${url}/programs/${id}/explain`)).json();
+    expect(byCall).toMatchObject({ program: { id: 'second', active: [{ call: id }] } });
 
     expect((await ask(`${url}/queue`)).json()).toMatchObject({ waiting_for: { window: 1, kv: 0 } });
     const samples = await metrics(url);
@@ -94,20 +102,24 @@ describe('a waiting call', () => {
 describe('a program', () => {
   it('is explained by where its call runs, and once idle by its last one', async () => {
     const { url, engine, open, answers } = await queued();
-    const runs = (await ask(`${url}/programs/first/explain`)).json() as { calls: Call[] };
-    expect(runs.calls).toMatchObject([{ state: 'running', dispatch: { engine: engine.id, reason: 'direct' } }]);
+    const runs = (await ask(`${url}/programs/first/explain`)).json() as unknown as Told;
+    expect(runs.program.active).toMatchObject([{ state: 'running', engine: engine.id, reason: 'direct' }]);
     open();
     await Promise.all(answers);
-    const idle = (await ask(`${url}/programs/second/explain`)).json() as { text: string; last_call: Call };
-    expect(idle).toMatchObject({ calls: [], last_call: { engine: engine.id, reason: 'queued', placement: 'spread' } });
-    expect(idle.text).toContain(idle.last_call.call);
+    const idle = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;
+    expect(idle.program.active).toEqual([]);
+    const { calls } = (await ask(`${url}/programs/default:second/calls`)).json() as { calls: Call[] };
+    expect(calls).toMatchObject([{ engine: engine.id, reason: 'queued', placement: 'spread' }]);
+    const [last] = calls as [Call];
+    expect(last.text).toMatch(/^Answered after .* It waited .*\nIt ran: it was sent to .*, when its turn came\./);
+    expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(
       /would enter level 0 of 0 to \d+ \(0 goes first\), by what programs that have received .* of engine time .*\n.* without service/,
     );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });
-    expect((await run(['why', '--url', url])).out).toBe('No call waits.\n');
-    expect((await ask(`${url}/programs/${idle.last_call.call}/explain`)).json()).toMatchObject({
+    expect((await run(['why', '--url', url])).out).toBe('1 engine up. No call waits.\n');
+    expect((await ask(`${url}/programs/${last.call}/explain`)).json()).toMatchObject({
       program: { id: 'second' },
     });
     expect((await ask(`${url}/identity`)).json()).toEqual({

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { gatewayId } from '../../../cluster/index.js';
 import type {
   EndedPrograms,
+  GatewayState,
   History,
   Program,
   ProgramPage,
@@ -219,5 +220,21 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     });
     await until(async () => (await get<{ cluster: { live: number } }>(a, '/gateway')).cluster.live === 3, PATIENCE_MS);
     for (const path of ['/programs', '/queue', '/ended', '/totals']) await get(a, path);
+  });
+
+  it('name one of another version, of which they know nothing', async () => {
+    const { store, gateways, release } = await two();
+    const [a] = gateways;
+    release();
+    const connection = { url: store.path };
+    const desk = await Desk.inRedis({ connection, pool: 'p', gateway: gatewayId('older'), answer: () => Promise.resolve('') }); // prettier-ignore
+    cleanUp(async () => {
+      await desk.shared.leave();
+    });
+    const state = async () => get<GatewayState>(a, '/gateway');
+    await until(async () => (await state()).cluster?.other_version[0] === 'older', PATIENCE_MS);
+    const { cluster, status } = await state();
+    expect(cluster).toMatchObject({ live: 3, silent: [], other_version: ['older'] });
+    expect(status.text).toContain('What older does is missing: another version.');
   });
 });

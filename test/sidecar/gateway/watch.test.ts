@@ -68,10 +68,24 @@ describe('the admin API', () => {
       programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
     });
     expect(await read('/programs/q')).toMatchObject({
-      threads: [{ active: [{ text: expect.stringContaining('It waits for the window') as string }] }],
+      active: [{ text: expect.stringContaining('It waits for the window') as string }],
+    });
+    expect(await read('/gateway')).toMatchObject({
+      status: {
+        level: 'good',
+        title: '1 waiting',
+        text: expect.stringMatching(
+          /^1 engine up\. All well: 1 call runs, 1 waits for the window, the longest for \S+ s\.$/,
+        ) as string,
+      },
     });
     expect(await read('/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
-    expect(await read('/engines/e')).toMatchObject({ gate_tokens: 900, cached_share: 0.25 });
+    expect(await read('/engines/e')).toMatchObject({
+      gate_tokens: 900,
+      cached_share: 0.25,
+      has_room: false,
+      text: 'Its window is full.',
+    });
     expect(await read('/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
     expect(await read('/history?range=1d')).toMatchObject({
       range: '1d',

@@ -26,11 +26,11 @@ it('shows those first that wait or run, of rows that are equal', () => {
   expect(joinPages(query, pages).programs.map(({ key }) => key)).toEqual(['a1', 'b1', 'a2', 'b2']);
 });
 
-it('shows all ends of an id at one gateway, and of several gateways those at the last', () => {
+it('shows all ends, the last first', () => {
   const ended = (...rows: [key: string, at: number][]) =>
     ({ programs: rows.map(([key, ended_at]) => ({ key, ended_at })) }) as unknown as EndedPrograms;
   const { programs } = joinEnded([ended(['a', 3], ['a', 1], ['b', 2]), ended(['b', 4])]);
-  expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['a', 1]]); // prettier-ignore
+  expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['b', 2], ['a', 1]]); // prettier-ignore
 });
 
 it('adds the calls that wait at each gateway, by cause and level, and has the longest wait of all', () => {

@@ -18,6 +18,14 @@ it('remember what calls tell, and the last programs that ended', () => {
   expect(of(known, 'a')).toEqual({ model: 'n', identifiedBy: 'user', agentType: '000000ab', engine });
   known.accepted({ spec: spec('a', 'n', { workflow: 'review' }) });
   expect(of(known, 'a')?.agentType).toBe('review');
+  // The end of a program that has moved is told by the gateway that it moved to.
+  for (const program of ['moved', 'back'] as ProgramId[]) {
+    known.accepted({ spec: spec(program, 'm') });
+    known.moved(program);
+  }
+  known.accepted({ spec: spec('back', 'm') });
+  for (const program of ['moved', 'back']) known.programGone({ program } as unknown as ProgramGone, millis(0));
+  expect(known.ended().map(({ gone }) => gone.program)).toEqual(['back']);
   for (let index = 0; index < 501; index += 1)
     known.programGone({ program: index === 500 ? 'a' : `p${index}` } as unknown as ProgramGone, millis(index));
   expect(of(known, 'a')).toBeUndefined();

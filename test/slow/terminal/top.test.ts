@@ -60,7 +60,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     const lines = await terminal.shows(/^No answer, trying again: .* refuses connections/m);
     expect(lines.join('\n')).toContain('before');
     await gateway(new URL(url).port);
-    await terminal.shows(/ 0 programs/);
+    await terminal.shows(/: 0 programs/);
   });
 
   it('leaves the terminal to the shell at Ctrl-Z, and takes it back', async () => {
@@ -96,17 +96,17 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
   it('scrolls by rows and pages, within the table', async () => {
     const { url } = await gateway();
     await Promise.all(Array.from({ length: 30 }, (_, at) => call(url, `p${at}`)));
-    const terminal = await open(url, { rows: 13 });
-    const first = await terminal.shows(/30 programs {2}shown 1 to 10 /);
-    expect(first[12]).toMatch(/^q quit +i hide idle +arrows PgUp PgDn Home End scroll$/);
+    const terminal = await open(url, { rows: 14 });
+    const first = await terminal.shows(/30 programs, shown 1 to 10\./);
+    expect(first[13]).toMatch(/^q quit +i hide idle +arrows PgUp PgDn Home End scroll$/);
     terminal.press('Down');
-    await terminal.shows(/shown 2 to 11 /);
+    await terminal.shows(/shown 2 to 11\./);
     terminal.press('PPage');
-    await terminal.shows(/shown 1 to 10 /);
+    await terminal.shows(/shown 1 to 10\./);
     terminal.press('End');
-    expect(program(await terminal.shows(/shown 21 to 30 /))).toHaveLength(10);
+    expect(program(await terminal.shows(/shown 21 to 30\./))).toHaveLength(10);
     terminal.press('NPage', 'Home');
-    await terminal.shows(/shown 1 to 10 /);
+    await terminal.shows(/shown 1 to 10\./);
     terminal.press('C-c');
     await isRestored(terminal);
   });

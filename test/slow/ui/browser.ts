@@ -28,6 +28,7 @@ export async function openPage(browser: Browser, url: string, size = { width: 12
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.on('dialog', (dialog) => {
+    if (dialog.type() === 'confirm') return void dialog.accept();
     complaints.push(dialog.message());
     void dialog.dismiss();
   });

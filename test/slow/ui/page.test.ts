@@ -121,9 +121,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText(/^1 engine up\. All well: 1 call waits for the window, the longest for /).waitFor();
+    await page.getByText(/^1 engine up\. All well: 1 call runs, 1 waits for the window, the longest for /).waitFor();
     await expect.poll(() => page.title()).toBe('1 waiting – maitred');
-    await page.locator('tr.waiting', { hasText: 'the window' }).waitFor();
+    await page.locator('tr.waiting', { hasText: 'window' }).waitFor();
     await page.getByText('Its window is full.').waitFor();
     expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
     await page.getByRole('link', { name: 'waits' }).click();
@@ -133,13 +133,12 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .getByText(/has waited .* It waits for the window[\s\S]* at level 0 /)
       .waitFor();
     held.open();
-    await page.getByText(/Its turn came, and it ran on/).waitFor();
-    await page.getByText(/Waited .* at level 0\. Answered after/).waitFor();
+    await page.getByText(/It ran: it was sent to gpu-1 from level 0, .* when its turn came/).waitFor();
+    await page.getByText(/Answered after .* It waited /).waitFor();
     await page.getByRole('button', { name: 'End this program' }).click();
-    await page.getByRole('button', { name: 'End it' }).click();
     await page.getByText('The gateway no longer knows it').waitFor();
     // Its history stays.
-    await page.getByText(/Its turn came/).waitFor();
+    await page.getByText(/when its turn came/).waitFor();
     await page.goBack();
     await page.getByText('No program matches.').waitFor();
     await page.getByRole('button', { name: 'Ended' }).click();
@@ -165,7 +164,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
     await page.getByText('2 engines up. No call waits.').waitFor();
     await away.close();
-    await page.getByText(/^gpu-1 is down since \d\d:\d\d:\d\d \(.*\)\. Next probe .* 1 engine of 2 up\./).waitFor();
+    await page.getByText(/^gpu-1 is down for .* \(.*\), asked again .*\. 1 of 2 engines up\./).waitFor();
     await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
     expect(await axe(page)).toEqual([]);
@@ -178,13 +177,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.waitForURL(/sort=-calls/);
     expect(await page.locator('th[aria-sort="descending"]').textContent()).toContain('Calls');
     await page.locator('.programs a', { hasText: 'first' }).first().waitFor();
-    await page.locator('.programs a[tabindex="0"]').focus();
-    await page.keyboard.press('End');
-    await page.keyboard.press('Home');
-    await page.keyboard.press('ArrowDown');
-    await page.keyboard.press('ArrowUp');
-    await expect.poll(() => page.evaluate<string>('document.activeElement.textContent')).toBe('first');
-    await page.keyboard.press('Enter');
+    await page.locator('.programs a', { hasText: 'first' }).first().press('Enter');
     await page.waitForURL(/program=default%3Afirst/);
     await page.reload();
     await page.getByText('Ended calls').waitFor();
@@ -221,27 +214,24 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.locator('.badge.live').waitFor();
   });
 
-  it('stays smooth over ten thousand programs', async () => {
+  it('goes through a long table in parts', async () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine]);
-    const all = Array.from({ length: 10_000 }, (_, index) => `program-${index}`);
-    await Promise.all(
-      Array.from({ length: 48 }, async () => {
-        for (let name = all.pop(); name !== undefined; name = all.pop()) await chat(url, {}, named(name));
-      }),
-    );
-    const { page } = await openPage(browser, `${adminUrl}/ui?sort=age_seconds`);
-    await page.getByText('10,000 programs').waitFor();
-    await page.locator('.programs tbody a').first().waitFor();
-    const still = await page.evaluate<number[]>(framesWhile('', 4000));
-    const scrolling = await page.evaluate<number[]>(framesWhile('box.scrollTop += 400;', 4000));
-    process.stdout.write(`frames of 10,000 programs, ms: at rest ${spread(still)}; scrolling ${spread(scrolling)}\n`);
-    await page.locator('.programs tbody a').first().waitFor();
-    await page.evaluate(`document.querySelector('.scroller').scrollTop = 1e9`);
-    await page.locator('tr[aria-rowindex="10001"] a').waitFor();
-    expect(await page.locator('.programs tbody tr').count()).toBeLessThan(60);
-    expect(scrolling.toSorted((a, b) => a - b)[scrolling.length >> 1]).toBeLessThan(34);
-  }, 300_000);
+    for (let program = 0; program < 250; program += 1) await chat(url, {}, named(`program-${program}`));
+    const { page } = await openPage(browser, `${adminUrl}/ui?sort=-age_seconds`);
+    const names = page.locator('.programs tbody a');
+    await page.getByText('1 to 100 of 250').waitFor();
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('101 to 200 of 250').waitFor();
+    expect([await names.first().textContent(), await names.count()]).toEqual(['program-100', 100]);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText('201 to 250 of 250').waitFor();
+    expect(await page.getByRole('button', { name: 'Next' }).isDisabled()).toBe(true);
+    await page.reload();
+    await page.getByText('201 to 250 of 250').waitFor();
+    await page.getByLabel('Text').fill('program-24');
+    await expect.poll(() => names.count()).toBe(11);
+  });
 });
 
 /** A script that measures how much of the process table is out of sight. */
@@ -249,24 +239,3 @@ const HIDDEN_WIDTH = `(() => {
   const box = document.querySelector('.scroller');
   return box === null ? 0 : box.scrollWidth - box.clientWidth;
 })()`;
-
-/** A script that measures the times between frames, and does something in each. */
-const framesWhile = (step: string, ms: number) => `new Promise((resolve) => {
-  const box = document.querySelector('.scroller');
-  const frames = [];
-  let last = performance.now();
-  const until = last + ${ms};
-  const next = (now) => {
-    frames.push(now - last);
-    last = now;
-    ${step}
-    if (now < until) requestAnimationFrame(next); else resolve(frames.slice(1));
-  };
-  requestAnimationFrame(next);
-})`;
-
-function spread(frames: readonly number[]): string {
-  const sorted = frames.toSorted((a, b) => a - b);
-  const at = (share: number) => (sorted[Math.floor(share * (sorted.length - 1))] ?? 0).toFixed(1);
-  return `median ${at(0.5)}, p95 ${at(0.95)}, p99 ${at(0.99)}, max ${at(1)} of ${frames.length}`;
-}

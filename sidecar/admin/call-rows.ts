@@ -1,0 +1,93 @@
+import type { CallView, ObstacleView, ProgramId, ThreadView, WaitView, WaitingCall } from '../../src/index.js';
+import type { Context } from '../context.js';
+import type { PastCall } from '../watch/past-calls.js';
+import type * as Answers from './answers.js';
+import { inSeconds, seconds, secondsOr, unixSeconds } from './figures.js';
+import { callInWords, pastCallInWords, type Setting } from './words.js';
+
+/** Calls, and why they wait, in admin answers. */
+
+export function callRow(call: ThreadView, thread: string, view: CallView, setting: Setting): Answers.ActiveCall {
+  const { promoted, overdue, waiting, dispatch } = view;
+  const { now } = setting;
+  return {
+    call: call.call,
+    thread,
+    state: call.state,
+    level: call.level,
+    model: call.model,
+    engine: call.engine ?? null,
+    waiting_seconds: seconds(call.waitingMs),
+    service_seconds: seconds(call.serviceMs),
+    arrived_at: unixSeconds(call.arrivedAtMs),
+    first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
+    promoted,
+    overdue,
+    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, now),
+    engines: waiting?.engines.map((each) => obstacleRow(each, now)) ?? [],
+    promoted_in_seconds: inSeconds(waiting?.promoteAtMs, now),
+    overdue_in_seconds: inSeconds(waiting?.overdueAtMs, now),
+    refused_in_seconds: inSeconds(waiting?.refuseAtMs, now),
+    reason: dispatch?.reason ?? null,
+    placement: dispatch?.placement ?? null,
+    text: callInWords(call.call, view, setting),
+  };
+}
+
+/** The latest calls of a program, which may have left the process table. */
+export function pastCalls(context: Pick<Context, 'driver' | 'pastCalls'>, program: ProgramId): Answers.PastCallList {
+  const { balancerName } = context.driver.views;
+  return { calls: context.pastCalls.of(program).map((call) => pastCallRow(call, balancerName)) };
+}
+
+function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {
+  const { dispatch, usage } = report;
+  const inheritedMs = dispatch?.inheritedMs ?? 0;
+  const row = {
+    call,
+    thread,
+    model,
+    outcome: report.outcome,
+    status: report.status,
+    code: report.code ?? null,
+    arrived_at: unixSeconds(endedAtMs - report.durationMs),
+    duration_seconds: seconds(report.durationMs),
+    queue_seconds: seconds(Math.max(0, report.queueMs - inheritedMs)),
+    inherited_seconds: seconds(inheritedMs),
+    first_token_seconds: secondsOr(report.ttftMs),
+    service_seconds: secondsOr(report.serviceMs),
+    attempts: report.attempts,
+    engine: dispatch?.engine ?? null,
+    level: dispatch?.level ?? null,
+    reason: dispatch?.reason ?? null,
+    placement: dispatch?.placement ?? null,
+    prompt_tokens: usage?.promptTokens ?? null,
+    cached_tokens: usage?.cachedTokens ?? null,
+    output_tokens: usage?.outputTokens ?? null,
+  };
+  return { ...row, text: pastCallInWords(row, dispatch, balancer) };
+}
+
+function waitRow(wait: WaitView, now: number) {
+  const { ahead, oldestAhead, expectedMs } = wait;
+  const expected_seconds = expectedMs === undefined ? null : seconds(expectedMs);
+  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead), expected_seconds };
+}
+
+function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {
+  return {
+    cause,
+    engine: engine ?? null,
+    /** Calls for `window` and `probation`, tokens for `kv`; null: the cause has none. */
+    needs: needs ?? null,
+    free: free ?? null,
+    limit: limit ?? null,
+    behind: waitingRow(behind),
+    ends_in_seconds: inSeconds(untilMs, now),
+  };
+}
+
+function waitingRow(waiting: WaitingCall | undefined) {
+  if (waiting === undefined) return null;
+  return { call: waiting.call, program: waiting.program, waiting_seconds: seconds(waiting.waitingMs) };
+}

@@ -1,0 +1,120 @@
+import type { ProgramView, ThreadView, Views } from '../../src/index.js';
+import type { Context } from '../context.js';
+import { labelOf } from '../identity/names.js';
+import type * as Answers from './answers.js';
+import { callRow } from './call-rows.js';
+import { seconds, secondsOr, unixSeconds } from './figures.js';
+import { longestWaiting, programState, type ProgramQuery } from './query.js';
+
+/** Programs in admin answers. */
+
+type Known = Pick<Context, 'driver' | 'known' | 'peers'>;
+
+/** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
+export const CALLS_MAX = 100;
+
+/** Rows of programs, each with the present cause of its longest wait. */
+export function programRows({ driver, known, peers }: Known, rows: readonly ProgramView[]): Answers.Program[] {
+  const { views } = driver;
+  const now = driver.now();
+  const longest = rows.map(longestWaiting);
+  const causes = views.causesOf(longest.flatMap((call) => call?.call ?? []));
+  const gateway = peers?.gateway ?? null;
+  return rows.map((row, at) => ({
+    ...programRow(row, longest[at], causes, now),
+    ...toldRow(known.of(row.id)),
+    gateway,
+  }));
+}
+
+/** Those of a query's page. */
+export function programPage(
+  context: Known,
+  rows: readonly ProgramView[],
+  { limit, offset }: Pick<ProgramQuery, 'limit' | 'offset'>,
+): Answers.ProgramPage {
+  return { programs: programRows(context, rows.slice(offset, offset + limit)), total: rows.length, limit, offset };
+}
+
+function programRow(
+  row: ProgramView,
+  longest: ThreadView | undefined,
+  causes: ReturnType<Views['causesOf']>,
+  now: number,
+): Omit<Answers.Program, 'gateway' | keyof ReturnType<typeof toldRow>> {
+  return {
+    id: labelOf(row.id),
+    tenant: row.tenant,
+    /** The scheduler's own id, unique among tenants. */
+    key: row.id,
+    state: programState(row),
+    level: row.level,
+    attained_service_seconds: seconds(row.serviceMs),
+    waiting_seconds: seconds(row.waitingMs),
+    longest_wait_seconds: seconds(row.waitMsMax),
+    current_wait_seconds: seconds(longest?.waitingMs ?? 0),
+    current_wait_cause: (longest && causes.get(longest.call)) ?? null,
+    engine: row.home ?? row.engines[0] ?? null,
+    engines: [...row.engines],
+    active_calls: row.activeCalls,
+    calls: row.callsTotal,
+    promotions: row.promotions,
+    context_tokens: row.contextTokens,
+    on_host_tokens: row.onHostTokens,
+    prompt_tokens: row.promptTokens,
+    cached_tokens: row.cachedTokens,
+    output_tokens: row.outputTokens,
+    age_seconds: seconds(now - row.createdAtMs),
+    idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
+  };
+}
+
+const toldRow = (told: ReturnType<Context['known']['of']>) => ({
+  model: told?.model ?? null,
+  identified_by: told?.identifiedBy ?? null,
+  agent_type: told?.agentType ?? null,
+});
+
+/** The programs that have left the table. */
+export function endedRows({ known }: Pick<Context, 'known'>): Answers.EndedPrograms {
+  const programs = known.ended().map(({ gone, told, endedAtMs }) => ({
+    id: labelOf(gone.program),
+    key: gone.program,
+    ...toldRow(told),
+    cause: gone.cause,
+    ended_at: unixSeconds(endedAtMs),
+    duration_seconds: seconds(gone.durationMs),
+    queue_seconds: seconds(gone.waitingMs),
+    service_seconds: seconds(gone.serviceMs),
+    calls: gone.calls,
+    engine: told?.engine ?? null,
+  }));
+  return { programs };
+}
+
+/** One program with its threads, the root first. @param shown those of its active calls that are told */
+export function programDetail(
+  context: Known & Pick<Context, 'threads'>,
+  row: ProgramView,
+  shown = context.driver.views.callsOf(row.id, CALLS_MAX),
+): Answers.ProgramDetail {
+  const { driver, threads } = context;
+  const agents = threads.of(row.id);
+  const setting = { balancer: driver.views.balancerName, now: driver.now(), forecast: row.forecast };
+  const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
+  const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);
+  return {
+    ...(programRows(context, [row])[0] as Answers.Program),
+    forecast: {
+      source: row.forecast?.source ?? 'none',
+      used: row.forecast?.used ?? false,
+      remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
+    },
+    threads: calls.map(([thread, made]) => ({ thread, calls: made })),
+    active: row.threads.flatMap((call) => {
+      const view = shown.get(call.call);
+      // Of the sub-agents that are not told apart, the root stands for all.
+      return view === undefined ? [] : callRow(call, agents.has(call.thread) ? call.thread : '', view, setting);
+    }),
+  };
+}

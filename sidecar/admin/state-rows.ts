@@ -1,0 +1,151 @@
+import { WAIT_CAUSES, type EngineView, type TenantView } from '../../src/index.js';
+import type { Context } from '../context.js';
+import { isServing, type Engine } from '../engines/index.js';
+import type { Range, TotalsView } from '../watch/totals.js';
+import type * as Answers from './answers.js';
+import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
+import { engineInWords } from './status.js';
+
+/** Engines, queues and totals in admin answers. */
+
+/** The parts of the gateway that rows show. */
+export type Shown = Pick<
+  Context,
+  | 'config'
+  | 'draining'
+  | 'driver'
+  | 'fleet'
+  | 'membership'
+  | 'identified'
+  | 'known'
+  | 'pastCalls'
+  | 'totals'
+  | 'demo'
+  | 'shadow'
+  | 'cluster'
+  | 'peers'
+  | 'batches'
+>;
+
+/** @param view of the last minutes */
+export function engineRows(context: Shown, view = context.totals.read(context.driver.now())): Answers.EngineList {
+  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
+}
+
+/** @param prompts of the last minutes, by engine */
+export function engineRow(
+  context: Shown,
+  engine: Engine,
+  prompts = context.totals.read(context.driver.now()).sum.byEngine,
+): Answers.Engine {
+  const view = context.driver.views.engine(engine.id);
+  const row = {
+    id: engine.id,
+    url: engine.url.href,
+    kind: engine.adapter.kind,
+    /** Its owner in the fleet; null: it is being removed. */
+    source: context.membership.originOf(engine.id) ?? null,
+    state: engine.state,
+    down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
+    down_reason: engine.trouble?.reason ?? null,
+    probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
+    models: [...engine.models.keys()],
+    /** Null: the policy has no window, or the engine has not joined yet. */
+    window: limitOf(view?.window),
+    in_flight: view?.inFlight ?? 0,
+    working_set_tokens: view?.workingSetTokens ?? 0,
+    idle_tokens: view?.idleTokens ?? 0,
+    gate_tokens: limitOf(view?.gateTokens),
+    rest_tokens: limitOf(view?.restTokens),
+    capacity_tokens: view?.capacityTokens ?? null,
+    host_tokens: view?.hostTokens ?? 0,
+    on_host_tokens: view?.onHostTokens ?? 0,
+    cached_share: prompts.get(engine.id)?.cachedShare ?? null,
+    resting: view?.resting ?? false,
+    engine_running: engine.load.running ?? null,
+    engine_waiting: engine.load.waiting ?? null,
+    kv_usage: engine.load.kvUsage ?? null,
+    all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
+  };
+  return { ...row, ...engineInWords(row, Date.now() / 1000) };
+}
+
+const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({
+  window: limitOf(window),
+  in_flight: inFlight,
+  working_set_tokens: workingSetTokens,
+});
+
+export function queueRow(context: Shown): Answers.Queue {
+  const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
+  return {
+    waiting,
+    limit: context.config.limits.queuedMax,
+    longest_wait_seconds: seconds(longestWaitMs),
+    waiting_for: byCause,
+    levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
+  };
+}
+
+export function tenantRows({ config, driver }: Shown): Answers.TenantList {
+  const tenants = driver.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
+  return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
+}
+
+/** The sources that named the programs of the last calls. */
+export function identityRow({ identified }: Shown) {
+  const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
+  return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
+}
+
+export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Pick<Shown, 'shadow'>): Answers.TotalsAnswer {
+  const spread = (times: typeof sum.queues) => ({
+    count: times.count,
+    p50: secondsOr(times.quantileMs(0.5)),
+    p99: secondsOr(times.quantileMs(0.99)),
+  });
+  return {
+    window_seconds: seconds(steps.length * stepMs),
+    program_completion_seconds: spread(sum.completions),
+    queue_seconds: spread(sum.queues),
+    cached_share: sum.prompts.cachedShare,
+    shadow: shadow?.latest() ?? null,
+  };
+}
+
+/** The steps of a range as columns. */
+export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range: Range): Answers.History {
+  const spread = (times: 'queues' | 'completions') => ({
+    count: steps.map((step) => step[times].count),
+    p50: steps.map((step) => secondsOr(step[times].quantileMs(0.5))),
+    p99: steps.map((step) => secondsOr(step[times].quantileMs(0.99))),
+  });
+  const means = steps.map(({ readings }) => readings.toJSON());
+  const mean = (name: string) => means.map((reading) => tenths(reading[name]));
+  return {
+    range,
+    from: unixSeconds(firstMs),
+    step_seconds: seconds(stepMs),
+    program_completion_seconds: spread('completions'),
+    queue_seconds: spread('queues'),
+    cached_share: steps.map(({ prompts }) => prompts.cachedShare),
+    waiting: Object.fromEntries(
+      WAIT_CAUSES.map((cause) => [cause, mean(cause)]),
+    ) as unknown as Answers.History['waiting'],
+    in_flight: mean('in_flight'),
+    window: mean('slots'),
+    working_set_tokens: mean('working_set_tokens'),
+    gate_tokens: mean('gate_tokens'),
+    marks: marks.map(({ atMs, text }) => ({ at: unixSeconds(atMs), text })),
+  };
+}
+
+/** Means need no more than a tenth. */
+const tenths = (value: number | undefined): number | null => (value === undefined ? null : Math.round(10 * value) / 10);
+
+export function shareRow({ tenant, weight, waiting, inFlight, attainedShare, dueShare }: TenantView) {
+  const [attained_share, due_share] = [rounded(attainedShare), dueShare === undefined ? null : rounded(dueShare)];
+  return { tenant, weight, waiting, in_flight: inFlight, attained_share, due_share };
+}
+
+const rounded = (share: number): number => Math.round(10_000 * share) / 10_000;

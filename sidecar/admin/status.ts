@@ -1,0 +1,103 @@
+import type { Context } from '../context.js';
+import type { Batch, Engine, GatewayState, Queue } from './answers.js';
+import { batchInShort } from './batches.js';
+import { count, counted, span } from './figures.js';
+
+/** Engines down to name. */
+const DOWN_SHOWN = 5;
+
+const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
+  no_engine: 'an engine',
+  retry: 'another attempt',
+  refused: 'another attempt, after others',
+  resting: 'an engine that reported no room',
+  probation: 'an engine on probation',
+  window: 'the window',
+  kv: 'KV cache',
+  turn: 'calls ahead',
+  knee: 'a smaller batch',
+  background: 'room that no other call needs',
+};
+/** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */
+const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as const;
+
+interface Seen {
+  readonly engines: readonly Engine[];
+  readonly queue: Queue;
+  readonly batches: readonly Batch[];
+  readonly cluster: GatewayState['cluster'];
+}
+
+/** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
+export function statusOf(
+  { draining }: Pick<Context, 'draining'>,
+  { engines, queue, batches, cluster }: Seen,
+): GatewayState['status'] {
+  const down = engines.filter(({ down_reason: reason, state }) => reason !== null && state !== 'draining');
+  const up = engines.filter(({ state }) => state === 'up' || state === 'probation').length;
+  const { waiting } = queue;
+  const isWell =
+    !draining && up > 0 && up === engines.length && !TROUBLES.some((cause) => queue.waiting_for[cause] > 0);
+  const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
+  const sentences = [
+    draining && 'The gateway is draining.',
+    ...down.slice(0, DOWN_SHOWN).map(({ id, text }) => `${id} is ${text.charAt(0).toLowerCase()}${text.slice(1)}`),
+    engines.length === 0 ? 'There is no engine.' : `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up.`, // prettier-ignore
+    `${isWell && waiting > 0 ? 'All well: ' : ''}${callsInWords(queue, running)}`,
+    ...batches.map(batchInShort),
+    ...clusterInWords(cluster),
+  ];
+  const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 ? 'No engine' : undefined; // prettier-ignore
+  return {
+    level: trouble !== undefined ? 'bad' : isWell ? 'good' : 'warn',
+    title: trouble ?? (waiting > 0 ? `${count(waiting)} waiting` : ''),
+    text: sentences.filter((sentence) => sentence !== false).join(' '),
+  };
+}
+
+/** The most frequent cause first. */
+function callsInWords({ waiting, waiting_for: calls, longest_wait_seconds: longest }: Queue, running: number): string {
+  const run = running === 0 ? '' : `${counted(running, 'call')} ${running === 1 ? 'runs' : 'run'}, `;
+  if (waiting === 0) return run === '' ? 'No call waits.' : `${run}none waits.`;
+  const causes = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[])
+    .filter((cause) => calls[cause] > 0)
+    .sort((a, b) => calls[b] - calls[a]);
+  const named = causes.map((cause) => `${causes.length > 1 ? `${count(calls[cause])} ` : ''}for ${WAITED_FOR[cause]}`);
+  const who = run === '' ? counted(waiting, 'call') : count(waiting);
+  const why = `${named.length > 1 ? ': ' : ' '}${named.join(', ')}`;
+  return `${run}${who} ${waiting === 1 ? 'waits' : 'wait'}${why}, the longest for ${span(1000 * longest)}.`;
+}
+
+/** The part of a cluster that is not seen. */
+function clusterInWords(cluster: GatewayState['cluster']): string[] {
+  if (cluster === null) return [];
+  const { standing, silent, other_version: strange } = cluster;
+  if (standing === 'split') return ['The shared state is away: what other gateways do is missing here.'];
+  return [
+    ...(silent.length > 0 ? [`What ${silent.join(', ')} does is missing: no answer.`] : []),
+    ...(strange.length > 0 ? [`What ${strange.join(', ')} does is missing: another version.`] : []),
+  ];
+}
+
+/** Share of the gate above which hardly any call finds room. */
+const GATE_FULL = 0.97;
+
+type Told = Omit<Engine, 'text' | 'has_room'>;
+
+/** Whether an engine takes calls now, and if not, why. @param now on the clock of `down_since` */
+export function engineInWords(engine: Told, now: number): Pick<Engine, 'text' | 'has_room'> {
+  const closed = (text: string) => ({ has_room: false, text });
+  const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
+  const next = probe === null ? '' : `, asked again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
+  if (state === 'joining') return closed(`Starting (${reason ?? 'not healthy yet'})${next}.`);
+  if (state === 'ejected')
+    return closed(`Down${since === null ? '' : ` for ${span(1000 * (now - since))}`} (${reason ?? 'unknown'})${next}.`);
+  if (state === 'draining') return closed(`Draining: ${counted(inFlight, 'call')} left, no new ones.`);
+  if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
+  if (state === 'probation' && inFlight > 0) return closed('On probation: one call at a time.');
+  if (engine.window !== null && inFlight >= engine.window) return closed('Its window is full.');
+  const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
+  if (rest !== null && workingSet >= GATE_FULL * rest)
+    return closed(`Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens, ${count(idle)} of them idle contexts.`); // prettier-ignore
+  return { has_room: true, text: state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
+}
