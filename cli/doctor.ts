@@ -56,7 +56,7 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
   if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
   const name = configFileOf(inputs);
   if (name !== undefined && !existsSync(name))
-    return [{ level: 'broken', subject: name, found: 'there is no such file', advice: `${OWN_NAME} init --out ${name} writes it` }]; // prettier-ignore
+    return [{ level: 'broken', subject: name, found: 'there is no such file', advice: `${OWN_NAME} init --engine URL --out ${name} writes it` }]; // prettier-ignore
   try {
     const config = loadConfig(inputs);
     return [

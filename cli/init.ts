@@ -1,45 +1,41 @@
-import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { plain } from '../text/index.js';
-import type { EngineConfig } from '../sidecar/config/index.js';
+import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
+import { CONFIG_KEYS, ConfigError, configSchema, pathText, problemsOf } from '../sidecar/config/index.js';
 import { OWN_NAME } from './advice.js';
 import { choice, collect, numberFrom } from './options.js';
-import { checkWritable } from './files.js';
-import { askEngines } from './init/answers.js';
-import { documentOf } from './init/document.js';
-import { check, make, ROLES, type Made, type Plan, type PlannedEngine, type Role } from './init/plan.js';
-import { probe, probedText } from './init/probe.js';
+import { wrapped } from './text.js';
 import { complain } from './trace-file.js';
 
-/** Stand-in engines of a configuration without engines. */
-const EMBEDDED = 2;
+const ROLES = ['sidecar', 'gateway'] as const;
+const COMMENT_WIDTH = 100;
 
 interface InitFlags {
   readonly out: string;
-  readonly force: boolean;
-  readonly role: Role;
-  readonly engine?: readonly string[];
-  readonly embedded?: number;
+  readonly role: (typeof ROLES)[number];
+  readonly engine: readonly string[];
   readonly engineKey?: string;
-  readonly probe: boolean;
   readonly port: number;
   readonly adminToken?: string | true;
   readonly tenant?: readonly string[];
 }
 
-/** `maitred init`: a commented configuration from flags. On a terminal it asks for engines that no flag names. */
+/** A file's values, and the secrets that are told once. */
+interface Made {
+  readonly values: Readonly<Record<string, unknown>>;
+  readonly keys: readonly { readonly tenant: string; readonly key: string }[];
+  /** The generated admin token. */
+  readonly token: string | undefined;
+}
+
+/** `maitred init`: a commented configuration from flags. */
 export function addInitCommand(program: Command, version: string): void {
-  const init = program
-    .command('init')
-    .description('write a commented configuration; without --engine and --embedded, asks for the engines');
+  const init = program.command('init').description('write a commented configuration');
   init
-    .option('-o, --out <file>', 'file to write, - is stdout', 'maitred.yaml')
-    .option('--force', 'replace the file if it exists', false)
-    .option('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
-    .option('--embedded <count>', 'stand-in engines, to try it out', numberFrom(1, 64, 'a whole number'))
+    .requiredOption('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
+    .option('-o, --out <file>', 'new file to write, - is stdout', 'maitred.yaml')
     .option('--engine-key <variable>', 'environment variable that holds the engines’ API key')
-    .option('--no-probe', 'do not contact the engines')
     .addOption(
       choice('--role <role>', 'sidecar: serves this machine only; gateway: serves others too', ROLES).default(
         'sidecar',
@@ -51,81 +47,72 @@ export function addInitCommand(program: Command, version: string): void {
     .action((flags: InitFlags) => run(init, flags, version));
 }
 
-async function run(command: Command, flags: InitFlags, version: string): Promise<void> {
-  const { out, force } = flags;
+function run(command: Command, flags: InitFlags, version: string): void {
+  const { out, role, engineKey, adminToken } = flags;
+  const variables = [engineKey, adminToken].filter((variable) => typeof variable === 'string');
+  for (const variable of variables) checkVariable(command, variable);
+  const made = make(flags);
   const isFile = out !== '-';
-  if (isFile && !force && existsSync(out)) command.error(`${out} exists; --force replaces it`);
-  if (isFile) checkWritable(command, out);
-  for (const variable of [flags.engineKey, flags.adminToken]) if (typeof variable === 'string') checkVariable(command, variable); // prettier-ignore
-  const isTold = flags.engine !== undefined || flags.embedded !== undefined;
-  const canAsk = process.stdin.isTTY && process.stderr.isTTY;
-  if (!isTold && !canAsk) command.error('name the engines with --engine, or try it out with --embedded 2');
-  const plan = isTold ? await planOf(flags) : await askEngines((engine) => planOf({ ...flags, engine }));
-  const made = make(plan);
-  const text = documentOf(made.values, headOf(out, version));
-  if (isFile) write(command, out, text, force);
+  const file = isFile ? out : 'FILE';
+  const [check, start] = ['doctor', 'serve'].map((verb) => `${OWN_NAME} ${verb} --config ${file}`);
+  const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
+  if (isFile) write(command, out, text);
   else process.stdout.write(text);
   tellSecrets(made, isFile);
   if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
-  const silent = plan.engines.filter(({ isSilent }) => isSilent).map(({ url }) => url);
-  if (silent.length > 0) complain(`no answer from ${silent.join(', ')}: start these engines, or correct their URLs`);
-  for (const variable of variablesIn(text)) complain(`set ${variable} before you start it`);
-  if (plan.role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it'); // prettier-ignore
-  if (isFile) process.stderr.write(nextSteps(out, silent.length > 0));
+  for (const variable of variables) complain(`set ${variable} before you start it`);
+  if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
+  if (isFile) process.stderr.write(`Next: ${check}\nThen: ${start}\n`);
 }
 
-/** The command that comes next; before it a check, if engines are silent so far. */
-function nextSteps(file: string, afterCheck: boolean): string {
-  const serve = `${OWN_NAME} serve --config ${file}`;
-  return afterCheck ? `Next: ${OWN_NAME} doctor --config ${file}\nThen: ${serve}\n` : `Next: ${serve}\n`;
-}
-
-/** Asks each engine for its kind. @throws ConfigError for what is no engine */
-async function planOf(flags: InitFlags): Promise<Plan> {
-  const { role, port, adminToken, engine: urls = [], tenant: tenants = [] } = flags;
-  const embedded = flags.embedded ?? (urls.length === 0 ? EMBEDDED : 0);
-  const { engines } = check({ engines: urls.map((url) => ({ url })) });
-  const planned = await Promise.all(engines.map((engine) => plannedEngine(engine, flags)));
-  return { role, engines: planned, embedded, port, adminToken, tenants };
-}
-
-async function plannedEngine(
-  { url, kind }: EngineConfig,
-  { engineKey, probe: mayProbe }: InitFlags,
-): Promise<PlannedEngine> {
-  const apiKey = engineKey === undefined ? undefined : process.env[engineKey];
-  const probed = mayProbe ? await probe({ url, kind, ...(apiKey !== undefined && { apiKey }) }) : undefined;
-  if (probed !== undefined) process.stderr.write(`${plain(probedText(url, probed))}\n`);
-  return {
-    url,
-    kind: probed !== undefined && 'kind' in probed ? probed.kind : kind,
-    isSilent: probed !== undefined && 'reason' in probed,
-    ...(engineKey !== undefined && { keyVariable: engineKey }),
+/** @throws ConfigError with all that the schema refuses */
+function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] }: InitFlags): Made {
+  const keys = tenants.map((tenant) => ({ tenant, key: secret() }));
+  // Without a token, admin paths are open only on loopback without keys.
+  const isNeeded = keys.length > 0 || role === 'gateway';
+  const token = adminToken === true || (adminToken === undefined && isNeeded) ? secret() : undefined;
+  const named = typeof adminToken === 'string' ? `env:${adminToken}` : token;
+  const apiKey = engineKey === undefined ? {} : { apiKey: `env:${engineKey}` };
+  const values = {
+    listen: { host: role === 'sidecar' ? '127.0.0.1' : '0.0.0.0', port },
+    ...(named !== undefined && { admin: { token: named } }),
+    engines: engine.map((url) => ({ url, ...apiKey })),
+    ...(keys.length > 0 && { auth: { keys: keys.map(({ tenant, key }) => ({ tenant, sha256: sha256(key) })) } }),
   };
+  // A token is generated, or a variable of any length.
+  const { error } = configSchema.safeParse({ ...values, admin: {} }, { reportInput: true });
+  if (error !== undefined)
+    throw new ConfigError(problemsOf(error.issues).map(({ path, message }) => ({ path: pathText(path), message })));
+  return { values, keys, token };
 }
 
-function headOf(out: string, version: string): string[] {
-  const file = out === '-' ? 'FILE' : out;
-  return [
-    `Configuration of maitred, written by \`maitred init\` ${version}.`,
-    `Check it: ${OWN_NAME} doctor --config ${file}`,
-    `Start it: ${OWN_NAME} serve --config ${file}`,
-  ];
+/** YAML with the description of each key before it; of the elements of a list, the first has them. */
+function commented(values: unknown): string {
+  const descriptions = new Map(CONFIG_KEYS.map(({ path, note }) => [path, note.description]));
+  const document = new Document(values);
+  visit(document, {
+    Pair(_, { key }, ancestors) {
+      if (!isScalar(key)) return;
+      const isLater = ancestors.some((node, at) => isSeq(node) && node.items.indexOf(ancestors[at + 1]) > 0);
+      const above = ancestors.map((node) => (isPair(node) ? `.${String(node.key)}` : isSeq(node) ? '[]' : '')).join('');
+      const description = descriptions.get(`${above}.${String(key)}`.slice(1));
+      if (description === undefined || isLater) return;
+      key.commentBefore = wrapped(description, COMMENT_WIDTH).map((line) => ` ${line}`).join('\n'); // prettier-ignore
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }
 
-/** Only for its owner, as it may hold the admin token. Whole or not at all, also on a full disk. */
-function write(command: Command, file: string, text: string, force: boolean): void {
-  const target = existsSync(file) ? realpathSync(file) : file;
-  const next = `${target}.${randomBytes(4).toString('hex')}.tmp`;
+/** Only for its owner, as it may hold the admin token. */
+function write(command: Command, file: string, text: string): void {
   try {
-    writeFileSync(next, text, { mode: 0o600, flag: 'wx' });
-    // A file that has come meanwhile stays.
-    if (!force) closeSync(openSync(target, 'wx'));
-    renameSync(next, target);
+    writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
-    command.error(`${file} cannot be written: ${(error as Error).message}`);
-  } finally {
-    rmSync(next, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') command.error(`${file} exists: move it away, or name another one with --out`);
+    // A full disk leaves a part of it.
+    rmSync(file, { force: true });
+    command.error(`${file} cannot be written: ${message}`);
   }
 }
 
@@ -143,4 +130,5 @@ function checkVariable(command: Command, variable: string): void {
   if (variable.startsWith('MAITRED_')) command.error(`${variable} would be read as a key of the configuration; choose another name`); // prettier-ignore
 }
 
-const variablesIn = (text: string): string[] => [...new Set([...text.matchAll(/^[^#\n]*: env:(\w+)$/gm)].map((match) => match[1] ?? ''))]; // prettier-ignore
+const secret = (): string => `mtd-${randomBytes(32).toString('base64url')}`;
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
