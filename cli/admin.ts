@@ -23,7 +23,7 @@ export function addAdminOptions(command: Command, otherwise?: string): Command {
 /** The gateway that a command's options name. Ends the command if the token's variable is not set. */
 export function adminClient(command: Command, { url, token }: AdminFlags, timeoutMs = TIMEOUT_MS): AdminClient {
   const own = process.env[TOKEN_VARIABLE] || undefined;
-  return new AdminClient({ url, token: token === undefined ? own : secretIn(command, '--token', token), timeoutMs });
+  return new AdminClient(url, token === undefined ? own : secretIn(command, '--token', token), timeoutMs);
 }
 
 /** Longest text of a server that is quoted, in characters. */
@@ -51,42 +51,21 @@ function gatewayUrl(text: string): string {
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-interface AdminOptions {
-  readonly url: string;
-  readonly token?: string | undefined;
-  /** Time limit of one request, up to the last byte. */
-  readonly timeoutMs?: number;
-}
-
-interface AdminAnswer {
-  readonly text: string;
-  /** The gateway's clock, if it tells it. */
-  readonly date: string | undefined;
-}
-
 /** GET without a body, unless it says otherwise. */
 type How = [method?: 'GET' | 'POST' | 'DELETE', body?: object];
 
 /** The admin API of a gateway. Errors quote neither the token nor control characters. */
 export class AdminClient {
-  readonly #options: Required<AdminOptions>;
-
-  constructor({ url, token, timeoutMs = TIMEOUT_MS }: AdminOptions) {
-    this.#options = { url, token, timeoutMs };
-  }
-
-  get url(): string {
-    return this.#options.url;
-  }
+  constructor(
+    readonly url: string,
+    private readonly token?: string,
+    /** Time limit of one request, up to the last byte. */
+    private readonly timeoutMs = TIMEOUT_MS,
+  ) {}
 
   /** The answer's text. @throws AdminError */
-  async text(path: string, ...how: How): Promise<string> {
-    return (await this.ask(path, ...how)).text;
-  }
-
-  /** @throws AdminError */
-  async ask(path: string, ...[method = 'GET', body]: How): Promise<AdminAnswer> {
-    const { url, token, timeoutMs } = this.#options;
+  async text(path: string, ...[method = 'GET', body]: How): Promise<string> {
+    const { url, token, timeoutMs } = this;
     let answer: Dispatcher.ResponseData;
     let text: string;
     try {
@@ -104,9 +83,7 @@ export class AdminClient {
       throw new AdminError(`${url} ${this.#reasonOf(error as NodeJS.ErrnoException)}`);
     }
     const { statusCode: status, headers } = answer;
-    const { date } = headers;
-    if (status >= 200 && status < 300 && headers['x-maitred-reason'] !== undefined)
-      return { text, date: typeof date === 'string' ? date : undefined };
+    if (status >= 200 && status < 300 && headers['x-maitred-reason'] !== undefined) return text;
     throw new AdminError(`${url} ${this.#refusal(status, headers['x-maitred-reason'], text)}`, status);
   }
 
@@ -116,12 +93,12 @@ export class AdminClient {
     try {
       return JSON.parse(text) as unknown;
     } catch {
-      throw new AdminError(`${this.#options.url}${path} answered something other than JSON`);
+      throw new AdminError(`${this.url}${path} answered something other than JSON`);
     }
   }
 
   #reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
-    if (name === 'TimeoutError') return `did not answer within ${this.#options.timeoutMs / 1000} s`;
+    if (name === 'TimeoutError') return `did not answer within ${this.timeoutMs / 1000} s`;
     if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there?';
     if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'cannot be found: check the host name';
     return `cannot be reached: ${this.#quoted(message || (code ?? name))}`;
@@ -130,7 +107,7 @@ export class AdminClient {
   #refusal(status: number, reason: string | string[] | undefined, text: string): string {
     if (reason === undefined) return `answers ${status}, but not as a maitred gateway: check host and port`;
     if (reason === 'unauthorized')
-      return this.#options.token === undefined
+      return this.token === undefined
         ? 'requires the admin token: name its environment variable with --token'
         : 'refuses the admin token: check the variable that --token names';
     if (reason === 'unknown_path') return 'does not serve operators on this port: use the one of admin.port';
@@ -140,7 +117,7 @@ export class AdminClient {
   }
 
   #quoted(text: string): string {
-    const { token } = this.#options;
+    const { token } = this;
     const safe = token === undefined ? text : text.replaceAll(token, '[token]');
     return plain(safe.replaceAll(/\s+/g, ' ').slice(0, QUOTED_MAX));
   }

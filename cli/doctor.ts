@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { counted, plain } from '../text/index.js';
 import { ConfigError, configFileOf, hasNoEngine, loadConfig, problemText } from '../sidecar/config/index.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -9,7 +8,7 @@ import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
-import { accessFindings, nodeFinding, portFindings } from './doctor/settings.js';
+import { accessFindings, portFindings } from './doctor/settings.js';
 import { collect } from './options.js';
 import { wrapped } from './text.js';
 
@@ -32,7 +31,7 @@ export function addDoctorCommand(program: Command): void {
     .option('--no-calls', 'send no calls to the engines; some of their flags then stay unknown')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
-    const findings = [nodeOwn(), ...(await ownFindings(flags))];
+    const findings = await ownFindings(flags);
     if (flags.url !== undefined)
       findings.push(...(await gatewayFindings(adminClient(doctor, { ...flags, url: flags.url }))));
     const broken = findings.filter(({ level }) => level === 'broken').length;
@@ -42,11 +41,6 @@ export function addDoctorCommand(program: Command): void {
     );
     if (broken > 0) throw new Error(`${broken} of ${findings.length} findings ${broken === 1 ? 'is' : 'are'} broken`);
   });
-}
-
-function nodeOwn(): Finding {
-  const { engines } = createRequire(import.meta.url)('maitred/package.json') as { readonly engines: { node: string } };
-  return nodeFinding(engines.node);
 }
 
 /** Findings on the configuration and all that it names. */

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { plain } from '../text/index.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { secretIn } from './options.js';
-import { besideSubcommands } from './subcommands.js';
 import { fitted, printable, widthOf } from './text.js';
 
 interface AddFlags {
@@ -28,10 +27,10 @@ export function addEnginesCommand(program: Command): void {
   const engines = program
     .command('engines')
     .description('list, add, remove, drain and return the engines of a running gateway');
-  const list = engines.command('list').description('the same as `maitred engines` alone');
-  for (const command of [engines, list]) addAdminOptions(command, URL_DEFAULT).option('--json', 'print the admin API’s answer'); // prettier-ignore
-  besideSubcommands(engines, () => printEngines(engines));
-  list.action(() => printEngines(list));
+  const list = engines.command('list', { isDefault: true }).description('the same as `maitred engines` alone');
+  addAdminOptions(list, URL_DEFAULT)
+    .option('--json', 'print the admin API’s answer')
+    .action(({ json, ...flags }: AdminFlags & { readonly json?: true }) => printEngines(list, flags, json));
   const add = engines.command('add').description('add an engine until the next start or reload').argument('<url>');
   addAdminOptions(add, URL_DEFAULT)
     .option('--id <name>', 'its name (default: host:port)')
@@ -61,8 +60,7 @@ export function addEnginesCommand(program: Command): void {
   }
 }
 
-async function printEngines(command: Command): Promise<void> {
-  const { json, ...flags } = command.opts<AdminFlags & { readonly json?: true }>();
+async function printEngines(command: Command, flags: AdminFlags, json = false): Promise<void> {
   const body = await adminClient(command, flags).json('/engines');
   const { success, data } = z.object({ engines: z.array(engine) }).safeParse(body);
   if (!success) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');

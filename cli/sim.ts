@@ -11,7 +11,7 @@ import { tablesOf } from './sim/tables.js';
 import { plain, tableWidth } from '../text/index.js';
 import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
-import { besideSubcommands } from './subcommands.js';
+import { refuseMisplaced } from './subcommands.js';
 import { Faults } from './trace-file.js';
 
 const WORKER = new URL('./sim/worker.js', import.meta.url);
@@ -19,7 +19,8 @@ const WORKER = new URL('./sim/worker.js', import.meta.url);
 /** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
 export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
-  besideSubcommands(sim, () => stoppable((signal) => simulate(sim, sim.opts<SimFlags>(), signal)));
+  sim.action((flags: SimFlags) => stoppable((signal) => simulate(sim, flags, signal)));
+  refuseMisplaced(sim);
   addCalibrateCommand(sim);
 }
 

@@ -1,13 +1,7 @@
+import { levels } from 'pino';
+
 /** Fields of every line that are the same for the whole process, or stand at its beginning. */
 const LEADING = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
-const LEVELS: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
 
 /** A JSON line of the log for people: `12:52:10 warn  engine ejected engine=gpu-1`, and the stack of an error below. */
 export function readable(json: string): string {
@@ -16,7 +10,7 @@ export function readable(json: string): string {
     readonly err?: { readonly stack?: string; readonly message?: string };
   };
   const time = new Date(Number(line['time'])).toLocaleTimeString('en-GB');
-  const level = (LEVELS[Number(line['level'])] ?? '').padEnd(5);
+  const level = (levels.labels[Number(line['level'])] ?? '').padEnd(5);
   const fields = Object.entries(line).flatMap(([name, value]) =>
     LEADING.has(name) ? [] : ` ${name}=${textOf(value)}`,
   );

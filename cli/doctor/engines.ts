@@ -3,7 +3,7 @@ import { ENGINES_MAX, firstLook, tooMany } from '../../sidecar/discovery/index.j
 import { idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, NotAnEngine, type Examination } from '../../sidecar/engines/examine.js';
-import { clockFinding, type Finding } from './finding.js';
+import type { Finding } from './finding.js';
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
@@ -43,7 +43,6 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
     ...healthFindings(subject, engine, found),
     ...hostFindings(subject, engine, found),
     ...flagFindings(subject, found),
-    ...clockFinding(subject, found.date),
   ];
 }
 

@@ -1,6 +1,6 @@
 import type { EngineList, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
 import { AdminError, type AdminClient } from '../admin.js';
-import { clockFinding, type Finding } from './finding.js';
+import type { Finding } from './finding.js';
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
@@ -14,12 +14,10 @@ export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
   const subject = 'gateway';
   try {
     const ask = async <T>(path: string) => (await client.json(path)) as T;
-    const { date } = await client.ask('/gateway');
     const { engines } = await ask<EngineList>('/engines');
     const [identified, queue] = [await ask<IdentitySources>('/identity'), await ask<Queue>('/queue')];
     return [
       { level: 'ok', subject, found: `${client.url} answers` },
-      ...clockFinding(subject, date),
       ...engineStates(engines),
       ...identityFindings(identified),
       queueFinding(queue),

@@ -12,15 +12,6 @@ import type { Finding } from './finding.js';
 const TOKEN_CHARS_MIN = 16;
 const READABLE_BY_ALL = 0o004;
 
-/** @param range the versions that the package supports, `>=20.19` */
-export function nodeFinding(range: string): Finding {
-  const { node } = process.versions;
-  const order = (text: string) => /(\d+)\.(\d+)/.exec(text)?.slice(1).reduce((sum, part) => sum * 1000 + Number(part), 0) ?? 0; // prettier-ignore
-  return order(node) >= order(range)
-    ? { level: 'ok', subject: 'node', found: `version ${node}` }
-    : { level: 'broken', subject: 'node', found: `version ${node}, older than ${range}`, advice: 'install a newer Node.js' }; // prettier-ignore
-}
-
 /** Keys, tokens and who may reach them. @param file the configuration file, if there is one */
 export function accessFindings(config: Config, file: string | undefined): Finding[] {
   const { auth, admin, listen } = config;
@@ -75,7 +66,7 @@ async function portFinding({ host, port }: { readonly host: string; readonly por
 
 async function takenFinding(subject: string, host: string, port: number): Promise<Finding> {
   const url = urlAt(host, port);
-  const answers = await new AdminClient({ url }).text('/healthz').then(
+  const answers = await new AdminClient(url).text('/healthz').then(
     () => true,
     () => false,
   );

@@ -4,8 +4,6 @@ import { ConfigError, type Path } from './problems.js';
 
 /** Larger than any configuration; a wrong path must not exhaust memory. */
 const BYTES_MAX = 1_048_576;
-/** Nodes that YAML aliases may expand to: enough for a shared block or two, too few for a bomb. */
-const ALIASES_MAX = 100;
 
 /** A parsed YAML 1.2 or JSON document. */
 export interface YamlFile<T = unknown> {
@@ -64,7 +62,7 @@ function decode(file: string, bytes: Buffer): string {
 
 function toValues(document: Document, file: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: ALIASES_MAX });
+    return document.toJS();
   } catch (error) {
     throw fault(file, error instanceof Error ? firstLine(error.message) : String(error));
   }

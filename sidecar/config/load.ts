@@ -1,5 +1,5 @@
 import { readConfigFile } from './file.js';
-import { FILE_VARIABLE, applyOverrides, readEnvironment, replacedProblems, type Override } from './overrides.js';
+import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
 import { readOtelEnvironment } from './otel.js';
 import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
 import { configSchema } from './consistency.js';
@@ -33,12 +33,9 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
     otel.overrides.filter(({ path }) => !isSet(values, path)),
   );
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
-  const replaced = replacedProblems(values, [...environment.overrides, ...flags]);
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
-  for (const { path, message } of replaced)
-    problems.push({ path: pathText(path), message, origin: source?.originOf(path) });
   const result = configSchema.safeParse(values, { reportInput: true });
   for (const { path, message } of problemsOf(result.error?.issues ?? []))
     if (problems.every((known) => known.path !== pathText(path)))

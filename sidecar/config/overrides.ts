@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isMapping } from './file.js';
 import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
-import { problemsOf, type ConfigProblem } from './problems.js';
+import type { ConfigProblem } from './problems.js';
 import { didYouMean } from './similar.js';
 
 /** A key set outside the file. Its text is converted to the key's type. */
@@ -69,18 +69,6 @@ export function applyOverrides(values: Record<string, unknown>, overrides: reado
     for (const name of key.segments.slice(0, -1)) section = isMapping(section) ? (section[name] ??= {}) : undefined;
     if (isMapping(section)) section[key.segments.at(-1) ?? ''] = valueOf(key, text);
   }
-}
-
-/** Problems of the file's values that overrides replace: they would take effect once the flag or variable is gone. */
-export function replacedProblems(values: Record<string, unknown>, overrides: readonly Override[]) {
-  return overrides.flatMap(({ path }) => {
-    const key = BY_PATH.get(path);
-    let value: unknown = values;
-    for (const name of key?.segments ?? []) value = isMapping(value) ? value[name] : undefined;
-    if (key === undefined || value === undefined) return [];
-    const issues = key.schema.safeParse(value, { reportInput: true }).error?.issues ?? [];
-    return problemsOf(issues).map(({ path: inside, message }) => ({ path: [...key.segments, ...inside], message }));
-  });
 }
 
 function valueOf(key: ConfigKey, text: string | readonly string[]): unknown {

@@ -17,8 +17,6 @@ export interface Examination extends Inspection {
   readonly flags: readonly Flag[];
   /** Its host tier; absent: none shows. */
   readonly hostTier: string | undefined;
-  /** The engine's clock; absent: not reported. */
-  readonly date: string | undefined;
 }
 
 export interface ExamineOptions {
@@ -61,7 +59,7 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
         ? undefined
         : await secondAnswer(caller, model);
     const hostTier = await adapter.hostTier?.(get);
-    return { ...found, date: listed?.date, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
+    return { ...found, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
     await Promise.all([prober.close(), caller.close()]);
   }

@@ -11,8 +11,6 @@ export interface Answer {
   readonly status: number;
   /** Empty unless the status is 2xx. */
   readonly text: string;
-  /** The server's `Date`. */
-  readonly date: string | undefined;
   /** Whether a gateway such as this one answered. */
   readonly isGateway: boolean;
 }
@@ -72,8 +70,7 @@ export class Prober {
         ...(sent !== undefined && { body: JSON.stringify(sent) }),
         signal: timeout.signal,
       });
-      const date = typeof headers.date === 'string' ? headers.date : undefined;
-      const about = { status: statusCode, date, isGateway: headers['x-maitred-reason'] !== undefined };
+      const about = { status: statusCode, isGateway: headers['x-maitred-reason'] !== undefined };
       if (isOk(statusCode)) return { ...about, text: await body.text() };
       await body.dump();
       return { ...about, text: '' };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { itRefuses, itSuggests, run } from '../support/command-line.js';
+import { itRefuses, run } from '../support/command-line.js';
 import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
@@ -56,19 +56,13 @@ describe('maitred engines', () => {
     expect([code, out, errors]).toEqual([1, '', [expect.stringContaining('No such engine')]]);
   });
 
-  itSuggests(
-    (...args) => run(['engines', ...args]),
-    [
-      ['lst', 'list'],
-      ['dran gpu', 'drain'],
-      ['ad http://gpu-3:8000 --id gpu-3', 'add'],
-    ],
-  );
-
   itRefuses(
     (...args) => run(['engines', ...args]),
     [
       'drain',
+      'lst',
+      'dran gpu',
+      'ad http://gpu-3:8000 --id gpu-3',
       'list --url x',
       '--url http://127.0.0.1:1 drain gpu',
       'undrain',

@@ -10,13 +10,13 @@ describe('maitred sim with wrong usage', () => {
     ['--workload mixed --rate 1 --balancer stiky', 'sticky'],
     ['--workload mixed --rate 1 --preset tiny-cp', 'tiny-cpu'],
     ['--workload mixed --rte 1', '--rate'],
-    ['calibrat --out x', 'calibrate'],
   ]);
 
   itRefuses(sim, [
     '',
     '--rate 1',
     'nonsense',
+    'calibrat --out x',
     '--workload mixed',
     '--workload mixed --rate 1 --concurrency 2',
     '--workload mixed --trace a.jsonl --rate 1',

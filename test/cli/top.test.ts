@@ -25,7 +25,7 @@ async function snapshotOf(programs: readonly object[], total = programs.length, 
     response.setHeader('x-maitred-reason', 'admin');
     response.end(JSON.stringify(answers[request.url ?? ''] ?? { programs, total, offset: 10 }));
   });
-  return readSnapshot(new AdminClient({ url }), { sort: 'level', filter: '', offset: 10, limit: 100 });
+  return readSnapshot(new AdminClient(url), { sort: 'level', filter: '', offset: 10, limit: 100 });
 }
 
 describe('text of names', () => {
