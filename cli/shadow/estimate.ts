@@ -7,12 +7,12 @@ import {
   fitTraffic,
   makeSteps,
   runWorld,
-  type Lens,
   type Preset,
   type TrafficFit,
 } from '../../sim/index.js';
-import type { Event, Family, PolicyName, SchedulerConfig } from '../../src/index.js';
-import { poolsOf, programsOf, servedOf, type Pool, type PoolPrograms, type Seen } from './pool.js';
+import type { Family, PolicyName, SchedulerConfig } from '../../src/index.js';
+import { poolsOf, programsOf, servedOf, type Pool, type PoolPrograms } from './pool.js';
+import type { Seen } from './seen-calls.js';
 
 export type ShadowSettings = SchedulerConfig & {
   readonly balancer: BalancerOptions;
@@ -146,7 +146,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
       programEnded: () => undefined,
     },
     alone: false,
-    lens: withFamilies(scene),
+    familyOf: familiesOf(pool),
     shouldStop,
   });
   if (!complete) return 'too_slow';
@@ -157,21 +157,14 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
 }
 
 /** Families as the gateway saw them: the simulator would take all programs that found a common prefix cached for one. */
-function withFamilies({ pool, programs }: Scene): Lens {
+function familiesOf({ ended, open }: Pool) {
   const keyOf = (program: string, thread: string) => `${program} ${thread}`;
   const seen = new Map<string, Family | undefined>();
-  for (const { arrival } of [...pool.ended, ...pool.open]) {
+  for (const { arrival } of [...ended, ...open]) {
     const key = keyOf(arrival.program, arrival.thread);
     if (!seen.has(key)) seen.set(key, arrival.family);
   }
-  // `LoggedPrograms` adds the place in the log to the id.
-  const ids = programs.map(({ id }) => id.slice(0, id.lastIndexOf('@')));
-  return (event) => {
-    if (event.type !== 'callArrived') return event;
-    // The world counts its programs: p0, p1 and so on.
-    const id = ids[Number(event.program.slice(1))] ?? '';
-    return { ...event, family: seen.get(keyOf(id, event.thread)) } as Event;
-  };
+  return (program: string, thread: string): Family | undefined => seen.get(keyOf(program, thread));
 }
 
 /** The simulator's engines do not tell their limits, so those that are known are set. */

@@ -1,16 +1,7 @@
 import type { Served } from '../../sim/index.js';
-import { millis, tokens, type EngineJoined, type LogStep, type ProgramId, type Usage } from '../../src/index.js';
+import { millis, tokens, type LogStep, type ProgramId, type Usage } from '../../src/index.js';
 import { LoggedPrograms, TraceError, TraceRecord, type AgentProgram } from '../../workloads/index.js';
-import type { SeenCall } from './seen-calls.js';
-
-/** The calls that ended in a window, those that wait or run at its end, and the engines. */
-export interface Seen {
-  readonly ended: readonly SeenCall[];
-  readonly open: readonly SeenCall[];
-  readonly engines: readonly EngineJoined[];
-  readonly sinceMs: number;
-  readonly nowMs: number;
-}
+import type { Seen, SeenCall } from './seen-calls.js';
 
 /** Engines that share models, with their calls. */
 export interface Pool extends Seen {
@@ -80,16 +71,17 @@ export function programsOf(pool: Pool): PoolPrograms {
   steps.sort((a, b) => a.now - b.now);
   const logged = new LoggedPrograms(0);
   steps.forEach((step, number) => logged.take(step, new TraceRecord('', { unit: 'line', number }, undefined)));
-  const found = logged.rest().flatMap((each) => (each instanceof TraceError ? [] : [each]));
   const counted = new Map<string, Counted>();
-  for (const { program, record } of found) {
-    const first = steps[record.place.number];
-    if (first?.event.type !== 'callArrived' || !begun.has(first.event.program)) continue;
-    const own = answers.get(first.event.program);
-    if (own !== undefined) counted.set(program.id, { calls: own.calls, measuredMs: own.endedMs - first.now });
-  }
-  const programs = found.map(({ program }) => program).sort((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0));
-  return { programs, counted };
+  const programs = logged.rest().flatMap((found) => {
+    const first = found instanceof TraceError ? undefined : steps[found.record.place.number];
+    if (found instanceof TraceError || first?.event.type !== 'callArrived') return [];
+    // The log's reader makes ids of its own.
+    const id = first.event.program;
+    const own = answers.get(id);
+    if (own !== undefined && begun.has(id)) counted.set(id, { calls: own.calls, measuredMs: own.endedMs - first.now });
+    return { ...found.program, id };
+  });
+  return { programs: programs.sort((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0)), counted };
 }
 
 /** The calls of each engine that were answered or still run, as far as they were dispatched in the window. */

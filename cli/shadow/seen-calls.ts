@@ -24,43 +24,65 @@ export interface SeenCall {
   readonly usage: Usage | undefined;
 }
 
+/** The calls that ended in a window, those that wait or run at its end, and the engines. */
+export interface Seen {
+  /** In the order of their ends. */
+  readonly ended: readonly SeenCall[];
+  readonly open: readonly SeenCall[];
+  readonly engines: readonly EngineJoined[];
+  /** Time from which on all calls are known, under the present engines. */
+  readonly sinceMs: number;
+  readonly nowMs: number;
+}
+
+/** Latest time and most calls that an estimate covers. */
+export const LIMITS = { windowMs: 900_000, callsMax: 20_000 };
+/** Calls above the most that are dropped at once: an array is slow to lose its first ones. */
+const DROPPED = 500;
+
 type Growing = { -readonly [Key in keyof SeenCall]: SeenCall[Key] };
 
-/** Makes calls of the scheduler's steps. */
+/**
+ * Makes calls of the scheduler's steps, and keeps the latest. Background calls are left out: `pass-through` would not hold them back,
+ * so nothing could be compared.
+ */
 export class SeenCalls {
-  readonly engines = new Map<EngineId, EngineJoined>();
-  /** Time from which on all calls are known, under the present engines. */
-  sinceMs: number;
-  /** The calls that have ended, in this order, until they are taken. */
-  ended: SeenCall[] = [];
+  readonly #engines = new Map<EngineId, EngineJoined>();
   readonly #open = new Map<CallId, Growing>();
+  #ended: SeenCall[] = [];
+  #sinceMs: number;
   /** The first call of each program. Programs that were refused never leave the process table, so it has a bound. */
   readonly #programs: LRUCache<ProgramId, CallId>;
 
-  constructor(nowMs: number, programsMax: number) {
-    this.sinceMs = nowMs;
+  constructor(
+    nowMs: number,
+    programsMax: number,
+    private readonly limits = LIMITS,
+  ) {
+    this.#sinceMs = nowMs;
     this.#programs = new LRUCache({ max: programsMax });
   }
 
-  /** The calls that wait or run. */
-  get open(): SeenCall[] {
-    return [...this.#open.values()];
+  /** The latest calls. */
+  seen(nowMs: number): Seen {
+    const fromMs = nowMs - this.limits.windowMs;
+    const late = this.#ended.findIndex(({ endedMs }) => endedMs >= fromMs);
+    this.#drop(Math.max(late < 0 ? this.#ended.length : late, this.#ended.length - this.limits.callsMax));
+    this.#sinceMs = Math.max(this.#sinceMs, fromMs);
+    const [ended, open, engines] = [[...this.#ended], [...this.#open.values()], [...this.#engines.values()]];
+    return { ended, open, engines, sinceMs: this.#sinceMs, nowMs };
   }
 
   /** Earlier measurements cannot be compared with later ones. */
   restart(nowMs: number): void {
-    this.sinceMs = nowMs;
-    this.ended = [];
-  }
-
-  /** Drops the oldest of the ended calls. */
-  drop(calls: number): void {
-    this.sinceMs = this.ended.splice(0, calls).at(-1)?.endedMs ?? this.sinceMs;
+    this.#sinceMs = nowMs;
+    this.#ended = [];
   }
 
   step(event: Event, now: number, commands: readonly Command[]): void {
-    if (event.type === 'callArrived') this.#arrived(event, now);
-    else if ('call' in event) this.#told(event, now);
+    if (event.type === 'callArrived') {
+      if (event.background !== true) this.#arrived(event, now);
+    } else if ('call' in event) this.#told(event, now);
     else if (event.type === 'programEnded') this.#programs.delete(event.program);
     else if ('engine' in event) this.#fleet(event, now);
     for (const command of commands) {
@@ -106,15 +128,21 @@ export class SeenCalls {
     this.#open.delete(call);
     if (seen === undefined) return;
     [seen.endedMs, seen.usage] = [endedMs, usage];
-    this.ended.push(seen);
+    this.#ended.push(seen);
+    if (this.#ended.length >= this.limits.callsMax + DROPPED) this.#drop(DROPPED);
+  }
+
+  /** Drops the oldest of the ended calls. */
+  #drop(calls: number): void {
+    this.#sinceMs = this.#ended.splice(0, calls).at(-1)?.endedMs ?? this.#sinceMs;
   }
 
   #fleet(event: Extract<Event, { engine: EngineId }>, now: number): void {
     if (event.type === 'engineJoined') {
-      const known = this.engines.get(event.engine);
-      this.engines.set(event.engine, event);
+      const known = this.#engines.get(event.engine);
+      this.#engines.set(event.engine, event);
       if (known === undefined || factsOf(known) !== factsOf(event)) this.restart(now);
-    } else if (event.type !== 'engineReported' && this.engines.delete(event.engine)) this.restart(now);
+    } else if (event.type !== 'engineReported' && this.#engines.delete(event.engine)) this.restart(now);
   }
 }
 

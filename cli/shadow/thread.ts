@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
@@ -5,25 +6,22 @@ import type { Config } from '../../sidecar/config/index.js';
 import type { Shadow } from '../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../src/index.js';
 import type { ShadowSettings } from './estimate.js';
-import type { FromShadow, ToShadow } from './messages.js';
-import { SeenCalls } from './seen-calls.js';
-import { LIMITS } from './window.js';
+import { SeenCalls, type Seen } from './seen-calls.js';
+import type { Scene } from './worker.js';
 
-/** Interval of the looks whether an estimate is due, and most calls to send at a time: copying more would hold up others. */
+/** Interval of the looks whether an estimate is due, and calls to send at a time: copying more would hold up others. */
 const LOOK_MS = 500;
 const SEND_MAX = 500;
 /** Share of a core that estimates may take. */
 const CPU_SHARE_MAX = 0.01;
-const HEAP_MB_MAX = 512;
+/** A full window of calls needs less than 64 MB. With V8's own young generation the thread takes 50 MB more. */
+const HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 
-/**
- * Estimates in a thread of their own, so that simulations hold up no call. The thread gets one message at a time, and the
- * calls only when an estimate is due: under load most of them have left the window by then.
- */
+/** Estimates in a thread of their own, so that simulations hold up no call. It starts with the first estimate. */
 export class ShadowThread implements Shadow {
   readonly #calls: SeenCalls;
-  readonly #worker: Worker;
   readonly #timer: NodeJS.Timeout;
+  #worker: Worker | undefined;
   #config: Config;
   #isWaiting = false;
   #isOver = false;
@@ -39,12 +37,7 @@ export class ShadowThread implements Shadow {
     const nowMs = performance.now();
     this.#calls = new SeenCalls(nowMs, config.limits.programsMax);
     this.#estimateAtMs = nowMs + config.shadow.everyMs;
-    this.#worker = new Worker(new URL('./worker.js', import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
-    });
-    this.#worker.on('message', (message: FromShadow) => this.#answered(message));
-    this.#worker.on('error', (error) => this.#failed(error));
-    this.#timer = setInterval(() => this.#send(), LOOK_MS);
+    this.#timer = setInterval(() => this.#look(), LOOK_MS);
   }
 
   latest(): ShadowAnswer | undefined {
@@ -52,10 +45,7 @@ export class ShadowThread implements Shadow {
   }
 
   step(event: Event, now: Millis, commands: readonly Command[]): void {
-    if (this.#isOver) return;
-    this.#calls.step(event, now, commands);
-    const more = this.#calls.ended.length - LIMITS.callsMax;
-    if (more >= SEND_MAX) this.#calls.drop(more);
+    if (!this.#isOver) this.#calls.step(event, now, commands);
   }
 
   configured(config: Config, now: Millis): void {
@@ -65,34 +55,35 @@ export class ShadowThread implements Shadow {
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#worker.terminate();
+    await this.#worker?.terminate();
   }
 
-  #send(): void {
-    const { ended, engines, sinceMs } = this.#calls;
+  #look(): void {
     const nowMs = performance.now();
     if (this.#isWaiting || nowMs < this.#estimateAtMs) return;
-    const scene =
-      ended.length <= SEND_MAX
-        ? {
-            open: this.#calls.open,
-            engines: [...engines.values()],
-            settings: { ...settingsOf(this.#config), embedded: this.embedded },
-          }
-        : undefined;
-    const message: ToShadow = { ended: ended.splice(0, SEND_MAX), sinceMs, nowMs, scene };
+    const { ended, ...seen } = this.#calls.seen(nowMs);
+    if (ended.length === 0) {
+      this.#latest = undefined;
+      return;
+    }
     this.#isWaiting = true;
-    this.#worker.postMessage(message);
+    void send((this.#worker ??= this.#start()), ended, {
+      ...seen,
+      settings: { ...settingsOf(this.#config), embedded: this.embedded },
+    });
   }
 
-  #answered(answer: FromShadow): void {
+  #start(): Worker {
+    return new Worker(new URL('./worker.js', import.meta.url), { resourceLimits: HEAP_MB })
+      .on('message', (answer: ShadowAnswer) => this.#answered(answer))
+      .on('error', (error) => this.#failed(error));
+  }
+
+  #answered(answer: ShadowAnswer): void {
     this.#isWaiting = false;
-    if (answer !== undefined) {
-      this.#latest = answer;
-      const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
-      this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
-    }
-    this.#send();
+    this.#latest = answer;
+    const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
+    this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
   }
 
   #failed(err: Error): void {
@@ -101,6 +92,14 @@ export class ShadowThread implements Shadow {
     this.#latest = undefined;
     clearInterval(this.#timer);
   }
+}
+
+async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise<void> {
+  for (let from = 0; from < ended.length; from += SEND_MAX) {
+    worker.postMessage(ended.slice(from, from + SEND_MAX));
+    await turn();
+  }
+  worker.postMessage(scene);
 }
 
 const settingsOf = ({ policy, starvation, admission, balancer, limits, timeouts }: Config): ShadowSettings => ({

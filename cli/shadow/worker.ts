@@ -1,29 +1,32 @@
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
-import { estimate } from './estimate.js';
-import type { FromShadow, ToShadow } from './messages.js';
-import { ShadowWindow } from './window.js';
+import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
+import { estimate, type ShadowSettings } from './estimate.js';
+import type { Seen, SeenCall } from './seen-calls.js';
 
-/** The thread of the estimates: it remembers calls, and simulates when asked. */
+/** Asks for an estimate of the calls that came in the messages before. */
+export interface Scene extends Omit<Seen, 'ended'> {
+  readonly settings: ShadowSettings;
+}
+
 const CPU_MS_MAX = 30_000;
 // On Linux this is of the thread alone; elsewhere it would slow the gateway.
 const isLinux = process.platform === 'linux';
 if (isLinux) setPriority(19);
 
-const window = new ShadowWindow();
+let ended: SeenCall[] = [];
 
-parentPort?.on('message', ({ ended, sinceMs, nowMs, scene }: ToShadow) => {
-  window.take(ended, sinceMs, nowMs);
-  parentPort?.postMessage(scene === undefined ? undefined : answer(scene, nowMs));
+parentPort?.on('message', (message: readonly SeenCall[] | Scene) => {
+  if ('settings' in message) parentPort?.postMessage(answer({ ...message, ended: ended.splice(0) }));
+  else ended = ended.concat(message);
 });
 
-function answer({ settings, ...seen }: NonNullable<ToShadow['scene']>, nowMs: number): FromShadow {
+function answer({ settings, ...seen }: Scene & Seen): ShadowAnswer {
   const startMs = cpuMs();
-  const { calls: ended, sinceMs } = window;
-  const pools = estimate({ ...seen, ended, sinceMs, nowMs }, settings, () => cpuMs() - startMs > CPU_MS_MAX);
-  const made_at = Date.now() / 1000;
-  return { made_at, window_seconds: (nowMs - sinceMs) / 1000, took_seconds: (cpuMs() - startMs) / 1000, pools };
+  const pools = estimate(seen, settings, () => cpuMs() - startMs > CPU_MS_MAX);
+  const [made_at, window_seconds] = [Date.now() / 1000, (seen.nowMs - seen.sinceMs) / 1000];
+  return { made_at, window_seconds, took_seconds: (cpuMs() - startMs) / 1000, pools };
 }
 
 /** CPU time of this thread; elsewhere than on Linux, time. A thread that gives way to all others may wait for long. */

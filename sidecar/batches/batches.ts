@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { Logger } from 'pino';
 import { FaultyBatch, problem } from '../../plans/index.js';
 import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
@@ -34,6 +35,12 @@ const SWEEP_TICKS = 3600;
 /** Pause before what a full disk prevents is repeated. */
 const DISK_TICKS = 5;
 const PREFIX = 't-';
+/**
+ * How much garbage may come up before V8 looks for it, in percent of what lives; 0: its own choice, up to 300. Lines make
+ * much, so while batches are under way they would fill the memory long before they need to.
+ */
+const collectAt = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`);
+const GARBAGE_PERCENT = 60;
 
 /**
  * All batches. Those of one tenant are on its shelf; here they are planned, run and ended. Their lines are background
@@ -166,11 +173,13 @@ export class Batches {
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
         await this.#surely(() => shelf.change(id, failed)).catch(() => undefined);
-      });
+      })
+      .finally(() => this.#rested());
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
     const path = shelf.pathOf(this.shown(shelf, id).input_file_id);
+    collectAt(GARBAGE_PERCENT);
     const input = await readInput(path, this.ports.config());
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
@@ -204,8 +213,13 @@ export class Batches {
       this.ports.log.error({ err, batch: id }, 'batch cannot be ended');
     } finally {
       this.#pump.works.delete(id);
+      this.#rested();
       await run.close();
     }
+  }
+
+  #rested(): void {
+    if (this.#pump.works.size === 0) collectAt(0);
   }
 
   #tick(): void {

@@ -1,4 +1,4 @@
-import type { CallId, Command, Event, Millis, ProgramId, Views } from '../../src/index.js';
+import type { CallId, Command, Event, Family, Millis, ProgramId, Views } from '../../src/index.js';
 import type { EngineSettings, EngineTotals } from '../engine/engine.js';
 import type { HostTotals } from '../engine/totals.js';
 import type { Conditions } from './conditions.js';
@@ -72,6 +72,8 @@ export interface WorldOptions {
   readonly announceEnds?: boolean;
   /** Changes events on their way to the scheduler (see `lenses.ts`). */
   readonly lens?: Lens;
+  /** The family that the gateway finds for a program's thread; absent: by the named text in the thread's prompt. */
+  readonly familyOf?: (program: string, thread: string) => Family | undefined;
   /** Whether programs are also run alone, for `ProgramRecord.aloneMs`, which is NaN otherwise; absent: yes. */
   readonly alone?: boolean;
   /** Polled every now and then; true ends the run, dropping programs that have not ended. */

@@ -13,6 +13,7 @@ import {
 import type { Engine, EngineSettings } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
+import type { WorldOptions } from './options.js';
 
 const MODEL = modelId('m');
 /** Of programs that are nobody's in particular. */
@@ -21,8 +22,12 @@ const TENANT = 't';
 /* Every event that the world tells the scheduler, as the gateway would tell it. */
 
 /** @param remaining the work to come, as its client declares it */
-export function callArrived(job: Job, remaining: Work | undefined): Event {
-  const family = job.played.layout.family(job.call.thread);
+export function callArrived(
+  job: Job,
+  remaining: Work | undefined,
+  familyOf: WorldOptions['familyOf'] = (_, thread) => job.played.layout.family(thread),
+): Event {
+  const family = familyOf(job.played.run.program.id, job.call.thread);
   return {
     type: 'callArrived',
     call: job.id,

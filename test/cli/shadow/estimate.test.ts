@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { poolsOf, servedOf } from '../../../cli/shadow/pool.js';
-import { SeenCalls } from '../../../cli/shadow/seen-calls.js';
-import { ShadowWindow } from '../../../cli/shadow/window.js';
 import { DEFAULT_PRESET, PRESETS, fitTraffic } from '../../../sim/index.js';
 import { engineId, millis, modelId, tokens, type LogStep } from '../../../src/index.js';
 import { estimateOf, live, seenOf, settingsOf, twoKinds } from './live.js';
@@ -163,19 +161,13 @@ describe('the window', () => {
     expect(sinceMs).toBeGreaterThanOrEqual(nowMs - 20_000);
     expect(ended.every(({ endedMs }) => endedMs >= sinceMs)).toBe(true);
     expect(open.length).toBeGreaterThan(0);
-    expect(seenOf(steps, { callsMax: 10 }).ended).toEqual(ended.slice(-10));
+    const all = seenOf(steps).ended;
+    expect(ended).toEqual(all.slice(-ended.length));
+    expect(seenOf(steps, { callsMax: 10 })).toMatchObject({ ended: all.slice(-10), sinceMs: all.at(-11)?.endedMs });
   });
 
-  it('begins after the calls that were dropped before they were sent', () => {
-    const calls = new SeenCalls(0, 1e5);
-    for (const { event, now, commands } of own.steps) calls.step(event, now, commands);
-    const [first, second, ...others] = [...calls.ended];
-    calls.drop(2);
-    expect(calls.ended).toEqual(others);
-    expect(calls.sinceMs).toBe(second!.endedMs);
-    const window = new ShadowWindow({ windowMs: 1e9, callsMax: 1e6 });
-    window.take([first!], 0, first!.endedMs);
-    window.take(calls.ended, calls.sinceMs, own.steps.at(-1)!.now);
-    expect(window.calls).toEqual(others);
+  it('leaves background calls out', () => {
+    const background = changed((event) => (event.type === 'callArrived' ? { ...event, background: true } : event));
+    expect(seenOf(background)).toMatchObject({ ended: [], open: [] });
   });
 });

@@ -1,7 +1,5 @@
 import { estimate } from '../../../cli/shadow/estimate.js';
-import type { Seen } from '../../../cli/shadow/pool.js';
-import { SeenCalls } from '../../../cli/shadow/seen-calls.js';
-import { type LIMITS, ShadowWindow } from '../../../cli/shadow/window.js';
+import { SeenCalls, type LIMITS, type Seen } from '../../../cli/shadow/seen-calls.js';
 import { readScheduling } from '../../../cli/sim/scheduling.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { PRESETS, makeSteps, runWorld, type Preset } from '../../../sim/index.js';
@@ -67,20 +65,11 @@ export function live(programs: readonly AgentProgram[], policy: PolicyName, sett
   return { steps, programMs };
 }
 
-/** The calls that these steps tell of, as the gateway's thread has them at the last one. */
+/** The calls that these steps tell of, as the gateway has them at the last one. */
 export function seenOf(steps: readonly LogStep[], limits: Partial<typeof LIMITS> = {}): Seen {
-  const calls = new SeenCalls(0, 1e5);
+  const calls = new SeenCalls(0, 1e5, { windowMs: 1e9, callsMax: 1e6, ...limits });
   for (const { event, now, commands } of steps) calls.step(event, now, commands);
-  const nowMs = steps.at(-1)?.now ?? 0;
-  const window = new ShadowWindow({ windowMs: 1e9, callsMax: 1e6, ...limits });
-  window.take(calls.ended, calls.sinceMs, nowMs);
-  return {
-    ended: window.calls,
-    open: calls.open,
-    engines: [...calls.engines.values()],
-    sinceMs: window.sinceMs,
-    nowMs,
-  };
+  return calls.seen(steps.at(-1)?.now ?? 0);
 }
 
 /** The estimate at the last of these steps. */
