@@ -41,12 +41,7 @@ function prefixOf(call: CallId): readonly number[] {
 describe.each(SIM_BALANCERS)('the balancer %s', (name) => {
   const make = (thresholdTokens = 1_000): Balancer =>
     makeSimBalancer({ name, thresholdTokens, adaptThreshold: false }, prefixOf);
-  const desk = (): Desk => {
-    const made = new Desk({}, make());
-    made.join('A', { window: 1 });
-    made.join('B', { window: 1 });
-    return made;
-  };
+  const desk = (): Desk => new Desk({}, make()).with(['A', 'B'], { window: 1 });
 
   it('is made by its name', () => {
     expect(make().name).toBe(name);
@@ -100,8 +95,7 @@ describe.each(SIM_BALANCERS)('the balancer %s', (name) => {
   });
 
   it('needs no more than one engine', () => {
-    const made = new Desk({}, make());
-    made.join('A', { window: 1 });
+    const made = new Desk({}, make()).with('A', { window: 1 });
     for (const call of ['a', 'b']) made.arrive(call, { program: 'p', prompt: LONG });
     expect(sentOut(made.finish('a'))).toEqual(['b@A']);
   });

@@ -108,9 +108,7 @@ describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) 
   it('gives a call that has waited for waitMsMax its turn before younger ones', () => {
     const made = deskOf({ starvation: { waitMsMax: 1_000 } });
     made.join('A', { window: 1 });
-    made.arrive('past', { program: 'heavy' });
-    made.pass(60_000);
-    made.finish('past', { prompt: 900_000, output: 100_000 });
+    made.serve('past', { program: 'heavy' }, { afterMs: 60_000, prompt: 900_000, output: 100_000 });
     made.arrive('run');
     made.arrive('heavy-call', { program: 'heavy' });
     made.pass(1_000);
@@ -121,9 +119,7 @@ describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) 
 
   it('charges nothing to a program that has begun anew', () => {
     const made = desk();
-    made.arrive('a', { program: 'p' });
-    made.pass(60_000);
-    made.finish('a', { prompt: 1_000, output: 1_000 });
+    made.serve('a', { program: 'p' }, { afterMs: 60_000, prompt: 1_000, output: 1_000 });
     made.tell(ended('p'));
     made.arrive('b', { program: 'p' });
     expect(made.program('p')).toMatchObject({ serviceMs: 0, callsTotal: 1 });

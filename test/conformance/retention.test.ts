@@ -52,11 +52,9 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
     const desk = new Desk({
       policy: { msPerPromptToken: 100 },
       admission: { gate: 1, halfLifeMs: 1_600, outputReserveTokens: 0, retention: name },
-    });
-    desk.join('A', { window: 8, capacity: 100_000 });
+    }).with('A', { window: 8, capacity: 100_000 });
     for (const call of ['p1', 'p2', 'p3']) {
-      desk.arrive(call, { program: 'p', prompt: 10_000 });
-      desk.finish(call, { prompt: 10_000, output: 0 });
+      desk.serve(call, { program: 'p', prompt: 10_000 }, { prompt: 10_000, output: 0 });
     }
     const course = [0, 800, 800, 800, 20_000].map((idleMs) => {
       desk.pass(idleMs);
@@ -110,11 +108,12 @@ describe('learnt', () => {
   });
 
   it('holds contexts for seconds even in a cache that fills in no time', () => {
-    const desk = new Desk({ policy: { msPerPromptToken: 0.1 }, admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { window: 8, capacity: 12_800 });
+    const desk = new Desk({ policy: { msPerPromptToken: 0.1 }, admission: { gate: 1, outputReserveTokens: 0 } }).with(
+      'A',
+      { window: 8, capacity: 12_800 },
+    );
     for (let n = 0; n < 40; n += 1) {
-      desk.arrive(`p${n}`, { program: 'p', prompt: 1_500 });
-      desk.finish(`p${n}`, { prompt: 1_500, output: 0 });
+      desk.serve(`p${n}`, { program: 'p', prompt: 1_500 }, { prompt: 1_500, output: 0 });
       desk.pass(500);
     }
     expect(desk.engine('A').workingSetTokens).toBeGreaterThan(1_000);

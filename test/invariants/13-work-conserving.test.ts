@@ -53,8 +53,7 @@ describe('no engine with room idles while a call that may use it waits', () => {
   });
 
   it('and calls that wait for a full engine do not hold up others, however many they are', () => {
-    const desk = new Desk({ limits: { queuedMax: 5_000, queuedPerTenantMax: 5_000 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ limits: { queuedMax: 5_000, queuedPerTenantMax: 5_000 } }).with('A', { window: 1 });
     desk.arrive('first', { program: 'p', prompt: 5_000 });
     desk.join('B', { window: 1 });
     for (let n = 0; n < 2_000; n += 1) expect(desk.arrive(`p${n}`, { program: 'p', prompt: 5_000 })).toEqual([]);

@@ -46,9 +46,9 @@ describe('room that is kept for a call goes to nothing behind it', () => {
     const desk = new Desk(
       { admission: { gate: 1, reserveMs: 1_000, turnMs: 0, outputReserveTokens: 0 } },
       'least-loaded',
-    );
-    desk.join('A', { window: 8, capacity: 1_000 });
-    desk.join('B', { window: 8, capacity: 1_000 });
+    )
+      .with('A', { window: 8, capacity: 1_000 })
+      .with('B', { window: 8, capacity: 1_000 });
     for (const call of ['a1', 'b1']) desk.arrive(call, { prompt: 500 });
     desk.arrive('big', { prompt: 900 });
     desk.pass(1_000);

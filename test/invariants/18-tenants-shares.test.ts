@@ -75,13 +75,10 @@ describe('engine time goes to tenants by weight', () => {
 
 describe('the books of tenants', () => {
   it('show each call in flight, however briefly its tenant was idle before', () => {
-    const desk = new Desk({ policy: { tenants: 'weighted' } });
-    desk.join('A', { window: 4 });
+    const desk = new Desk({ policy: { tenants: 'weighted' } }).with('A', { window: 4 });
     desk.arrive('a', { tenant: 'a' });
     desk.pass(1_000);
-    desk.arrive('b', { tenant: 'b' });
-    desk.pass(1_000);
-    desk.finish('b');
+    desk.serve('b', { tenant: 'b' }, { afterMs: 1_000 });
     const books = desk.scheduler.views
       .tenants()
       .map(({ tenant, inFlight, attainedShare }) => [tenant, inFlight, attainedShare]);
@@ -101,8 +98,7 @@ describe('no tenant starves', () => {
       policy: { name, tenants, tenantWeights: { poor: 0.001, rich: 1000 } },
       starvation: { waitMsMax: 5_000 },
       limits: LARGE,
-    });
-    desk.join('A', { window: 1 });
+    }).with('A', { window: 1 });
     desk.arrive('first', { tenant: 'poor' });
     desk.pass(1_000);
     desk.arrive('poor', { tenant: 'poor' });
@@ -121,8 +117,7 @@ describe('no tenant starves', () => {
       policy: { tenants },
       admission: { gate: 1, reserveMs: 80_000, turnMs: 1_000, outputReserveTokens: 0 },
       limits: LARGE,
-    });
-    desk.join('A', { window: 8, capacity: 1_000 });
+    }).with('A', { window: 8, capacity: 1_000 });
     let small = 0;
     const arrive = () => desk.arrive(`small${small++}`, { tenant: 'small', prompt: 300 });
     for (let index = 0; index < 20; index += 1) arrive();
@@ -142,8 +137,7 @@ describe('no tenant starves', () => {
 
 describe('a reload', () => {
   it('divides anew under load, and loses no call', () => {
-    const desk = new Desk({ limits: LARGE });
-    desk.join('A', { window: 2 });
+    const desk = new Desk({ limits: LARGE }).with('A', { window: 2 });
     for (let index = 0; index < 40; index += 1) desk.arrive(`a${index}`, { tenant: 'a' });
     for (let index = 0; index < 40; index += 1) desk.arrive(`b${index}`, { tenant: 'b' });
     const { views } = desk.scheduler;

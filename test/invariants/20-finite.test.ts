@@ -44,8 +44,7 @@ it('whatever clients, engines and other gateways claim, service is finite, and e
       },
       admission: { batching: 'knee', gate: 0 },
       timeouts: { leaseMs: dice.pick([1_000, 1e6]) },
-    });
-    desk.join('A', { window: dice.int(1, 8) });
+    }).with('A', { window: dice.int(1, 8) });
     const draw = dice.pick(MODES);
     for (let program = 0; program < 40; program += 1) {
       const id = `p${dice.chance(0.8) ? program : dice.int(0, program)}`;

@@ -76,9 +76,7 @@ describe('program-affinity', () => {
   });
 
   it('binds late: a short call that waits goes to whichever engine has room first', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.join('B', { window: 1 });
+    const desk = new Desk().with(['A', 'B'], { window: 1 });
     for (const id of ['a', 'b', 'c', 'd']) desk.arrive(id);
     expect(sentOut(desk.finish('b'))).toEqual(['c@B']);
     expect(sentOut(desk.finish('c'))).toEqual(['d@B']);
@@ -86,9 +84,7 @@ describe('program-affinity', () => {
   });
 
   it('binds on dispatch, and long calls then wait for their home though another engine is free', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.join('B', { window: 1 });
+    const desk = new Desk().with(['A', 'B'], { window: 1 });
     desk.arrive('p1', { program: 'p', prompt: LONG });
     expect(desk.dispatchOf('p1')).toMatchObject({ engine: 'A', placement: 'bound' });
     expect(desk.arrive('p2', { program: 'p', prompt: LONG })).toEqual([]);
@@ -99,9 +95,7 @@ describe('program-affinity', () => {
   });
 
   it('keeps a program that was queued before it had a home on one engine', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.join('B', { window: 1 });
+    const desk = new Desk().with(['A', 'B'], { window: 1 });
     desk.arrive('a');
     desk.arrive('b');
     for (const id of ['p1', 'p2', 'p3']) desk.arrive(id, { program: 'p', prompt: LONG });
@@ -113,8 +107,7 @@ describe('program-affinity', () => {
   });
 
   it('binds anew when the home is lost', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 2 });
+    const desk = new Desk().with('A', { window: 2 });
     desk.arrive('p1', { program: 'p', prompt: LONG });
     desk.join('B', { window: 2 });
     desk.tell(lost('A'));
@@ -124,8 +117,7 @@ describe('program-affinity', () => {
   });
 
   it('counts work that waits for an engine as its load', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.arrive('p1', { program: 'p', prompt: LONG });
     desk.arrive('p2', { program: 'p', prompt: LONG });
     desk.join('B', { window: 3 });
@@ -149,9 +141,7 @@ describe('least-loaded', () => {
 
 describe('sticky', () => {
   it('keeps every call of a program, short ones too, on the engine of its first', () => {
-    const desk = new Desk({}, 'sticky');
-    desk.join('A', { window: 1 });
-    desk.join('B', { window: 1 });
+    const desk = new Desk({}, 'sticky').with(['A', 'B'], { window: 1 });
     desk.arrive('p1', { program: 'p', prompt: 10 });
     expect(desk.arrive('p2', { program: 'p', prompt: 10 })).toEqual([]);
     expect(sentOut(desk.arrive('q1', { program: 'q' }))).toEqual(['q1@B']);
@@ -159,9 +149,7 @@ describe('sticky', () => {
   });
 
   it('also when its calls were queued before it had an engine', () => {
-    const desk = new Desk({}, 'sticky');
-    desk.join('A', { window: 1 });
-    desk.join('B', { window: 1 });
+    const desk = new Desk({}, 'sticky').with(['A', 'B'], { window: 1 });
     for (const id of ['a', 'b']) desk.arrive(id);
     for (const id of ['p1', 'p2']) desk.arrive(id, { program: 'p' });
     expect(sentOut(desk.finish('a'))).toEqual(['p1@A']);
@@ -170,8 +158,7 @@ describe('sticky', () => {
   });
 
   it('keeps it there while that engine has no room', () => {
-    const desk = new Desk({}, 'sticky');
-    for (const id of ['A', 'B']) desk.join(id, { window: 4 });
+    const desk = new Desk({}, 'sticky').with(['A', 'B'], { window: 4 });
     desk.arrive('p1', { program: 'p' });
     expect(desk.fail('p1', 'unreached', 500)).toEqual([]);
     expect(desk.arrive('p2', { program: 'p' })).toEqual([]);
@@ -180,8 +167,7 @@ describe('sticky', () => {
   });
 
   it('moves a program only when its engine is gone', () => {
-    const desk = new Desk({}, 'sticky');
-    desk.join('A', { window: 1 });
+    const desk = new Desk({}, 'sticky').with('A', { window: 1 });
     desk.arrive('p1', { program: 'p' });
     desk.arrive('p2', { program: 'p' });
     desk.join('B', { window: 1 });

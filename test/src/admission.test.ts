@@ -7,16 +7,16 @@ const TOKENS = { outputReserveTokens: 0, halfLifeMs: 16_000 };
 
 /** One engine of 1,000 tokens, all of which the gate gives. */
 function gatedDesk(admission = {}): Desk {
-  const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1, ...admission } });
-  desk.join('A', { window: 8, capacity: 1_000 });
-  return desk;
+  return new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1, ...admission } }).with('A', {
+    window: 8,
+    capacity: 1_000,
+  });
 }
 
 /** Leaves the context of a program that has come back often enough to be expected again. */
 function leaveContext(desk: Desk, program: string, promptTokens: number): void {
   for (const n of [1, 2, 3]) {
-    desk.arrive(`${program}${n}`, { program, prompt: promptTokens });
-    desk.finish(`${program}${n}`, { prompt: promptTokens, output: 0 });
+    desk.serve(`${program}${n}`, { program, prompt: promptTokens }, { prompt: promptTokens, output: 0 });
   }
 }
 
@@ -52,8 +52,7 @@ describe('the gate', () => {
   });
 
   it('counts a thread once however many of its calls run, and threads apart', () => {
-    const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }, 'sticky');
-    desk.join('A', { window: 8, capacity: 1_000 });
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }, 'sticky').with('A', { window: 8, capacity: 1_000 });
     for (const call of ['a', 'b', 'c']) desk.arrive(call, { program: 'p', prompt: 600 });
     expect(desk.engine('A')).toMatchObject({ inFlight: 3, workingSetTokens: 600 });
     expect(desk.arrive('sub', { program: 'p', thread: 'sub', prompt: 600 })).toEqual([]);
@@ -61,8 +60,7 @@ describe('the gate', () => {
 
   it('is off with gate 0, and where the capacity is not known', () => {
     const off = gatedDesk({ gate: 0 });
-    const unknown = new Desk({ admission: { ...TOKENS, gate: 1 } });
-    unknown.join('A', { window: 8 });
+    const unknown = new Desk({ admission: { ...TOKENS, gate: 1 } }).with('A', { window: 8 });
     for (const desk of [off, unknown]) {
       desk.arrive('a', { prompt: 900 });
       expect(sentOut(desk.arrive('b', { prompt: 900 }))).toEqual(['b@A']);
@@ -99,8 +97,7 @@ describe('the working set', () => {
 
   it('lasts longer where the engine has proved to take long for a prompt', () => {
     const [quick, slow] = [200, 20_000].map((prefillMs) => {
-      const desk = new Desk({ admission: { ...TOKENS, gate: 1 } });
-      desk.join('A', { capacity: 100_000 });
+      const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }).with('A', { capacity: 100_000 });
       for (const call of ['1', '2']) {
         desk.arrive(call, { program: 'p', prompt: 2_000 });
         desk.pass(prefillMs);
@@ -115,8 +112,10 @@ describe('the working set', () => {
   });
 
   it('gives way at once to a call that comes back to its own context', () => {
-    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1 } }, 'sticky');
-    desk.join('A', { window: 8, capacity: 1_000 });
+    const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1 } }, 'sticky').with(
+      'A',
+      { window: 8, capacity: 1_000 },
+    );
     leaveContext(desk, 'p', 500);
     leaveContext(desk, 'q', 450);
     desk.arrive('run', { prompt: 50 });
@@ -200,8 +199,10 @@ describe('a reservation', () => {
   });
 
   it('is not made for a call that has room, and is only left to a better one of another gateway', () => {
-    const desk = new Desk({ admission: { ...TOKENS, gate: 1, reserveMs: 300 } });
-    for (const engine of ['A', 'B']) desk.join(engine, { window: 8, capacity: 1_000 });
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1, reserveMs: 300 } }).with(['A', 'B'], {
+      window: 8,
+      capacity: 1_000,
+    });
     use(desk, 'old', 60_000, 10, 1);
     for (const engine of ['A', 'B']) desk.tell(shared(engine, { inFlight: 1, waitingLevel: 0 }));
     desk.arrive('large', { program: 'old', prompt: 600 });

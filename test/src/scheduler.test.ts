@@ -6,8 +6,7 @@ import { arrived, cancelled, ended, joined, lost, progressed, woke } from '../su
 
 describe('order', () => {
   it('says how a call came to its place', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.arrive('a');
     desk.arrive('b');
     desk.pass(70);
@@ -21,8 +20,7 @@ describe('order', () => {
 
 describe('what drivers may get wrong', () => {
   it('a repeated id of an active call throws, and what was due by then is not lost', () => {
-    const desk = new Desk({ timeouts: { queueMs: 100 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ timeouts: { queueMs: 100 } }).with('A', { window: 1 });
     desk.arrive('a');
     desk.arrive('b');
     desk.nowMs = 500;
@@ -31,16 +29,13 @@ describe('what drivers may get wrong', () => {
   });
 
   it('an id is free again once its call has ended', () => {
-    const desk = new Desk();
-    desk.join('A');
-    desk.arrive('a');
-    desk.finish('a');
+    const desk = new Desk().with('A');
+    desk.serve('a');
     expect(sentOut(desk.arrive('a'))).toEqual(['a@A']);
   });
 
   it('events about what is not there change nothing', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.arrive('a');
     desk.arrive('waits');
     expect(desk.finish('waits')).toEqual([]);
@@ -65,17 +60,14 @@ describe('what drivers may get wrong', () => {
       ...balancerNamed('least-loaded'),
       finished: (_call: unknown, usage: unknown) => told.push(usage),
     };
-    const desk = new Desk({}, balancer);
-    desk.join('A', { capacity: 1_000 });
-    desk.arrive('a', { program: 'p' });
-    desk.finish('a', { prompt: 100, output: 10, cached: 5_000 });
+    const desk = new Desk({}, balancer).with('A', { capacity: 1_000 });
+    desk.serve('a', { program: 'p' }, { prompt: 100, output: 10, cached: 5_000 });
     expect(told).toEqual([{ promptTokens: 100, outputTokens: 10, cachedTokens: 100 }]);
     expect(desk.program('p').cachedTokens).toBe(100);
   });
 
   it('time that goes back counts as standing still', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.nowMs = 1_000;
     desk.arrive('a', { program: 'p' });
     desk.arrive('b');
@@ -119,11 +111,8 @@ it('says once when to wake it', () => {
 
 describe('configure', () => {
   it('loses no call: what waits is ranked anew in order of arrival, what runs goes on', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('past', { program: 'old' });
-    desk.pass(3_000);
-    desk.finish('past');
+    const desk = new Desk().with('A', { window: 1 });
+    desk.serve('past', { program: 'old' }, { afterMs: 3_000 });
     for (const [call, program] of [
       ['run', 'x'],
       ['old-call', 'old'],
@@ -137,8 +126,7 @@ describe('configure', () => {
   });
 
   it('lets more go out at once when the window grows, and none be called back when it shrinks', () => {
-    const desk = new Desk({ admission: { window: 1 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 1 } }).with('A');
     for (const call of ['a', 'b', 'c', 'd']) desk.arrive(call);
     expect(sentOut(desk.configure({ admission: { window: 3 } }))).toEqual(['b@A', 'c@A']);
     expect(desk.configure({ admission: { window: 1 } })).toEqual([]);
@@ -147,16 +135,14 @@ describe('configure', () => {
   });
 
   it('asks the new balancer from then on', () => {
-    const desk = new Desk({}, 'sticky');
-    for (const engine of ['A', 'B']) desk.join(engine);
+    const desk = new Desk({}, 'sticky').with(['A', 'B']);
     expect(sentOut(desk.arrive('a', { program: 'p' }))).toEqual(['a@A']);
     desk.configure({}, 'least-loaded');
     expect(sentOut(desk.arrive('b', { program: 'p' }))).toEqual(['b@B']);
   });
 
   it('sets deadlines anew', () => {
-    const desk = new Desk({ timeouts: { queueMs: 100_000 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ timeouts: { queueMs: 100_000 } }).with('A', { window: 1 });
     desk.arrive('a');
     desk.arrive('b');
     desk.pass(500);

@@ -85,12 +85,29 @@ export class Desk {
     return this.tell(joined(engine, facts));
   }
 
+  /** This desk, with these engines. */
+  with(engines: string | readonly string[], facts: EngineFacts = {}): this {
+    for (const engine of [engines].flat()) this.join(engine, facts);
+    return this;
+  }
+
   arrive(call: string, facts: ArrivalFacts = {}): Command[] {
     return this.tell(arrived(call, facts));
   }
 
   finish(call: string, facts: FinishFacts = {}): Command[] {
     return this.tell(finished(call, facts));
+  }
+
+  /** The call comes, and ends after this time. */
+  serve(
+    call: string,
+    facts: ArrivalFacts = {},
+    { afterMs = 0, ...used }: FinishFacts & { afterMs?: number } = {},
+  ): void {
+    this.arrive(call, facts);
+    if (afterMs > 0) this.pass(afterMs);
+    this.finish(call, used);
   }
 
   fail(call: string, failure: CallFailed['failure'], ms?: number): Command[] {

@@ -5,9 +5,7 @@ import { Desk, orderFrom, use } from '../../support/core-desk.js';
 
 /** One slot, so that everything after the first call waits. */
 function narrowDesk(changes: CoreChanges = {}): Desk {
-  const desk = new Desk(changes, 'program-affinity', new LasDecayed());
-  desk.join('A', { window: 1 });
-  return desk;
+  return new Desk(changes, 'program-affinity', new LasDecayed()).with('A', { window: 1 });
 }
 
 describe('las-decayed', () => {

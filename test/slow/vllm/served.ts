@@ -44,7 +44,7 @@ export const offloading = (extra: object) => ({
 });
 
 /** A prompt of so many tokens, the same for the same name. */
-export const promptOf = (name: string, tokens: number): number[] =>
+const promptOf = (name: string, tokens: number): number[] =>
   Array.from({ length: tokens }, (_, index) => 300 + ((name.charCodeAt(0) * 131 + index * 7) % 3000));
 
 /** Runs `command` until `isUp`; its group gets SIGTERM at the end. */

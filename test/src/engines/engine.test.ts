@@ -9,10 +9,8 @@ const LONG = 5_000;
 
 describe('a lost engine', () => {
   it('gets nothing more; what waited for it goes elsewhere, in its place', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('past', { program: 'p', prompt: LONG });
-    desk.finish('past');
+    const desk = new Desk().with('A', { window: 1 });
+    desk.serve('past', { program: 'p', prompt: LONG });
     desk.arrive('run', { program: 'p', prompt: LONG });
     desk.join('B', { window: 1 });
     desk.arrive('blocker');
@@ -28,10 +26,8 @@ describe('a lost engine', () => {
   });
 
   it("that comes back is nobody's home", () => {
-    const desk = new Desk();
-    desk.join('A');
-    desk.arrive('a', { program: 'p', prompt: LONG });
-    desk.finish('a', { prompt: LONG, output: 10 });
+    const desk = new Desk().with('A');
+    desk.serve('a', { program: 'p', prompt: LONG }, { prompt: LONG, output: 10 });
     expect(desk.program('p').home).toBe('A');
     desk.tell(lost('A'));
     expect(desk.program('p').home).toBeUndefined();
@@ -43,8 +39,7 @@ describe('a lost engine', () => {
 
 describe('a drained engine', () => {
   it('finishes what it runs, gets nothing more, and is forgotten with its last call', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 2 });
+    const desk = new Desk().with('A', { window: 2 });
     desk.arrive('a');
     desk.arrive('b');
     desk.join('B', { window: 1 });
@@ -57,15 +52,13 @@ describe('a drained engine', () => {
   });
 
   it('without a call in flight is forgotten at once', () => {
-    const desk = new Desk();
-    desk.join('A');
+    const desk = new Desk().with('A');
     desk.tell(drained('A'));
     expect(desk.engine('A')).toBeUndefined();
   });
 
   it('that is then lost does not stay in the table', () => {
-    const desk = new Desk();
-    desk.join('A');
+    const desk = new Desk().with('A');
     desk.arrive('a');
     desk.tell(drained('A'));
     desk.tell(lost('A'));
@@ -74,8 +67,7 @@ describe('a drained engine', () => {
   });
 
   it('the last of its model: every call that waits for it is refused, once', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.arrive('past', { program: 'p', prompt: LONG });
     desk.arrive('bound', { program: 'p', prompt: LONG });
     desk.arrive('free');
@@ -88,8 +80,7 @@ describe('a drained engine', () => {
   });
 
   it('may come back before it is done', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 2 });
+    const desk = new Desk().with('A', { window: 2 });
     desk.arrive('a');
     desk.tell(drained('A'));
     desk.join('A', { window: 2 });
@@ -101,8 +92,7 @@ describe('a drained engine', () => {
 
 describe('an engine on probation', () => {
   it('gets one call at a time until one has finished', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 4, probation: true });
+    const desk = new Desk().with('A', { window: 4, probation: true });
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     expect(sentOut(desk.log)).toEqual(['a@A']);
     expect(sentOut(desk.fail('a', 'lost'))).toEqual(['b@A']);
@@ -112,8 +102,7 @@ describe('an engine on probation', () => {
   });
 
   it('and none without a slot of those that gateways share', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 4, probation: true });
+    const desk = new Desk().with('A', { window: 4, probation: true });
     desk.tell(shared('A', { slots: 0 }));
     expect(sentOut(desk.arrive('a'))).toEqual([]);
     expect(sentOut(desk.tell(shared('A', { slots: 2 })))).toEqual(['a@A']);
@@ -121,15 +110,13 @@ describe('an engine on probation', () => {
   });
 
   it('or until it has joined without that', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 4, probation: true });
+    const desk = new Desk().with('A', { window: 4, probation: true });
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     expect(sentOut(desk.join('A', { window: 4 }))).toEqual(['b@A', 'c@A']);
   });
 
   it('holds a pass-through policy to that as well', () => {
-    const desk = new Desk({ policy: { name: 'pass-through' } });
-    desk.join('A', { window: 4, probation: true });
+    const desk = new Desk({ policy: { name: 'pass-through' } }).with('A', { window: 4, probation: true });
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     expect(sentOut(desk.log)).toEqual(['a@A']);
     expect(sentOut(desk.finish('a'))).toEqual(['b@A', 'c@A']);
@@ -138,8 +125,7 @@ describe('an engine on probation', () => {
 
 describe('models', () => {
   it('an engine that comes back without a model gives its calls to others, or refuses them', () => {
-    const desk = new Desk();
-    desk.join('A', { models: ['m', 'n'], window: 1 });
+    const desk = new Desk().with('A', { models: ['m', 'n'], window: 1 });
     desk.arrive('run');
     desk.arrive('wants-n', { model: 'n' });
     desk.arrive('wants-m');
@@ -152,8 +138,7 @@ describe('models', () => {
 
 describe('load reports', () => {
   it('move an adaptive window, and more goes out at once', () => {
-    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 2 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 2 } }).with('A');
     for (const call of ['a', 'b', 'c', 'd', 'e']) desk.arrive(call);
     expect(sentOut(desk.log)).toEqual(['a@A', 'b@A']);
     expect(sentOut(desk.tell(reported('A', { waiting: 0 })))).toEqual(['c@A', 'd@A']);
@@ -164,8 +149,7 @@ describe('load reports', () => {
   });
 
   it('move it while all that it lets in takes longer than the time between two of them', () => {
-    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 2 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 2 } }).with('A');
     for (const call of ['a', 'b', 'c', 'd', 'e']) desk.arrive(call);
     desk.tell(reported('A', { waiting: 1 }));
     expect(desk.engine('A').window).toBe(2);
@@ -175,8 +159,7 @@ describe('load reports', () => {
 
 describe('an engine that rests', () => {
   it('is waited for no longer once it was lost and has joined again', () => {
-    const desk = new Desk();
-    desk.join('A');
+    const desk = new Desk().with('A');
     desk.arrive('a');
     desk.fail('a', 'unreached', 5_000);
     expect(desk.wakeAtMs).toBe(5_000);
@@ -186,8 +169,7 @@ describe('an engine that rests', () => {
   });
 
   it('still rests when it joins with another capacity', () => {
-    const desk = new Desk();
-    desk.join('A', { capacity: 10_000 });
+    const desk = new Desk().with('A', { capacity: 10_000 });
     desk.arrive('a');
     desk.fail('a', 'unreached', 5_000);
     expect(desk.join('A', { capacity: 10_001 })).toEqual([]);
@@ -197,8 +179,7 @@ describe('an engine that rests', () => {
   });
 
   it.each([undefined, 0, NaN])('rests for a moment when it says %s: its call does not come back at once', (restMs) => {
-    const desk = new Desk();
-    desk.join('A');
+    const desk = new Desk().with('A');
     desk.arrive('a');
     const busy = { ...failed('a', 'busy', 0), ...(restMs !== undefined && { restMs: restMs as Millis }) };
     expect(desk.tell(busy)).toEqual([]);

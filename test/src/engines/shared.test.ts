@@ -20,8 +20,7 @@ const elsewhere = (facts: Partial<Elsewhere>): Elsewhere => ({
 
 describe('an engine that other gateways use too', () => {
   it('runs as many calls as this gateway has slots', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 8 });
+    const desk = new Desk().with('A', { window: 8 });
     desk.tell(shared({ slots: 1 }));
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     expect(desk.engine('A')).toMatchObject({ inFlight: 1, window: 1 });
@@ -30,19 +29,22 @@ describe('an engine that other gateways use too', () => {
   });
 
   it.each(['activeTokens', 'claimTokens'] as const)('has no room for a new context where others have %s', (held) => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
-    desk.join('A', { window: 8, capacity: 10_000 });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
+      window: 8,
+      capacity: 10_000,
+    });
     desk.tell(shared({ inFlight: 1, [held]: tokens(7_000) }));
     expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
     expect(sentOut(desk.tell(shared({ inFlight: 1, [held]: tokens(2_000) })))).toEqual(['a@A']);
   });
 
   it('gives up its own share of the claims when others need room, and no more', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
-    desk.join('A', { window: 8, capacity: 10_000 });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
+      window: 8,
+      capacity: 10_000,
+    });
     for (let i = 0; i < 50; i += 1) {
-      desk.arrive(`c${i}`, { program: `p${i}`, prompt: 90 });
-      desk.finish(`c${i}`, { prompt: 90, output: 10 });
+      desk.serve(`c${i}`, { program: `p${i}`, prompt: 90 }, { prompt: 90, output: 10 });
     }
     const claimed = () => desk.engine('A').workingSetTokens;
     desk.tell(shared({ claimTokens: tokens(5_000) }));
@@ -73,11 +75,8 @@ describe('an engine that other gateways use too', () => {
   });
 
   it('is left to a better call that waits elsewhere, but not to an equal one', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
-    desk.arrive('first', { program: 'old' });
-    desk.pass(60_000);
-    desk.finish('first');
+    const desk = new Desk().with('A', { window: 1 });
+    desk.serve('first', { program: 'old' }, { afterMs: 60_000 });
     desk.arrive('runs');
     desk.arrive('old', { program: 'old' });
     const { level } = desk.program('old');
@@ -89,20 +88,15 @@ describe('an engine that other gateways use too', () => {
 });
 
 it('levels of different tenants do not compare across gateways', () => {
-  const desk = new Desk({ policy: { tenants: 'weighted' } });
-  desk.join('A', { window: 1 });
-  desk.arrive('first', { program: 'old' });
-  desk.pass(60_000);
-  desk.finish('first');
+  const desk = new Desk({ policy: { tenants: 'weighted' } }).with('A', { window: 1 });
+  desk.serve('first', { program: 'old' }, { afterMs: 60_000 });
   desk.tell(shared({ slots: 1, waitingGateways: 1, waitingLevel: 0 }));
   expect(sentOut(desk.arrive('old', { program: 'old' }))).toEqual(['old@A']);
 });
 
 describe('a program that other gateways have run', () => {
   it('has the larger of both services, and their home', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 8 });
-    desk.join('B', { window: 8 });
+    const desk = new Desk().with(['A', 'B'], { window: 8 });
     const told = elsewhere({ serviceMs: millis(90_000), calls: 7, home: engineId('B') });
     expect(sentOut(desk.tell({ ...arrived('a', { program: 'p', prompt: LONG }), elsewhere: told }))).toEqual(['a@B']);
     expect(desk.program('p')).toMatchObject({ serviceMs: 90_000, callsTotal: 8, home: 'B' });
@@ -113,8 +107,7 @@ describe('a program that other gateways have run', () => {
   it('teaches the service that this gateway gave it, and no other', () => {
     const recorded = vi.spyOn(CompletionIndex.prototype, 'recordService');
     try {
-      const desk = new Desk();
-      desk.join('A', { window: 8 });
+      const desk = new Desk().with('A', { window: 8 });
       desk.tell({ ...arrived('a', { program: 'p' }), elsewhere: elsewhere({ serviceMs: millis(90_000) }) });
       desk.pass(100);
       desk.finish('a');
@@ -130,8 +123,10 @@ describe('a program that other gateways have run', () => {
   });
 
   it('returns to its context, for which idle ones make way', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
-    desk.join('A', { window: 8, capacity: 20_000 });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
+      window: 8,
+      capacity: 20_000,
+    });
     desk.arrive('other', { program: 'other', prompt: 17_000 });
     desk.arrive('runs', { program: 'runs', prompt: 100 });
     desk.finish('other', { prompt: 17_000, output: 10 });
@@ -143,11 +138,12 @@ describe('a program that other gateways have run', () => {
   const moved = { type: 'programMoved', program: programId('p') } as const;
 
   it('leaves the working set once it has moved on, and a waiting call takes the room at once', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } });
-    desk.join('A', { window: 8, capacity: 10_000 });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
+      window: 8,
+      capacity: 10_000,
+    });
     desk.arrive('runs', { prompt: 100 });
-    desk.arrive('a', { program: 'p', prompt: LONG });
-    desk.finish('a', { prompt: LONG, output: 10 });
+    desk.serve('a', { program: 'p', prompt: LONG }, { prompt: LONG, output: 10 });
     const before = desk.engine('A').workingSetTokens;
     expect(desk.arrive('waits', { prompt: LONG })).toEqual([]);
     expect(sentOut(desk.tell(moved))).toEqual(['waits@A']);
@@ -157,8 +153,10 @@ describe('a program that other gateways have run', () => {
 
   const ANSWER = 1_000;
   const parallel = (thread: string) => {
-    const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } });
-    desk.join('A', { window: 8, capacity: 100_000 });
+    const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } }).with('A', {
+      window: 8,
+      capacity: 100_000,
+    });
     for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread, prompt: LONG });
     expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
     return desk;

@@ -14,14 +14,12 @@ const LONG = { id: 2, tokens: 50 };
 const POLICY = { firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN };
 
 function deskWith(foresight: ForesightName, order: OrderName = 'attained'): Desk {
-  const desk = new Desk({
+  return new Desk({
     policy: { ...POLICY, foresight, order },
     starvation: STARVATION,
     timeouts: { queueMs: QUEUE_MS },
     admission: { turnMs: TURN_MS, reserveMs: 0 },
-  });
-  desk.join('A', { window: 1 });
-  return desk;
+  }).with('A', { window: 1 });
 }
 
 /** Plays whole programs of one call, each of which declares its size times the factor. */
@@ -29,9 +27,11 @@ function teach(desk: Desk, tenant: string, sizesMs: readonly number[], factor: (
   sizesMs.forEach((sizeMs, index) => {
     const program = `${tenant}/taught${index}`;
     const output = (sizeMs / MS_PER_TOKEN) * factor(index);
-    desk.arrive(program, { program, tenant, remaining: { prompt: 0, output } });
-    desk.pass(sizeMs);
-    desk.finish(program, { prompt: 100, output: 10, serviceMs: sizeMs });
+    desk.serve(
+      program,
+      { program, tenant, remaining: { prompt: 0, output } },
+      { afterMs: sizeMs, prompt: 100, output: 10, serviceMs: sizeMs },
+    );
     desk.tell(ended(program));
   });
 }
@@ -79,8 +79,7 @@ describe('declared work', () => {
   it('is replaced by a later, larger one', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
-    desk.arrive('first', { program: 'p', ...small });
-    desk.finish('first', { prompt: 100, output: 10, serviceMs: 150 });
+    desk.serve('first', { program: 'p', ...small }, { prompt: 100, output: 10, serviceMs: 150 });
     const again = { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 400 } };
     expect(orderOf(desk, ['second', again], ['other', small])).toEqual(['other', 'second']);
   });
@@ -88,8 +87,7 @@ describe('declared work', () => {
   it('counts for no less than the first declaration leaves, however small the later ones are', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
-    desk.arrive('first', { program: 'p', ...large });
-    desk.finish('first', { prompt: 100, output: 10, serviceMs: 150 });
+    desk.serve('first', { program: 'p', ...large }, { prompt: 100, output: 10, serviceMs: 150 });
     const again = { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 1 } };
     expect(orderOf(desk, ['second', again], ['other', small])).toEqual(['other', 'second']);
   });
@@ -116,8 +114,11 @@ describe('declared work', () => {
   it('no longer counts for a program that has outlived it', () => {
     const desk = deskWith('declared');
     teach(desk, 'a', SIZES_MS, right);
-    desk.arrive('first', { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 30 } });
-    desk.finish('first', { prompt: 100, output: 10, serviceMs: 4_000 });
+    desk.serve(
+      'first',
+      { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 30 } },
+      { prompt: 100, output: 10, serviceMs: 4_000 },
+    );
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['large', large])).toEqual(['second', 'large']);
     expect(desk.dispatchOf('second')?.level).toBe(6);
   });
@@ -157,9 +158,7 @@ describe('agent types', () => {
         [SHORT, 100],
       ] as const) {
         const id = `type${family.id}/${program}/${desk.nowMs}`;
-        desk.arrive(id, { program: id, family });
-        desk.pass(sizeMs);
-        desk.finish(id, { prompt: 100, output: 10, serviceMs: sizeMs });
+        desk.serve(id, { program: id, family }, { afterMs: sizeMs, prompt: 100, output: 10, serviceMs: sizeMs });
         desk.tell(ended(id));
       }
   }

@@ -9,9 +9,10 @@ type Family = typeof QUESTION;
 
 /** An engine with a gate. */
 function gated(forecast: 'learnt' | 'length' = 'learnt'): Desk {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast } });
-  desk.join('A', { window: 300, capacity: CAPACITY });
-  return desk;
+  return new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast } }).with('A', {
+    window: 300,
+    capacity: CAPACITY,
+  });
 }
 
 /** An engine on which programs have run that began with `first` tokens and grew by 1,000 in each of `calls` calls. */
@@ -19,8 +20,7 @@ function taught({ programs = 40, calls = 10, first = 1_000 } = {}, desk = gated(
   for (let n = 0; n < programs; n += 1) {
     for (let at = 0; at < calls; at += 1) {
       const prompt = first + 1_000 * at;
-      desk.arrive(`${n}.${at}`, { program: `p${n}`, prompt });
-      desk.finish(`${n}.${at}`, { prompt, output: 0 });
+      desk.serve(`${n}.${at}`, { program: `p${n}`, prompt }, { prompt, output: 0 });
       desk.pass(10);
     }
     desk.tell(ended(`p${n}`));
@@ -62,8 +62,10 @@ function searched(desk: Desk, n: number, beside: number, isShared: boolean): voi
 
 /** As `taught`, but some calls of each program end otherwise and are sent again. */
 function interrupted(howEnded: 'refused' | 'cancelled' | 'cancelled while it runs', perProgram: number): Desk {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, window: 1 }, limits: { queuedMax: 1 } });
-  desk.join('A', { capacity: CAPACITY });
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, window: 1 }, limits: { queuedMax: 1 } }).with(
+    'A',
+    { capacity: CAPACITY },
+  );
   for (let n = 0; n < 40; n += 1) {
     for (let at = 0; at < 3; at += 1) {
       const prompt = 1_000 + 1_000 * at;
@@ -77,8 +79,7 @@ function interrupted(howEnded: 'refused' | 'cancelled' | 'cancelled while it run
         expect(desk.refusalOf(lost)).toBe(howEnded === 'refused' ? 'queue_full' : undefined);
         for (const id of [lost, next, blocker]) desk.tell(cancelled(id));
       }
-      desk.arrive(`${n}.${at}`, facts);
-      desk.finish(`${n}.${at}`, { prompt, output: 0 });
+      desk.serve(`${n}.${at}`, facts, { prompt, output: 0 });
       desk.pass(10);
     }
     desk.tell(ended(`p${n}`));
@@ -102,8 +103,7 @@ describe('a newcomer to a gated engine', () => {
     const desk = taught({ programs: 200 }, gated(forecast));
     for (let n = 0; n < 20; n += 1) {
       const id = `question${n}`;
-      desk.arrive(id, { program: id, prompt: 1_000, family: QUESTION });
-      desk.finish(id, { prompt: 1_000, output: 0 });
+      desk.serve(id, { program: id, prompt: 1_000, family: QUESTION }, { prompt: 1_000, output: 0 });
       desk.tell(ended(id));
     }
     const sent = letIn(desk, 1_000, QUESTION);
@@ -121,8 +121,7 @@ describe('a newcomer to a gated engine', () => {
   it('counts the share of the growth that its kind comes to, when only some go on', () => {
     const desk = taught({ programs: 20 });
     for (let n = 0; n < 60; n += 1) {
-      desk.arrive(`once${n}`, { program: `once${n}`, prompt: 1_000 });
-      desk.finish(`once${n}`, { prompt: 1_000, output: 0 });
+      desk.serve(`once${n}`, { program: `once${n}`, prompt: 1_000 }, { prompt: 1_000, output: 0 });
       desk.tell(ended(`once${n}`));
     }
     const sent = letIn(desk, 1_000);
@@ -131,8 +130,10 @@ describe('a newcomer to a gated engine', () => {
   });
 
   it('counts the answers of calls that run side by side, each of which adds its own', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { window: 300, capacity: CAPACITY });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', {
+      window: 300,
+      capacity: CAPACITY,
+    });
     for (let n = 0; n < 40; n += 1) {
       const ids = Array.from({ length: 9 }, (_, at) => `${n}.${at}`);
       for (const beside of [ids.slice(0, 1), ids.slice(1)]) {
@@ -179,13 +180,14 @@ describe('a newcomer to a gated engine', () => {
   });
 
   it('is not counted on to grow by what sub-agents have held between the calls of its kind', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { window: 300, capacity: CAPACITY });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', {
+      window: 300,
+      capacity: CAPACITY,
+    });
     for (let n = 0; n < 40; n += 1) {
       for (let at = 0; at < 10; at += 1) {
         const [thread, prompt] = at % 2 === 0 ? ['', 8_000] : [`t${at}`, 100];
-        desk.arrive(`${n}.${at}`, { program: `p${n}`, thread, prompt });
-        desk.finish(`${n}.${at}`, { prompt, output: 0 });
+        desk.serve(`${n}.${at}`, { program: `p${n}`, thread, prompt }, { prompt, output: 0 });
         desk.pass(10);
       }
       desk.tell(ended(`p${n}`));

@@ -9,15 +9,19 @@ const FAMILY = { id: 7, tokens: PROMPT };
 
 /** An engine on which programs have run whose first prompts began with these tokens of others'. */
 function taught(cached: number | undefined, { gate = 1, programs = 80, second = false, reserveMs = 1e7 } = {}): Desk {
-  const desk = new Desk({ admission: { gate, outputReserveTokens: 0, reserveMs } });
-  desk.join('A', { window: 300, capacity: 100_000 });
+  const desk = new Desk({ admission: { gate, outputReserveTokens: 0, reserveMs } }).with('A', {
+    window: 300,
+    capacity: 100_000,
+  });
   for (let n = 0; n < programs; n += 1) {
     const told = cached === undefined ? {} : { cached };
-    desk.arrive(`${n}`, { program: `p${n}`, prompt: PROMPT, family: FAMILY });
-    desk.finish(`${n}`, { prompt: PROMPT, output: 0, ...told });
+    desk.serve(`${n}`, { program: `p${n}`, prompt: PROMPT, family: FAMILY }, { prompt: PROMPT, output: 0, ...told });
     if (second) {
-      desk.arrive(`${n}+`, { program: `p${n}`, prompt: PROMPT, family: FAMILY });
-      desk.finish(`${n}+`, { prompt: PROMPT, output: 0, cached: PROMPT });
+      desk.serve(
+        `${n}+`,
+        { program: `p${n}`, prompt: PROMPT, family: FAMILY },
+        { prompt: PROMPT, output: 0, cached: PROMPT },
+      );
     }
     desk.tell(ended(`p${n}`));
   }
@@ -70,8 +74,11 @@ describe('what programs have in common', () => {
   it('is learnt anew when it changes', () => {
     const desk = taught(4_000);
     for (let n = 0; n < 400; n += 1) {
-      desk.arrive(`other${n}`, { program: `other${n}`, prompt: PROMPT, family: FAMILY });
-      desk.finish(`other${n}`, { prompt: PROMPT, output: 0, cached: 0 });
+      desk.serve(
+        `other${n}`,
+        { program: `other${n}`, prompt: PROMPT, family: FAMILY },
+        { prompt: PROMPT, output: 0, cached: 0 },
+      );
       desk.tell(ended(`other${n}`));
     }
     expect(letIn(desk)).toBe(20);
@@ -79,20 +86,24 @@ describe('what programs have in common', () => {
 
   it('is told by the many: a prompt that was sent before, as when a call is repeated, tells little', () => {
     const desk = taught(0);
-    desk.arrive('again', { program: 'again', prompt: PROMPT, family: FAMILY });
-    desk.finish('again', { prompt: PROMPT, output: 0, cached: PROMPT });
+    desk.serve(
+      'again',
+      { program: 'again', prompt: PROMPT, family: FAMILY },
+      { prompt: PROMPT, output: 0, cached: PROMPT },
+    );
     expect(letIn(desk)).toBe(20);
   });
 });
 
 /** An engine of 400,000 tokens on which 8 programs of each family have run, most of whose prompts were found cached. */
 function restarted(families: number, beginningTokens: number): Desk {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' } });
-  desk.join('A', { window: 300, capacity: 400_000 });
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' } }).with('A', {
+    window: 300,
+    capacity: 400_000,
+  });
   for (let n = 0; n < 8 * families; n += 1) {
     const family = { id: n % families, tokens: beginningTokens };
-    desk.arrive(`${n}`, { program: `p${n}`, prompt: 50_000, family });
-    desk.finish(`${n}`, { prompt: 50_000, output: 0, cached: 49_000 });
+    desk.serve(`${n}`, { program: `p${n}`, prompt: 50_000, family }, { prompt: 50_000, output: 0, cached: 49_000 });
     desk.tell(ended(`p${n}`));
   }
   return desk;
@@ -143,8 +154,10 @@ describe('families', () => {
 
 describe('parallel calls of a thread', () => {
   it('count no less than nothing where the engine found more cached than their prompts were taken to have', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-    desk.join('A', { window: 300, capacity: 100_000 });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', {
+      window: 300,
+      capacity: 100_000,
+    });
     desk.arrive('other', { program: 'q', prompt: 7_000 });
     for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread: 'sub', prompt: 100 });
     desk.finish('a', { prompt: 6_000, output: 0, cached: 6_000 });
@@ -152,8 +165,10 @@ describe('parallel calls of a thread', () => {
   });
 
   it('share the prompt of the longest, and each reserves an output of its own', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 256 } });
-    desk.join('A', { window: 300, capacity: 100_000 });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 256 } }).with('A', {
+      window: 300,
+      capacity: 100_000,
+    });
     const workingSet = () => desk.engine('A').workingSetTokens;
     for (let n = 0; n < 10; n += 1) desk.arrive(`${n}`, { program: 'p', thread: 'sub', prompt: 1_000 + n });
     expect(workingSet()).toBe(1_009 + 10 * 256);

@@ -13,12 +13,14 @@ function settled(): Desk {
     policy: { msPerPromptToken: 100 },
     admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' },
     limits: { attemptsMax: 4 },
-  });
-  desk.join('A', { window: 300, capacity: 100_000 });
+  }).with('A', { window: 300, capacity: 100_000 });
   for (const id of RESIDENTS) {
     for (const turn of ['1', '2']) {
-      desk.arrive(id + turn, { program: id, prompt: 10_000 });
-      desk.finish(id + turn, { prompt: 10_000, output: 0, cached: turn === '1' ? 0 : 10_000 });
+      desk.serve(
+        id + turn,
+        { program: id, prompt: 10_000 },
+        { prompt: 10_000, output: 0, cached: turn === '1' ? 0 : 10_000 },
+      );
     }
   }
   return desk;

@@ -9,21 +9,21 @@ import { Dice } from '../../support/dice.js';
 
 /** Prefill is so dear here that holding a context always pays. */
 function gatedDesk(): Desk {
-  const desk = new Desk({
+  return new Desk({
     policy: { msPerPromptToken: 100 },
     admission: { gate: 1, halfLifeMs: 1_600, outputReserveTokens: 0 },
-  });
-  desk.join('A', { window: 8, capacity: 100_000 });
-  return desk;
+  }).with('A', { window: 8, capacity: 100_000 });
 }
 
 it('an idle context is counted from when its call ended, however long that ran', () => {
   const [short, long] = [gatedDesk(), gatedDesk()];
   for (const desk of [short, long]) {
     for (const call of ['p1', 'p2', 'p3']) {
-      desk.arrive(call, { program: 'p', prompt: 10_000 });
-      desk.pass(desk === short ? 200 : 100_000);
-      desk.finish(call, { prompt: 10_000, output: 0 });
+      desk.serve(
+        call,
+        { program: 'p', prompt: 10_000 },
+        { afterMs: desk === short ? 200 : 100_000, prompt: 10_000, output: 0 },
+      );
     }
   }
   expect(long.engine('A').workingSetTokens).toBeGreaterThan(1_000);

@@ -9,9 +9,7 @@ const PACE_MS = 100;
 
 /** One engine with this window. */
 function deskOf(window = 4, changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
-  const desk = new Desk(changes);
-  desk.join('A', { window, capacity: 10_000 });
-  return desk;
+  return new Desk(changes).with('A', { window, capacity: 10_000 });
 }
 
 describe('background calls', () => {
@@ -24,8 +22,7 @@ describe('background calls', () => {
     for (const call of ['l1', 'l2', 'l3']) desk.finish(call);
     expect(desk.engine('A').inFlight).toBe(8);
     // The next call of others lets them begin anew.
-    desk.arrive('own');
-    desk.finish('own');
+    desk.serve('own');
     desk.finish('l4');
     expect(desk.engine('A').inFlight).toBe(7);
   });

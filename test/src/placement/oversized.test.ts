@@ -4,8 +4,7 @@ import { cancelled, drained, lost } from '../../support/core-events.js';
 
 /** Two engines of 1,000 tokens whose slots are taken, with calls that wait. */
 function fullDesk(facts: { readonly contextMax?: number; readonly capacity?: number } = {}): Desk {
-  const desk = new Desk();
-  for (const engine of ['A', 'B']) desk.join(engine, { window: 1, capacity: 1_000, contextMax: 1_000, ...facts });
+  const desk = new Desk().with(['A', 'B'], { window: 1, capacity: 1_000, contextMax: 1_000, ...facts });
   for (const call of ['a', 'b', 'waits']) desk.arrive(call);
   return desk;
 }
@@ -70,8 +69,7 @@ describe('waits for an engine that opens, not for room', () => {
     const desk = new Desk({
       admission: { reserveMs: 1_000, outputReserveTokens: 0 },
       starvation: { waitMsMax: 5_000 },
-    });
-    desk.join('A', { window: 10, capacity: 1_000, contextMax: 1_000 });
+    }).with('A', { window: 10, capacity: 1_000, contextMax: 1_000 });
     for (let call = 0; call < 9; call += 1) desk.arrive(`c${call}`);
     return desk;
   }
@@ -80,8 +78,7 @@ describe('waits for an engine that opens, not for room', () => {
     const desk = busyDesk();
     for (const call of ['c7', 'c8']) desk.fail(call, 'refused');
     for (const tenant of ['u', 'v']) {
-      desk.arrive(tenant, { program: tenant, tenant, prompt: 10 });
-      desk.finish(tenant, { prompt: 10, output: 1 });
+      desk.serve(tenant, { program: tenant, tenant, prompt: 10 }, { prompt: 10, output: 1 });
       desk.arrive(`${tenant}+`, { program: tenant, tenant, prompt: 20 });
     }
     for (const tenant of ['u', 'v']) desk.fail(`${tenant}+`, 'busy', 1_000);
@@ -122,8 +119,7 @@ describe('waits for an engine that opens, not for room', () => {
   });
 
   it('of an engine on probation, which it may prove', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 10, contextMax: 1_000, probation: true });
+    const desk = new Desk().with('A', { window: 10, contextMax: 1_000, probation: true });
     desk.arrive('first');
     expect(sentOut(desk.arrive('huge', { prompt: 5_000 }))).toEqual([]);
     expect(sentOut(desk.fail('first', 'busy', 100))).toEqual(['huge@A']);
@@ -152,8 +148,7 @@ describe('waits for an engine that opens, not for room', () => {
 });
 
 it('accounts the waiting of one that new settings make over-long', () => {
-  const desk = new Desk();
-  desk.join('A', { window: 1, capacity: 10_000, contextMax: 1_000 });
+  const desk = new Desk().with('A', { window: 1, capacity: 10_000, contextMax: 1_000 });
   desk.arrive('a');
   expect(sentOut(desk.arrive('long', { prompt: 1_200 }))).toEqual([]);
   desk.pass(60_000);
@@ -163,8 +158,7 @@ it('accounts the waiting of one that new settings make over-long', () => {
 });
 
 it('takes nothing from the window when the engine says "no room" to it: it ran beside the window', () => {
-  const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
-  desk.join('A', { contextMax: 1_000 });
+  const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } }).with('A', { contextMax: 1_000 });
   for (const call of ['a', 'b']) desk.arrive(call);
   desk.arrive('huge', { prompt: 5_000 });
   desk.fail('huge', 'busy', 100);
@@ -175,13 +169,10 @@ it('takes nothing from the window when the engine says "no room" to it: it ran b
 });
 
 it('tells nothing of how fast the queue drains when it is answered after all', () => {
-  const desk = new Desk({ timeouts: { queueMs: 1_000 } });
-  desk.join('A', { window: 1, contextMax: 1_000 });
+  const desk = new Desk({ timeouts: { queueMs: 1_000 } }).with('A', { window: 1, contextMax: 1_000 });
   for (let call = 0; call < 100; call += 1) desk.arrive(`c${call}`, { patient: true });
   for (let call = 0; call < 70; call += 1) {
-    desk.arrive(`h${call}`, { prompt: 5_000 });
-    desk.pass(100);
-    desk.finish(`h${call}`);
+    desk.serve(`h${call}`, { prompt: 5_000 }, { afterMs: 100 });
   }
   desk.arrive('next');
   expect(desk.refusalOf('next')).toBeUndefined();

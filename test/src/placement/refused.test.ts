@@ -5,12 +5,10 @@ import { refuseAndServe } from '../../support/refusing-engines.js';
 
 /** An engine that runs calls of tenants `v` and `w`, and has refused one of `t` and one of `u`, all served before. */
 function fullDesk(): Desk {
-  const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
-  desk.join('A');
+  const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } }).with('A');
   for (const [call, tenant] of ['t', 'u', 'v', 'w'].entries()) {
     const program = `${tenant}${call}`;
-    desk.arrive(`first ${program}`, { program, tenant });
-    desk.finish(`first ${program}`);
+    desk.serve(`first ${program}`, { program, tenant });
     desk.arrive(program, { program, tenant });
   }
   desk.pass(10);
@@ -34,8 +32,7 @@ describe('calls that engines refuse', () => {
   });
 
   it('of one program rest for that program alone, for as long as the engine asks, and shrink no window', () => {
-    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } }).with('A');
     desk.arrive('other', { program: 'other', tenant: 'u' });
     for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', tenant: 't' });
     for (const call of ['a', 'b']) desk.fail(call, 'busy', 3_000);
@@ -48,8 +45,7 @@ describe('calls that engines refuse', () => {
   });
 
   it('are not taken from another engine by the one that refused them, while it rests for their program', () => {
-    const desk = new Desk({ balancer: { spillMs: 100 } });
-    for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+    const desk = new Desk({ balancer: { spillMs: 100 } }).with(['A', 'B'], { window: 1 });
     for (const call of ['first', 'other']) desk.arrive(call);
     desk.fail('first', 'busy', 3_000);
     desk.arrive('next', { program: 'of-first' });
@@ -59,8 +55,7 @@ describe('calls that engines refuse', () => {
   });
 
   it('wait no longer than the queue timeout', () => {
-    const desk = new Desk({ timeouts: { queueMs: 5_000 }, starvation: { waitMsMax: 2_000 } });
-    desk.join('A');
+    const desk = new Desk({ timeouts: { queueMs: 5_000 }, starvation: { waitMsMax: 2_000 } }).with('A');
     desk.arrive('a');
     while (desk.nowMs < 6_000) {
       desk.fail('a', 'busy', 1_000);
@@ -70,8 +65,7 @@ describe('calls that engines refuse', () => {
   });
 
   it('take turns if no engine has served their programs, the longest refused first, and all go once one is taken', () => {
-    const desk = new Desk({ admission: { window: 8 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 8 } }).with('A');
     for (const call of ['a', 'b', 'c', 'd']) desk.arrive(call);
     for (const call of ['b', 'a', 'd', 'c']) desk.fail(call, 'busy', 100);
     expect(desk.engine('A').resting).toBe(false);
@@ -84,8 +78,7 @@ describe('calls that engines refuse', () => {
   });
 
   it('pass their turn on where there is no slot for them', () => {
-    const desk = new Desk({ admission: { window: 1 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 1 } }).with('A');
     for (const call of ['a', 'b']) {
       desk.arrive(call);
       desk.fail(call, 'busy', 100);
@@ -96,11 +89,9 @@ describe('calls that engines refuse', () => {
   });
 
   it('shrink no window while the engine serves programs that it has served before', () => {
-    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } });
-    desk.join('A');
+    const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } }).with('A');
     for (const call of ['s1', 's2']) {
-      desk.arrive(call, { program: 's' });
-      desk.finish(call);
+      desk.serve(call, { program: 's' });
     }
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     for (const call of ['a', 'b', 'c']) desk.fail(call, 'busy', 100);

@@ -5,8 +5,7 @@ import { arrived, joined, lost, started } from '../../support/core-events.js';
 
 describe('failures of engines', () => {
   it('a broken call goes back to its only engine, and is refused when engines have failed it too often', () => {
-    const desk = new Desk({ limits: { attemptsMax: 3 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ limits: { attemptsMax: 3 } }).with('A', { window: 1 });
     desk.arrive('a');
     for (let attempt = 1; attempt < 3; attempt += 1) expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@A']);
     expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
@@ -14,16 +13,14 @@ describe('failures of engines', () => {
   });
 
   it('a broken call is over when as many engines as may have failed it, though more attempts are left', () => {
-    const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 2 } });
-    for (const engine of ['A', 'B', 'C']) desk.join(engine);
+    const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 2 } }).with(['A', 'B', 'C']);
     desk.arrive('a');
     expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@B']);
     expect(desk.fail('a', 'broken')).toEqual([{ type: 'reject', call: 'a', refusal: 'attempts_exhausted' }]);
   });
 
   it('a full engine is not a failure of the call: no number of refusals ends it', () => {
-    const desk = new Desk({ limits: { attemptsMax: 1 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ limits: { attemptsMax: 1 } }).with('A', { window: 1 });
     desk.arrive('a');
     for (let n = 0; n < 20; n += 1) {
       desk.fail('a', 'busy', 10);
@@ -32,8 +29,7 @@ describe('failures of engines', () => {
   });
 
   it('a broken call never goes back to an engine that failed it while another is left', () => {
-    const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 9 } });
-    for (const engine of ['A', 'B', 'C']) desk.join(engine);
+    const desk = new Desk({ limits: { attemptsMax: 9, enginesFailedMax: 9 } }).with(['A', 'B', 'C']);
     desk.arrive('a');
     expect(sentOut(desk.fail('a', 'broken', 100))).toEqual(['a@B']);
     expect(sentOut(desk.fail('a', 'broken', 100))).toEqual(['a@C']);
@@ -43,8 +39,7 @@ describe('failures of engines', () => {
   });
 
   it('a paused call takes an engine that joins before its pause is over, but not one on probation', () => {
-    const desk = new Desk();
-    desk.join('A');
+    const desk = new Desk().with('A');
     desk.arrive('a', { program: 'p' });
     expect(desk.fail('a', 'broken', 1_000)).toEqual([]);
     expect(desk.join('B', { probation: true })).toEqual([]);
@@ -54,8 +49,7 @@ describe('failures of engines', () => {
   });
 
   it('a paused call whose only engine is lost waits for it beyond its pause', () => {
-    const desk = new Desk();
-    desk.join('A');
+    const desk = new Desk().with('A');
     desk.arrive('a');
     desk.fail('a', 'broken', 100);
     desk.tell(lost('A'));
@@ -65,9 +59,7 @@ describe('failures of engines', () => {
   });
 
   it('an engine on probation is given the next call though another is idle', () => {
-    const desk = new Desk();
-    desk.join('A');
-    desk.join('B', { probation: true });
+    const desk = new Desk().with('A').with('B', { probation: true });
     expect(sentOut(desk.arrive('a'))).toEqual(['a@B']);
     expect(sentOut(desk.arrive('b'))).toEqual(['b@A']);
     expect(desk.engine('B').probation).toBe(true);
@@ -76,8 +68,9 @@ describe('failures of engines', () => {
   });
 
   it('an engine that cannot be reached rests, keeps its window, and ends the call after noEngineMs', () => {
-    const desk = new Desk({ timeouts: { noEngineMs: 250 }, admission: { window: 'adaptive', windowInitial: 4 } });
-    desk.join('A');
+    const desk = new Desk({ timeouts: { noEngineMs: 250 }, admission: { window: 'adaptive', windowInitial: 4 } }).with(
+      'A',
+    );
     desk.arrive('a');
     for (let n = 0; n < 3; n += 1) {
       expect(desk.fail('a', 'unreached', 100)).toEqual([]);
@@ -88,8 +81,7 @@ describe('failures of engines', () => {
   });
 
   it('a call that waits for the only engine that has not failed it runs elsewhere once that one is on probation', () => {
-    const desk = new Desk();
-    for (const engine of ['A', 'B']) desk.join(engine);
+    const desk = new Desk().with(['A', 'B']);
     desk.arrive('a');
     expect(sentOut(desk.fail('a', 'broken'))).toEqual(['a@B']);
     expect(desk.fail('a', 'busy', 1_000)).toEqual([]);
@@ -97,8 +89,7 @@ describe('failures of engines', () => {
   });
 
   it.each([0, -5])('an engine that cannot be reached rests a millisecond at least: %d', (restMs) => {
-    const desk = new Desk({ timeouts: { noEngineMs: 10 } });
-    desk.join('A');
+    const desk = new Desk({ timeouts: { noEngineMs: 10 } }).with('A');
     desk.arrive('a');
     expect(desk.fail('a', 'unreached', restMs)).toEqual([]);
     expect(sentOut(desk.pass(0.9))).toEqual([]);
@@ -106,8 +97,7 @@ describe('failures of engines', () => {
   });
 
   it('a call that an engine broke was reached: the time for which none could be begins anew', () => {
-    const desk = new Desk({ timeouts: { noEngineMs: 250 }, limits: { attemptsMax: 9, enginesFailedMax: 9 } });
-    desk.join('A');
+    const desk = new Desk({ timeouts: { noEngineMs: 250 }, limits: { attemptsMax: 9, enginesFailedMax: 9 } }).with('A');
     desk.arrive('a');
     desk.fail('a', 'unreached', 100);
     desk.pass(200);
@@ -121,8 +111,7 @@ describe('failures of engines', () => {
   });
 
   it('calls that wait while no engine is up are refused after noEngineMs, each from when it found none', () => {
-    const desk = new Desk({ timeouts: { noEngineMs: 100 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ timeouts: { noEngineMs: 100 } }).with('A', { window: 1 });
     desk.arrive('running');
     desk.arrive('early');
     desk.pass(1_000);
@@ -146,16 +135,14 @@ describe('failures of engines', () => {
 });
 
 it('an engine that refuses a request has shown that it works', () => {
-  const desk = new Desk();
-  desk.join('A', { probation: true });
+  const desk = new Desk().with('A', { probation: true });
   desk.arrive('a');
   desk.fail('a', 'refused');
   expect(desk.engine('A').probation).toBe(false);
 });
 
 it('a call that its client has sent to one engine ends noEngineMs after its loss, though another is up', () => {
-  const desk = new Desk({ timeouts: { noEngineMs: 250 } });
-  for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+  const desk = new Desk({ timeouts: { noEngineMs: 250 } }).with(['A', 'B'], { window: 1 });
   desk.arrive('blocker');
   desk.tell({ ...arrived('pinned'), engine: engineId('A') });
   desk.tell(lost('A'));
@@ -164,8 +151,7 @@ it('a call that its client has sent to one engine ends noEngineMs after its loss
 });
 
 it('an engine that has no room can be reached, for however long', () => {
-  const desk = new Desk({ timeouts: { noEngineMs: 250 } });
-  desk.join('A');
+  const desk = new Desk({ timeouts: { noEngineMs: 250 } }).with('A');
   desk.arrive('a');
   for (let time = 0; time < 5; time += 1) {
     expect(desk.fail('a', 'busy', 100)).toEqual([]);

@@ -5,8 +5,7 @@ import type { CoreChanges } from '../../support/core-config.js';
 
 /** One slot, a call finished each 100 ms for so long while `waiting` calls and more waited. */
 function backlogged(changes: CoreChanges, waiting: number, finished = 70): Desk {
-  const desk = new Desk(changes);
-  desk.join('A', { window: 1 });
+  const desk = new Desk(changes).with('A', { window: 1 });
   for (let call = 0; call <= finished + waiting; call += 1) desk.arrive(`c${call}`, { patient: true });
   for (let call = 0; call < finished; call += 1) {
     desk.pass(100);

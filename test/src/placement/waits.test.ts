@@ -182,8 +182,7 @@ describe('a waiting call', () => {
   const ONE = { admission: { gate: 0.5, outputReserveTokens: 0 } };
 
   it('names the room that is missing, who is ahead, and when it moves to the front', () => {
-    const desk = new Desk({ ...ONE, starvation: { waitMsMax: 60_000 } });
-    desk.join('A', { window: 4, capacity: 1_000 });
+    const desk = new Desk({ ...ONE, starvation: { waitMsMax: 60_000 } }).with('A', { window: 4, capacity: 1_000 });
     desk.arrive('run', { prompt: 300 });
     desk.arrive('first', { prompt: 400 });
     desk.pass(2_000);
@@ -208,10 +207,10 @@ describe('a waiting call', () => {
   });
 
   it('names for each engine what it lacks there, and the nearest of them', () => {
-    const desk = new Desk(ONE);
-    desk.join('A', { window: 1, capacity: 10_000 });
-    desk.join('B', { window: 4, capacity: 1_000 });
-    desk.join('C', { window: 4, capacity: 1_000 });
+    const desk = new Desk(ONE)
+      .with('A', { window: 1, capacity: 10_000 })
+      .with('B', { window: 4, capacity: 1_000 })
+      .with('C', { window: 4, capacity: 1_000 });
     desk.arrive('a', { prompt: 100 });
     desk.arrive('b', { prompt: 300 });
     desk.arrive('c', { prompt: 200 });
@@ -226,8 +225,10 @@ describe('a waiting call', () => {
   });
 
   it('has room, but an earlier call has it kept', () => {
-    const desk = new Desk({ admission: { ...ONE.admission, gate: 1, reserveMs: 100 } });
-    desk.join('A', { window: 8, capacity: 1_000 });
+    const desk = new Desk({ admission: { ...ONE.admission, gate: 1, reserveMs: 100 } }).with('A', {
+      window: 8,
+      capacity: 1_000,
+    });
     desk.arrive('run', { prompt: 600 });
     desk.arrive('big', { prompt: 900 });
     desk.pass(200);
@@ -241,11 +242,12 @@ describe('a waiting call', () => {
   });
 
   it('is not behind one that has no room for its family’s prefix', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none', reserveMs: 100 } });
-    desk.join('A', { window: 8, capacity: 1_000 });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none', reserveMs: 100 } }).with(
+      'A',
+      { window: 8, capacity: 1_000 },
+    );
     const ofFamily = { prompt: 450, family: { id: 1, tokens: 400 } };
-    desk.arrive('taught', ofFamily);
-    desk.finish('taught', { prompt: 450, output: 1, cached: 400 });
+    desk.serve('taught', ofFamily, { prompt: 450, output: 1, cached: 400 });
     use(desk, 'old', 60_000, 100, 1);
     desk.pass(1_000_000);
     desk.arrive('run', { prompt: 700 });
@@ -258,8 +260,7 @@ describe('a waiting call', () => {
   });
 
   it('has waited until the time that is asked for, for the cause that the last step left', () => {
-    const desk = new Desk({ starvation: { waitMsMax: 60_000 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ starvation: { waitMsMax: 60_000 } }).with('A', { window: 1 });
     desk.arrive('run');
     desk.arrive('first');
     desk.pass(2_000);
@@ -277,8 +278,7 @@ describe('a waiting call', () => {
   });
 
   it('is refused at a time when no engine is up, and is nobody once it is over', () => {
-    const desk = new Desk({ timeouts: { noEngineMs: 1_000 } });
-    desk.join('A');
+    const desk = new Desk({ timeouts: { noEngineMs: 1_000 } }).with('A');
     desk.tell(lost('A'));
     desk.arrive('w');
     const waiting = waitingOf(desk.scheduler, 'w')!;

@@ -5,9 +5,7 @@ import { ended } from '../../support/core-events.js';
 
 /** One slot, so that everything after the first call waits. */
 function narrowDesk(name: PolicyName, changes = {}): Desk {
-  const desk = new Desk({ ...changes, policy: { name } });
-  desk.join('A', { window: 1 });
-  return desk;
+  return new Desk({ ...changes, policy: { name } }).with('A', { window: 1 });
 }
 
 describe('plas', () => {
@@ -32,16 +30,14 @@ describe('plas with the learnt order', () => {
 
   /** One slot; 200 programs of each family have ended, after 9 to 11 s and after 100 ms. */
   function taught(order: 'learnt' | 'attained', countPrompt = false): Desk {
-    const desk = new Desk({ policy: { firstQuantumMs: 125, order, countPrompt } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ policy: { firstQuantumMs: 125, order, countPrompt } }).with('A', { window: 1 });
     for (let program = 0; program < 200; program += 1)
       for (const [family, serviceMs] of [
         [LONG, 9_000 + (program % 3) * 1_000],
         [SHORT, 100],
       ] as const) {
         const id = `${family.id}/${program}`;
-        desk.arrive(id, { program: id, family });
-        desk.finish(id, { prompt: 100, output: 10, serviceMs });
+        desk.serve(id, { program: id, family }, { prompt: 100, output: 10, serviceMs });
         desk.tell(ended(id));
       }
     desk.pass(64_000);
@@ -50,8 +46,7 @@ describe('plas with the learnt order', () => {
 
   /** A program of the family that has had this service. */
   function begun(desk: Desk, program: string, family: typeof LONG, serviceMs: number): void {
-    desk.arrive(`${program}-0`, { program, family });
-    desk.finish(`${program}-0`, { prompt: 100, output: 10, serviceMs });
+    desk.serve(`${program}-0`, { program, family }, { prompt: 100, output: 10, serviceMs });
   }
 
   it.each([
@@ -102,8 +97,7 @@ describe('plas with the learnt order', () => {
   });
 
   it('goes by attained service before any program has ended', () => {
-    const desk = new Desk({ policy: { firstQuantumMs: 125, order: 'learnt' } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ policy: { firstQuantumMs: 125, order: 'learnt' } }).with('A', { window: 1 });
     for (const [program, serviceMs] of [
       ['heavy', 5_000],
       ['light', 500],
@@ -118,11 +112,8 @@ describe('plas with the learnt order', () => {
 describe('plas with countPrompt', () => {
   /** Queues up to 100, 200, 400, 800 ms and so on; a prompt token counts 0.1 ms. */
   const COUNTED = { firstQuantumMs: 100, msPerPromptToken: 0.1 };
-  const countingDesk = (countPrompt: boolean): Desk => {
-    const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt } });
-    desk.join('A', { window: 1 });
-    return desk;
-  };
+  const countingDesk = (countPrompt: boolean): Desk =>
+    new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt } }).with('A', { window: 1 });
 
   it.each([
     [true, ['short', 'middle', 'long']],
@@ -138,8 +129,9 @@ describe('plas with countPrompt', () => {
   });
 
   it('leaves newcomers in order of arrival until the learnt order has seen programs end', () => {
-    const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt: true, order: 'learnt' } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ policy: { name: 'plas', ...COUNTED, countPrompt: true, order: 'learnt' } }).with('A', {
+      window: 1,
+    });
     desk.arrive('run');
     desk.arrive('long', { prompt: 8_000 });
     desk.arrive('short', { prompt: 999 });
@@ -165,8 +157,7 @@ describe('plas with countPrompt', () => {
     const desk = countingDesk(true);
     const family = { id: 1, tokens: 7_500 };
     for (const call of ['f1', 'f2', 'f3']) {
-      desk.arrive(call, { prompt: 8_000, family });
-      desk.finish(call, { prompt: 8_000, cached: 7_500, output: 10 });
+      desk.serve(call, { prompt: 8_000, family }, { prompt: 8_000, cached: 7_500, output: 10 });
     }
     desk.arrive('run');
     desk.arrive('alone', { prompt: 8_000 });
@@ -177,8 +168,10 @@ describe('plas with countPrompt', () => {
 
 describe('pass-through', () => {
   it('is a pass-through: neither window nor gate holds anything back', () => {
-    const desk = new Desk({ policy: { name: 'pass-through' }, admission: { window: 1 } });
-    desk.join('A', { window: 1, capacity: 10 });
+    const desk = new Desk({ policy: { name: 'pass-through' }, admission: { window: 1 } }).with('A', {
+      window: 1,
+      capacity: 10,
+    });
     for (let n = 0; n < 20; n += 1) expect(sentOut(desk.arrive(`c${n}`, { prompt: 5_000 }))).toEqual([`c${n}@A`]);
     expect(desk.engine('A')).toMatchObject({ inFlight: 20, window: Infinity });
   });

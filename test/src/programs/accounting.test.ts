@@ -5,18 +5,14 @@ import { cancelled, ended, finished, progressed, started, woke } from '../../sup
 
 /** A desk with one wide engine. */
 function openDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
-  const desk = new Desk(changes);
-  desk.join('A', { window: 50 });
-  return desk;
+  return new Desk(changes).with('A', { window: 50 });
 }
 
 /** Runs calls of program `p` one after another, each for its time. */
 function runSerially(desk: Desk, ...durationsMs: readonly number[]): void {
   for (const durationMs of durationsMs) {
     const call = `s${desk.nowMs}`;
-    desk.arrive(call, { program: 'p' });
-    desk.pass(durationMs);
-    desk.finish(call);
+    desk.serve(call, { program: 'p' }, { afterMs: durationMs });
   }
 }
 
@@ -31,9 +27,7 @@ describe('attained service', () => {
     const desk = openDesk();
     runSerially(desk, 100);
     desk.arrive('long', { program: 'p' });
-    desk.arrive('short', { program: 'p' });
-    desk.pass(50);
-    desk.finish('short');
+    desk.serve('short', { program: 'p' }, { afterMs: 50 });
     expect(desk.program('p').serviceMs).toBe(150);
     desk.arrive('after-short', { program: 'p' }); // Inherits 150.
     desk.pass(350);
@@ -48,9 +42,7 @@ describe('attained service', () => {
     const desk = openDesk({ policy: { charge: 'work' } });
     runSerially(desk, 100);
     desk.arrive('long', { program: 'p' });
-    desk.arrive('short', { program: 'p' });
-    desk.pass(50);
-    desk.finish('short');
+    desk.serve('short', { program: 'p' }, { afterMs: 50 });
     expect(desk.program('p').serviceMs).toBe(150);
     desk.pass(350);
     desk.finish('long');
@@ -59,8 +51,9 @@ describe('attained service', () => {
 
   it('that is charged its work counts the waiting of all its calls against it', () => {
     const promotionsOf = (charge: 'work' | 'chain'): number => {
-      const desk = new Desk({ policy: { charge }, starvation: { beta: 1, floorMs: 250, waitMsMax: 1e6 } });
-      desk.join('A', { window: 2 });
+      const desk = new Desk({ policy: { charge }, starvation: { beta: 1, floorMs: 250, waitMsMax: 1e6 } }).with('A', {
+        window: 2,
+      });
       // Both calls of p wait 100 ms, and run for 1 ms beside each other.
       for (const id of ['x', 'y']) desk.arrive(id);
       for (const id of ['p1', 'p2']) desk.arrive(id, { program: 'p' });
@@ -69,8 +62,7 @@ describe('attained service', () => {
       desk.pass(1);
       for (const id of ['p1', 'p2']) desk.finish(id);
       // At 2 s of service it stands at a lower level.
-      desk.arrive('p3', { program: 'p' });
-      desk.finish('p3', { prompt: 1, output: 1, serviceMs: 2_000 });
+      desk.serve('p3', { program: 'p' }, { prompt: 1, output: 1, serviceMs: 2_000 });
       for (const id of ['v', 'w']) desk.arrive(id);
       desk.arrive('late', { program: 'p' });
       desk.pass(1_850);
@@ -82,16 +74,13 @@ describe('attained service', () => {
 
   it('never sinks', () => {
     const desk = openDesk();
-    desk.arrive('slow', { program: 'p' });
-    desk.pass(900);
-    desk.finish('slow');
+    desk.serve('slow', { program: 'p' }, { afterMs: 900 });
     runSerially(desk, 0);
     expect(desk.program('p').serviceMs).toBe(900);
   });
 
   it('is engine time: the time in our queue is not in it', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.arrive('first');
     desk.arrive('second', { program: 'p' });
     desk.pass(700);
@@ -103,17 +92,11 @@ describe('attained service', () => {
 
   it("is the engine's own execution time where it says so, else dispatch to end less its own queue", () => {
     const desk = openDesk();
-    desk.arrive('told', { program: 'p' });
-    desk.pass(100);
-    desk.finish('told', { serviceMs: 60, queueMs: 10 });
+    desk.serve('told', { program: 'p' }, { afterMs: 100, serviceMs: 60, queueMs: 10 });
     expect(desk.program('p').serviceMs).toBe(60);
-    desk.arrive('queued', { program: 'p' });
-    desk.pass(100);
-    desk.finish('queued', { queueMs: 30 });
+    desk.serve('queued', { program: 'p' }, { afterMs: 100, queueMs: 30 });
     expect(desk.program('p').serviceMs).toBe(130);
-    desk.arrive('odd', { program: 'p' });
-    desk.pass(100);
-    desk.finish('odd', { queueMs: 5_000 });
+    desk.serve('odd', { program: 'p' }, { afterMs: 100, queueMs: 5_000 });
     expect(desk.program('p').serviceMs).toBe(130);
   });
 
@@ -147,8 +130,7 @@ describe('attained service', () => {
   });
 
   it('does not charge a call that was cancelled while it waited', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.arrive('first');
     desk.arrive('second', { program: 'p' });
     desk.pass(80);
@@ -159,8 +141,7 @@ describe('attained service', () => {
 
 describe('the process table', () => {
   it('keeps what Autellix keeps of a program and its active calls', () => {
-    const desk = new Desk();
-    desk.join('A', { window: 1 });
+    const desk = new Desk().with('A', { window: 1 });
     desk.nowMs = 10;
     desk.arrive('run', { program: 'p', thread: 'sub', prompt: 2_000 });
     desk.nowMs = 30;

@@ -5,11 +5,8 @@ import { arrived, cancelled, shared } from '../../support/core-events.js';
 
 /** One slot, taken; a program that has had `serviceMs`. */
 function busyDesk(starvation: { beta: number; floorMs: number; waitMsMax?: number }, serviceMs: number): Desk {
-  const desk = new Desk({ starvation });
-  desk.join('A', { window: 1 });
-  desk.arrive('past', { program: 'old' });
-  desk.pass(serviceMs);
-  desk.finish('past');
+  const desk = new Desk({ starvation }).with('A', { window: 1 });
+  desk.serve('past', { program: 'old' }, { afterMs: serviceMs });
   desk.arrive('blocker');
   return desk;
 }
@@ -28,11 +25,10 @@ describe('promotion', () => {
   });
 
   it('takes the ratio against the floor, without which a new program would be promoted at once', () => {
-    const desk = new Desk({ starvation: { beta: 2, floorMs: 4_000 }, policy: { firstQuantumMs: 10 } });
-    desk.join('A', { window: 1 });
-    desk.arrive('past', { program: 'old' });
-    desk.pass(20);
-    desk.finish('past');
+    const desk = new Desk({ starvation: { beta: 2, floorMs: 4_000 }, policy: { firstQuantumMs: 10 } }).with('A', {
+      window: 1,
+    });
+    desk.serve('past', { program: 'old' }, { afterMs: 20 });
     desk.arrive('blocker');
     desk.arrive('waits', { program: 'old' });
     desk.pass(7_999);
@@ -102,10 +98,8 @@ describe('promotion', () => {
 describe('spilling', () => {
   /** `p` lives on A, which is full for good; B is there. */
   function homeDesk(balancer: 'program-affinity' | 'sticky', bWindow = 1): Desk {
-    const desk = new Desk({ balancer: { spillMs: 2_000 } }, balancer);
-    desk.join('A', { window: 1 });
-    desk.arrive('past', { program: 'p', prompt: 5_000 });
-    desk.finish('past');
+    const desk = new Desk({ balancer: { spillMs: 2_000 } }, balancer).with('A', { window: 1 });
+    desk.serve('past', { program: 'p', prompt: 5_000 });
     desk.join('B', { window: bWindow });
     desk.arrive('blocker', { program: 'blocking', prompt: 50, ...(balancer === 'sticky' && { program: 'p' }) });
     expect(desk.dispatchOf('blocker')?.engine).toBe('A');
@@ -139,8 +133,7 @@ describe('spilling', () => {
   });
 
   it('keeps the place of a call whose program has found a home while it waited', () => {
-    const desk = new Desk({ balancer: { spillMs: 2_000 } });
-    for (const engine of ['A', 'B']) desk.join(engine, { window: 1 });
+    const desk = new Desk({ balancer: { spillMs: 2_000 } }).with(['A', 'B'], { window: 1 });
     for (const call of ['a', 'b']) desk.arrive(call);
     for (const call of ['p1', 'p2']) desk.arrive(call, { program: 'p', prompt: 5_000 });
     expect(sentOut(desk.finish('a'))).toEqual(['p1@A']);
@@ -150,8 +143,7 @@ describe('spilling', () => {
   });
 
   it('is behind one that would leave the home before it, where another gateway’s call goes before both', () => {
-    const desk = new Desk({ balancer: { spillMs: 100 }, starvation: { beta: 1_000 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ balancer: { spillMs: 100 }, starvation: { beta: 1_000 } }).with('A', { window: 1 });
     use(desk, 'p', 60_000, 100, 1);
     desk.join('B', { window: 4 });
     desk.tell(shared('B', { inFlight: 1, waitingLevel: 0 }));
@@ -166,8 +158,7 @@ describe('spilling', () => {
   });
 
   it('is not for a call that its client has sent to one engine, however long it waits', () => {
-    const desk = new Desk({ balancer: { spillMs: 2_000 }, starvation: { waitMsMax: 5_000 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ balancer: { spillMs: 2_000 }, starvation: { waitMsMax: 5_000 } }).with('A', { window: 1 });
     desk.arrive('blocker');
     desk.join('B', { window: 1 });
     desk.tell({ ...arrived('pinned'), engine: engineId('A') });
@@ -179,10 +170,8 @@ describe('spilling', () => {
     ['waits on for an engine that has finished something meanwhile', true, []],
     ['leaves an engine that stands', false, ['long@B']],
   ])('an overdue call %s', (_, moves, sent) => {
-    const desk = new Desk({ starvation: { waitMsMax: 5_000 } });
-    desk.join('A', { window: 2 });
-    desk.arrive('past', { program: 'p', prompt: 5_000 });
-    desk.finish('past');
+    const desk = new Desk({ starvation: { waitMsMax: 5_000 } }).with('A', { window: 2 });
+    desk.serve('past', { program: 'p', prompt: 5_000 });
     desk.join('B', { window: 1 });
     for (const call of ['x', 'y', 'ahead', 'long']) {
       desk.arrive(call, { program: 'p', prompt: 5_000 });
@@ -204,8 +193,7 @@ describe('spilling', () => {
 
 describe('the queue timeout', () => {
   it('ends a call that has waited as long, in all its attempts together', () => {
-    const desk = new Desk({ timeouts: { queueMs: 1_000 } });
-    desk.join('A', { window: 1 });
+    const desk = new Desk({ timeouts: { queueMs: 1_000 } }).with('A', { window: 1 });
     desk.arrive('a');
     desk.arrive('b');
     desk.pass(600);

@@ -9,8 +9,7 @@ const GRACE = { timeouts: { ghostMs: 1_000 } };
 
 /** One slot, taken. */
 function busyDesk(changes: CoreChanges = GRACE): Desk {
-  const desk = new Desk(changes);
-  desk.join('A', { window: 1 });
+  const desk = new Desk(changes).with('A', { window: 1 });
   desk.arrive('blocker');
   return desk;
 }
@@ -127,8 +126,10 @@ describe('a call whose client hung up', () => {
   });
 
   it('keeps its age: room is reserved for it as soon as it is back', () => {
-    const desk = new Desk({ ...GRACE, admission: { gate: 1, outputReserveTokens: 0, reserveMs: 300 } });
-    desk.join('A', { window: 8, capacity: 1_000 });
+    const desk = new Desk({ ...GRACE, admission: { gate: 1, outputReserveTokens: 0, reserveMs: 300 } }).with('A', {
+      window: 8,
+      capacity: 1_000,
+    });
     desk.arrive('run', { prompt: 500 });
     desk.arrive('big', { program: 'p', prompt: 800, request: 'x' });
     desk.pass(300);

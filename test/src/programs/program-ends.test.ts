@@ -28,8 +28,7 @@ function play(desk: Desk, { programs = 60, calls = 5, toolMs = 0, announce = fal
     desk.passTo(Math.max(desk.nowMs, atMs));
     const [id, name] = [`p${program}`, `p${program}/${call}`];
     const remaining = { prompt: 0, output: (serviceMs * (calls - call)) / POLICY.msPerOutputToken };
-    desk.arrive(name, { program: id, family: FAMILY, remaining });
-    desk.finish(name, { prompt: 100, output: 10, serviceMs });
+    desk.serve(name, { program: id, family: FAMILY, remaining }, { prompt: 100, output: 10, serviceMs });
     if (announce && call === calls - 1) desk.tell(ended(id));
   }
 }
@@ -77,8 +76,7 @@ describe('a program ends once, and with its whole service', () => {
     const ends = vi.spyOn(CompletionIndex.prototype, 'ended');
     const revivals = vi.spyOn(CompletionIndex.prototype, 'revived');
     try {
-      const desk = new Desk(changes);
-      desk.join('A', { window: 50 });
+      const desk = new Desk(changes).with('A', { window: 50 });
       act(desk);
       // Announced ends are learnt as late as presumed ones.
       desk.pass(HORIZON_MS);
@@ -92,9 +90,7 @@ describe('a program ends once, and with its whole service', () => {
 
   function run(desk: Desk, program: string, serviceMs: number): void {
     const call = `${program}@${desk.nowMs}`;
-    desk.arrive(call, { program });
-    desk.pass(serviceMs);
-    desk.finish(call);
+    desk.serve(call, { program }, { afterMs: serviceMs });
   }
 
   it('when its client says so, also if it is presumed to have ended by then', () => {

@@ -15,11 +15,9 @@ function heldDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
     ...changes,
     policy: { msPerPromptToken: 100 },
     admission: { gate: 1, outputReserveTokens: 0, ...changes.admission },
-  });
-  desk.join('A', { window: 8, capacity: 1_000 });
+  }).with('A', { window: 8, capacity: 1_000 });
   for (const n of [1, 2, 3]) {
-    desk.arrive(`p${n}`, { program: 'p', prompt: 300 });
-    desk.finish(`p${n}`, { prompt: 300, output: 0 });
+    desk.serve(`p${n}`, { program: 'p', prompt: 300 }, { prompt: 300, output: 0 });
   }
   return desk;
 }
@@ -78,16 +76,20 @@ describe('a context that a call waits to come back to', () => {
 describe('what a waiting call needs', () => {
   /** One engine of 1,000 tokens: `other` takes 300 of them, `first`, a call of `p`, 600. */
   function sharedDesk(): Desk {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky');
-    desk.join('A', { window: 100, capacity: 1_000 });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky').with('A', {
+      window: 100,
+      capacity: 1_000,
+    });
     desk.arrive('other', { prompt: 300 });
     desk.arrive('first', { program: 'p', prompt: 600 });
     return desk;
   }
 
   it('sinks when another call of its thread begins to run', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky');
-    desk.join('A', { window: 100, capacity: 1_000 });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky').with('A', {
+      window: 100,
+      capacity: 1_000,
+    });
     desk.arrive('p0', { program: 'p', prompt: 10 });
     desk.arrive('run', { program: 'r', prompt: 900 });
     for (const call of ['p1', 'p2']) expect(desk.arrive(call, { program: 'p', prompt: 600 })).toEqual([]);
@@ -97,8 +99,7 @@ describe('what a waiting call needs', () => {
   it('is no longer a return once its context is evicted: idle ones make way no more', () => {
     const desk = heldDesk();
     for (const n of [1, 2, 3]) {
-      desk.arrive(`o${n}`, { program: 'other', prompt: 900 });
-      desk.finish(`o${n}`, { prompt: 900, output: 0 });
+      desk.serve(`o${n}`, { program: 'other', prompt: 900 }, { prompt: 900, output: 0 });
     }
     desk.arrive('run', { prompt: 10 });
     expect(desk.arrive('back', { program: 'p', prompt: 500 })).toEqual([]);
@@ -121,12 +122,10 @@ describe('what a waiting call needs', () => {
 });
 
 it('what a call needs follows the size of the engines that may run it', () => {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } });
-  desk.join('A', { window: 1, capacity: 160_000 });
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', { window: 1, capacity: 160_000 });
   for (let n = 0; n < 40; n += 1) {
     for (let at = 0; at < 10; at += 1) {
-      desk.arrive(`${n}.${at}`, { program: `p${n}`, prompt: 1_000 * (at + 1) });
-      desk.finish(`${n}.${at}`, { prompt: 1_000 * (at + 1), output: 0 });
+      desk.serve(`${n}.${at}`, { program: `p${n}`, prompt: 1_000 * (at + 1) }, { prompt: 1_000 * (at + 1), output: 0 });
     }
     desk.tell(ended(`p${n}`));
   }

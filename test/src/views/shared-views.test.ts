@@ -7,9 +7,7 @@ import { joined, shared } from '../../support/core-events.js';
 function fullDesk(tenants: 'none' | 'weighted'): Desk {
   const desk = new Desk({ policy: { tenants, firstQuantumMs: 100, countPrompt: false } });
   desk.tell(joined('A', { window: 1 }));
-  desk.arrive('old', { program: 'q' });
-  desk.pass(150);
-  desk.finish('old');
+  desk.serve('old', { program: 'q' }, { afterMs: 150 });
   desk.arrive('runs', { program: 'p', prompt: 40 });
   desk.arrive('new', { program: 'r' });
   desk.arrive('next', { program: 'q' });
@@ -43,9 +41,7 @@ it.each([
 ])('a new call of %i tokens counts at the level of the first that has room: %j', (prompt, waiting) => {
   const desk = new Desk({ policy: { firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
   desk.tell(joined('A', { window: 1, capacity: 1_000 }));
-  desk.arrive('old', { program: 'q', prompt: 50 });
-  desk.pass(150);
-  desk.finish('old', { prompt: 50, output: 10 });
+  desk.serve('old', { program: 'q', prompt: 50 }, { afterMs: 150, prompt: 50, output: 10 });
   desk.arrive('runs', { program: 'p', prompt: 500 });
   desk.arrive('new', { program: 'r', prompt });
   desk.arrive('next', { program: 'q', prompt: 60 });
@@ -55,9 +51,7 @@ it.each([
 it('calls of which none has room count at the last level', () => {
   const desk = new Desk({ policy: { firstQuantumMs: 100, countPrompt: false }, admission: { gate: 0.9 } });
   desk.tell(joined('A', { window: 2, capacity: 1_000 }));
-  desk.arrive('old', { program: 'q', prompt: 50 });
-  desk.pass(150);
-  desk.finish('old', { prompt: 50, output: 10 });
+  desk.serve('old', { program: 'q', prompt: 50 }, { afterMs: 150, prompt: 50, output: 10 });
   desk.arrive('runs', { program: 'p', prompt: 800 });
   desk.arrive('new', { program: 'r', prompt: 600 });
   desk.arrive('next', { program: 'q', prompt: 600 });
