@@ -50,7 +50,7 @@ export function addBatchCommand(program: Command): void {
   });
   const plan = batch
     .command('plan')
-    .description('print the graph and the order of a batch, and what each pass of the plan saves')
+    .description('check a batch, and print its size and what each pass of the plan saves')
     .argument('<file>', 'the batch, JSON lines')
     .option('--json', 'print the plan as JSON')
     .addOption(without());

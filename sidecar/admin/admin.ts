@@ -119,8 +119,9 @@ function startDemo({ demo }: Parts) {
 
 function findEngine(context: Parts, params: Params) {
   const engine = context.fleet.get(idIn(params));
-  if (engine === undefined) throw new GatewayError('unknown_engine', 'No such engine.');
-  return engine;
+  if (engine !== undefined) return engine;
+  const known = context.fleet.list().map(({ id }) => id);
+  throw new GatewayError('unknown_engine', `No such engine. There ${known.length === 1 ? 'is' : 'are'}: ${known.slice(0, 10).join(', ') || 'none'}.`); // prettier-ignore
 }
 
 function idIn(params: Params): EngineId {

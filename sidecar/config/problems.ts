@@ -61,7 +61,7 @@ function messageOf(issue: z.core.$ZodIssue): string {
     return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
   if (issue.code === 'invalid_value') {
     const words = issue.values.map(String);
-    return `must be one of ${words.join(', ')}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`;
+    return `must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`;
   }
   // A schema's own words begin as ours do; the library's do not.
   if (issue.message.startsWith('must ')) return issue.message;

@@ -81,7 +81,7 @@ const CLIENT_PATH = /^\/v1\/[^:*]+$/;
 const belowBase = (path: string) => path.replace(/^\/v1\//, '');
 
 function hintOf(path: string, own: readonly string[]): string {
-  if (path.startsWith('/v1/v1/')) return 'Is the /v1 of the base URL there twice?';
+  if (path.startsWith('/v1/v1/')) return 'The /v1 of the base URL is there twice.';
   if (/^\/v1\/(?:files|batches)(?:\/|$)/.test(path))
     return 'The gateway answers it itself once its operator sets batches.folder.';
   const known = [...own, ...CLIENT_PATHS].filter((each) => CLIENT_PATH.test(each)).map(belowBase);
