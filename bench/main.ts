@@ -20,8 +20,7 @@ import { benchIdentity } from './identity/table.js';
 import { say } from './numbers.js';
 import { sayDisturbance, watchOthers } from './disturbance.js';
 import { ensurePackages } from './packages.js';
-import { benchJoining } from './parts/joining.js';
-import { benchOrder } from './parts/order.js';
+import { benchJoining, benchOrder } from './parts/order.js';
 import { benchParts } from './parts/table.js';
 import { benchTiers } from './parts/tiers.js';
 

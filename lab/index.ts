@@ -7,20 +7,23 @@
  * - `report/`: text tables, charts and Markdown. It does not know the meaning of the figures.
  * - `threads/`: many runs at a time, each in a thread.
  */
-export { type Case, RECORDING_NAMES, type RecordingName, keyOf } from './experiments/case.js';
+export {
+  type Case,
+  RECORDING_NAMES,
+  type RecordingName,
+  keyOf,
+  GAP_SECONDS_MAX,
+  RECORDINGS,
+} from './experiments/case.js';
 export { commandsOf } from './experiments/commands.js';
 export { fullScale, smokeScale } from './experiments/experiment.js';
 export { atEfficiency, EFFICIENCIES } from './experiments/loads.js';
 export { EXPERIMENTS } from './experiments/experiments.js';
-export { GAP_SECONDS_MAX, RECORDINGS } from './experiments/recordings.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
-export { Backlog } from './measure/backlog.js';
-export { MARGIN, type Pair, type Ratio, pairedRatio, verdictOf } from './measure/comparison.js';
-export { ProgramGroup, type SizeMeasures } from './measure/groups.js';
-export { Gathering, type Measures } from './measure/measures.js';
-export { type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
-export { overSamePrograms } from './measure/same-programs.js';
+export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
+export { MARGIN, type Pair, type Ratio, pairedRatio, verdictOf, overSamePrograms } from './measure/comparison.js';
+export { ProgramGroup, type SizeMeasures, Gathering, type Measures } from './measure/measures.js';
 export {
   type Distribution,
   Reservoir,
@@ -28,6 +31,7 @@ export {
   type Statistic,
   hasFewWaits,
   nearestRank,
+  p99Of,
   tailOf,
 } from './measure/sample.js';
 export {
@@ -43,7 +47,5 @@ export {
 } from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
 export { breakEvenOf, isRising, placeVerdict, type PlaceVerdict } from './report/places.js';
-export { markdownOf } from './report/markdown.js';
-export { type Report, drawCharts } from './report/report.js';
-export { Pool, untilEnded } from './threads/pool.js';
-export { serveRuns } from './threads/serve-runs.js';
+export { markdownOf, type Report, drawCharts } from './report/report.js';
+export { Pool, untilEnded, serveRuns } from './threads/pool.js';

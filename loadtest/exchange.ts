@@ -1,10 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { errors, type Dispatcher } from 'undici';
-import { newAnswer, type Answer, type LoadApi } from './apis/api.js';
-import { isObject } from './apis/json.js';
+import { newAnswer, type Answer, type LoadApi, isObject } from './apis/api.js';
 import { GatewayWords } from './gateway-words.js';
-import type { ErrorClass } from './records.js';
+import type { ErrorClass } from './load.js';
 
 /** Upper bound on an answer: characters of one event, or bytes of a whole answer. */
 const ANSWER_MAX = 64 * 2 ** 20;

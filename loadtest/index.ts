@@ -2,22 +2,15 @@
  * The load tester behind `maitred load`: agent programs against one or two targets that speak an OpenAI-like API.
  *
  * Reading guide, in this order:
- * - `load.ts`: the options and the summary of a run; `records.ts`: the records of calls and programs.
+ * - `load.ts`: the options and the summary of a run, and the records of its calls and programs.
  * - `runs.ts`: from the first look at the targets to the summary; `run.ts`: one run; `player.ts` plays one program.
  * - `conversation.ts`: the prompts of calls; `words.ts` makes text of a given number of tokens.
  * - `exchange.ts`: one call on the wire; `apis/`: the shapes of the APIs; `identity.ts`: clients' headers and fields.
- * - `private-address.ts`: allowed targets. `report/`: the report of a run, during it and at its end.
+ * - `target.ts`: connections, and allowed targets. `report/`: the report of a run, during it and at its end.
  */
 export { API_NAMES, type ApiName } from './apis/index.js';
 export { IDENTITY_NAMES, type IdentityName } from './identity.js';
 export * from './load.js';
-export { privateLookup } from './private-address.js';
+export { privateLookup } from './target.js';
 export { seedOfRun } from './run.js';
 export { runLoad } from './runs.js';
-export {
-  ERROR_CLASSES,
-  type ErrorClass,
-  type LoadCallRecord,
-  type LoadObserver,
-  type LoadProgramRecord,
-} from './records.js';

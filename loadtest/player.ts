@@ -1,8 +1,7 @@
 import type { Style } from './conversation.js';
 import type { Exchange } from './exchange.js';
-import type { AloneSpeed, LoadOptions } from './load.js';
+import type { AloneSpeed, LoadOptions, LoadObserver } from './load.js';
 import type { Meter } from './meter.js';
-import type { LoadObserver } from './records.js';
 import type { Target } from './target.js';
 
 export type PlayOptions = Pick<LoadOptions, 'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'seed' | 'stream'>;

@@ -1,11 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { Ask } from './apis/api.js';
-import { countOf, isObject, listOf, objectOf, textOf } from './apis/json.js';
-import { measureAlone } from './alone.js';
-import { calibrate, type Calibration } from './calibrate.js';
+import { type Ask, countOf, isObject, listOf, objectOf, textOf } from './apis/api.js';
+import { measureAlone, calibrate, type Calibration, type Prober } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
 import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
-import type { Prober } from './prober.js';
 import type { Target } from './target.js';
 
 /** Time limit of one exchange before the run; a small model on a slow machine may need this long for its first call. */

@@ -4,7 +4,7 @@ import { Conversations, type Prompt } from './conversation.js';
 import type { Exchange, Outcome } from './exchange.js';
 import { idOf, marksOf, releaseOf } from './identity.js';
 import type { Player } from './player.js';
-import type { LoadCallRecord } from './records.js';
+import type { LoadCallRecord } from './load.js';
 import { Timeline } from './timeline.js';
 
 /** Rounding error of a time in a header. */

@@ -1,6 +1,5 @@
 import type { AgentProgram } from '../workloads/index.js';
-import type { AloneSpeed } from './load.js';
-import type { LoadCallRecord, LoadProgramRecord } from './records.js';
+import type { AloneSpeed, LoadCallRecord, LoadProgramRecord } from './load.js';
 
 type Split = Pick<
   LoadProgramRecord,

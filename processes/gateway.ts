@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { loadConfig, type Config } from '../sidecar/config/index.js';
-import { get, untilReady } from './http.js';
-import { serve, type Server } from './process.js';
+import { get, untilReady, serve, type Server } from './process.js';
+import type { PresetName } from '../sim/index.js';
 
-export interface GatewayChoice {
+interface GatewayChoice {
   readonly policy: string;
   /** A configuration file with further settings, in real time. */
   readonly file?: string | undefined;
@@ -88,7 +88,7 @@ function quicken(config: Config, speed: number): Config {
 }
 
 /** A row of the admin answer `/engines`. */
-export interface EngineRow {
+interface EngineRow {
   readonly url: string;
   readonly state: string;
   /** Null: the engine does not report it. */
@@ -103,4 +103,42 @@ export async function readEngines(gateway: string): Promise<readonly EngineRow[]
 async function whoIsDown(gateway: string): Promise<string | undefined> {
   const down = (await readEngines(gateway)).filter(({ state }) => state !== 'up');
   return down.length === 0 ? undefined : `not up: ${down.map(({ url }) => url).join(', ')}`;
+}
+
+/** The engines of one run, and their shutdown. */
+export interface Engines {
+  readonly urls: readonly string[];
+  stop(): Promise<void>;
+}
+
+interface StandIns {
+  readonly count: number;
+  readonly preset: PresetName;
+  readonly kvTokens: number;
+  readonly speed: number;
+}
+
+/** Stand-in engines, each in a process of its own. */
+export async function startStandIns({
+  count,
+  preset,
+  kvTokens,
+  speed,
+}: StandIns): Promise<Engines & { readonly pids: readonly number[] }> {
+  const args = ['--port', '0', '--preset', preset, '--kv-tokens', `${kvTokens}`, '--speed', `${speed}`];
+  const started = await Promise.allSettled(Array.from({ length: count }, () => serve(['engine', ...args])));
+  const servers = started.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+  const failed = started.find((result) => result.status === 'rejected');
+  if (failed === undefined) return { urls: servers.map(({ url }) => url), pids: servers.map(({ pid }) => pid), stop };
+  await stop();
+  throw failed.reason;
+}
+
+/** Sets what goes wrong with a stand-in's next answers; absent: nothing more. One that is away has faults enough. */
+export async function setFaults(url: string, faults?: object): Promise<void> {
+  const request = faults === undefined ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(faults) };
+  await fetch(`${url}/sim/faults`, request).catch(() => undefined);
 }

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const STDERR_KEPT = 2000;
 /** Time for an interrupted command to report its measurements. */
@@ -107,4 +108,73 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+const READY_MS_MAX = 30_000;
+const READY_POLL_MS = 20;
+
+/** The body of a 200. @throws Error that names the URL. */
+export async function get(url: string): Promise<string> {
+  const response = await fetch(url).catch((error: unknown) => {
+    throw new Error(`${url} cannot be reached: ${reasonOf(error)}`);
+  });
+  if (!response.ok) throw new Error(`${url} answers ${response.status}`);
+  return response.text();
+}
+
+/** `fetch` hides the reason of its failure in a cause. */
+function reasonOf(error: unknown): string {
+  const reason = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  return reason instanceof Error ? reason.message : String(reason);
+}
+
+/** Polls until nothing is missing. @throws Error that names the missing part after 30 seconds */
+export async function untilReady(missing: () => Promise<string | undefined>): Promise<void> {
+  const deadline = performance.now() + READY_MS_MAX;
+  for (;;) {
+    const reason = await missing();
+    if (reason === undefined) return;
+    if (performance.now() > deadline) throw new Error(reason);
+    await sleep(READY_POLL_MS);
+  }
+}
+
+/** A `maitred` command that serves, can be killed, and comes back at the same address. */
+export class Revivable {
+  #server: Server | undefined;
+  #port: string;
+
+  /** @param args without `--port` @param port its port from the first start on; any by default */
+  constructor(
+    private readonly args: readonly string[],
+    port = '0',
+  ) {
+    this.#port = port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}`;
+  }
+
+  /** NaN while it is away. */
+  get pid(): number {
+    return this.#server?.pid ?? NaN;
+  }
+
+  /** @throws Error with what it wrote to stderr, when it does not come up */
+  async start(): Promise<void> {
+    this.#server = await serve([...this.args, '--port', this.#port]);
+    this.#port = new URL(this.#server.url).port;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#server?.signal(name);
+  }
+
+  /** As `kill -9` does. */
+  async kill(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    await server?.stop();
+  }
 }

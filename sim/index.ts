@@ -25,15 +25,24 @@ export { Engine, type EngineSettings, type EngineTotals } from './engine/engine.
 export { EVICTIONS, type Eviction } from './engine/pages.js';
 export { HOST_WRITES, hostOf, type HostOptions, type HostSettings, type HostWrites } from './engine/host-tier.js';
 export type { Sequence, Work } from './engine/sequence.js';
-export type { CallOutcome, CallRecord, Observer, ProgramRecord } from './virtual/records.js';
+export type {
+  CallOutcome,
+  CallRecord,
+  Observer,
+  ProgramRecord,
+  ClusterOptions,
+  EngineResult,
+  Lens,
+  WorldOptions,
+  WorldResult,
+} from './virtual/options.js';
 export type { EngineOptions } from './options.js';
 export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
-export type { Script, ScriptedAnswer } from './text/choose.js';
+export type { Script, ScriptedAnswer } from './text/answer.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
 export type { Calibration } from './calibrate/calibrate.js';
-export { type RelativeErrors, TIMES, type TimeName } from './calibrate/fit.js';
+export { type RelativeErrors, TIMES, type TimeName, isGood, verdictOf } from './calibrate/fit.js';
 export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js';
-export { isGood, verdictOf } from './calibrate/verdict.js';
 export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';
 export { makeSimBalancer, SIM_BALANCERS, type SimBalancerName, type SimBalancerOptions } from './policies/balancers.js';
@@ -41,9 +50,7 @@ export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies
 export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
-export type { ClusterOptions } from './virtual/options.js';
 export { described, misidentified, noisyService, unjoined, unlike, untimed } from './virtual/lenses.js';
-export type { EngineResult, Lens, WorldOptions, WorldResult } from './virtual/options.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';
 export { runWorld } from './virtual/world.js';

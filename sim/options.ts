@@ -3,7 +3,7 @@ import { HOST_WRITES, hostOf, type HostSettings } from './engine/host-tier.js';
 import { presetSchema } from './engine/preset-file.js';
 import { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset } from './engine/presets.js';
 import { isFault } from './server/faults.js';
-import type { Script } from './text/choose.js';
+import type { Script } from './text/answer.js';
 
 /**
  * Every option of the stand-in engine, with its unit and default. Unknown options are refused; numbers are

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { AgentProgram } from './program.js';
 import { Dice } from './dice.js';
 
@@ -20,3 +21,56 @@ export type Arrivals =
   | { readonly type: 'closed'; readonly concurrency: number }
   /** The times of the trace, sped up by this factor. */
   | { readonly type: 'trace'; readonly speed: number };
+
+/**
+ * Programs of a recording in random order, reshuffled and reused when exhausted, with new ids and contexts of their
+ * own.
+ */
+export function* recordedPrograms(recorded: readonly AgentProgram[], seed: number): Generator<AgentProgram, never> {
+  for (let pass = 1; ; pass += 1)
+    for (const program of shuffled(recorded, Dice.of(seed, pass)))
+      yield pass === 1 ? program : { ...program, id: `${program.id}~${pass}` };
+}
+
+/** Yields the programs with all gaps cut at `gapMsMax`. */
+export function* withShortGaps(programs: Iterable<AgentProgram>, gapMsMax: number): Generator<AgentProgram> {
+  for (const program of programs) {
+    const { calls } = program;
+    const isLong = calls.some(({ gapMs }) => gapMs > gapMsMax);
+    yield isLong ? { ...program, calls: calls.map((call) => ({ ...call, gapMs: Math.min(call.gapMs, gapMsMax) })) } : program; // prettier-ignore
+  }
+}
+
+/** Fisher-Yates shuffle. */
+function shuffled<T>(items: readonly T[], dice: Dice): T[] {
+  const deck = [...items];
+  for (let last = deck.length - 1; last > 0; last -= 1) {
+    const other = dice.int(0, last);
+    [deck[last], deck[other]] = [deck[other] as T, deck[last] as T];
+  }
+  return deck;
+}
+
+/** From a program in thousands of years to a million a second: anything beyond is a typing error. */
+const ratePerSecond = z.number().min(1e-9).max(1e6);
+/** At 10, nearly all programs come in bursts with very long pauses between them. */
+const cv = z.number().min(0).max(10);
+const openArrivals = z.strictObject({ type: z.literal('open'), ratePerSecond, cv });
+
+/**
+ * Times of arrival in milliseconds from the start: endless, and never decreasing. The times between them are
+ * independent and gamma distributed.
+ * @throws RangeError when the rate is not above 0, the variation is below 0, or one of them is NaN or absurd.
+ */
+export function arrivalTimes(arrivals: Extract<Arrivals, { type: 'open' }>, dice: Dice): IterableIterator<number> {
+  const result = openArrivals.safeParse(arrivals);
+  if (!result.success) throw new RangeError(`bad arrivals: ${z.prettifyError(result.error)}`);
+  return times(result.data, dice);
+}
+
+function* times({ ratePerSecond, cv }: z.output<typeof openArrivals>, dice: Dice): Generator<number, never> {
+  for (let nowMs = 0; ;) {
+    nowMs += dice.gammaOf(1000 / ratePerSecond, cv);
+    yield nowMs;
+  }
+}

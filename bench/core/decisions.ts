@@ -2,8 +2,7 @@ import { millis, Scheduler, TENANTS_NAMES, type Command, type Event } from '../.
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { percentile, printTable, say, show } from '../numbers.js';
-import { arrived, CAPACITY, ENGINES, finished, joined, Load, WINDOW } from './load.js';
-import { settings } from './settings.js';
+import { arrived, CAPACITY, ENGINES, finished, joined, Load, WINDOW, settings } from './load.js';
 
 const ROWS = 1_000_000;
 const TENANTS = 300;

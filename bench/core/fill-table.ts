@@ -2,8 +2,7 @@ import { millis, Scheduler, type Event } from '../../src/index.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { printTable, say, show } from '../numbers.js';
-import { arrived, finished, joined } from './load.js';
-import { settings } from './settings.js';
+import { arrived, finished, joined, settings } from './load.js';
 
 /**
  * The process that fills a process table and measures its heap after each part. Run with --expose-gc. Ids are generated

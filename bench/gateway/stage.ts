@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../processes/process.js';
-import { cpuMsOf, rssBytesOf } from '../proc.js';
+import { cpuMsOf, rssBytesOf } from '../disturbance.js';
 import type { Counted, CountJob, HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
 
 /** Core of the proxies, and core of all else. Two proxies are never under load at once. */

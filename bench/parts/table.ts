@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { overSamePrograms, pairedRatio, runCase, type Case, type RunMeasures } from '../../lab/index.js';
 import { printTable, say } from '../numbers.js';
-import { HOOKS, surroundings } from './around.js';
+import { HOOKS, surroundings } from '../report/recordings.js';
 import { OTHERS, PARTS, type LoadName, type Part } from './parts.js';
 
 type Scenario = Case['scenario'];

@@ -1,6 +1,6 @@
 import { atEfficiency, EFFICIENCIES, RECORDING_NAMES, runCase, type Case, type RunMeasures } from '../../lab/index.js';
 import { printTable, say } from '../numbers.js';
-import { HOOKS, surroundings } from './around.js';
+import { HOOKS, surroundings } from '../report/recordings.js';
 import { CELLS, cellOf, ORDER_LOADS } from './order.js';
 
 type Scenario = Case['scenario'];

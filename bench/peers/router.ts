@@ -1,7 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { get, untilReady } from '../../processes/http.js';
-import { freePort, start, type Server } from '../../processes/process.js';
+import { get, untilReady, freePort, start, type Server } from '../../processes/process.js';
 
 const COMMAND = 'vllm-router';
 

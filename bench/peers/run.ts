@@ -1,6 +1,5 @@
 import type { LoadDocument } from '../../loadtest/report/index.js';
-import { startStandIns } from '../../processes/engines.js';
-import { startGateway } from '../../processes/gateway.js';
+import { startStandIns, startGateway } from '../../processes/gateway.js';
 import { runToEnd, type Server } from '../../processes/process.js';
 import { DEFAULT_PRESET } from '../../sim/index.js';
 import { watchOthers, type Disturbance } from '../disturbance.js';

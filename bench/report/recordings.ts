@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import {
   GAP_SECONDS_MAX,
   RECORDING_NAMES,
@@ -11,6 +11,7 @@ import {
 import { withShortGaps } from '../../workloads/index.js';
 import { readRecording } from '../../cli/recording.js';
 import { Faults } from '../../cli/trace-file.js';
+import { loadConfig } from '../../sidecar/config/load.js';
 
 /** Reads the recordings in a folder; malformed records are reported on stderr. */
 export async function readRecordings(
@@ -27,4 +28,15 @@ export async function readRecordings(
     recordings[name] = [...withShortGaps(programs, 1000 * GAP_SECONDS_MAX)];
   }
   return recordings;
+}
+
+/** A run is never stopped, and tells nothing on the way. */
+export const HOOKS = { shouldStop: () => false, onProgress: () => undefined };
+
+/** Folder of recordings; without it the rows of recorded agents are left out. */
+const TRACES = '../shared/traces';
+
+/** The shipped defaults, and the recordings that are there. */
+export async function surroundings(names: readonly RecordingName[]): Promise<Surroundings> {
+  return { config: loadConfig({}), recordings: await readRecordings(new Command('bench'), TRACES, new Set(names)) };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LoadError, runLoad, type LoadCallRecord, type LoadOptions } from '../../loadtest/index.js';
 import { inChain, type AgentProgram } from '../../workloads/index.js';
-import { BODY_BYTES, MODEL } from './setting.js';
+import { BODY_BYTES, MODEL } from './stage.js';
 
 /** Longer than the gateway's queue, its waits for the first bytes of two engines, and the longest answer. */
 const CALL_MS_MAX = 600_000;

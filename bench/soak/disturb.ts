@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFaults } from '../../processes/engines.js';
+import { setFaults } from '../../processes/gateway.js';
 import type { SoakOptions } from './options.js';
-import { VARIATIONS } from './setting.js';
-import type { Stage } from './stage.js';
+import { VARIATIONS, type Stage } from './stage.js';
 
 const FAULT_MS = 5000;
 const RELOAD_MS = 30_000;

@@ -1,9 +1,9 @@
 /**
  * `npm run soak`: a gateway under thousands of streams, faults, kills and reloads, and whether it stays as it was.
  * Reading guide:
- * - `setting.ts`: engines and gateway. `stage.ts`: their processes. `disturb.ts`: what goes wrong.
+ * - `stage.ts`: engines and gateway, and their processes. `disturb.ts`: what goes wrong.
  * - `agents.ts`: the clients, by the load tester, and what became of their calls.
- * - `samples.ts`: what is measured. `flat.ts`: what counts as flat.
+ * - `samples.ts`: what is measured, and what counts as flat.
  */
 import { main } from './program.js';
 

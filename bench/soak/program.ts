@@ -5,9 +5,8 @@ import { sayDisturbance, watchOthers, type Disturbance } from '../disturbance.js
 import { makeRandom, printTable, say, show } from '../numbers.js';
 import { Agents } from './agents.js';
 import { disturb, type Disturbances } from './disturb.js';
-import { AFTERWARDS, judge, notBack } from './flat.js';
+import { AFTERWARDS, judge, notBack, Sampler, type Sample } from './samples.js';
 import { readOptions, type SoakOptions } from './options.js';
-import { Sampler, type Sample } from './samples.js';
 import { Stage } from './stage.js';
 
 const SAMPLE_MS = 5000;

@@ -1,11 +1,71 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readEngines } from '../../processes/gateway.js';
-import { untilReady } from '../../processes/http.js';
-import { Revivable } from '../../processes/revivable.js';
 import type { SoakOptions } from './options.js';
-import { configOf, presetOf, type Variation } from './setting.js';
+import { readEngines } from '../../processes/gateway.js';
+import { untilReady, Revivable } from '../../processes/process.js';
+
+/** The gateway's limit of a body, low so that going over it costs the load little. */
+export const BODY_BYTES = 2 ** 18;
+export const MODEL = 'soak';
+/** Longest prompt and answer together. */
+const MODEL_TOKENS = 8192;
+/** Memory of the gateway's that fills up with time is bounded low: it is full when the warm-up ends. */
+const LEASE_MS = 60_000;
+const REMEMBERED = 5000;
+/** Longest wait in the queue of a call that does not stream: its client hears nothing meanwhile. */
+const QUEUE_MS = 60_000;
+/** Of all streams, so that the others find room while an engine is away. */
+const ROOM = 1.2;
+
+/** A model whose steps take the same time whatever is in them. Engines differ a little, so that their steps drift apart. */
+function presetOf(index: number, { rate, streams }: SoakOptions): object {
+  const free = { flopsPerToken: 1, attentionFlops: 1, kvBytesPerToken: 1, weightBytes: 1 };
+  const preset = {
+    ...free,
+    model: MODEL,
+    flopsPerSecond: 1e20,
+    bytesPerSecond: 1e20,
+    stepOverheadMs: (1000 / rate) * (1 + 0.07 * index),
+    sequenceOverheadMs: 0,
+    kvTokens: 4_000_000,
+    batchTokens: 1_000_000,
+    slots: 2 * streams,
+    maxModelLen: MODEL_TOKENS,
+  };
+  return { version: 1, preset };
+}
+
+/** One change after the other, and back: each reload is to find something else. */
+export const VARIATIONS = ['as it was', 'another balancer', 'another quantum', 'a mistake', 'one engine less'] as const;
+type Variation = (typeof VARIATIONS)[number];
+
+function configOf(urls: readonly string[], { streams, engines }: SoakOptions, variation: Variation): object {
+  const window = Math.ceil((ROOM * streams) / engines);
+  const all = urls.map((url, index) => ({ id: `engine-${index + 1}`, url, kind: 'vllm', window }));
+  return {
+    engines: variation === 'one engine less' ? all.slice(1) : all,
+    limits: {
+      bodyBytes: BODY_BYTES,
+      conversationsMax: REMEMBERED,
+      responsesMax: REMEMBERED,
+      queuedMax: variation === 'a mistake' ? -1 : 10_000,
+    },
+    policy: { firstQuantumMs: variation === 'another quantum' ? 250 : 125 },
+    balancer: { name: variation === 'another balancer' ? 'least-loaded' : 'program-affinity' },
+    starvation: { waitMsMax: QUEUE_MS / 2 },
+    admission: { reserveMs: QUEUE_MS / 2, turnMs: QUEUE_MS / 2 },
+    timeouts: {
+      leaseMs: LEASE_MS,
+      queueMs: QUEUE_MS,
+      ghostMs: 30_000,
+      firstByteMs: 30_000,
+      idleMs: 10_000,
+      commentMs: 5000,
+    },
+    health: { intervalMs: 1000 },
+  };
+}
 
 /** The processes: engines, and the gateway before them. */
 export class Stage {

@@ -1,5 +1,5 @@
 import { pairedRatio, overSamePrograms, runCase, type Case, type RunMeasures } from '../../lab/index.js';
-import { HOOKS, surroundings } from '../parts/around.js';
+import { HOOKS, surroundings } from '../report/recordings.js';
 
 type Setup = Case['setup'];
 type Scenario = Case['scenario'];

@@ -3,11 +3,12 @@ import {
   gridLines,
   intervalText,
   isRising,
+  p99Of,
   type PlaceVerdict,
   placeVerdict,
   tailOf,
 } from '../../lab/index.js';
-import { figureGrid, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
+import { figureGrid, KEEPS_UP_PROGRAMS_MIN, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
 import { number, plain } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -89,7 +90,7 @@ function verdictOf({ place, report, options }: Load, { targets, ab, slo }: LoadD
     isOut: queue_grew === true,
     failed,
     p99s: Object.fromEntries(
-      Object.entries(by_workload).map(([kind, { program_seconds }]) => [kind, program_seconds.p99]),
+      Object.entries(by_workload).map(([kind, { program_seconds }]) => [kind, p99Of(program_seconds)]),
     ),
   }));
   const terms = { margin: report.margin, repeated: 'runs', isExact: false };
@@ -135,6 +136,8 @@ function conclusionOf(
   }
   const isOpen = loads[0]?.options.arrivals.type === 'open';
   if (!rising || (!isOpen && document.slo.length === 0)) return [];
+  if (isOpen && documents.some(({ targets }) => targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN)))
+    return [`Sustained: too few programs to tell; each load needs ${KEEPS_UP_PROGRAMS_MIN}, such as --programs ${KEEPS_UP_PROGRAMS_MIN}.`];
   const from = documents.findIndex(({ targets, slo }) => !targets.every(keepsUp) || slo.some(({ met }) => !met));
   const upTo = (at: number) => (verdicts.at(at)?.place ?? '').replace(/^At |^With /, 'up to ');
   const last = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);

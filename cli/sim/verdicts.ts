@@ -1,4 +1,4 @@
-import { breakEvenOf, isRising, meanOf, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
+import { breakEvenOf, isRising, meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, valuesText } from './axes.js';
@@ -35,7 +35,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       ratio: ratiosOf(runs, { first, other }).program_seconds.mean,
       isOut: !isPossible(plan.variants[other]) || isOverloaded(runs, other),
       failed: own.reduce((sum, run) => sum + run.failed, 0),
-      p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.map((run) => run.by_workload[kind]?.program_seconds.p99 ?? null))])), // prettier-ignore
+      p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
     };
   });
   return placeVerdict(around.charAt(0).toUpperCase() + around.slice(1), tried, { ...plan, repeated: 'seeds' });

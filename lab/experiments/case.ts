@@ -1,15 +1,23 @@
-import type {
-  ClusterOptions,
-  ConditionsName,
-  Eviction,
-  PresetName,
-  SimBalancerName,
-  SimPolicyName,
+import {
+  type ClusterOptions,
+  type ConditionsName,
+  type Eviction,
+  type PresetName,
+  type SimBalancerName,
+  type SimPolicyName,
+  type Conditions,
+  conditionsSchema,
+  described,
+  misidentified,
+  noisyService,
+  unjoined,
+  unlike,
+  untimed,
+  type WorldOptions,
 } from '../../sim/index.js';
-import type { WorkloadName } from '../../workloads/index.js';
-import type { Deception } from './deceptions.js';
+import type { WorkloadName, FormatName } from '../../workloads/index.js';
 
-/** Recordings that experiments replay; `recordings.ts` says where each is found. */
+/** Recordings that experiments replay; `RECORDINGS` says where each is found. */
 export const RECORDING_NAMES = ['mini-swe-agent', 'weka', 'agentcgroup'] as const;
 export type RecordingName = (typeof RECORDING_NAMES)[number];
 
@@ -19,7 +27,7 @@ export type Machine = PresetName | `long-context${'' | ':low' | ':high'}`;
 /** The load on the engines. */
 export interface Scenario {
   readonly programs: { readonly workload: WorkloadName | `${string}.yaml` } | { readonly recording: RecordingName };
-  /** Coefficient of variation of the tools' times, all of one mean (`tool-spread.ts`). Absent: those of the programs. */
+  /** Coefficient of variation of the tools' times, all of one mean. Absent: those of the programs. */
   readonly toolCv?: number;
   /** Programs of a run. */
   readonly count: number;
@@ -37,6 +45,30 @@ export interface Scenario {
   /** Whether programs are also run alone, for slowdowns. Absent: no, as it takes another run of each. */
   readonly alone?: true;
 }
+
+/** Clients declare wrongly how much work their programs bring. */
+const declaring = (declarations: Partial<NonNullable<Conditions['declarations']>>) => () => ({
+  conditions: conditionsSchema.parse({ declarations }),
+});
+
+/** Ways to misinform a scheduler, or to tell it more than clients usually do. */
+export const DECEPTIONS = {
+  'service-noise': (seed) => ({ lens: noisyService(0.5, seed) }),
+  'queueing-counted': () => ({ lens: untimed }),
+  'split-programs': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0 }, seed) }),
+  'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
+  'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
+  'split-sub-agents': () => ({ lens: unjoined }),
+  'described-families': () => ({ lens: described }),
+  'unlike-families': () => ({ lens: unlike }),
+  'wrong-sizes': declaring({ spread: 4 }),
+  'wrong-graphs': declaring({ mistakenShare: 1 }),
+  'some-wrong-graphs': declaring({ mistakenShare: 0.25 }),
+  'stale-reports': () => ({ reports: { staleMs: 1000 } }),
+  'announced-ends': () => ({ announceEnds: true }),
+} satisfies Record<string, (seed: number) => Partial<WorldOptions>>;
+
+type Deception = keyof typeof DECEPTIONS;
 
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */
 export type Settings = Readonly<Record<string, number | string | boolean>>;
@@ -75,3 +107,16 @@ function sorted(value: unknown): unknown {
       .map(([key, inner]) => [key, sorted(inner)]),
   );
 }
+
+/** Path of each recording, in the folder of all recordings. */
+export const RECORDINGS: Readonly<Record<RecordingName, { readonly file: string; readonly format: FormatName }>> = {
+  'mini-swe-agent': {
+    file: 'mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz',
+    format: 'mini-swe-agent',
+  },
+  agentcgroup: { file: 'agentcgroup/timings_first40.jsonl.gz', format: 'agentcgroup' },
+  weka: { file: 'weka-claude-code/traces_first50.jsonl.gz', format: 'weka' },
+};
+
+/** Longer pauses are cut to this length: their people went to lunch, or home. */
+export const GAP_SECONDS_MAX = 60;

@@ -1,6 +1,5 @@
 import { PRESETS } from '../../sim/index.js';
-import type { Case } from './case.js';
-import { GAP_SECONDS_MAX, RECORDINGS } from './recordings.js';
+import { type Case, GAP_SECONDS_MAX, RECORDINGS } from './case.js';
 
 /** Settings with a flag of `maitred sim`. */
 const FLAGS: Readonly<Record<string, string>> = {

@@ -1,7 +1,6 @@
-import { pairedRatio, type Pair, type Ratio } from '../measure/comparison.js';
+import { pairedRatio, type Pair, type Ratio, overSamePrograms } from '../measure/comparison.js';
 import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
-import { overSamePrograms } from '../measure/same-programs.js';
 import { keyOf, type Case } from './case.js';
 import type { Table } from '../report/block.js';
 

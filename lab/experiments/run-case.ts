@@ -10,11 +10,9 @@ import {
   PRESETS,
   type WorldOptions,
 } from '../../sim/index.js';
-import { type AgentProgram, openWorkload, programs, recordedPrograms } from '../../workloads/index.js';
+import { type AgentProgram, openWorkload, programs, recordedPrograms, Dice } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
-import type { Case, Machine, RecordingName, Scenario, Settings } from './case.js';
-import { DECEPTIONS } from './deceptions.js';
-import { withToolSpread } from './tool-spread.js';
+import { DECEPTIONS, type Case, type Machine, type RecordingName, type Scenario, type Settings } from './case.js';
 
 export type Config = SchedulerConfig & { readonly balancer: BalancerOptions };
 
@@ -93,4 +91,25 @@ function machineOf(machine: Machine): Preset {
   if (isPreset(machine)) return PRESETS[machine];
   const own = machine.replace('long-context', 'llama-3.1-8b-a100') as PresetName;
   return { ...PRESETS[own], maxModelLen: 262_144 };
+}
+
+/** Mean time of a tool in SAGA's experiment. */
+const MEAN_MS = 1200;
+
+/**
+ * The same programs with tools of another spread: log-normal, and 1.2 s in the mean (SAGA, 9.10).
+ * @param cv coefficient of variation, above 0
+ */
+export function* withToolSpread(programs: Iterable<AgentProgram>, cv: number, seed: number): Generator<AgentProgram> {
+  const sigma = Math.sqrt(Math.log(1 + cv * cv));
+  const median = MEAN_MS * Math.exp((-sigma * sigma) / 2);
+  const p95 = median * Math.exp(1.645 * sigma);
+  let index = 0;
+  for (const program of programs) {
+    const dice = Dice.of(seed, index++);
+    const calls = program.calls.map((call) =>
+      call.after.length === 0 ? call : { ...call, gapMs: dice.logNormal(median, p95) },
+    );
+    yield { ...program, calls };
+  }
 }

@@ -1,3 +1,6 @@
+import { ProgramGroup } from './measures.js';
+import type { RunMeasures } from './run.js';
+
 /** One item, such as a seed or a program, measured under a first setting and under another. */
 export type Pair = readonly [first: number, other: number];
 
@@ -61,4 +64,30 @@ const NORMAL = 1.96;
 function studentQuantile(freedom: number): number {
   // Above the table, the first term of the expansion around the normal quantile is within 0.002.
   return STUDENT[freedom - 1] ?? NORMAL + (NORMAL ** 3 + NORMAL) / (4 * freedom);
+}
+
+/**
+ * Restricts two runs of the same programs to the programs that both completed: program times, times a token and
+ * slowdowns. Otherwise a run could look better by losing work. Runs that lost none, or that are too large to match
+ * programs, are returned unchanged.
+ */
+export function overSamePrograms<R extends RunMeasures>(first: R, other: R): readonly [R, R] {
+  const [one, two] = [first.completions, other.completions];
+  if (one === undefined || two === undefined || (first.failed === 0 && other.failed === 0)) return [first, other];
+  const both = [...one.keys()].filter((program) => two.has(program));
+  return [restricted(first, one, both), restricted(other, two, both)];
+}
+
+function restricted<R extends RunMeasures>(
+  run: R,
+  completions: NonNullable<RunMeasures['completions']>,
+  programs: readonly string[],
+): R {
+  const group = new ProgramGroup(0);
+  for (const program of programs) {
+    const figures = completions.get(program);
+    if (figures !== undefined) group.add(figures);
+  }
+  const { seconds_per_token, program_seconds, slowdown } = group.measures();
+  return { ...run, seconds_per_token, program_seconds, slowdown };
 }

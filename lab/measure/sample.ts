@@ -59,9 +59,15 @@ export function statisticsOf(distributions: readonly Distribution[]): readonly S
   return ['mean', 'p50', ...(isFew ? [] : (['p95'] as const)), tailOf(distributions)];
 }
 
+/** Values of which the p99 is not their maximum, which chance decides. */
+const P99_MIN = 100;
+
 export function tailOf(distributions: readonly Distribution[]): 'p99' | 'max' {
-  return distributions.some(({ count }) => count > 0 && count < 100) ? 'max' : 'p99';
+  return distributions.some(({ count }) => count > 0 && count < P99_MIN) ? 'max' : 'p99';
 }
+
+/** The p99; null of values too few for it. */
+export const p99Of = ({ count, p99 }: Distribution): number | null => (count < P99_MIN ? null : p99);
 
 /**
  * Values of one measure in flat memory. Their number, mean, least and greatest are exact; percentiles are exact up to

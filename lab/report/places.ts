@@ -12,7 +12,7 @@ export interface Tried {
   readonly isOut: boolean;
   /** Programs lost. */
   readonly failed: number;
-  /** The p99 of program times by kind of program, in seconds. */
+  /** The p99 of program times by kind of program, in seconds; null of too few programs. */
   readonly p99s: Readonly<Record<string, number | null>>;
 }
 

@@ -4,9 +4,16 @@
  */
 import type * as Observable from '@observablehq/plot';
 import { number } from '../../text/index.js';
-import { addLegend, legendHeight, type LegendEntry } from './legend.js';
-import { colour, paletteStyle, SERIES_COLOURS } from './palette.js';
-import { SvgDocument, type SvgElement } from './svg-document.js';
+import {
+  addLegend,
+  legendHeight,
+  type LegendEntry,
+  colour,
+  paletteStyle,
+  SERIES_COLOURS,
+  SvgDocument,
+  type SvgElement,
+} from './svg-document.js';
 
 export interface ChartText {
   /** Title of the chart, also its accessible name. */

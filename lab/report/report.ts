@@ -1,16 +1,16 @@
 import type { Experiment } from '../experiments/experiment.js';
-import type { Block, Chart } from './block.js';
+import type { Block, Chart, Table } from './block.js';
 import { barChart, lineChart } from './plot.js';
 
 /** The result of an experiment. */
-export interface Chapter {
+interface Chapter {
   readonly experiment: Experiment;
   readonly blocks: readonly Block[];
   /** Recordings that were missing. */
   readonly missing: readonly string[];
 }
 
-/** The contents of a report; `markdown.ts` writes it. */
+/** The contents of a report. */
 export interface Report {
   readonly title: string;
   /** Facts about the whole report: seeds, model, whether it was stopped. */
@@ -30,7 +30,40 @@ export async function drawCharts({ chapters }: Report): Promise<ReadonlyMap<stri
 
 const draw = (chart: Chart): Promise<string> => ('lines' in chart ? lineChart(chart.lines) : barChart(chart.bars));
 
-export const textOf = (chart: Chart) => ('lines' in chart ? chart.lines : chart.bars);
+const textOf = (chart: Chart) => ('lines' in chart ? chart.lines : chart.bars);
 
-export const missingText = ({ missing }: Chapter): string[] =>
+const missingText = ({ missing }: Chapter): string[] =>
   missing.length === 0 ? [] : [`Left out, as the recordings are not here: ${missing.join(', ')}.`];
+
+/** The report as Markdown, its charts as files beside it. */
+export function markdownOf({ title, notes, chapters, commands }: Report): string {
+  return [
+    `# ${title}`,
+    ...notes,
+    ...chapters.flatMap(chapterOf),
+    '## Commands',
+    ['```sh', ...commands, '```'].join('\n'),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function chapterOf(chapter: Chapter): string[] {
+  const { title, about } = chapter.experiment;
+  return [`## ${title}`, about, ...missingText(chapter), ...chapter.blocks.map(blockOf)];
+}
+
+function blockOf(block: Block): string {
+  return block.type === 'table'
+    ? `**${block.caption}**\n\n${tableOf(block)}`
+    : `![${textOf(block).title}](${block.name}.svg)`;
+}
+
+/** Padded as prettier does, so that a copy needs no reformatting. */
+function tableOf({ columns, rows }: Table): string {
+  const cells = [columns, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = columns.map((_, column) => Math.max(3, ...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) => `| ${widths.map((width, column) => (row[column] ?? '').padEnd(width)).join(' | ')} |`; // prettier-ignore
+  const [head = [], ...body] = cells;
+  return [line(head), `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`, ...body.map(line)].join('\n');
+}

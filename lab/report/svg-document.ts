@@ -106,10 +106,99 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const SPECIAL = /[&<>"\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
 /** Text for HTML or SVG, between tags or inside double quotes. */
-export function escapeMarkup(text: string): string {
+function escapeMarkup(text: string): string {
   return text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
 }
 
 function shorten(number: string): string {
   return String(Math.round(Number(number) * 100) / 100);
+}
+
+/**
+ * Colours of series, found by search under bounds that a test checks. On its background each has a contrast of at least
+ * 3. Any two remain distinct under each of the three colour blindnesses.
+ */
+const LIGHT = {
+  background: '#ffffff',
+  text: '#1c2129',
+  series: ['#086ac9', '#d36f0f', '#23a196', '#3806a4', '#655207', '#5f0e43'],
+} as const;
+
+const DARK = {
+  background: '#12161c',
+  text: '#e4e8ee',
+  series: ['#5cb0f2', '#f48749', '#3fe8d0', '#9158fa', '#f7de4e', '#c74783'],
+} as const;
+
+export const SERIES_COLOURS = LIGHT.series.length;
+
+/** A colour of a chart, for either background. */
+export const colour = {
+  /** After the last colour they repeat; charts distinguish such series by dashes and symbols too. */
+  series: (index: number) => `var(--series-${(index % SERIES_COLOURS) + 1})`,
+};
+
+const variables = (palette: typeof LIGHT | typeof DARK): string =>
+  [
+    `--background:${palette.background}`,
+    `--text:${palette.text}`,
+    ...palette.series.map((value, index) => `--series-${index + 1}:${value}`),
+  ].join(';');
+
+/** CSS rules that apply the colours to `selector`, by the reader's preference. */
+export const paletteStyle = (selector: string): string =>
+  `${selector}{${variables(LIGHT)}}@media(prefers-color-scheme:dark){${selector}{${variables(DARK)}}}`;
+
+/** A legend entry: a line with its dashes, or a filled box. */
+export interface LegendEntry {
+  readonly name: string;
+  readonly stroke?: string;
+  readonly dash?: string;
+  readonly fill?: string;
+}
+
+const ROW = 18;
+const SAMPLE = 20;
+const GAP = 16;
+/** Width of a character at 12 pixels, slightly above the mean, since there is no font to measure. */
+const CHARACTER = 6.6;
+
+const widthOf = ({ name }: LegendEntry): number => SAMPLE + 6 + name.length * CHARACTER + GAP;
+
+/** Start of each entry, in rows that fill the available width. */
+function places(entries: readonly LegendEntry[], room: number): { x: number; row: number }[] {
+  let [x, row] = [0, 0];
+  return entries.map((entry) => {
+    if (x > 0 && x + widthOf(entry) - GAP > room) [x, row] = [0, row + 1];
+    const place = { x, row };
+    x += widthOf(entry);
+    return place;
+  });
+}
+
+export const legendHeight = (entries: readonly LegendEntry[], room: number): number =>
+  ROW * ((places(entries, room).at(-1)?.row ?? -1) + 1);
+
+/** Draws the legend into the picture, so that both stay together wherever the picture is shown. */
+export function addLegend(
+  svg: SvgElement,
+  entries: readonly LegendEntry[],
+  { left, top, width }: { readonly left: number; readonly top: number; readonly width: number },
+): void {
+  // prettier-ignore
+  const add = (parent: SvgElement, name: string, attributes: Readonly<Record<string, string | number>>) => {
+    const element = parent.appendChild(svg.ownerDocument.createElement(name));
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    return element;
+  };
+  const group = add(svg, 'g', { 'aria-label': 'legend', 'text-anchor': 'start' });
+  const at = places(entries, width);
+  entries.forEach(({ name, stroke, dash, fill }, index) => {
+    const { x, row } = at[index] ?? { x: 0, row: 0 };
+    const entry = add(group, 'g', { transform: `translate(${left + x},${top + row * ROW})` });
+    if (stroke !== undefined)
+      add(entry, 'path', { d: `M0,8H${SAMPLE}`, stroke, 'stroke-width': 2, 'stroke-dasharray': dash ?? '' });
+    if (fill !== undefined) add(entry, 'rect', { x: 4, y: 2, width: 12, height: 12, rx: 2, fill });
+    add(entry, 'text', { x: SAMPLE + 6, y: 12 }).textContent = name;
+  });
 }

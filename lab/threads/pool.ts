@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, parentPort, workerData } from 'node:worker_threads';
+import type { RunHooks } from '../measure/run.js';
 
 const DRAW_MS = 200;
 
@@ -157,3 +158,17 @@ function showProgress(
 }
 
 const leftText = (ms: number): string => (ms < 90_000 ? `${Math.ceil(ms / 1000)} s` : `${Math.ceil(ms / 60_000)} min`);
+
+/** The thread's side of a `Pool`: makes the runs whose indexes it receives. */
+export function serveRuns(prepare: (task: unknown) => (index: number, hooks: RunHooks) => unknown): void {
+  const { task, signals } = workerData as WorkerData<unknown>;
+  const shared = new Signals(signals);
+  const run = prepare(task);
+  parentPort?.on('message', (index: number) => {
+    const report = run(index, {
+      shouldStop: () => shared.isStopped,
+      onProgress: (programs) => shared.tell(index, programs),
+    });
+    parentPort?.postMessage({ index, report } satisfies WorkerMessage<unknown>);
+  });
+}

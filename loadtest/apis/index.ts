@@ -1,6 +1,5 @@
 import type { LoadApi } from './api.js';
-import { chat } from './chat.js';
-import { completions } from './completions.js';
+import { chat, completions } from './openai.js';
 import { messages } from './messages.js';
 import { responses } from './responses.js';
 

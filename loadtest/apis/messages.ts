@@ -1,5 +1,21 @@
-import type { Answer, Ask, JsonObject, LoadApi, Message, Step } from './api.js';
-import { bodyOf, countOf, exactly, FUNCTION_PARAMETERS, growCall, isObject, listOf, objectOf, quoted, textOf } from './json.js'; // prettier-ignore
+import {
+  type Answer,
+  type Ask,
+  type JsonObject,
+  type LoadApi,
+  type Message,
+  type Step,
+  bodyOf,
+  countOf,
+  exactly,
+  FUNCTION_PARAMETERS,
+  growCall,
+  isObject,
+  listOf,
+  objectOf,
+  quoted,
+  textOf,
+} from './api.js';
 
 /** POST /v1/messages, Anthropic's API. */
 export const messages: LoadApi = {

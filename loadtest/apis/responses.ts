@@ -1,5 +1,20 @@
-import type { Answer, JsonObject, LoadApi, Message, Step } from './api.js';
-import { bodyOf, countOf, exactly, FUNCTION_PARAMETERS, growCall, isObject, listOf, objectOf, quoted, textOf } from './json.js'; // prettier-ignore
+import {
+  type Answer,
+  type JsonObject,
+  type LoadApi,
+  type Message,
+  type Step,
+  bodyOf,
+  countOf,
+  exactly,
+  FUNCTION_PARAMETERS,
+  growCall,
+  isObject,
+  listOf,
+  objectOf,
+  quoted,
+  textOf,
+} from './api.js';
 
 /** POST /v1/responses: the whole input is sent again each time, as Codex does. */
 export const responses: LoadApi = {

@@ -7,8 +7,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { plain, tableWidth } from '../../text/index.js';
-import type { LoadProgress, LoadSummary } from '../load.js';
-import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../records.js';
+import type { LoadProgress, LoadSummary, LoadCallRecord, LoadObserver, LoadProgramRecord } from '../load.js';
 import { documentOf, type LoadDocument, type Settings } from './document.js';
 import { Pairs } from './pairs.js';
 import { ProgressView, type Screen } from './progress.js';
@@ -17,8 +16,8 @@ import { Target } from './target.js';
 
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
-export { summaryOf } from './summary.js';
-export { figureGrid } from './grids.js';
+export { summaryOf, figureGrid } from './summary.js';
+export { KEEPS_UP_PROGRAMS_MIN } from './target.js';
 export { parseSlo, SloError, type Slo } from './slo.js';
 
 export interface ReporterOptions {

@@ -1,6 +1,5 @@
 import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
-import { RUNS } from '../load.js';
-import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
+import { RUNS, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
 import { cachedShare, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */

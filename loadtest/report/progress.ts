@@ -1,7 +1,6 @@
 import { integer, number } from '../../text/index.js';
-import type { LoadProgress } from '../load.js';
-import type { LoadCallRecord, LoadProgramRecord } from '../records.js';
-import { Recent } from './recent.js';
+import type { LoadProgress, LoadCallRecord, LoadProgramRecord } from '../load.js';
+import { nearestRank } from '../../lab/index.js';
 
 /** A terminal, a pipe or a file, such as `process.stderr`. */
 export interface Screen {
@@ -134,4 +133,37 @@ function fitting(fields: readonly string[], columns: number): string {
     line = longer;
   }
   return line === '' ? (fields.find((each) => each !== '') ?? '').slice(0, Math.max(0, columns)) : line;
+}
+
+/** Number of values kept: enough for a 99th percentile, and cheap to sort a few times a second. */
+const KEPT = 1_000;
+const RATE_MS = 10_000;
+
+/** The newest values of a measure, for live figures. */
+class Recent {
+  readonly #values = new Float64Array(KEPT);
+  readonly #times = new Float64Array(KEPT);
+  #count = 0;
+
+  add(atMs: number, value: number): void {
+    this.#values[this.#count % KEPT] = value;
+    this.#times[this.#count % KEPT] = atMs;
+    this.#count += 1;
+  }
+
+  /** NaN without values. */
+  percentiles(shares: readonly number[]): number[] {
+    const sorted = this.#values.slice(0, Math.min(this.#count, KEPT)).sort();
+    return shares.map((share) => nearestRank(sorted, share));
+  }
+
+  /** Values a second over the last ten seconds, or over the time that the kept values cover if that is shorter. */
+  rate(nowMs: number): number {
+    const times = this.#times.slice(0, Math.min(this.#count, KEPT));
+    const fromMs = Math.max(0, nowMs - RATE_MS);
+    const oldestMs = this.#count > KEPT ? Math.min(...times) : 0;
+    const spanMs = nowMs - Math.max(fromMs, oldestMs);
+    const count = times.filter((at) => at > fromMs).length;
+    return spanMs > 0 ? (1000 * count) / spanMs : 0;
+  }
 }

@@ -8,8 +8,13 @@ import {
   Sample,
   type SizeMeasures,
 } from '../../lab/index.js';
-import type { TargetFacts } from '../load.js';
-import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../records.js';
+import {
+  type TargetFacts,
+  ERROR_CLASSES,
+  type ErrorClass,
+  type LoadCallRecord,
+  type LoadProgramRecord,
+} from '../load.js';
 
 /**
  * The report on one target. Fields of `Measures` mean the same here, except `queue_seconds`: it is the gateway's own
@@ -79,6 +84,9 @@ interface Split {
   readonly engine: number;
   readonly tool: number;
 }
+
+/** Programs, of all runs together, below which chance decides whether a queue seems to grow. */
+export const KEEPS_UP_PROGRAMS_MIN = 80;
 
 interface RunSamples {
   readonly backlog: Backlog;
@@ -189,7 +197,7 @@ export class Target {
   }
 
   #queueGrew(): boolean | null {
-    if (this.isClosed) return null;
+    if (this.isClosed || this.#measures.programs < KEEPS_UP_PROGRAMS_MIN) return null;
     const known = this.#runs.map(({ backlog }) => backlog.grew).filter((grew) => grew !== null);
     return known.length === 0 ? null : known.every((grew) => grew);
   }

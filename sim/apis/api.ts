@@ -1,9 +1,16 @@
 import type { Sequence } from '../engine/sequence.js';
-import type { Answer, Delta, Narrator } from '../text/answer.js';
-import type { ScriptedAnswer, ToolChoice } from '../text/choose.js';
+import type { Answer, Delta, Narrator, ScriptedAnswer, ToolChoice } from '../text/answer.js';
 import type { Message, Tool } from '../text/conversation.js';
-import { ApiError } from './errors.js';
-import { boolean, checkSampling, integer, isObject, scriptedAnswer, string, type JsonObject } from './fields.js';
+import {
+  ApiError,
+  boolean,
+  checkSampling,
+  integer,
+  isObject,
+  scriptedAnswer,
+  string,
+  type JsonObject,
+} from './fields.js';
 
 /** One prompt to answer: its tokens, and the inputs to the choice of an answer. */
 export interface Prompt {

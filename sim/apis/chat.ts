@@ -1,10 +1,19 @@
 import { hashText } from '../text/tokens.js';
-import type { Delta } from '../text/answer.js';
-import type { ToolChoice } from '../text/choose.js';
+import type { Delta, ToolChoice } from '../text/answer.js';
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
 import { finishOf, optional, readTerms, type Api, type Ask, type Choice, type Reply } from './api.js';
-import { ApiError, invalidBody, openaiError } from './errors.js';
-import { array, boolean, integer, isObject, object, string, type JsonObject } from './fields.js';
+import {
+  ApiError,
+  invalidBody,
+  openaiError,
+  array,
+  boolean,
+  integer,
+  isObject,
+  object,
+  string,
+  type JsonObject,
+} from './fields.js';
 import { OpenaiFormatter, usageSoFar } from './openai.js';
 
 /** POST /v1/chat/completions */

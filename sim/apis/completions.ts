@@ -1,8 +1,7 @@
 import type { Delta } from '../text/answer.js';
 import { decode, encode } from '../text/tokens.js';
 import { finishOf, readTerms, type Api, type Ask, type Choice, type Prompt, type Reply } from './api.js';
-import { invalidBody, openaiError } from './errors.js';
-import { integer, isObject, type JsonObject } from './fields.js';
+import { invalidBody, openaiError, integer, isObject, type JsonObject } from './fields.js';
 import { OpenaiFormatter } from './openai.js';
 
 /** OpenAI's default on this API. */

@@ -1,6 +1,5 @@
 import { hashText } from '../text/tokens.js';
-import type { Delta } from '../text/answer.js';
-import type { ToolChoice } from '../text/choose.js';
+import type { Delta, ToolChoice } from '../text/answer.js';
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
 import {
   optional,
@@ -14,8 +13,17 @@ import {
   type Usage,
 } from './api.js';
 import { readContent } from './chat.js';
-import { anthropicError, ApiError, invalidBody } from './errors.js';
-import { array, integer, isObject, object, string, type JsonObject } from './fields.js';
+import {
+  anthropicError,
+  ApiError,
+  invalidBody,
+  array,
+  integer,
+  isObject,
+  object,
+  string,
+  type JsonObject,
+} from './fields.js';
 
 /** POST /v1/messages, Anthropic's API. */
 export const messages: Api = {

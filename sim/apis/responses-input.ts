@@ -1,8 +1,17 @@
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
 import { optional, readTerms, type Ask, type History } from './api.js';
 import { readContent, readToolChoice } from './chat.js';
-import { ApiError, invalidBody, unknownResponse } from './errors.js';
-import { array, integer, isObject, object, string, type JsonObject } from './fields.js';
+import {
+  ApiError,
+  invalidBody,
+  unknownResponse,
+  array,
+  integer,
+  isObject,
+  object,
+  string,
+  type JsonObject,
+} from './fields.js';
 
 /** Reads the body of POST /v1/responses: input items become messages, after those of the previous response. */
 export function readResponses(body: JsonObject, history: History): Ask {

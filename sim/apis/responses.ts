@@ -1,8 +1,7 @@
 import type { Delta } from '../text/answer.js';
 import type { ToolCall } from '../text/conversation.js';
 import { optional, sse, type Api, type Choice, type Formatter, type Reply, type Usage } from './api.js';
-import { openaiError } from './errors.js';
-import type { JsonObject } from './fields.js';
+import { openaiError, type JsonObject } from './fields.js';
 import { namespaceOf, readResponses } from './responses-input.js';
 
 /** POST /v1/responses */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Preset } from '../engine/presets.js';
 import { Dice } from '../../workloads/index.js';
-import { errorsOf, fit, type PresetFit, type RelativeErrors } from './fit.js';
-import type { Group, Measured } from './measured.js';
+import { errorsOf, fit, type PresetFit, type RelativeErrors, type Group, type Measured } from './fit.js';
 import { fittingPlan, testPlan, type Plan, type PlanLimits } from './plan.js';
 import { Server, ServerError, type ServerFacts, type ServerOptions } from './server.js';
 

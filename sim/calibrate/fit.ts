@@ -1,7 +1,8 @@
 import type { Preset } from '../engine/presets.js';
 import { leastSquares } from './least-squares.js';
-import { observed, type Group } from './measured.js';
-import { predict } from './predict.js';
+import { HashList } from '../engine/blocks.js';
+import { Engine } from '../engine/engine.js';
+import type { Sequence, Work } from '../engine/sequence.js';
 
 /**
  * The components of a step's time in the engine model, in milliseconds, and the time of a request outside the engine.
@@ -17,9 +18,9 @@ export const TIMES = {
 } as const;
 export type TimeName = keyof typeof TIMES;
 const NAMES = Object.keys(TIMES) as TimeName[];
-export type Times = Readonly<Record<TimeName, number>>;
+type Times = Readonly<Record<TimeName, number>>;
 
-export interface FittedTime {
+interface FittedTime {
   readonly ms: number;
   /** Standard error, as a share of the time. */
   readonly relativeError: number;
@@ -139,3 +140,97 @@ const startOf = (base: Preset): Times => ({
   sequence: base.sequenceOverheadMs || OVERHEAD_MS,
   request: REQUEST_MS,
 });
+
+/** One request to a server as its client measured it. Times in milliseconds. */
+export interface Measured {
+  /** Time since the first request of its group was sent. */
+  readonly sentMs: number;
+  /** The server's own count. */
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** Since it was sent. */
+  readonly firstTokenMs: number;
+  readonly endMs: number;
+}
+
+/** Requests that were in the server together, with no others. */
+export type Group = readonly Measured[];
+
+type Ends = Pick<Measured, 'firstTokenMs' | 'endMs'>;
+
+/**
+ * The compared times of a measured and a predicted request: to the end, and for a lone request also to the first token.
+ * Among others, the first token depends on which requests shared its step. The time between tokens is left out, since
+ * buffered tokens arrive together.
+ */
+function observed({ outputTokens }: Measured, { firstTokenMs, endMs }: Ends, isAlone: boolean): number[] {
+  if (!isAlone) return [endMs];
+  return outputTokens === 1 ? [firstTokenMs] : [firstTokenMs, endMs];
+}
+
+/** Ample room: every group has fitted into the measured server. */
+const TOKENS_MAX = 1e9;
+
+interface Predicted {
+  readonly firstTokenMs: number;
+  readonly endMs: number;
+}
+
+/** The engine model's times for a group of requests that reach the engine `requestMs` after they are sent. */
+export function predict(preset: Preset, requestMs: number, group: Group): Predicted[] {
+  const engine = new Engine({
+    preset: { ...preset, kvTokens: TOKENS_MAX, maxModelLen: TOKENS_MAX },
+    blockSize: 16,
+  });
+  const runUntil = (ms: number) => {
+    while (engine.stepEnd < ms) {
+      const endMs = engine.stepEnd;
+      engine.end();
+      engine.begin(endMs, Infinity);
+    }
+  };
+  const sequences = new Map<number, Sequence>();
+  const order = group.map((_, index) => index).sort((a, b) => sentMs(group, a) - sentMs(group, b));
+  for (const index of order) {
+    const nowMs = sentMs(group, index) + requestMs;
+    runUntil(nowMs);
+    const sequence = engine.add(workOf(group, index), nowMs);
+    if (sequence !== undefined) sequences.set(index, sequence);
+    if (Number.isNaN(engine.stepEnd)) engine.begin(nowMs, Infinity);
+    else engine.cut(nowMs);
+  }
+  runUntil(Infinity);
+  return group.map((_, index) => {
+    const { firstTokenAt = NaN, endedAt = NaN } = sequences.get(index) ?? {};
+    return { firstTokenMs: firstTokenAt - sentMs(group, index), endMs: endedAt - sentMs(group, index) };
+  });
+}
+
+const sentMs = (group: Group, index: number): number => group[index]?.sentMs ?? NaN;
+
+function workOf(group: Group, index: number): Work {
+  const { promptTokens = 1, outputTokens = 1 } = group[index] ?? {};
+  return { promptTokens, outputTokens, blockHashes: new HashList([]) };
+}
+
+/**
+ * Largest median error of unseen requests with which policies may be compared. An idle server gave 2 %, a busy one 14 %
+ * (docs/TRUST.md).
+ */
+const ERROR_MAX = 0.1;
+
+/** Whether a preset is good enough to compare policies. @param unseen errors on requests held out from the fit */
+export const isGood = ({ median }: RelativeErrors): boolean => median <= ERROR_MAX;
+
+/** The same in words, with the remedy. */
+export function verdictOf(unseen: RelativeErrors): string {
+  const { median, worst } = unseen;
+  const error = `predictions for unseen requests are off by ${percent(median)} in the median, ${percent(worst)} at worst`;
+  return isGood(unseen)
+    ? `Good enough to compare policies: ${error}.`
+    : `Not good enough to compare policies: ${error}.
+Measure again on an idle server. If that does not help, start from a preset closer to your model, and set --slots and
+--batch-tokens to the limits of the server.`;
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;

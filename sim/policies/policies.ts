@@ -1,8 +1,71 @@
-import { POLICY_NAMES, Scheduler, type Balancer, type PolicyName, type SchedulerConfig } from '../../src/index.js';
-import type { Steps } from '../virtual/options.js';
-import { belady } from './belady.js';
-import { Foresight, srpt } from './clairvoyant.js';
+import {
+  type ProgramId,
+  type RetentionPolicy,
+  type CallId,
+  type Policy,
+  POLICY_NAMES,
+  Scheduler,
+  type Balancer,
+  type PolicyName,
+  type SchedulerConfig,
+} from '../../src/index.js';
+import type { Oracle, Steps } from '../virtual/options.js';
 import { LasDecayed } from './las-decayed.js';
+
+/** Steps after which any policy lets go. */
+const STEPS_MAX = 64;
+/** Class of a context that does not return. */
+const RETURNS_NEVER = 0;
+
+/** Clairvoyant retention, after Belady: holds the contexts whose threads call again, and no others. */
+function belady(returns: (program: ProgramId, thread: string) => boolean): RetentionPolicy {
+  return {
+    name: 'belady',
+    classOf: ({ program, thread }) => (returns(program.id, thread) ? 1 : RETURNS_NEVER),
+    share: (kind, age) => (kind !== RETURNS_NEVER && age < STEPS_MAX ? 1 : 0),
+    learn: () => undefined,
+  };
+}
+
+/** The world's knowledge of each call, kept while the call is in the system. */
+class Foresight implements Oracle {
+  readonly #restsMs = new Map<CallId, number>();
+  #answered: { readonly program: ProgramId; readonly thread: string; readonly returns: boolean } | undefined;
+
+  arrives(id: CallId, programMs: number): void {
+    this.#restsMs.set(id, programMs);
+  }
+
+  ended(id: CallId): void {
+    this.#restsMs.delete(id);
+  }
+
+  answered(program: ProgramId, thread: string, returns: boolean): void {
+    this.#answered = { program, thread, returns };
+  }
+
+  /** Whether the thread calls again, of which a call has just been answered. */
+  readonly returns = (program: ProgramId, thread: string): boolean =>
+    this.#answered?.program === program && this.#answered.thread === thread && this.#answered.returns;
+
+  /** Service that the program of a call still needs, this call's included; undefined: the call is unknown. */
+  of(id: CallId | undefined): number | undefined {
+    return id === undefined ? undefined : this.#restsMs.get(id);
+  }
+}
+
+/**
+ * Shortest remaining processing time, of whole programs: the bound for policies that must learn how long programs are.
+ * It has the core's window, gate and promotions; an unknown call goes before all others.
+ */
+export function srpt(foresight: Pick<Foresight, 'of'>): Policy {
+  return {
+    name: 'srpt',
+    admits: true,
+    levels: 2,
+    stand: (arrival) => ({ level: 1, rank: foresight.of(arrival.id) ?? 0 }),
+  };
+}
 
 /** Policies that exist only in the simulator: another gateway's rule, and a clairvoyant bound. */
 const SIM_ONLY = {

@@ -10,13 +10,11 @@ import {
   type Terms,
   type Usage,
 } from '../apis/api.js';
-import { ApiError } from '../apis/errors.js';
-import type { JsonObject } from '../apis/fields.js';
+import { ApiError, type JsonObject } from '../apis/fields.js';
 import { HashList } from '../engine/blocks.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Settings } from '../options.js';
-import { Answer, Narrator } from '../text/answer.js';
-import { choose, questionSeed, type Chosen } from '../text/choose.js';
+import { Answer, Narrator, choose, questionSeed, type Chosen } from '../text/answer.js';
 import type { Message } from '../text/conversation.js';
 import { blockHashes, mix, tokensOf } from '../text/tokens.js';
 import type { Fault } from './faults.js';

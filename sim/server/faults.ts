@@ -1,5 +1,4 @@
-import { ApiError } from '../apis/errors.js';
-import { array, boolean, integer, isObject, string, type JsonObject } from '../apis/fields.js';
+import { ApiError, array, boolean, integer, isObject, string, type JsonObject } from '../apis/fields.js';
 
 /**
  * Ways to misbehave, for tests of gateways and clients. Written `name[=number]`, several joined by `;`:

@@ -1,6 +1,7 @@
-import type { ServerResponse } from 'node:http';
+import type { ServerResponse, IncomingMessage } from 'node:http';
 import { createGzip, gzipSync, type Gzip } from 'node:zlib';
 import type { Fault } from './faults.js';
+import { ApiError, invalidBody, isObject, type JsonObject } from '../apis/fields.js';
 
 /** Delay before a reset, so that the last bytes reach the client before its kernel discards them. */
 const RESET_DELAY_MS = 20;
@@ -139,4 +140,29 @@ export class Outlet {
     } else if (fault.has('half')) response.end();
     else setTimeout(() => response.socket?.resetAndDestroy(), RESET_DELAY_MS).unref();
   }
+}
+
+/** The whole body as text. @throws ApiError 413 above the limit; rejects when the client leaves. */
+export async function readText(request: IncomingMessage, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  // Keeps an aborted read's request open, so that its refusal can still be sent.
+  for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw new ApiError(413, `The body exceeds ${bytesMax} bytes.`, null, { connection: 'close' });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** @throws ApiError 400 for anything but a JSON object. */
+export function parseObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw invalidBody('The body is not JSON.');
+  }
+  if (!isObject(value)) throw invalidBody('The body is no JSON object.');
+  return value;
 }

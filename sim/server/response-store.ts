@@ -1,5 +1,4 @@
-import { ApiError, unknownResponse } from '../apis/errors.js';
-import type { JsonObject } from '../apis/fields.js';
+import { ApiError, unknownResponse, type JsonObject } from '../apis/fields.js';
 import { responseId } from '../apis/responses.js';
 import type { Message } from '../text/conversation.js';
 import type { Call } from './call.js';

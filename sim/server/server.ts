@@ -3,20 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, Ask, Terms } from '../apis/api.js';
 import { chat } from '../apis/chat.js';
 import { completions } from '../apis/completions.js';
-import { anthropicError, ApiError, noRoute, openaiError } from '../apis/errors.js';
-import { scriptedAnswer, type JsonObject } from '../apis/fields.js';
+import { anthropicError, ApiError, noRoute, openaiError, scriptedAnswer, type JsonObject } from '../apis/fields.js';
 import { messages, readMessagesPrompt } from '../apis/messages.js';
 import { responses } from '../apis/responses.js';
 import { Engine } from '../engine/engine.js';
 import type { Settings } from '../options.js';
-import { parseObject, readText } from './body.js';
+import { parseObject, readText, Outlet } from './outlet.js';
 import { Call, type CallHost } from './call.js';
 import { FaultPlan, NO_FAULT } from './faults.js';
-import { EngineMetrics } from './metrics.js';
-import { Outlet } from './outlet.js';
+import { EngineMetrics, sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
 import { ResponseStore } from './response-store.js';
 import { Runner, type Job } from './runner.js';
-import { sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
 import { detokenize, embeddings, tokenize } from './utilities.js';
 
 /** The version of vLLM that is imitated, marked as the stand-in's. */

@@ -1,6 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine, EngineTotals } from '../engine/engine.js';
 import type { Sequence, SequenceState } from '../engine/sequence.js';
+import type { HostTier } from '../engine/host-tier.js';
+import type { Settings } from '../options.js';
 
 /** One answer inside a request, in the engine's terms. Times are milliseconds of model time, NaN where not reached. */
 export interface SequenceRecord {
@@ -92,4 +95,127 @@ export function sequenceRecord(sequence: Sequence): SequenceRecord {
     firstTokenAtMs: sequence.firstTokenAt,
     endedAtMs: sequence.endedAt,
   };
+}
+
+/** Buckets of vLLM's request latencies, in seconds. */
+const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680];
+
+/**
+ * `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one. Times are wall time.
+ */
+export class EngineMetrics {
+  readonly #registry = new Registry();
+  readonly #ended: Counter<'finished_reason'>;
+  readonly #queueTime: Histogram;
+  readonly #firstToken: Histogram;
+  readonly #latency: Histogram;
+
+  constructor(
+    engine: Engine,
+    private readonly settings: Settings,
+    model: string,
+  ) {
+    const { totals } = engine;
+    this.#registry.setDefaultLabels({ engine: '0', model_name: model });
+    this.#gauge('num_requests_running', 'Requests in the batch.', () => engine.running);
+    this.#gauge('num_requests_waiting', 'Requests waiting to be scheduled.', () => engine.waiting);
+    this.#gauge(
+      'kv_cache_usage_perc',
+      'Share of KV blocks in use, 1 being all.',
+      () => 1 - engine.kv.free / engine.kv.size,
+    );
+    this.#counter('prefix_cache_queries_total', 'Tokens looked up in the prefix cache.', () => totals.queriedTokens);
+    this.#counter('prefix_cache_hits_total', 'Tokens found in the prefix cache.', () => totals.hitTokens);
+    this.#counter('num_preemptions_total', 'Preemptions.', () => totals.preemptions);
+    this.#counter('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
+    this.#counter('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
+    this.#cacheConfig(engine);
+    if (engine.host !== undefined) this.#hostTier(engine.host);
+    this.#ended = new Counter({
+      name: 'vllm:request_success_total',
+      help: 'Requests ended, by reason.',
+      labelNames: ['finished_reason'],
+      registers: [this.#registry],
+    });
+    this.#queueTime = this.#histogram('request_queue_time_seconds', 'Time in the waiting queue.');
+    this.#firstToken = this.#histogram('time_to_first_token_seconds', 'Time from arrival to the first token.');
+    this.#latency = this.#histogram('e2e_request_latency_seconds', 'Time from arrival to the last token.');
+  }
+
+  ended(sequence: Sequence, reason: 'stop' | 'length' | 'abort'): void {
+    this.#ended.inc({ finished_reason: reason });
+    if (reason === 'abort') return;
+    const seconds = (from: number, to: number) => (to - from) / this.settings.speed / 1000;
+    this.#queueTime.observe(seconds(sequence.arrivedAt, sequence.scheduledAt));
+    this.#firstToken.observe(seconds(sequence.arrivedAt, sequence.firstTokenAt));
+    this.#latency.observe(seconds(sequence.arrivedAt, sequence.endedAt));
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  #gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name: `vllm:${name}`,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  #counter(name: string, help: string, read: () => number): void {
+    new Counter({
+      name: `vllm:${name}`,
+      help,
+      registers: [this.#registry],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    });
+  }
+
+  #histogram(name: string, help: string): Histogram {
+    return new Histogram({ name: `vllm:${name}`, help, buckets: SECONDS, registers: [this.#registry] });
+  }
+
+  /** As vLLM's own offloading reports it; bytes and seconds of the imitated machine. */
+  #hostTier({ totals }: HostTier): void {
+    const { kvBytesPerToken } = this.settings.preset;
+    const seconds = (ms: number) => ms / this.settings.speed / 1000;
+    this.#counter('external_prefix_cache_queries_total', 'Tokens looked up in the host tier.', () => totals.queriedTokens); // prettier-ignore
+    this.#counter('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => totals.hitTokens);
+    this.#counter('kv_offload_load_bytes_total', 'Bytes loaded.', () => totals.loadedTokens * kvBytesPerToken);
+    this.#counter('kv_offload_load_time_total', 'Seconds of loads.', () => seconds(totals.loadMs));
+    this.#counter('kv_offload_store_bytes_total', 'Bytes stored.', () => totals.storedTokens * kvBytesPerToken);
+    this.#counter('kv_offload_store_time_total', 'Seconds of stores.', () => seconds(totals.storeMs));
+  }
+
+  #cacheConfig(engine: Engine): void {
+    const { tier, preset } = this.settings;
+    const labels = {
+      block_size: String(this.settings.blockSize),
+      cache_dtype: 'auto',
+      enable_prefix_caching: 'True',
+      // vLLM counts its null block, which holds no tokens, among the blocks.
+      num_gpu_blocks: String(engine.kv.size + 1),
+      kv_cache_size_tokens: String(engine.kv.size * this.settings.blockSize),
+      // In GiB.
+      kv_offloading_size: tier === undefined ? 'None' : String((tier.tokens * preset.kvBytesPerToken) / 2 ** 30),
+    };
+    const info = new Gauge({
+      name: 'vllm:cache_config_info',
+      help: 'Information of the LLMEngine CacheConfig',
+      labelNames: Object.keys(labels),
+      registers: [this.#registry],
+    });
+    info.set(labels, 1);
+  }
 }

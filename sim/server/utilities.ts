@@ -1,8 +1,7 @@
 import { optional, readTerms, type Api, type Reply } from '../apis/api.js';
 import { readChatPrompt } from '../apis/chat.js';
 import { isTokenId, readTexts } from '../apis/completions.js';
-import { ApiError, invalidBody, openaiError } from '../apis/errors.js';
-import { array, string, type JsonObject } from '../apis/fields.js';
+import { ApiError, invalidBody, openaiError, array, string, type JsonObject } from '../apis/fields.js';
 import { decode, hashText, mix } from '../text/tokens.js';
 
 /** POST /tokenize: a prompt, or messages and tools. */

@@ -1,16 +1,13 @@
 import { callId, programId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
-import { Clients } from './clients.js';
-import { Declarations } from './declared.js';
-import { Draws } from './draws.js';
-import { Faults, type Fault } from './faults.js';
+import { Clients, Draws, Faults, type Fault } from './faults.js';
+import { Declarations, serviceMs } from './declared.js';
 import { Fleet } from './fleet.js';
 import { Cluster } from './cluster.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
 import type { Job } from './job.js';
 import type { GatewayOptions } from './options.js';
-import { serviceMs } from './service.js';
 import { callArrived, callBroken, callCancelled, callFinished, callLost, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
 
 /** Time in which an engine, or its machine, answers with an error. */

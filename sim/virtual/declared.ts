@@ -1,8 +1,10 @@
 import { tokens, type Work } from '../../src/index.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';
 import type { Conditions } from './conditions.js';
-import type { Draws } from './draws.js';
+import type { Draws } from './faults.js';
 import type { Job, Played } from './job.js';
+import type { Preset } from '../engine/presets.js';
+import { stepMs } from '../engine/roofline.js';
 
 const TRUE: NonNullable<Conditions['declarations']> = { spread: 1, mistakenShare: 0 };
 
@@ -61,5 +63,23 @@ function restsOf(calls: readonly AgentCall[]): Rest[] {
 }
 
 /** Prompt tokens that the call shares with an earlier prompt. */
-export const keptTokensOf = ({ promptTokens, prefix }: AgentCall): number =>
+const keptTokensOf = ({ promptTokens, prefix }: AgentCall): number =>
   prefix !== undefined && 'tokens' in prefix ? Math.min(prefix.tokens, promptTokens) : 0;
+
+/** Service of all calls of a program. */
+export const sizeMs = (preset: Preset, { calls }: AgentProgram): number =>
+  calls.reduce((sum, call) => sum + serviceMs(preset, call), 0);
+
+/**
+ * Service of a call by itself: the prefill of its prompt beyond the shared prefix, and a step for each token of its
+ * answer.
+ */
+export function serviceMs(preset: Preset, call: AgentCall): number {
+  const { promptTokens, outputTokens } = call;
+  const kept = keptTokensOf(call);
+  const tokens = promptTokens - kept;
+  const attended = tokens * kept + (tokens * (tokens + 1)) / 2;
+  const prefillMs = stepMs(preset, { sequences: 1, tokens, attended, context: promptTokens });
+  const context = promptTokens + outputTokens / 2;
+  return prefillMs + outputTokens * stepMs(preset, { sequences: 1, tokens: 1, attended: context, context });
+}

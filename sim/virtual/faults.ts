@@ -1,7 +1,44 @@
-import type { Dice } from '../../workloads/index.js';
-import type { Conditions } from './conditions.js';
-import { exponential, type Draws } from './draws.js';
+import { Dice } from '../../workloads/index.js';
 import type { Job } from './job.js';
+import type { Conditions } from './conditions.js';
+
+/** Kinds of chance, each a stream of its own: switching one on leaves the draws of the others alone. */
+const STREAMS = ['streams', 'cancelled', 'cancelTime', 'returns', 'backoff', 'refused', 'overlong', 'broken', 'busy', 'loss', 'pause', 'declared', 'mistaken', 'load'] as const; // prettier-ignore
+type Stream = (typeof STREAMS)[number];
+
+/**
+ * Random draws for the conditions. A draw depends on the call and its attempt, not on the order of events. So a call
+ * meets the same faults under every policy.
+ */
+export class Draws {
+  constructor(private readonly seed: number) {}
+
+  /** The stream of one engine. */
+  ofEngine(stream: Stream, engine: number): Dice {
+    return Dice.of(this.#seedOf(stream), engine);
+  }
+
+  /**
+   * A number from 0 to below 1.
+   * @param turn index of this draw for the call
+   */
+  ofCall(stream: Stream, { played, index }: Job, turn = 0): number {
+    const program = Math.imul(played.index + 1, 0x27d4eb2f) ^ Math.imul(turn + 1, 0x165667b1);
+    return Dice.of(this.#seedOf(stream) ^ program, index).share();
+  }
+
+  /** A number from 0 to below 1, the same for all calls of a program. */
+  ofProgram(stream: Stream, { played }: Job): number {
+    return Dice.of(this.#seedOf(stream), played.index).share();
+  }
+
+  #seedOf(stream: Stream): number {
+    return Math.imul(this.seed + 1, 0x9e3779b1) ^ Math.imul(STREAMS.indexOf(stream) + 1, 0x85ebca6b);
+  }
+}
+
+/** An exponentially distributed time with this mean. @param share uniform, from 0 to below 1 */
+export const exponential = (share: number, meanMs: number): number => -Math.log(1 - share) * meanMs;
 
 /** An engine's answers to a dispatch other than running the call. */
 export type Fault =
@@ -67,5 +104,82 @@ class Bursts {
       this.#toMs = this.#fromMs + exponential(this.dice.share(), this.burstMs);
     }
     return this.#fromMs <= nowMs;
+  }
+}
+
+/** Backoff of the OpenAI SDKs: doubled each time, less a random share of up to a quarter. */
+const BACKOFF_MS = 500;
+const BACKOFF_MS_MAX = 8000;
+const BACKOFF_JITTER = 0.25;
+/** A longer `Retry-After` is ignored. */
+const RETRY_AFTER_MS_MAX = 60_000;
+/** Failures that an SDK retries: broken connections, timeouts, 408, 429 and 5xx. */
+const RETRIED: ReadonlySet<string> = new Set([
+  'client_timeout',
+  'connection_lost',
+  'stream_broken',
+  'queue_full',
+  'overloaded',
+  'queue_timeout',
+  'no_engine',
+  'attempts_exhausted',
+]);
+
+/** The clients' own behaviour: timeouts, hang-ups, and retries. */
+export class Clients {
+  readonly #contextTokensMax: number;
+
+  constructor(
+    private readonly conditions: Conditions,
+    private readonly draws: Draws,
+    contextTokensMax: number,
+  ) {
+    this.#contextTokensMax = contextTokensMax;
+  }
+
+  /** Whether the call streams; without the clients' conditions all calls do. */
+  streams(job: Job): boolean {
+    const { clients } = this.conditions;
+    return clients === undefined || this.draws.ofCall('streams', job) < clients.streamShare;
+  }
+
+  /** Prompt length of the first request: the call's own, unless drawn to be over-long. */
+  firstPromptTokens(job: Job): number {
+    const { overlong } = this.conditions;
+    if (overlong === undefined || this.draws.ofCall('overlong', job) >= overlong.share) return job.promptTokens;
+    return Math.max(overlong.promptTokens, this.#contextTokensMax);
+  }
+
+  /** Time after which the client gives up. */
+  timeoutMs(job: Job): number {
+    return job.streams ? Infinity : (this.conditions.clients?.timeoutMs ?? Infinity);
+  }
+
+  /** Time after which the client cancels the call, unless it has ended. */
+  cancelAfterMs(job: Job): number {
+    const { cancels } = this.conditions;
+    if (cancels === undefined || this.draws.ofCall('cancelled', job, job.requests) >= cancels.share) return Infinity;
+    return exponential(this.draws.ofCall('cancelTime', job, job.requests), cancels.afterMs);
+  }
+
+  /** Delay before an unanswered call is sent again; undefined: never. */
+  asksAgainAfterMs(job: Job, reason: string, retryAfterMs?: number): number | undefined {
+    const { clients, cancels } = this.conditions;
+    if (reason === 'client_error' || (reason === 'too_long' && job.askedTokens !== job.promptTokens)) {
+      // This is another request, with retries of its own.
+      job.askedTokens = job.promptTokens;
+      job.retries = 0;
+      return 0;
+    }
+    if (reason === 'cancelled') {
+      if (this.draws.ofCall('returns', job, job.requests) >= (cancels?.returnShare ?? 0)) return undefined;
+      job.retries = 0;
+      return cancels?.returnMs;
+    }
+    if (!RETRIED.has(reason) || job.retries >= (clients?.retries ?? 0)) return undefined;
+    const backoffMs = Math.min(BACKOFF_MS_MAX, BACKOFF_MS * 2 ** job.retries);
+    job.retries += 1;
+    if (retryAfterMs !== undefined && retryAfterMs <= RETRY_AFTER_MS_MAX) return retryAfterMs;
+    return backoffMs * (1 - BACKOFF_JITTER * this.draws.ofCall('backoff', job, job.requests));
   }
 }

@@ -1,6 +1,6 @@
 import type { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
-import { exponential, type Draws } from './draws.js';
+import { exponential, type Draws } from './faults.js';
 import type { Gateway } from './gateway.js';
 import { contextOf, type Job, type Played } from './job.js';
 import type { EngineResult, WorldOptions } from './options.js';

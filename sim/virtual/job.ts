@@ -1,9 +1,8 @@
 import { callId, type CallId } from '../../src/index.js';
 import type { Work } from '../engine/sequence.js';
 import type { AgentCall } from '../../workloads/index.js';
-import type { Layout } from './content.js';
+import { type Layout, Spans } from './content.js';
 import type { ProgramRun } from './program-run.js';
-import { Spans } from './spans.js';
 
 const NO_BLOCKS = new Spans();
 

@@ -9,15 +9,17 @@ import {
   type SharedState,
   type StoreState,
   type Taken,
+  EngineLedger,
+  nextLevel,
+  unusedSlots,
+  type Holding,
 } from '../../cluster/index.js';
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
-import { Directory } from './directory.js';
-import { DividedLedger } from './ledger.js';
 
 /** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;
 
-export interface MemoryOptions {
+interface MemoryOptions {
   readonly programsMax: number;
   /** Keys of conversations and responses that are kept for each tenant. */
   readonly keysMax: number;
@@ -185,3 +187,102 @@ class MemoryState implements SharedState {
 /** Counts entries by size: `max` would reserve memory for all of them in advance. */
 const cacheOf = <V extends object | string>(max: number): LRUCache<string, V> =>
   new LRUCache({ maxSize: max, sizeCalculation: () => 1 });
+
+interface Entry {
+  owner: GatewayId;
+  record: ProgramRecord | undefined;
+}
+
+/**
+ * Which gateway runs each program's calls, and its last record. A gateway that owns a program asks nobody; another
+ * one takes it over with its first call.
+ */
+class Directory {
+  readonly #entries = new Map<ProgramId, Entry>();
+
+  constructor(private readonly programsMax: number) {}
+
+  take(program: ProgramId, gateway: GatewayId): Taken {
+    const entry = this.#entries.get(program);
+    const from = entry?.owner;
+    this.#set(program, { owner: gateway, record: entry?.record });
+    return { record: entry?.record, from: from === gateway ? undefined : from };
+  }
+
+  /**
+   * Joins the gateway's record. The owner's own contexts and home replace others'.
+   * @returns whether the gateway owns the program; another one must hear that it does not
+   */
+  put(program: ProgramId, gateway: GatewayId, record: ProgramRecord): boolean {
+    const entry = this.#entries.get(program) ?? { owner: gateway, record: undefined };
+    const known = entry.record;
+    const serviceMs = known === undefined || known.serviceMs < record.serviceMs ? record.serviceMs : known.serviceMs;
+    const calls = Math.max(known?.calls ?? 0, record.calls);
+    const place = known === undefined || entry.owner === gateway ? record : known;
+    this.#set(program, { owner: entry.owner, record: { ...place, serviceMs, calls } });
+    return entry.owner === gateway;
+  }
+
+  /** Changes nothing if another gateway owns the program by now. */
+  forget(program: ProgramId, gateway: GatewayId): void {
+    if (this.#entries.get(program)?.owner === gateway) this.#entries.delete(program);
+  }
+
+  #set(program: ProgramId, entry: Entry): void {
+    this.#entries.delete(program);
+    this.#entries.set(program, entry);
+    if (this.#entries.size <= this.programsMax) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+}
+
+/** A ledger of a store in this process, which divides the window as the gateways' server does. */
+export class DividedLedger extends EngineLedger {
+  readonly #holdings: Map<GatewayId, Holding>;
+
+  constructor(engine: EngineId) {
+    const holdings = new Map<GatewayId, Holding>();
+    super(engine, holdings);
+    this.#holdings = holdings;
+  }
+
+  get isEmpty(): boolean {
+    return this.#holdings.size === 0;
+  }
+
+  /** The gateway's claim replaces its last one. */
+  claim(gateway: GatewayId, claim: EngineClaim): void {
+    const held = Math.min(claim.keeps, this.#holdings.get(gateway)?.slots ?? 0);
+    this.#holdings.set(gateway, { claim, slots: Math.max(claim.inFlight, held) });
+    giveSlots(this.#holdings, this.window);
+  }
+
+  /** The gateway is gone: its slots are free. */
+  leave(gateway: GatewayId): void {
+    if (this.#holdings.delete(gateway)) giveSlots(this.#holdings, this.window);
+  }
+}
+
+/** Gives slots that nobody holds. A gateway that gets one for a waiting call is the last in order. @param window Infinity: there are none to divide */
+export function giveSlots(holdings: Map<GatewayId, Holding>, window: number): void {
+  if (window === Infinity) return;
+  let free = [...holdings.values()].reduce((left, { slots }) => left - slots, window);
+  for (; free > 0; free -= 1) {
+    const [gateway, neediest] = [...holdings].reduce((a, b) => (isNeedier(b[1], a[1]) ? b : a));
+    if (nextLevel(neediest) === Infinity) break;
+    neediest.slots += 1;
+    holdings.delete(gateway);
+    holdings.set(gateway, neediest);
+  }
+  const all = [...holdings.values()];
+  for (; free > 0; free -= 1) all.reduce((a, b) => (unusedSlots(b) < unusedSlots(a) ? b : a)).slots += 1;
+}
+
+/** Whether its next call has a better level; of equal levels, whether it holds fewer slots. */
+function isNeedier(one: Holding, other: Holding): boolean {
+  const [level, otherLevel] = [nextLevel(one), nextLevel(other)];
+  return level < otherLevel || (level === otherLevel && one.slots < other.slots);
+}

@@ -1,4 +1,4 @@
-import type { CallOutcome, ProgramRecord } from './records.js';
+import type { CallOutcome, ProgramRecord } from './options.js';
 import type { AgentProgram } from '../../workloads/index.js';
 
 /**

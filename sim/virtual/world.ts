@@ -1,16 +1,15 @@
 import type { Sequence } from '../engine/sequence.js';
-import type { CallOutcome } from './records.js';
+import type { CallOutcome, WorldOptions, WorldResult, EngineResult } from './options.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
-import { Alone } from './alone.js';
 import { Calls } from './calls.js';
 import { Texts } from './content.js';
 import { Job, type Played } from './job.js';
-import type { WorldOptions, WorldResult } from './options.js';
 import { ProgramRun } from './program-run.js';
-import { sizeMs } from './service.js';
+import { sizeMs } from './declared.js';
 import { Source, type Arrival } from './source.js';
-import { Tally } from './tally.js';
 import { programEnded } from './told.js';
+import type { EngineSettings } from '../engine/engine.js';
+import { Replica } from './replica.js';
 
 /** Events between two polls of `shouldStop`. */
 const STOP_EVERY = 1024;
@@ -148,3 +147,92 @@ class World {
     if (this.#source.concurrency > 0) this.#expect();
   }
 }
+
+/** Runs programs one by one on an engine of their own, each on an initially empty cache and with no other load. */
+class Alone {
+  readonly #agenda = new Agenda();
+  readonly #replica: Replica;
+  #nowMs = 0;
+
+  constructor(settings: EngineSettings) {
+    this.#replica = new Replica(0, settings, this.#agenda, {
+      started: () => undefined,
+      finished: ({ played, index }) => {
+        for (const next of played.run.completed(index, 0, 0)) this.#plan(played, next);
+      },
+    });
+  }
+
+  /** Time from the program's arrival to the end of its last call. The engine must accept all of its calls. */
+  completionMs(played: Played): number {
+    const run = new ProgramRun(played.run.program, 0);
+    this.#nowMs = 0;
+    this.#replica.engine.reset();
+    const alone = { ...played, run };
+    for (const call of run.opening()) this.#plan(alone, call);
+    for (let next = this.#agenda.take(); next !== undefined; next = this.#agenda.take()) {
+      this.#nowMs = next.atMs;
+      next.happen();
+    }
+    return this.#nowMs;
+  }
+
+  #plan(played: Played, call: number): void {
+    const job = new Job(played, call, this.#replica.engine.maxModelLen);
+    const arrival = new Appointment(RANK.callArrives, () => this.#replica.add(job, this.#nowMs));
+    this.#agenda.set(arrival, this.#nowMs + job.call.gapMs);
+  }
+}
+
+/** Counts ended calls and programs. */
+class Tally {
+  readonly #programOutcomes: Record<string, number> = {};
+  readonly #callOutcomes: Record<string, number> = {};
+  readonly #retries: Record<string, number> = {};
+  #callsCancelled = 0;
+  #firstMs = NaN;
+  #lastMs = NaN;
+
+  arrived(nowMs: number): void {
+    if (Number.isNaN(this.#firstMs)) this.#firstMs = nowMs;
+  }
+
+  callEnded(outcome: CallOutcome): void {
+    count(this.#callOutcomes, outcome);
+  }
+
+  retried(reason: string): void {
+    count(this.#retries, reason);
+  }
+
+  cancelled(calls: number): void {
+    this.#callsCancelled += calls;
+  }
+
+  programEnded(outcome: CallOutcome, nowMs: number): void {
+    count(this.#programOutcomes, outcome);
+    this.#lastMs = nowMs;
+  }
+
+  result(complete: boolean, promotions: number, engines: readonly EngineResult[]): WorldResult {
+    return {
+      complete,
+      programs: sum(this.#programOutcomes),
+      calls: sum(this.#callOutcomes),
+      programOutcomes: this.#programOutcomes,
+      callOutcomes: this.#callOutcomes,
+      retries: this.#retries,
+      callsCancelled: this.#callsCancelled,
+      makespanMs: Number.isNaN(this.#lastMs) ? 0 : this.#lastMs - this.#firstMs,
+      promotions,
+      engines,
+    };
+  }
+}
+
+function count(counts: Record<string, number>, outcome: string): void {
+  counts[outcome] = (counts[outcome] ?? 0) + 1;
+}
+
+const sum = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((all, one) => all + one, 0);

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { sayDisturbance, watchOthers } from '../../bench/disturbance.js';
+import { sayDisturbance, watchOthers, cpuMsOf } from '../../bench/disturbance.js';
 import { partsOf } from '../../bench/live/parts.js';
-import { cpuMsOf } from '../../bench/proc.js';
 import { readText } from '../support/tree.js';
 
 const BUSY_MS = 200;

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fateOf } from '../../bench/soak/agents.js';
-import { judge, notBack } from '../../bench/soak/flat.js';
+import { judge, notBack, type Sample } from '../../bench/soak/samples.js';
 import { readOptions } from '../../bench/soak/options.js';
-import type { Sample } from '../../bench/soak/samples.js';
 
 describe('a call', () => {
   it.each([

@@ -1,5 +1,5 @@
 import type { Holding } from '../../cluster/index.js';
-import { giveSlots } from '../../sim/virtual/ledger.js';
+import { giveSlots } from '../../sim/virtual/memory-store.js';
 import { gatewayId } from '../../cluster/messages.js';
 import type { ScriptName } from '../../cluster/redis/scripts.js';
 import { engineId, type Tokens } from '../../src/index.js';

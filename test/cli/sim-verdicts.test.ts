@@ -52,8 +52,11 @@ describe('the verdict over several loads', () => {
   });
 
   it('names the kind of program that pays', () => {
-    const kinds = (_: unknown, at: number) => ({ by_workload: { rag: { program_seconds: { p99: at === 10 ? 446 : 217 } }, coder: { program_seconds: { p99: at === 10 ? 99 : 98 } } } }) as unknown as Partial<RunReport>; // prettier-ignore
-    const { sentence } = outcome([[1, 1, 1, 1], [1, 1, 1, 1], [400, 400, 200, 90]], kinds); // prettier-ignore
+    const kinds = (count: number) => (_: unknown, at: number) => ({ by_workload: { rag: { program_seconds: { count, p99: at === 10 ? 446 : 217 } }, coder: { program_seconds: { count, p99: at === 10 ? 99 : 98 } } } }) as unknown as Partial<RunReport>; // prettier-ignore
+    const table = [[1, 1, 1, 1], [1, 1, 1, 1], [400, 400, 200, 90]]; // prettier-ignore
+    const { sentence } = outcome(table, kinds(100));
+    // The p99 of fewer is their slowest, which is chance.
+    expect(outcome(table, kinds(99)).sentence).not.toContain('pays: p99');
     expect(sentence).toMatch(
       /At 0\.4 a second: plas.*; rag pays: p99 217 -> 446 s\.\nplas pays from 0\.4 a second on\./,
     );

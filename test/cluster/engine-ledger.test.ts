@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { DividedLedger } from '../../sim/virtual/ledger.js';
+import { DividedLedger } from '../../sim/virtual/memory-store.js';
 import { gatewayId, type EngineClaim, type GatewayId } from '../../cluster/index.js';
 import { engineId, NO_STEPS, tokens } from '../../src/index.js';
 import { claimOf as claim } from '../support/shared-desk.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { LasDecayed } from '../../sim/policies/las-decayed.js';
-import { srpt } from '../../sim/policies/clairvoyant.js';
+import { srpt } from '../../sim/policies/policies.js';
 import { coreConfig } from '../support/core-config.js';
 import { millis, POLICY_NAMES, type PolicyName } from '../../src/index.js';
 import type { CoreChanges } from '../support/core-config.js';

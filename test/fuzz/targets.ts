@@ -18,8 +18,7 @@ import { Identifier } from '../../sidecar/identity/index.js';
 import { sampleTrace } from '../support/sample-trace.js';
 import { readTrace } from '../support/traces.js';
 import { FORMAT_NAMES } from '../../workloads/index.js';
-import { WorkloadError } from '../../workloads/synthetic/problems.js';
-import { openWorkload } from '../../workloads/synthetic/workloads.js';
+import { WorkloadError, openWorkload } from '../../workloads/synthetic/file.js';
 import { tenantId } from '../../src/index.js';
 import { ANSWERS, BODIES, CONFIG, HEADERS, PROMETHEUS, PROMETHEUS_NAMES, STREAMS, WORKLOAD } from './samples.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { baselineOf } from '../../loadtest/alone.js';
+import { baselineOf } from '../../loadtest/calibrate.js';
 
 it('the baseline is that of the target that answers a typical call the soonest', () => {
   const near = { overheadMs: 5, promptTokenMs: 0.2, outputTokenMs: 10 };

@@ -3,7 +3,7 @@ import { API_NAMES } from '../../loadtest/index.js';
 import { COMMON_WORDS } from '../../loadtest/words.js';
 import type { AgentMessage, AgentProgram } from '../../workloads/index.js';
 import { programs } from '../../workloads/workload.js';
-import { openWorkload, WORKLOAD_NAMES } from '../../workloads/synthetic/workloads.js';
+import { openWorkload, WORKLOAD_NAMES } from '../../workloads/synthetic/file.js';
 import { engine } from '../sim/client.js';
 import { bodiesOf, call, chain, front, load, program, singles } from '../support/load.js';
 import { describeRecorded, readTrace } from '../support/traces.js';

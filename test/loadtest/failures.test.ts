@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayWords } from '../../loadtest/gateway-words.js';
 import { LoadError, runLoad, type LoadErrorCode, type LoadOptions } from '../../loadtest/index.js';
-import { isPrivate, privateLookup } from '../../loadtest/private-address.js';
+import { isPrivate, privateLookup } from '../../loadtest/target.js';
 import { freePort } from '../../processes/process.js';
 import { engine } from '../sim/client.js';
 import { call, DONE, front, load, OPTIONS, PART, program, singles } from '../support/load.js';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { HashList, type BlockHashes } from '../../sim/engine/blocks.js';
 import { KvCache, KvHold } from '../../sim/engine/kv-cache.js';
-import { Spans } from '../../sim/virtual/spans.js';
+import { Spans } from '../../sim/virtual/content.js';
 
 const SIZE = 24;
 const HOLDS = 4;

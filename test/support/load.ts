@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { request } from 'undici';
 import { runLoad, type LoadOptions } from '../../loadtest/index.js';
-import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/records.js';
+import type { LoadCallRecord, LoadProgramRecord } from '../../loadtest/load.js';
 import type { EngineHandle } from '../../sim/index.js';
 import { serve } from './serve.js';
 import type { AgentCall, AgentProgram } from '../../workloads/index.js';

@@ -1,10 +1,9 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
-import type { CallRecord, ProgramRecord } from '../../sim/virtual/records.js';
+import type { CallRecord, ProgramRecord, Steps, WorldOptions, WorldResult } from '../../sim/virtual/options.js';
 import type { AgentCall, AgentProgram } from '../../workloads/program.js';
 import { makeSteps, type SimPolicyName } from '../../sim/policies/policies.js';
-import type { Steps, WorldOptions, WorldResult } from '../../sim/virtual/options.js';
 import { runWorld } from '../../sim/virtual/world.js';
 import type { Command, Event, Millis } from '../../src/index.js';
 

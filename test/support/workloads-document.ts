@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fileSchema, specSchema } from '../../workloads/synthetic/spec.js';
-import { WORKLOAD_NAMES, WORKLOADS } from '../../workloads/synthetic/workloads.js';
+import { WORKLOAD_NAMES, WORKLOADS } from '../../workloads/synthetic/file.js';
 import { readText } from './tree.js';
 import { figuresOf, take } from './workload-figures.js';
 

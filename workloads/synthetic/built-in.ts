@@ -1,7 +1,6 @@
 import type { DistributionInput } from './distribution.js';
 import type { SpecInput } from './spec.js';
-import { TEAM, TEAM_PARTS } from './team.js';
-import { TENANTS, tenantParts, type AgentInput } from './tenants.js';
+import { TEAM, TEAM_PARTS, TENANTS, tenantParts, type AgentInput } from './mixtures.js';
 
 const SHAREGPT = 'ShareGPT (94,145 conversations): WildChat, arXiv 2405.01470, table 1';
 const BFCL = 'measured: bfcl/BFCL_v4_multi_turn_base.json.gz and its possible_answer, at four bytes a token';

@@ -1,7 +1,64 @@
-import { readFileSync, statSync } from 'node:fs';
+import type { z } from 'zod';
+import { readFileSync, statSync, existsSync } from 'node:fs';
 import { LineCounter, parseDocument, type Document } from 'yaml';
-import { fileSchema, type Spec } from './spec.js';
-import { findingsOf, pathText, WorkloadError, type Finding, type Path } from './problems.js';
+import { issueText, UNKNOWN_KEY } from '../issue-text.js';
+import { fileSchema, type Spec, specSchema, type SpecInput } from './spec.js';
+import { BUILT_IN, PARTS } from './built-in.js';
+import { compose } from './compose.js';
+import type { Workload } from '../workload.js';
+
+/** One problem of a file of workloads. */
+interface WorkloadProblem {
+  /** Path of the key to change: `workloads.mine.turns.p95`; '' when no single key is at fault. */
+  readonly path: string;
+  readonly message: string;
+  /** `FILE:LINE`, or the file. */
+  readonly origin: string;
+}
+
+/** A workload cannot be used; carries every problem found. */
+export class WorkloadError extends Error {
+  override readonly name = 'WorkloadError';
+  constructor(readonly problems: readonly WorkloadProblem[]) {
+    super(
+      problems
+        .map(({ origin, path, message }) => [origin, path, message].filter((part) => part !== '').join(': '))
+        // Text quoted from a file must not break its line, nor control a terminal.
+        .map((line) => line.replaceAll(/\p{Cc}+/gu, ' '))
+        .join('\n'),
+    );
+  }
+}
+
+type Path = readonly (string | number)[];
+
+interface Finding {
+  readonly path: Path;
+  readonly message: string;
+}
+
+function pathText(path: Path): string {
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+}
+
+/** The schema's findings in our words. */
+function findingsOf(issues: readonly z.core.$ZodIssue[]): Finding[] {
+  return issues.flatMap((issue): Finding[] => {
+    const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({ path: [...path, key], message: UNKNOWN_KEY }));
+    if (issue.code === 'invalid_key') return [{ path, message: issue.issues[0]?.message ?? issue.message }];
+    if (issue.code !== 'invalid_union') return [{ path, message: issueText(issue) }];
+    if (issue.input === undefined || ('discriminator' in issue && typeof issue.discriminator === 'string'))
+      return [{ path, message: issueText(issue) }];
+    // A number or a distribution, whichever was meant.
+    const meant = issue.errors.find(
+      (each) => !each.some(({ code, path: at }) => code === 'invalid_type' && at.length === 0),
+    );
+    if (meant === undefined) return [{ path, message: 'must be a number or a distribution' }];
+    return findingsOf(meant).map((finding) => ({ ...finding, path: [...path, ...finding.path] }));
+  });
+}
 
 /** Far more than any description, so that a wrong path cannot fill the memory. */
 const BYTES_MAX = 1_048_576;
@@ -9,7 +66,7 @@ const BYTES_MAX = 1_048_576;
 const ALIASES_MAX = 100;
 
 /** The checked workloads of a file: each mixture names existing workloads, and none contains itself. */
-export interface WorkloadFile {
+interface WorkloadFile {
   /** The workload that the file is for. */
   readonly name: string;
   /** The workloads of the file, and the built-in ones. */
@@ -17,7 +74,7 @@ export interface WorkloadFile {
 }
 
 /** Reads a YAML file of workloads. @throws WorkloadError with all problems */
-export function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec>): WorkloadFile {
+function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec>): WorkloadFile {
   const lines = new LineCounter();
   const document = parseDocument(readText(file), {
     lineCounter: lines,
@@ -137,3 +194,30 @@ function originOf(document: Document, path: Path, at: (offset: number) => string
 
 const fault = (file: string, message: string) => new WorkloadError([{ path: '', message, origin: file }]);
 const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
+
+export type WorkloadName = keyof typeof BUILT_IN;
+
+export const WORKLOAD_NAMES = Object.keys(BUILT_IN) as WorkloadName[];
+
+const specs: ReadonlyMap<string, Spec> = new Map(
+  Object.entries<SpecInput>({ ...PARTS, ...BUILT_IN }).map(([name, spec]) => [name, specSchema.parse(spec)]),
+);
+
+/** The built-in workloads. */
+export const WORKLOADS = Object.fromEntries(WORKLOAD_NAMES.map((name) => [name, compose(name, specs)])) as Readonly<
+  Record<WorkloadName, Workload>
+>;
+
+/**
+ * The built-in workload of that name, or the one described by a YAML file.
+ * @throws WorkloadError with all problems of the file
+ */
+export function openWorkload(nameOrFile: string): Workload {
+  if (nameOrFile in WORKLOADS) return WORKLOADS[nameOrFile as WorkloadName];
+  if (!/[./\\]/.test(nameOrFile) && !existsSync(nameOrFile)) {
+    const message = `is no file and no built-in workload; these are ${WORKLOAD_NAMES.join(', ')}`;
+    throw new WorkloadError([{ path: '', message, origin: nameOrFile }]);
+  }
+  const file = readWorkloadFile(nameOrFile, specs);
+  return compose(file.name, file.specs);
+}

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { count, milliseconds } from './numbers.js';
 import type { AgentCall, AgentProgram } from '../program.js';
+import type { TraceError } from './pieces.js';
 import { oneEach, type TraceRecord } from './records.js';
-import type { TraceError } from './error.js';
 
 const index = z.int().min(0);
 const name = z.string().min(1);

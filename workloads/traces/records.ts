@@ -1,9 +1,15 @@
 import type { z } from 'zod';
 import { issueText, UNKNOWN_KEY } from '../issue-text.js';
-import { behind, readBytes } from './bytes.js';
-import { TraceError, type Place, type TraceErrorCode } from './error.js';
-import { splitItems } from './items.js';
-import { splitLines, type Piece } from './lines.js';
+import {
+  behind,
+  readBytes,
+  splitItems,
+  splitLines,
+  TraceError,
+  type Piece,
+  type Place,
+  type TraceErrorCode,
+} from './pieces.js';
 import type { AgentProgram } from '../program.js';
 
 /** One record of a trace: JSON, or a row of a table as an object of texts. */
@@ -35,7 +41,7 @@ interface Parsed<T> {
   readonly record: TraceRecord;
 }
 
-export async function* parseEach<T>(
+async function* parseEach<T>(
   records: AsyncIterable<TraceRecord | TraceError>,
   schema: z.ZodType<T>,
 ): AsyncGenerator<Parsed<T> | TraceError> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rateAt } from '../../../lab/experiments/equal-latency.js';
+import { rateAt } from '../../../lab/experiments/rates.js';
 
 describe('the rate at equal latency', () => {
   const CURVE = [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Gathering } from '../../../lab/measure/measures.js';
-import type { CallRecord, ProgramRecord } from '../../../sim/virtual/records.js';
+import type { CallRecord, ProgramRecord } from '../../../sim/virtual/options.js';
 
 const program = (record: Partial<ProgramRecord>): ProgramRecord => ({
   program: 'p',

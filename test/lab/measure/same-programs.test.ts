@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { measureRun, type RunMeasures } from '../../../lab/measure/run.js';
-import { overSamePrograms } from '../../../lab/measure/same-programs.js';
+import { overSamePrograms } from '../../../lab/measure/comparison.js';
 import { type Conditions, conditionsSchema } from '../../../sim/virtual/conditions.js';
 import { agentProgram, PRESET, stepsOf } from '../../support/sim-play.js';
 

@@ -1,6 +1,11 @@
 import { Dice } from '../../../workloads/dice.js';
-import type { LoadProgress, LoadSummary } from '../../../loadtest/load.js';
-import type { LoadCallRecord, LoadObserver, LoadProgramRecord } from '../../../loadtest/records.js';
+import type {
+  LoadProgress,
+  LoadSummary,
+  LoadCallRecord,
+  LoadObserver,
+  LoadProgramRecord,
+} from '../../../loadtest/load.js';
 import type { ReporterOptions } from '../../../loadtest/report/index.js';
 
 /** Records, summaries and options of runs that never were; what a test is about, it says itself. */

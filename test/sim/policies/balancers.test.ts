@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { prefixAware } from '../../../sim/policies/prefix-aware.js';
-import { roundRobin } from '../../../sim/policies/round-robin.js';
+import { prefixAware, roundRobin } from '../../../sim/policies/balancers.js';
 import { callId, engineId, programId, type CallId, type Candidate, type Placeable } from '../../../src/index.js';
 
 function engine(index: number, loadTokens = 0, inFlight = 0): Candidate {

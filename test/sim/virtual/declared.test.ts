@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Declarations } from '../../../sim/virtual/declared.js';
-import { Draws } from '../../../sim/virtual/draws.js';
+import { Draws } from '../../../sim/virtual/faults.js';
 import { Job, type Played } from '../../../sim/virtual/job.js';
 import { ProgramRun } from '../../../sim/virtual/program-run.js';
 import { inChain } from '../../../workloads/index.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mostInFlight } from '../../../bench/cluster/in-flight.js';
+import { mostInFlight } from '../../../bench/cluster/scale.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { makeSteps, PRESETS, runWorld, type CallRecord, type ClusterOptions } from '../../../sim/index.js';

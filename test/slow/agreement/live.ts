@@ -1,7 +1,6 @@
 import { cpus } from 'node:os';
-import { startStandIns } from '../../../processes/engines.js';
-import { startGateway } from '../../../processes/gateway.js';
-import { get } from '../../../processes/http.js';
+import { startStandIns, startGateway } from '../../../processes/gateway.js';
+import { get } from '../../../processes/process.js';
 import { runLoad, type LoadCallRecord, type LoadProgramRecord, type LoadSummary } from '../../../loadtest/index.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
 import { pairedRatio, type Ratio } from '../../../lab/measure/comparison.js';

@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRESETS, type PresetName } from '../../../sim/index.js';
 import { openTrace, type AgentProgram } from '../../../workloads/index.js';
-import { recordedPrograms } from '../../../workloads/synthetic/recorded.js';
-import { programs } from '../../../workloads/workload.js';
-import { openWorkload } from '../../../workloads/synthetic/workloads.js';
+import { recordedPrograms, programs } from '../../../workloads/workload.js';
+import { openWorkload } from '../../../workloads/synthetic/file.js';
 import { ROOT } from '../../support/tree.js';
 
 /** A setting that runs in virtual time and in real time alike. */

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { startStandIns, type Engines } from '../../../processes/engines.js';
-import { get, untilReady } from '../../../processes/http.js';
-import { freePort, serve, start, type Child, type Server } from '../../../processes/process.js';
+import { startStandIns, type Engines } from '../../../processes/gateway.js';
+import { get, untilReady, freePort, serve, start, type Child, type Server } from '../../../processes/process.js';
 import { DnsServer } from '../../sidecar/discovery/dns-server.js';
 import { ROOT } from '../../support/tree.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { arrivalTimes } from '../../../workloads/synthetic/arrivals.js';
+import { arrivalTimes } from '../../../workloads/workload.js';
 import { Dice } from '../../../workloads/dice.js';
 
 const times = (ratePerSecond: number, cv: number, count: number, seed = 1): number[] => {

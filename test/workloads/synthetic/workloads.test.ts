@@ -4,7 +4,7 @@ import { programLine } from '../../../workloads/traces/maitred.js';
 import type { AgentProgram } from '../../../workloads/program.js';
 import { compose } from '../../../workloads/synthetic/compose.js';
 import { specSchema, type SpecInput } from '../../../workloads/synthetic/spec.js';
-import { WORKLOAD_NAMES, WORKLOADS } from '../../../workloads/synthetic/workloads.js';
+import { WORKLOAD_NAMES, WORKLOADS } from '../../../workloads/synthetic/file.js';
 import { readText } from '../../support/traces.js';
 import { figuresOf, take } from '../../support/workload-figures.js';
 

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBytes } from '../../../workloads/traces/bytes.js';
-import { TraceError } from '../../../workloads/traces/error.js';
-import { splitItems } from '../../../workloads/traces/items.js';
+import { readBytes, splitItems, TraceError } from '../../../workloads/traces/pieces.js';
 import { fileOf } from '../../support/folder.js';
 
 /** Each item as `number text`, each fault as `number code`. */

@@ -1,8 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readBytes } from '../../../workloads/traces/bytes.js';
-import { TraceError } from '../../../workloads/traces/error.js';
-import { splitLines } from '../../../workloads/traces/lines.js';
+import { readBytes, splitLines, TraceError } from '../../../workloads/traces/pieces.js';
 import { fileOf } from '../../support/folder.js';
 
 /** Each line as `number text`, each fault as `number code`, and the code of what ended it early. */

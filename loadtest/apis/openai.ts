@@ -1,5 +1,10 @@
-import type { Answer, JsonObject, LoadApi, Message, Step, ToolCall } from './api.js';
 import {
+  type Answer,
+  type JsonObject,
+  type LoadApi,
+  type Message,
+  type Step,
+  type ToolCall,
   bodyOf,
   countOf,
   FUNCTION_PARAMETERS,
@@ -12,9 +17,9 @@ import {
   quoted,
   takeUsage,
   textOf,
-} from './json.js';
+} from './api.js';
 
-const event = (data: JsonObject, answer: Answer): Step =>
+const chatEvent = (data: JsonObject, answer: Answer): Step =>
   openaiEvent(data, answer, ({ delta }) => {
     if (!isObject(delta)) return 'alien';
     return takeDelta(delta, answer) ? 'part' : 'other';
@@ -24,7 +29,7 @@ const event = (data: JsonObject, answer: Answer): Step =>
 export const chat: LoadApi = {
   path: '/v1/chat/completions',
   endsWithMark: true,
-  item,
+  item: chatItem,
   body: (ask) =>
     bodyOf(
       {
@@ -35,13 +40,13 @@ export const chat: LoadApi = {
       'messages',
       `[${ask.items.join(',')}]`,
     ),
-  event,
-  whole,
+  event: chatEvent,
+  whole: chatWhole,
 };
 
 const tool = (name: string): JsonObject => ({ type: 'function', function: { name, parameters: FUNCTION_PARAMETERS } });
 
-function item({ role, toolCalls = [], toolId, ...message }: Message): string {
+function chatItem({ role, toolCalls = [], toolId, ...message }: Message): string {
   if (toolCalls.length > 0) {
     const calls = toolCalls.map(({ id, ...target }) => ({ id, type: 'function', function: target }));
     return JSON.stringify({ role, content: message.text === '' ? null : message.text, tool_calls: calls });
@@ -75,11 +80,52 @@ function callOf(call: JsonObject): Partial<ToolCall> {
   };
 }
 
-function whole(body: JsonObject, answer: Answer): boolean {
+function chatWhole(body: JsonObject, answer: Answer): boolean {
   const message = objectOf(listOf(body['choices'])[0])['message'];
   if (!isObject(message)) return false;
   answer.text = textOf(message['content']);
   listOf(message['tool_calls']).forEach((call, at) => growCall(answer, at, callOf(objectOf(call))));
+  takeUsage(body['usage'], answer);
+  return true;
+}
+
+const textEvent = (data: JsonObject, answer: Answer): Step =>
+  openaiEvent(data, answer, ({ text }) => {
+    if (typeof text !== 'string') return 'alien';
+    answer.text += text;
+    return text === '' ? 'other' : 'part';
+  });
+
+/** POST /v1/completions: a conversation is one text, in which each answer directly follows its prompt. */
+export const completions: LoadApi = {
+  path: '/v1/completions',
+  endsWithMark: true,
+  item: (message) => quoted(message.isPlain === true ? plain(message) : said(message)).slice(1, -1),
+  body: (ask) =>
+    bodyOf(
+      {
+        ...openaiFields(ask),
+        ...ask.fields,
+      },
+      'prompt',
+      `"${ask.items.join('').trimStart()}"`,
+    ),
+  event: textEvent,
+  whole: textWhole,
+};
+
+/** Words begin with the space that separates them from the text before. */
+const plain = ({ role, text }: Message): Message => ({ role, text: ` ${text}`, isPlain: true });
+
+function said({ role, text, toolCalls = [] }: Message): Message {
+  if (role !== 'assistant') return { role, text: `\n\n${role}: ${text}` };
+  return { role, text: [text, ...toolCalls.map((call) => `${call.name}(${call.arguments})`)].join('\n') };
+}
+
+function textWhole(body: JsonObject, answer: Answer): boolean {
+  const [choice] = listOf(body['choices']);
+  if (!isObject(choice) || typeof choice['text'] !== 'string') return false;
+  answer.text = choice['text'];
   takeUsage(body['usage'], answer);
   return true;
 }
