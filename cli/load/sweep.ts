@@ -137,7 +137,9 @@ function conclusionOf(
   const isOpen = loads[0]?.options.arrivals.type === 'open';
   if (!rising || (!isOpen && document.slo.length === 0)) return [];
   if (isOpen && documents.some(({ targets }) => targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN)))
-    return [`Sustained: too few programs to tell; each load needs ${KEEPS_UP_PROGRAMS_MIN}, such as --programs ${KEEPS_UP_PROGRAMS_MIN}.`];
+    return [
+      `Sustained: too few programs to tell; each load needs ${KEEPS_UP_PROGRAMS_MIN}, such as --programs ${KEEPS_UP_PROGRAMS_MIN}.`,
+    ];
   const from = documents.findIndex(({ targets, slo }) => !targets.every(keepsUp) || slo.some(({ met }) => !met));
   const upTo = (at: number) => (verdicts.at(at)?.place ?? '').replace(/^At |^With /, 'up to ');
   const last = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);
