@@ -29,13 +29,20 @@ export function isReference(value: object): value is Reference {
   return typeof $ref === 'string' && typeof path === 'string' && Object.keys(others).length === 0;
 }
 
-/** Ids in references, in their order, with repetitions; undefined: the value is nested too deeply. */
-export function referencedBy(value: unknown, found: string[] = [], depth = 0): string[] | undefined {
-  if (typeof value !== 'object' || value === null) return found;
-  if (depth > DEPTH_MAX) return undefined;
-  if (!isReference(value)) return Object.values(value).every((each) => referencedBy(each, found, depth + 1)) ? found : undefined; // prettier-ignore
-  found.push(value.$ref);
-  return found;
+/**
+ * Finds the ids in references, in their order, with repetitions.
+ * @returns why the value cannot be sent: a number that is read as infinite would become null
+ */
+export function findReferences(value: unknown, found: string[], depth = 0): string | undefined {
+  if (value === Infinity || value === -Infinity) return 'has a number that is too large';
+  if (typeof value !== 'object' || value === null) return undefined;
+  if (depth > DEPTH_MAX) return 'is nested too deeply';
+  if (isReference(value)) return void found.push(value.$ref);
+  for (const each of Object.values(value)) {
+    const fault = findReferences(each, found, depth + 1);
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 /**

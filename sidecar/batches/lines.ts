@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { ITEM, problem, referencedBy, type BatchLine, type Problem } from '../../plans/index.js';
+import { findReferences, ITEM, problem, type BatchLine, type Problem } from '../../plans/index.js';
 import { isObject, parseJson } from '../apis/fields.js';
 import { SCHEDULED } from '../apis/index.js';
 import { GatewayError } from '../errors.js';
@@ -61,8 +61,9 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | Problem {
   try {
     const { custom_id: customId, url, after, each, if: condition } = checked(Line, value);
     const body = value['body'] as BatchLine['body'];
-    const referenced = referencedBy(body);
-    if (referenced === undefined) return problem('invalid_request', "'body' is nested too deeply.", number, 'body');
+    const referenced: string[] = [];
+    const fault = findReferences(body, referenced);
+    if (fault !== undefined) return problem('invalid_request', `'body' ${fault}.`, number, 'body');
     const needs = new Set([...after, ...referenced]);
     if (each !== undefined) needs.delete(ITEM);
     for (const given of [each, condition]) if (given !== undefined) needs.add(given.$ref);

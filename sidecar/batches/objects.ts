@@ -46,6 +46,9 @@ export const BatchRequest = z.object({
     .record(z.string().max(64), z.string().max(512))
     .refine((pairs) => Object.keys(pairs).length <= PAIRS_MAX, { error: `must have at most ${PAIRS_MAX} pairs` })
     .nullish(),
+  output_expires_after: z
+    .strictObject({ anchor: z.literal('created_at'), seconds: z.number().int().min(UNITS.h).max(WINDOW_SECONDS_MAX) })
+    .nullish(),
 });
 
 /** A change of a batch. */
@@ -86,4 +89,5 @@ export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => 
   cancelled_at: UNSET,
   request_counts: { total: 0, completed: 0, failed: 0 },
   metadata: request.metadata ?? null,
+  output_expires_after: request.output_expires_after ?? null,
 });

@@ -75,7 +75,9 @@ export class Work {
     const at = Math.floor(this.now() / 1000);
     const status = isCancelled ? 'cancelled' : isLate ? 'expired' : 'completed';
     if (status === 'completed') await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
-    const files = await surely(() => shelf.addResults(id, run.results.bytes, at, Math.floor(keepMs / 1000)));
+    // Batches of an earlier version do not have it.
+    const keepSeconds = Math.min(keepMs / 1000, this.batch.output_expires_after?.seconds ?? Infinity);
+    const files = await surely(() => shelf.addResults(id, run.results.bytes, at, keepSeconds));
     const ended = { status, [`${status}_at`]: at, ...files, request_counts: { ...run.results.counts } } as const;
     return surely(() => shelf.change(id, ended));
   }

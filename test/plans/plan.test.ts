@@ -19,6 +19,9 @@ describe('a line', () => {
     [line('a', { body: { stream: true } }), 'invalid_request', 'body.stream'],
     [line('a').replace(/}$/, ',"after":"b"}'), 'invalid_request', 'after'],
     [line('a').replace(/}$/, ',"after":[1]}'), 'invalid_request', 'after[0]'],
+    [line('a').replace('"hello"', '{"n":[-1e999]}'), 'invalid_request', 'body'],
+    [line('a', { body: { max_tokens: 0 } }).replace(':0', ':1e999'), 'invalid_request', 'body'],
+    [line('a').replace(/}$/, ',"if":{"$ref":"b","equals":1e999}}'), 'invalid_request', 'if.equals'],
     [line('a').replace('"hello"', `${'['.repeat(300)}${']'.repeat(300)}`), 'invalid_request', 'body'],
   ])('%s is refused by its number', (text, code, param) => {
     expect(read(text, 7)).toMatchObject({ code, param, line: 7 });

@@ -38,7 +38,7 @@ describe('a batch', () => {
     const file = (await upload(url, lines.join('\n'))).json();
     expect(file).toMatchObject({ object: 'file', purpose: 'batch', filename: 'in.jsonl', status: 'processed' });
     expect(file['bytes']).toBe(lines.join('\n').length);
-    const made = (await create(url, file['id'], { metadata: { of: 'test' } })).json();
+    const made = (await create(url, file['id'], { metadata: { of: 'test' }, output_expires_after: { anchor: 'created_at', seconds: 3600 } })).json(); // prettier-ignore
     expect(made).toMatchObject({ object: 'batch', endpoint: CHAT, status: 'validating', metadata: { of: 'test' }, errors: null, output_file_id: null }); // prettier-ignore
     expect(made['expires_at']).toBe((made['created_at'] as number) + 86_400);
     const batch = await reached(url, made['id'] as string, 'completed');
@@ -51,6 +51,7 @@ describe('a batch', () => {
     ]);
     const output = (await ask(`${url}/v1/files/${String(batch['output_file_id'])}`)).json();
     expect(output).toMatchObject({ purpose: 'batch_output', bytes: expect.any(Number) as number });
+    expect(output['expires_at']).toBe((output['created_at'] as number) + 3600);
   });
 
   it('gives lines the answers that they need, and declares each component as a program', async () => {

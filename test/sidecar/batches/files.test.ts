@@ -99,6 +99,7 @@ describe('a request for a batch', () => {
     [{ endpoint: '/v1/files' }, 400, 'invalid_body'],
     [{ completion_window: '31d' }, 400, 'invalid_body'],
     [{ completion_window: '0h' }, 400, 'invalid_body'],
+    [{ output_expires_after: { anchor: 'created_at', seconds: 3599 } }, 400, 'invalid_body'],
     [{ metadata: { a: 1 } }, 400, 'invalid_body'],
     [{ metadata: Object.fromEntries(Array.from({ length: 17 }, (_, i) => [i, ''])) }, 400, 'invalid_body'],
   ])('with %j is refused', async (more, ...expected) => {
