@@ -35,10 +35,7 @@ const SWEEP_TICKS = 3600;
 /** Pause before what a full disk prevents is repeated. */
 const DISK_TICKS = 5;
 const PREFIX = 't-';
-/**
- * How much garbage may come up before V8 looks for it, in percent of what lives; 0: its own choice, up to 300. Lines make
- * much, so while batches are under way they would fill the memory long before they need to.
- */
+/** How far V8 lets the heap grow between collections, in percent; 0: its own choice, up to 300. Lines make much garbage. */
 const collectAt = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`);
 const GARBAGE_PERCENT = 60;
 

@@ -66,9 +66,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
         return { id, object: 'file', deleted: true };
       }),
     },
-    '/v1/files/:id/content': {
-      GET: here(sendContent),
-    },
+    '/v1/files/:id/content': { GET: here(sendContent) },
     '/v1/batches': {
       GET: answer(({ batches, shelf, request }) => {
         const all = [...shelf.batches.keys()].map((id) => batches.shown(shelf, id));

@@ -39,11 +39,13 @@ export async function readOutlines(path: string, { linesMax, lineBytes }: InputL
         length > lineBytes
           ? problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read.`, number)
           : parseLine(head, number);
-      if ('code' in line) problems.push(line);
-      else outlines.push({ ...outlineOf(line, number), offset, length });
-      if (!('code' in line) && (calls += line.each?.max ?? 1) > linesMax)
+      if ('code' in line) {
+        if (problems.push(line) >= PROBLEMS_MAX) throw new FaultyBatch(problems);
+        continue;
+      }
+      outlines.push({ ...outlineOf(line, number), offset, length });
+      if ((calls += line.each?.max ?? 1) > linesMax)
         throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines; one with "each" counts its max.`, number)]); // prettier-ignore
-      if (problems.length >= PROBLEMS_MAX) throw new FaultyBatch(problems);
     }
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
   if (problems.length > 0) throw new FaultyBatch(problems);

@@ -51,9 +51,6 @@ export const BatchRequest = z.object({
     .nullish(),
 });
 
-/** A change of a batch. */
-export type Patch = Partial<BatchObject>;
-
 const ENDED: ReadonlySet<Status> = new Set(['failed', 'completed', 'expired', 'cancelled']);
 
 export const isEnded = ({ status }: Pick<BatchObject, 'status'>): boolean => ENDED.has(status);

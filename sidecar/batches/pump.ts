@@ -1,6 +1,5 @@
-import type { Logger } from 'pino';
 import type { EngineId, TenantId } from '../../src/index.js';
-import type { Config } from '../config/index.js';
+import type { BatchPorts } from './batches.js';
 import { WHOLE, type Part } from './run.js';
 import type { Work } from './work.js';
 
@@ -21,14 +20,7 @@ export class Pump {
   /** Whether no further line starts. */
   isStopped = false;
 
-  constructor(
-    private readonly ports: {
-      readonly config: () => Config['batches'];
-      /** Engines that are up, in a steady order. */
-      readonly engines: () => readonly EngineId[];
-      readonly log: Logger;
-    },
-  ) {}
+  constructor(private readonly ports: Pick<BatchPorts, 'config' | 'engines' | 'log'>) {}
 
   /** Lines may start now. */
   wake(): void {

@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import type { TenantId } from '../../src/index.js';
 import { checkOurs, type Disk } from './line-file.js';
-import { isEnded, newFile, outputOf, type BatchObject, type FileObject, type Patch } from './objects.js';
+import { isEnded, newFile, outputOf, type BatchObject, type FileObject } from './objects.js';
+
+type Patch = Partial<BatchObject>;
 
 /**
  * The files and batches of one tenant, in a folder of its own:

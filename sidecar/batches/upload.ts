@@ -11,8 +11,6 @@ import { checked } from '../http/checked.js';
 import { newFile, newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 
-type UploadLimits = Pick<Config['batches'], 'fileBytes' | 'bytesMax' | 'filesMax' | 'keepMs'>;
-
 /** Longest field besides the file, and most of them. */
 const FIELD_CHARS_MAX = 1000;
 const FIELDS_MAX = 20;
@@ -29,7 +27,7 @@ const fieldsOf = (keepSeconds: number) =>
  */
 export async function upload(
   shelf: Shelf,
-  { fileBytes, bytesMax, filesMax, keepMs }: UploadLimits,
+  { fileBytes, bytesMax, filesMax, keepMs }: Config['batches'],
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<FileObject> {
@@ -63,6 +61,7 @@ export async function upload(
       kept = pipeline(content, meter, file, { signal: stop.signal }).finally(() => closed);
       return kept;
     });
+    await kept;
     const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(keepMs / 1000), fields);
     if (filename === undefined) throw wrong('file', 'is missing');
     await rename(part, shelf.pathOf(id));
@@ -96,11 +95,10 @@ function formOf({ headers }: IncomingMessage): BusboyInstance {
   }
 }
 
-/** The whole form, once its file is kept. @throws GatewayError `invalid_body`, and what `keep` throws */
+/** The whole form. Its file may not be kept yet. @throws GatewayError `invalid_body`, and what `keep` throws */
 async function received(request: IncomingMessage, form: BusboyInstance, keep: (content: Readable) => Promise<void>) {
   const fields: Record<string, string> = {};
   let filename: string | undefined;
-  let kept: Promise<void> | undefined;
   await new Promise<void>((resolve, reject) => {
     form.on('field', (name, value, _, isCut) => {
       if (isCut) reject(wrong(name.slice(0, 100), 'is too long'));
@@ -108,8 +106,7 @@ async function received(request: IncomingMessage, form: BusboyInstance, keep: (c
     });
     form.on('file', (_, content, name: string | undefined) => {
       filename = (name ?? 'upload').slice(0, FIELD_CHARS_MAX);
-      kept = keep(content);
-      kept.catch(reject);
+      keep(content).catch(reject);
     });
     form.on('filesLimit', () => reject(wrong('file', 'is there twice')));
     form.on('fieldsLimit', () => reject(wrong('form', 'has too many fields')));
@@ -118,7 +115,6 @@ async function received(request: IncomingMessage, form: BusboyInstance, keep: (c
     finished(request, (error) => error && reject(error));
     request.pipe(form);
   });
-  await kept;
   return { filename, fields };
 }
 

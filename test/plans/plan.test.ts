@@ -146,7 +146,6 @@ describe('the order', () => {
         customId: `${index}`,
         line: index,
         needs: [],
-        calls: 1,
         request: undefined,
         blocks: Float64Array.from(keys),
         promptTokens: 0,

@@ -117,6 +117,8 @@ describe('a batch', () => {
     ]);
     expect(await failed(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([['invalid_json_line', 1]]);
     expect(await failed([lineOf('a'), lineOf('a')].join('\n'))).toEqual([['duplicate_custom_id', 2]]);
+    const lists = [0, 1, 2, 3, 4, 5].map((at) => lineOf(`l${at}`, '', { each: { $ref: 'l0', max: 10_000 } }));
+    expect(await failed(lists.join('\n'))).toEqual([['too_many_lines', 6]]);
     expect(await failed(lineOf('a', 'x', { after: ['a'] }))).toEqual([['circular_dependency', 1]]);
     expect(await failed(lineOf('a', 'x'.repeat(2_000_000)))).toEqual([['line_too_long', 1]]);
     expect(engine.seen).toEqual([]);
