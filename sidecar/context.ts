@@ -1,34 +1,39 @@
+import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { BalancerInUse } from '../loadbalancer/index.js';
-import type { EngineId } from '../src/index.js';
+import type { EngineId, Event } from '../src/index.js';
+import { BalancerInUse } from '../loadbalancer/index.js';
 import type { Participant } from '../cluster/index.js';
-import type { Peers } from './cluster/peers.js';
-import type { BatchSeat } from './batches/seat.js';
-import type { ActiveSet } from './calls/active.js';
-import type { Auth } from './http/auth.js';
-import type { HeldBytes } from './bodies/held.js';
-import type { BodyReader } from './bodies/reader.js';
-import type { Observers } from './calls/observers.js';
-import type { Config } from './config/index.js';
-import type { Discovery, Membership } from './discovery/index.js';
-import type { Driver, Recorder } from './driver.js';
-import type { Fleet } from './engines/index.js';
-import { GatewayError } from './errors.js';
-import type { Identified } from './identity/identified.js';
-import type { Identifier } from './identity/index.js';
-import type { Returning } from './identity/returning.js';
-import type { SharedCache } from './identity/shared-cache.js';
-import type { Metrics } from './metrics/metrics.js';
-import type { Repeats } from './calls/repeats.js';
-import type { KnownPrograms } from './watch/known-programs.js';
-import type { Threads } from './watch/threads.js';
-import type { Tracing } from './tracing/tracing.js';
-import type { TokenEstimator } from './bodies/tokens.js';
 import type { ShadowAnswer } from './admin/answers.js';
-import type { WatchedView } from './admin/query.js';
-import type { PastCalls } from './watch/past-calls.js';
-import type { Totals } from './watch/totals.js';
-import type { Watchers } from './watch/watchers.js';
+import { watchPorts } from './admin/watch.js';
+import type { BatchSeat } from './batches/seat.js';
+import { HeldBytes } from './bodies/held.js';
+import { BodyReader } from './bodies/reader.js';
+import { TokenEstimator } from './bodies/tokens.js';
+import { ActiveSet } from './calls/active.js';
+import { Observers, type Observer } from './calls/observers.js';
+import { Repeats } from './calls/repeats.js';
+import type { Peers } from './cluster/peers.js';
+import type { Config } from './config/index.js';
+import { Discovery, Membership } from './discovery/index.js';
+import { Driver, type Recorder } from './driver.js';
+import { Fleet } from './engines/index.js';
+import { GatewayError } from './errors.js';
+import { Auth } from './http/auth.js';
+import { Identified } from './identity/identified.js';
+import { Identifier } from './identity/index.js';
+import { Returning } from './identity/returning.js';
+import { SharedCache } from './identity/shared-cache.js';
+import { CallLog, makeLog } from './log.js';
+import { registerGauges } from './metrics/gauges.js';
+import { Metrics } from './metrics/metrics.js';
+import { setTimer } from './timer.js';
+import type { Tracing } from './tracing/tracing.js';
+import { KnownPrograms } from './watch/known-programs.js';
+import { PastCalls } from './watch/past-calls.js';
+import { readState } from './watch/reading.js';
+import { Threads } from './watch/threads.js';
+import { Totals } from './watch/totals.js';
+import { Watchers } from './watch/watchers.js';
 
 /** Agent programs that an operator may send through the gateway, so that there is something to see. */
 export interface Demo {
@@ -51,36 +56,25 @@ export interface HeldResponse {
   readonly contextTokens: number;
 }
 
-/** State that the routes share. Only start, `reload` and `drain` write to it. */
-export interface Context {
+export interface GatewayOptions {
+  /** Absent: JSON lines on standard output, at `log.level` and above. */
+  readonly log?: Logger;
+  /** Receives every step until the gateway has closed. Its owner closes it. */
+  readonly recorder?: Recorder | undefined;
+  readonly demo?: Demo | undefined;
+  /** Its owner closes it. */
+  readonly shadow?: Shadow | undefined;
+}
+
+/** Retry time for clients while the gateway drains: long enough for another gateway to replace it. */
+const DRAIN_RETRY_SECONDS = 5;
+
+/** The parts of a gateway, which its routes share. Only start, `reload` and `drain` write to it. The fleet begins empty. */
+export class Context {
   config: Config;
   auth: Auth;
   identifier: Identifier;
-  readonly balancer: BalancerInUse;
-  readonly returning: Returning;
-  draining: boolean;
-  readonly driver: Driver;
-  readonly fleet: Fleet;
-  readonly membership: Membership;
-  readonly discovery: Discovery;
-  readonly tokens: TokenEstimator;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-  /** By their ids, which some engines let clients choose: two tenants may have the same. */
-  readonly responses: SharedCache<HeldResponse>;
-  readonly held: HeldBytes;
-  readonly reader: BodyReader;
-  readonly active: ActiveSet;
-  readonly threads: Threads;
-  readonly repeats: Repeats;
-  readonly identified: Identified;
-  readonly known: KnownPrograms;
-  readonly pastCalls: PastCalls;
-  readonly totals: Totals;
-  readonly watchers: Watchers<WatchedView>;
-  readonly demo: Demo | undefined;
-  readonly shadow: Shadow | undefined;
-  readonly observers: Observers;
+  draining = false;
   /** Undefined: off. */
   cluster: Participant | undefined;
   /** The other gateways of the cluster. */
@@ -89,13 +83,142 @@ export interface Context {
   batches: BatchSeat | undefined;
   /** Undefined: off. */
   tracing: Tracing | undefined;
+  readonly log: Logger;
+  readonly demo: Demo | undefined;
+  readonly shadow: Shadow | undefined;
+  readonly balancer = new BalancerInUse();
+  readonly driver: Driver;
+  readonly fleet: Fleet;
+  readonly membership: Membership;
+  readonly discovery: Discovery;
+  readonly reader: BodyReader;
+  /** By their ids, which some engines let clients choose: two tenants may have the same. */
+  readonly responses: SharedCache<HeldResponse>;
+  readonly held = new HeldBytes(() => this.config);
+  readonly tokens = new TokenEstimator();
+  readonly returning = new Returning(() => this.driver.now());
+  readonly active = new ActiveSet();
+  readonly threads = new Threads();
+  readonly repeats = new Repeats();
+  readonly identified = new Identified();
+  readonly known = new KnownPrograms();
+  readonly pastCalls: PastCalls;
+  readonly metrics: Metrics;
+  readonly totals: Totals;
+  readonly watchers = new Watchers(watchPorts(() => this));
+  readonly observers = new Observers();
+
+  constructor(config: Config, options: GatewayOptions) {
+    const { limits } = config;
+    const log = (this.log = options.log ?? makeLog(config));
+    this.config = config;
+    this.auth = new Auth(config);
+    this.identifier = makeIdentifier(config, this);
+    this.demo = options.demo;
+    this.shadow = options.shadow;
+    this.reader = new BodyReader(() => this.config, limits.beginningBytes);
+    this.responses = new SharedCache(limits.responsesMax);
+    this.pastCalls = new PastCalls(limits.pastCalls);
+    const now = () => this.driver.now();
+    const completions = { idle: () => this.driver.scheduler.views.idle(), now };
+    this.metrics = new Metrics({
+      hasEngine: (id) => this.fleet.get(id) !== undefined,
+      tenantsMax: () => this.config.limits.tenantSeriesMax,
+      ...completions,
+    });
+    this.totals = new Totals({ ...completions, reading: () => readState(this) });
+    // Every step may change state that other gateways need.
+    const told = { step: () => this.cluster?.stepped(), configured: () => this.cluster?.stepped() };
+    this.driver = new Driver(config, this.balancer.for(config.balancer), {
+      programGone: (gone) => this.observers.tell('programGone', gone, now()),
+      violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
+      recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
+        (recorder) => recorder !== undefined,
+      ),
+    });
+    this.fleet = new Fleet(config, {
+      emit: (event) => this.driver.emit(announced(this, event)),
+      inFlight: (id) => this.driver.scheduler.views.engine(id)?.inFlight ?? 0,
+      setTimer,
+      now,
+      log,
+    });
+    this.membership = new Membership(this.fleet, now, log);
+    this.discovery = new Discovery({ membership: this.membership, setTimer, log });
+    this.observers.add(...observersOf(this));
+    registerGauges(this);
+  }
+
+  /** @throws GatewayError `draining` */
+  checkNotDraining(): void {
+    if (!this.draining) return;
+    throw new GatewayError('draining', 'The gateway is shutting down.', { retryAfterSeconds: DRAIN_RETRY_SECONDS });
+  }
 }
 
-/** Retry time for clients while the gateway drains: long enough for another gateway to replace it. */
-const DRAIN_RETRY_SECONDS = 5;
+/** An event of the fleet as the scheduler gets it; the history marks it. */
+function announced({ totals, cluster }: Context, event: Event): Event {
+  totals.heard(event);
+  return cluster?.announced(event) ?? event;
+}
 
-/** @throws GatewayError `draining` */
-export function checkNotDraining(context: Pick<Context, 'draining'>): void {
-  if (!context.draining) return;
-  throw new GatewayError('draining', 'The gateway is shutting down.', { retryAfterSeconds: DRAIN_RETRY_SECONDS });
+/** The parts that hear of calls and programs. The context's identifier may be replaced. */
+function observersOf(context: Context): Observer[] {
+  const { active, identified, known, log, metrics, pastCalls, repeats, responses, threads, tokens, totals } = context; // prettier-ignore
+  return [
+    { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
+    metrics,
+    totals,
+    pastCalls,
+    known,
+    new CallLog(log),
+    threads,
+    repeats,
+    identified,
+    {
+      madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
+        const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;
+        responses.set(tenant, id, { engine, contextTokens });
+      },
+    },
+    {
+      answered: ({ tenant, identity }, answer) => context.identifier.answered(identity, { tenant }, answer),
+      programEnded: (program) => context.identifier.ended(program),
+    },
+    {
+      answered: ({ facts }, _answer, usage) => {
+        // The engine's prompt includes the earlier response, so it is longer than the request's text.
+        if (usage === undefined || facts.previousResponseId !== undefined) return;
+        tokens.learn(facts.model, facts.promptBytes, usage.promptTokens);
+      },
+    },
+  ];
+}
+
+/** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */
+function logOnce(tell: (message: string) => void): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    told.add(message);
+    tell(message);
+  };
+}
+
+export function makeIdentifier({ identity, limits, cluster }: Config, context: Context): Identifier {
+  return new Identifier({
+    ...identity,
+    conversationsMax: limits.conversationsMax,
+    responsesMax: limits.responsesMax,
+    newId: randomUUID,
+    share:
+      cluster.url === null ? undefined : (tenant, key, program) => context.cluster?.remember(tenant, key, program),
+    activityOf: (program) => {
+      const { driver, cluster } = context;
+      // Of a program that another gateway runs, little is known here.
+      const row = cluster?.owns(program) === false ? undefined : driver.scheduler.views.program(program);
+      if (row === undefined) return undefined;
+      return { activeCalls: row.activeCalls, idleMs: driver.now() - (row.lastCompletionAtMs ?? row.lastArrivalAtMs) };
+    },
+  });
 }

@@ -4,12 +4,11 @@ import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { answerPeer } from './admin/peers.js';
 import { programRoutes } from './admin/program-routes.js';
-import { assemble, makeIdentifier, type GatewayOptions } from './assemble.js';
 import { familyOf } from './apis/index.js';
 import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
-import type { Context } from './context.js';
+import { Context, makeIdentifier, type GatewayOptions } from './context.js';
 import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
 import { listen, type Listener, type ListenerPorts } from './http/listener.js';
@@ -38,7 +37,7 @@ export interface Gateway {
  * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
-  const context = assemble(config, options);
+  const context = new Context(config, options);
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
@@ -88,7 +87,7 @@ class RunningGateway implements Gateway {
   reload(config: Config): void {
     const { context } = this;
     findEngines(context, config);
-    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, () => context);
+    if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context);
     context.driver.configure(config, context.balancer.for(config.balancer));
     // The new keys and token must admit every watcher.
     const { admin, auth } = context.config;

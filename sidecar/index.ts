@@ -25,5 +25,4 @@
  */
 export { startGateway } from './gateway.js';
 export type { Gateway } from './gateway.js';
-export type { GatewayOptions } from './assemble.js';
-export type { Demo, Shadow } from './context.js';
+export type { Demo, GatewayOptions, Shadow } from './context.js';

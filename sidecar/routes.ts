@@ -2,7 +2,7 @@ import { releaseProgram } from './admin/program-routes.js';
 import { batchHandlers } from './batches/handlers.js';
 import { acceptCall } from './calls/accept.js';
 import { COUNT_TOKENS, countTokens, familyOf, responses, SCHEDULED } from './apis/index.js';
-import { checkNotDraining, type Context } from './context.js';
+import type { Context } from './context.js';
 import { checkNoUpgrade, type Handler, type Routes, type TenantHandler } from './http/listener.js';
 import { ENGINE_PATHS, matcherOf, passableTarget, plainTarget } from './unscheduled/passable.js';
 import { listModels, showModel } from './unscheduled/models.js';
@@ -15,7 +15,7 @@ export function clientRoutes(context: Context, ready: Promise<void>): Routes {
   const client =
     (handler: TenantHandler): Handler =>
     (request, response, params) => {
-      checkNotDraining(context);
+      context.checkNotDraining();
       const tenant = context.auth.tenantOf(request);
       const run = () => handler(tenant, request, response, params);
       // At once if possible: a body that comes before its reader makes a detour through the stream's buffer.

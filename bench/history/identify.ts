@@ -50,7 +50,6 @@ function rowOf(kb: number, rounds: number): string[] {
     sources: SOURCES,
     conversationsMax: 100_000,
     responsesMax: 1000,
-    rewritten: true,
     reuseMs: 0,
     activityOf: () => undefined,
     newId: randomUUID,

@@ -133,7 +133,7 @@ export const CASES: readonly Case[] = [
   },
 ];
 
-export function scoreOf({ runs, engine, programs }: Case, rewritten = true): Score {
+export function scoreOf({ runs, engine, programs }: Case): Score {
   let ids = 0;
   return replay(
     runs(),
@@ -144,7 +144,6 @@ export function scoreOf({ runs, engine, programs }: Case, rewritten = true): Sco
         sources: SOURCES,
         conversationsMax: 100_000,
         responsesMax: 1000,
-        rewritten,
         reuseMs: 120_000,
         activityOf: (program) => ({ activeCalls: active(program), idleMs: 0 }),
         newId: () => String(++ids),

@@ -4,7 +4,7 @@ import type { Api } from '../apis/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { withoutMark } from '../http/body.js';
-import { Beginnings, Digest, beginningOf } from './beginnings.js';
+import { Beginnings, beginningOf, hashesOf, type Hashes } from './beginnings.js';
 import { fromSent, readBodyOf, readRest, type ReadBody } from './read.js';
 import { checkShape, skeletonOf } from './skeleton.js';
 import type { ReadJob, ReadResult } from './thread.js';
@@ -21,6 +21,7 @@ interface Waiting {
   readonly tenant: TenantId;
   readonly path: string;
   readonly bytes: Buffer;
+  readonly hashes: Hashes | undefined;
   readonly isWanted: () => boolean;
   readonly resolve: (body: ReadBody) => void;
   readonly reject: (error: unknown) => void;
@@ -53,20 +54,21 @@ export class BodyReader {
    */
   read(tenant: TenantId, api: Api, path: string, bytes: Buffer, isWanted: () => boolean): ReadBody | Promise<ReadBody> {
     if (bytes.length <= SMALL_BYTES) return readBodyOf(api, bytes);
+    const raw = withoutMark(bytes);
+    const hashes = hashesOf(api, raw);
     return (
-      this.#readHere(tenant, api, withoutMark(bytes)) ??
+      this.#readHere(tenant, api, raw, hashes) ??
       new Promise((resolve, reject) => {
-        this.#waiting.push({ tenant, path, bytes, isWanted, resolve, reject });
+        this.#waiting.push({ tenant, path, bytes, hashes, isWanted, resolve, reject });
         this.#next();
       })
     );
   }
 
   /** Undefined for a body that would take too long. */
-  #readHere(tenant: TenantId, api: Api, raw: Buffer): ReadBody | undefined {
+  #readHere(tenant: TenantId, api: Api, raw: Buffer, hashes: Hashes | undefined): ReadBody | undefined {
     const { limits } = this.config();
-    const digest = new Digest(raw);
-    const known = this.#beginnings.find(tenant, api, digest);
+    const known = this.#beginnings.find(tenant, api, hashes);
     const last = known?.items.at(-1);
     const [from, nodes] = last ? [last.end, last.nodes] : [0, 0];
     if (raw.length - from > limits.inlineBytes) return undefined;
@@ -76,12 +78,11 @@ export class BodyReader {
     const rest = known && skeleton.list && readRest(api, raw, known);
     if (known && !rest && raw.length + NODE_BYTES * skeleton.nodes > limits.inlineBytes) return undefined;
     const read = rest ?? readBodyOf(api, raw);
+    if (hashes === undefined) return read;
+    const { body, keys, facts, opening } = read;
     const { list } = skeleton;
-    const learnt = beginningOf(api, digest, { body: read.body, list }, rest && known, limits.inlineBytes);
-    this.#beginnings.learn(tenant, raw, learnt);
-    if (api.list === undefined) return read;
-    const { raw: sent, body, keys, facts, opening } = read;
-    return { raw: sent, body, keys, facts, opening, hash: digest.upTo(raw.length) };
+    this.#beginnings.learn(tenant, beginningOf(api, hashes, { body, list }, rest && known, limits.inlineBytes));
+    return { raw, body, keys, facts, opening, hash: hashes.whole };
   }
 
   async close(): Promise<void> {
@@ -105,8 +106,8 @@ export class BodyReader {
     this.#waiting.splice(this.#waiting.indexOf(job), 1);
     this.#running = job;
     const { bodyDepthMax, bodyNodesMax, inlineBytes } = this.config().limits;
-    const { path, bytes } = job;
-    const message: ReadJob = { path, bytes, limits: { bodyDepthMax, bodyNodesMax, inlineBytes } };
+    const { path, bytes, hashes } = job;
+    const message: ReadJob = { path, bytes, hashes, limits: { bodyDepthMax, bodyNodesMax, inlineBytes } };
     // Transfers the buffer to the thread and back. A buffer that shares its memory is copied.
     const isAlone = bytes.byteLength === bytes.buffer.byteLength;
     (this.#thread ??= this.#start()).postMessage(message, isAlone ? [bytes.buffer as ArrayBuffer] : []);
@@ -135,7 +136,7 @@ export class BodyReader {
     const { bytes, skipped } = result;
     if ('sent' in result) {
       const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
-      if (job) this.#beginnings.learn(job.tenant, raw, result.beginning);
+      if (job) this.#beginnings.learn(job.tenant, result.beginning);
       // In a separate turn, because receiving the thread's message has already taken one.
       setImmediate(() => job?.resolve(fromSent(result.sent, raw)));
     } else job?.reject(new GatewayError(result.refused.code, result.refused.message, result.refused.detail));

@@ -1,8 +1,9 @@
+import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { apiFor, passed } from '../apis/index.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { withoutMark } from '../http/body.js';
-import { Digest, beginningOf, type Beginning } from './beginnings.js';
+import { beginningOf, type Beginning, type Hashes } from './beginnings.js';
 import { readBodyOf, toSent, type SentBody } from './read.js';
 import { checkShape, skeletonOf, type ShapeLimits } from './skeleton.js';
 
@@ -12,6 +13,7 @@ export interface ReadJob {
   /** Path of an API; any other body is passed through. */
   readonly path: string;
   readonly bytes: Uint8Array;
+  readonly hashes: Hashes | undefined;
   readonly limits: ShapeLimits & { readonly inlineBytes: number };
 }
 
@@ -23,7 +25,7 @@ export type ReadResult = { readonly bytes: Uint8Array; readonly skipped: number 
     }
 );
 
-function read({ path, bytes, limits }: ReadJob): ReadResult {
+function read({ path, bytes, hashes, limits }: ReadJob): ReadResult {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     const api = apiFor(path) ?? passed;
@@ -31,10 +33,9 @@ function read({ path, bytes, limits }: ReadJob): ReadResult {
     const skeleton = skeletonOf(raw, api.list);
     checkShape(skeleton, limits);
     const read = readBodyOf(api, raw);
-    const digest = new Digest(raw);
     const { list } = skeleton;
-    const beginning = beginningOf(api, digest, { body: read.body, list }, undefined, limits.inlineBytes);
-    const sent = toSent(read, digest.upTo(raw.length), limits.inlineBytes);
+    const beginning = hashes && beginningOf(api, hashes, { body: read.body, list }, undefined, limits.inlineBytes);
+    const sent = toSent(read, hashes?.whole ?? hash('sha256', raw, 'base64url'), limits.inlineBytes);
     return { bytes, skipped: bytes.length - raw.length, sent, beginning };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

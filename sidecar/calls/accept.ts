@@ -7,7 +7,7 @@ import { Call } from './call.js';
 import { readDeclaration } from './declaration.js';
 import type { BatchLine, CallSpec } from './spec.js';
 import { askOthers } from '../cluster/ask.js';
-import { checkNotDraining, type Context } from '../context.js';
+import type { Context } from '../context.js';
 import type { HeldBody } from '../bodies/held.js';
 import { familyOf } from '../bodies/family.js';
 import { demandOf } from './holder.js';
@@ -17,26 +17,6 @@ import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
 import { fingerprintOf, saysRetry } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
-
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<
-  Context,
-  | 'auth'
-  | 'cluster'
-  | 'config'
-  | 'draining'
-  | 'driver'
-  | 'fleet'
-  | 'held'
-  | 'identifier'
-  | 'observers'
-  | 'reader'
-  | 'repeats'
-  | 'responses'
-  | 'returning'
-  | 'tokens'
-  | 'tracing'
->;
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
 const PROCESS = randomBytes(5).toString('hex');
@@ -58,7 +38,7 @@ export interface Incoming {
  * Accepts a request to be scheduled: reads, checks and identifies it, then hands it to the scheduler.
  * @throws GatewayError for a request that cannot be accepted
  */
-export async function acceptCall(context: Parts, incoming: Incoming): Promise<void> {
+export async function acceptCall(context: Context, incoming: Incoming): Promise<void> {
   const held = context.held.open(incoming.tenant);
   try {
     await acceptBody(context, incoming, held);
@@ -68,7 +48,7 @@ export async function acceptCall(context: Parts, incoming: Incoming): Promise<vo
   }
 }
 
-async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): Promise<void> {
+async function acceptBody(context: Context, incoming: Incoming, held: HeldBody): Promise<void> {
   const { api, path, tenant, line, request, response } = incoming;
   checkMediaType(request);
   const { limits, timeouts } = context.config;
@@ -78,7 +58,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
   const given = read instanceof Promise ? await read : read;
   const { body, facts, opening } = given;
   // Reading the body takes time, so draining may have begun.
-  checkNotDraining(context);
+  context.checkNotDraining();
   const { fleet } = context;
   if (fleet.serving(facts.model).length === 0 && !fleet.awaited.has(facts.model)) throw unserved(context, facts.model);
   const { search } = splitTarget(request.url ?? '');
@@ -130,7 +110,7 @@ async function acceptBody(context: Parts, incoming: Incoming, held: HeldBody): P
 }
 
 /** The engine of a line's part, if it serves the model. */
-const partOf = ({ fleet }: Pick<Parts, 'fleet'>, model: string, engine: EngineId | undefined) =>
+const partOf = ({ fleet }: Context, model: string, engine: EngineId | undefined) =>
   fleet.serving(model).find(({ id }) => id === engine)?.id;
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */

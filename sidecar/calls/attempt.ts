@@ -1,14 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
+import type { Config } from '../config/index.js';
 import type { Engine } from '../engines/engine.js';
 import { GatewayError, type ErrorNames } from '../errors.js';
-import { Exchange, type AnswerSink, type Fault, type ExchangeOptions, type ExchangeRequest } from '../http/exchange.js';
+import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
+import { toEngine } from '../http/headers.js';
 import { isOfCaller, isSecret, namesOf, quoteOf, secretsOf } from './refusal.js';
 import type { CallSpec } from './spec.js';
-import { joined } from '../http/splice.js';
+import { joined, splicedBody } from '../http/splice.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
-import { tellEngine } from './tell-engine.js';
 
 /** Receives the events of an attempt; the call implements it. One of the last four ends the attempt. */
 export interface AttemptSink {
@@ -31,6 +33,9 @@ export interface AttemptSink {
   failed(error: GatewayError, fault: Fault): void;
 }
 
+/** Time limit of an engine's answer to an abort. */
+const ABORT_MS = 5000;
+
 /** Statuses that mean "no room now" for every engine here. */
 const isBusy = (status: number): boolean => status === 429 || status === 503;
 
@@ -45,6 +50,9 @@ const isBusy = (status: number): boolean => status === 429 || status === 503;
  */
 export class Attempt implements AnswerSink {
   readonly #exchange: Exchange;
+  readonly #answerBytesMax: number;
+  /** Id under which the engine can abort the request; undefined if it offers no abort. */
+  readonly #abortId: string | undefined;
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #splitter: SseSplitter | undefined;
@@ -58,15 +66,24 @@ export class Attempt implements AnswerSink {
 
   constructor(
     readonly engine: Engine,
-    private readonly call: Pick<CallSpec, 'api' | 'facts' | 'headers' | 'identity'>,
-    request: ExchangeRequest,
-    options: ExchangeOptions,
-    private readonly answerBytesMax: number,
-    /** Id under which the engine can abort the request; undefined if it offers no abort. */
-    private readonly abortId: string | undefined,
+    private readonly call: CallSpec,
+    config: Config,
     private readonly sink: AttemptSink,
   ) {
-    this.#exchange = new Exchange(engine.pool, request, options, this);
+    const { path, search, raw, keys, fields, headers, trace } = call;
+    const { abort } = engine.adapter;
+    this.#answerBytesMax = config.limits.answerBytes;
+    this.#abortId = abort && randomUUID();
+    const changes = this.#abortId === undefined ? fields : { ...fields, ...abort?.fields(this.#abortId, path) };
+    const dropKey = config.auth.keys.length > 0;
+    const request = {
+      method: 'POST',
+      path: engine.basePath + path + search,
+      headers: toEngine(headers, { dropKey, apiKey: engine.config.apiKey, plain: true, trace }),
+      body: splicedBody(raw, keys, changes),
+    };
+    const { firstByteMs, idleMs } = config.timeouts;
+    this.#exchange = new Exchange(engine.pool, request, { firstByteMs, idleMs, decode: true }, this);
   }
 
   get reader(): StreamReader | undefined {
@@ -102,16 +119,13 @@ export class Attempt implements AnswerSink {
     if (this.#splitter === undefined) {
       this.#chunks.push(chunk);
       this.#bytes += chunk.length;
-      if (this.#bytes > this.answerBytesMax) this.#tooLarge();
+      if (this.#bytes > this.#answerBytesMax) this.#tooLarge();
       return;
     }
     for (const bytes of this.#splitter.push(chunk)) this.sink.forward(bytes);
-    if (this.#firstError !== undefined) {
-      this.#failAtOnce(this.#firstError);
-      return;
-    }
+    if (this.#firstError !== undefined) return this.#failAtOnce(this.#firstError);
     if (this.#events > 0) this.sink.progressed(this.#events);
-    if (this.#splitter.heldBytes > this.answerBytesMax) this.#tooLarge();
+    if (this.#splitter.heldBytes > this.#answerBytesMax) this.#tooLarge();
   }
 
   end(): void {
@@ -121,10 +135,7 @@ export class Attempt implements AnswerSink {
       // Bytes after the last blank line are an event only if they complete the answer; otherwise they are half an
       // event.
       const rest = this.#splitter.end();
-      if (this.#firstError !== undefined) {
-        this.#failAtOnce(this.#firstError);
-        return;
-      }
+      if (this.#firstError !== undefined) return this.#failAtOnce(this.#firstError);
       if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
       this.#settleStream();
     }
@@ -139,8 +150,15 @@ export class Attempt implements AnswerSink {
 
   /** Sends an explicit abort to engines that are slow to notice a closed connection. Their answer is ignored. */
   #tellEngine(): void {
-    const { abort } = this.engine.adapter;
-    if (abort !== undefined && this.abortId !== undefined) tellEngine(this.engine, abort.request(this.abortId));
+    const { adapter, basePath, config, pool } = this.engine;
+    if (adapter.abort === undefined || this.#abortId === undefined) return;
+    const { path, body } = adapter.abort.request(this.#abortId);
+    const headers = ['content-type', 'application/json'];
+    if (config.apiKey !== undefined) headers.push('authorization', `Bearer ${config.apiKey}`);
+    const request = { method: 'POST', path: basePath + path, headers, body: Buffer.from(body) };
+    const ignore = (): void => undefined;
+    const nobody = { head: ignore, data: ignore, end: ignore, failed: ignore };
+    new Exchange(pool, request, { firstByteMs: ABORT_MS, idleMs: ABORT_MS, decode: false }, nobody);
   }
 
   #split(reader: StreamReader): SseSplitter {
@@ -166,12 +184,9 @@ export class Attempt implements AnswerSink {
   /** A stream that announced its end is complete, even if its connection broke. */
   #settleStream(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
-    if (this.#reader?.complete === true) this.sink.streamed(this.#reader.facts(), this.#reader.failed);
-    else
-      this.sink.failed(
-        error ?? new GatewayError('engine_failed', 'The engine ended its answer before it was complete.'),
-        fault,
-      );
+    if (this.#reader?.complete === true) return this.sink.streamed(this.#reader.facts(), this.#reader.failed);
+    const cutShort = new GatewayError('engine_failed', 'The engine ended its answer before it was complete.');
+    this.sink.failed(error ?? cutShort, fault);
   }
 
   #settleWhole(error?: GatewayError, fault: Fault = 'answer'): void {
@@ -207,22 +222,16 @@ export class Attempt implements AnswerSink {
   /** A successful answer is a JSON object; anything else was cut short or does not come from an engine. */
   #settleSuccess(body: Buffer): void {
     const answer = parseObject(body.toString('utf8'));
-    if (answer === undefined) {
-      this.sink.failed(
-        new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.'),
-        'answer',
-      );
-    } else {
-      this.sink.answered(this.#status, this.#headers, body, this.call.api.readAnswer(answer));
-    }
+    if (answer !== undefined)
+      return this.sink.answered(this.#status, this.#headers, body, this.call.api.readAnswer(answer));
+    const error = new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.');
+    this.sink.failed(error, 'answer');
   }
 
   #tooLarge(): void {
     if (this.#over) return;
     this.abort();
-    this.sink.failed(
-      new GatewayError('engine_answer_too_large', `The engine’s answer is over ${this.answerBytesMax} bytes.`),
-      'answer',
-    );
+    const text = `The engine’s answer is over ${this.#answerBytesMax} bytes.`;
+    this.sink.failed(new GatewayError('engine_answer_too_large', text), 'answer');
   }
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { millis, tokens } from '../../src/index.js';
 import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
@@ -8,8 +7,7 @@ import type { Context } from '../context.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/engine.js';
 import { GatewayError } from '../errors.js';
-import { retryAfterSeconds, toClient, toEngine } from '../http/headers.js';
-import { splicedBody } from '../http/splice.js';
+import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
@@ -24,10 +22,6 @@ import { Reply } from './reply.js';
 /** Most events between two reports of progress, and the longest time between them. */
 const PROGRESS_EVENTS = 64;
 const PROGRESS_MS = 1000;
-
-/** The parts of the gateway that calls use. */
-type Parts = Pick<Context, 'config' | 'driver' | 'fleet' | 'observers' | 'returning'> &
-  Parameters<typeof endProgram>[0];
 
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
 
@@ -75,9 +69,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   constructor(
     readonly spec: CallSpec,
-    private readonly request: IncomingMessage,
+    request: IncomingMessage,
     response: ServerResponse,
-    private readonly context: Parts,
+    private readonly context: Context,
   ) {
     this.#arrivedAt = context.driver.now();
     this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
@@ -112,7 +106,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.context.observers.tell('dispatched', this.spec, dispatch, this.#attempts > 1);
     if (this.#reply.streaming) this.#comment();
     const engine = this.context.fleet.get(dispatch.engine);
-    this.#attempt = engine && this.#try(engine);
+    this.#attempt = engine && new Attempt(engine, this.spec, this.context.config, this);
     if (engine === undefined) this.failed(new GatewayError('engine_failed', 'The engine was removed.'), 'unreached');
   }
 
@@ -166,10 +160,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (this.#reply.streaming)
       this.#reply.fail(unstreamable(status, attempt?.quote(body) ?? '', attempt?.names(body) ?? {}));
     else this.#reply.whole(status, toClient(headers, attempt?.engine.url, this.#headers()), body);
-    if (facts !== undefined) {
-      this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
-      return;
-    }
+    if (facts !== undefined) return this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
     if (status !== 429 && status < 500) this.#attempt?.engine.responded();
     const outcome = status < 500 ? 'client_error' : 'engine_error';
     this.#end({ outcome, event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
@@ -201,10 +192,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       engine.misanswered(this.#program);
     }
     // Another attempt would produce an answer that is too large again.
-    if (this.#state === 'streaming' || error.code === 'engine_answer_too_large') {
-      this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
-      return;
-    }
+    if (this.#state === 'streaming' || error.code === 'engine_answer_too_large')
+      return this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
     this.#failure = error;
     this.#queue();
     if (fault === 'unreached')
@@ -227,28 +216,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#commentTimer ??= setInterval(() => {
       if (this.#state === 'queued' || this.#reply.streaming) this.#comment();
     }, this.context.config.timeouts.commentMs);
-  }
-
-  #try(engine: Engine): Attempt {
-    const { path, search, raw, keys, fields, trace } = this.spec;
-    const { auth, timeouts, limits } = this.context.config;
-    const { adapter } = engine;
-    const abortId = adapter.abort === undefined ? undefined : randomUUID();
-    const changes = abortId === undefined ? fields : { ...fields, ...adapter.abort?.fields(abortId, path) };
-    const request = {
-      method: 'POST',
-      path: engine.basePath + path + search,
-      headers: toEngine(this.request.headers, {
-        dropKey: auth.keys.length > 0,
-        apiKey: engine.config.apiKey,
-        plain: true,
-        trace,
-      }),
-      body: splicedBody(raw, keys, changes),
-    };
-    const { firstByteMs, idleMs } = timeouts;
-    const options = { firstByteMs, idleMs, decode: true };
-    return new Attempt(engine, this.spec, request, options, limits.answerBytes, abortId, this);
   }
 
   #comment(): void {

@@ -3,9 +3,6 @@ import type { RequestFacts } from '../apis/index.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'auth' | 'fleet' | 'tokens' | 'responses'>;
-
 /**
  * Engine and prompt of a call that continues a response (`previous_response_id`). Only the engine that made the
  * response holds it, and the prompt begins with its context. Any engine may know a response older than the gateway's
@@ -13,7 +10,7 @@ type Parts = Pick<Context, 'auth' | 'fleet' | 'tokens' | 'responses'>;
  * @throws GatewayError `unknown_response` if the response may be another tenant's, or its engine is gone
  */
 export function demandOf(
-  context: Parts,
+  context: Context,
   tenant: TenantId,
   facts: RequestFacts,
 ): { readonly engine?: EngineId; readonly promptTokens: Tokens } {

@@ -1,12 +1,12 @@
 import type { Participant } from '../../cluster/index.js';
 import { engineId, type Elsewhere, type TenantId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
-import { checkNotDraining, type Context } from '../context.js';
+import type { Context } from '../context.js';
 import type { Identity } from '../identity/identity.js';
 import { holderKey, identityBy, usedTask } from '../identity/shared-keys.js';
 
 /** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'draining' | 'responses'>;
+type Parts = Pick<Context, 'checkNotDraining' | 'responses'>;
 
 /** A request, as far as this gateway alone has identified it. */
 interface Asked {
@@ -36,7 +36,7 @@ export async function askOthers(
   const elsewhere = await cluster.take(identity.program, identity.thread, isMade);
   if (!isHeld && holder !== undefined)
     context.responses.set(tenant, id, { engine: engineId(holder), contextTokens: elsewhere?.contextTokens ?? 0 });
-  checkNotDraining(context);
+  context.checkNotDraining();
   return { identity, elsewhere };
 }
 

@@ -177,11 +177,6 @@ const identity = z.strictObject({
     'Sources of a program’s id; the first match wins.',
     'most reliable first; a trace is often one call',
   ),
-  rewritten: note(
-    z.boolean().default(true),
-    'Find answers that a client has moved, cut off or printed into text.',
-    'clients',
-  ),
   reuseMs: note(
     ms(0, DAY_MS).default(120_000),
     'Idle time after which an id without history begins a new program; 0: never.',

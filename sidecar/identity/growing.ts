@@ -95,11 +95,10 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
   const hashes: number[] = [];
   const beginnings: number[] = [];
   let so = 0;
-  const units = unitsOf(text);
   for (let from = 0; from <= text.length;) {
     const found = text.indexOf('\n', from);
     const end = found < 0 ? text.length : found;
-    const line = end === from ? 0 : hashOfUnits(units, from, end);
+    const line = end === from ? 0 : hashOf(text, from, end);
     from = end + 1;
     if (line === 0) continue;
     if (hashes.length === LINES_MAX) return { hashes: [], beginnings: [] };
@@ -113,59 +112,40 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
 const MIX_LOW = 0x9e3779b1;
 const MIX_HIGH = 0x5f356495;
 
+let bytes = Buffer.alloc(0);
+let units = new Uint16Array(0);
+let text16 = '';
+
 /**
  * 53 bits of a part of a text. Takes two characters at a time, each in the low bits of one half, so that all bits of both
  * halves depend on it or its neighbour. No tenant reads another's entries, so a crafted collision harms only its author.
  */
 export function hashOf(text: string, from = 0, to = text.length): number {
+  if (text !== text16) readUnits(text);
   let low = 0xdeadbeef ^ (to - from);
   let high = 0x41c6ce57;
   let i = from;
   for (; i + 1 < to; i += 2) {
-    const [a, b] = [text.charCodeAt(i), text.charCodeAt(i + 1)];
+    const a = units[i] as number;
+    const b = units[i + 1] as number;
     low = Math.imul(low ^ (a | (b << 16)), MIX_LOW);
     high = Math.imul(high ^ (b | (a << 16)), MIX_HIGH);
   }
   if (i < to) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, MIX_LOW);
-    high = Math.imul(high ^ code, MIX_HIGH);
+    low = Math.imul(low ^ (units[i] as number), MIX_LOW);
+    high = Math.imul(high ^ (units[i] as number), MIX_HIGH);
   }
   return finished(low, high);
 }
 
-let bytes = Buffer.alloc(0);
-let units = new Uint16Array(0);
-
-/**
- * The characters of a text, until the next call. A long text is read three times as fast from an array: at each
- * `charCodeAt`, V8 finds out anew how the string is stored.
- */
-export function unitsOf(text: string): Uint16Array {
+/** Long texts are read three times as fast from an array: at each `charCodeAt`, V8 finds out how the string is stored. */
+function readUnits(text: string): void {
   if (units.length < text.length) {
     units = new Uint16Array(2 * text.length);
     bytes = Buffer.from(units.buffer);
   }
   bytes.write(text, 'utf16le');
-  return units;
-}
-
-/** The same as `hashOf`. */
-export function hashOfUnits(text: Uint16Array, from: number, to: number): number {
-  let low = 0xdeadbeef ^ (to - from);
-  let high = 0x41c6ce57;
-  let i = from;
-  for (; i + 1 < to; i += 2) {
-    const a = text[i] as number;
-    const b = text[i + 1] as number;
-    low = Math.imul(low ^ (a | (b << 16)), MIX_LOW);
-    high = Math.imul(high ^ (b | (a << 16)), MIX_HIGH);
-  }
-  if (i < to) {
-    low = Math.imul(low ^ (text[i] as number), MIX_LOW);
-    high = Math.imul(high ^ (text[i] as number), MIX_HIGH);
-  }
-  return finished(low, high);
+  text16 = text;
 }
 
 /** The hash of a hash and what follows. */

@@ -2,14 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Claim } from './identity.js';
 import { cleanId } from './names.js';
 
-/**
- * Headers with which agent harnesses, routers and load generators already name their programs. To add one, add a row.
- * The first row with a session header wins, so rows with threads come before rows without; fields of different rows are
- * never mixed. Within a row, the first header present counts.
- */
-interface Harness {
-  /** The sender, for the reader only. */
-  readonly sender: string;
+/** Names under which a client writes about its program; the first one present counts. */
+export interface Names {
   readonly session: readonly string[];
   /** The sub-agent's own id inside the session. */
   readonly thread?: readonly string[];
@@ -17,6 +11,16 @@ interface Harness {
   readonly parent?: readonly string[];
   /** A flag on the session's last call. */
   readonly final?: string;
+}
+
+/**
+ * Headers with which agent harnesses, routers and load generators already name their programs. To add one, add a row.
+ * The first row with a session header wins, so rows with threads come before rows without; fields of different rows are
+ * never mixed.
+ */
+interface Harness extends Names {
+  /** For the reader only. */
+  readonly sender: string;
 }
 
 const MAITRED: Harness = {
@@ -58,17 +62,17 @@ const CORRELATION: Harness = { sender: 'AIPerf, TensorRT-LLM', session: ['x-corr
 /** Any other vendor's session header, a convention of LiteLLM. */
 const VENDOR_SESSION = /^x-([a-z0-9-]+)-session-id$/;
 
-export const maitredClaim = (headers: IncomingHttpHeaders): Claim | undefined => claimOf(MAITRED, headers);
+export const maitredClaim = (headers: IncomingHttpHeaders): Claim | undefined => claimOf(headers, MAITRED);
 
 /** Whether the client declares this call its program's last, however the program was found. */
-export const saysFinal = (headers: IncomingHttpHeaders): boolean => flag(headers, 'x-maitred-final');
+export const saysFinal = (headers: IncomingHttpHeaders): boolean => isYes(headers['x-maitred-final']);
 
 export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
   for (const harness of HARNESSES) {
-    const claim = claimOf(harness, headers);
+    const claim = claimOf(headers, harness);
     if (claim) return claim;
   }
-  return vendorClaim(headers) ?? claimOf(CORRELATION, headers);
+  return vendorClaim(headers) ?? claimOf(headers, CORRELATION);
 }
 
 function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
@@ -78,36 +82,26 @@ function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
     const vendor = VENDOR_SESSION.exec(name)?.[1];
     if (vendor === undefined || vendor === 'parent' || vendor.endsWith('-parent')) continue;
     const parent = [`x-${vendor}-parent-session-id`];
-    const claim = claimOf({ sender: vendor, session: [name], parent, final: `x-${vendor}-session-final` }, headers);
+    const claim = claimOf(headers, { session: [name], parent, final: `x-${vendor}-session-final` });
     if (claim) return claim;
   }
   return undefined;
 }
 
-function claimOf(harness: Harness, headers: IncomingHttpHeaders): Claim | undefined {
-  const session = first(headers, harness.session);
-  if (!session) return undefined;
-  return {
-    id: session.id,
-    source: session.name,
-    thread: first(headers, harness.thread)?.id,
-    parent: first(headers, harness.parent)?.id,
-    final: harness.final !== undefined && flag(headers, harness.final),
-  };
+/** What a client writes about its program in headers, or in one object of a body. The source is the id's name. */
+export function claimOf(from: Readonly<Record<string, unknown>>, names: Names): Claim | undefined {
+  const read = (name: string) => cleanId(from[name]);
+  const firstOf = (some: readonly string[] = []) => some.find((name) => read(name) !== undefined);
+  const source = firstOf(names.session);
+  const id = source && read(source);
+  if (source === undefined || id === undefined) return undefined;
+  const final = names.final !== undefined && isYes(from[names.final]);
+  return { id, source, thread: read(firstOf(names.thread) ?? ''), parent: read(firstOf(names.parent) ?? ''), final };
 }
 
-function first(headers: IncomingHttpHeaders, names: readonly string[] = []): { name: string; id: string } | undefined {
-  for (const name of names) {
-    const id = cleanId(valueOf(headers, name));
-    if (id !== undefined) return { name, id };
-  }
-  return undefined;
-}
+const isYes = (value: unknown): boolean => /^\s*(?:true|1|yes)\s*$/i.test(String(value ?? ''));
 
-const flag = (headers: IncomingHttpHeaders, name: string): boolean =>
-  /^(?:true|1|yes)$/i.test(valueOf(headers, name)?.trim() ?? '');
-
-/** The first value of a repeated header. */
+/** The header's value; of a repeated one, the first. */
 export function valueOf(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;

@@ -75,11 +75,9 @@ export class History {
   readonly #briefs: Briefs;
   readonly #tasks: Tasks;
 
-  /** @param rewritten whether to use marks and texts too, or only places */
   constructor(
     max: number,
     private readonly ends: Ends,
-    private readonly rewritten: boolean,
   ) {
     this.#places = new Seats(max, Math.min(SEATS_MAX, max), ends);
     this.#marked = new Marked(max, ends);
@@ -94,7 +92,7 @@ export class History {
    */
   find(tenant: TenantId, trail: Trail, only?: ProgramId): Found {
     const foreign = new Set<string | number>();
-    let marked = this.rewritten ? MARKED_MAX : 0;
+    let marked = MARKED_MAX;
     for (let i = trail.turns.length - 1; i >= 0; i--) {
       if (trail.turns[i]?.role !== 'assistant') continue;
       const seat =
@@ -105,7 +103,7 @@ export class History {
       trail.resume(i, seat);
       return { program: this.#take(seat), leaf: leafOf(trail, foreign, seat) };
     }
-    return this.rewritten ? this.#findInTexts(tenant, trail, foreign, only) : { leaf: leafOf(trail, foreign, ROOT) };
+    return this.#findInTexts(tenant, trail, foreign, only);
   }
 
   /** Finds a program that nothing but the texts of its call can name. */
@@ -152,7 +150,6 @@ export class History {
       guessed: false,
     };
     this.#places.sit(tenant, seat.chain, seat);
-    if (!this.rewritten) return seat;
     const isRepeated = lead !== undefined && first?.lines.includes(lead.hash) === true;
     this.#marked.remember(tenant, answer, seat, isRepeated ? undefined : lead, leaf.foreign);
     this.#tasks.remember(tenant, answer, seat);
@@ -177,7 +174,7 @@ export class History {
     const hash = hashOf(said.content);
     const here = seats.filter((seat) => (only ?? seat.program) === seat.program && this.ends.isAlive(seat));
     const same = here.filter((seat) => seat.hash === hash);
-    const told = same.length > 0 ? same : here.filter((seat) => this.#isContinued(said, seat));
+    const told = same.length > 0 ? same : here.filter((seat) => isContinued(said, seat));
     const allIds = idsWith(place.ids, said);
     const own = told.filter((seat) => seat.allIds === allIds);
     const waiting = own.findLast(({ taken }) => taken === undefined);
@@ -188,13 +185,10 @@ export class History {
     const guess = allIds === '' || crowded ? undefined : told.findLast(({ taken }) => taken === undefined);
     return guess && Object.assign(guess, { ids: place.ids, allIds, guessed: true });
   }
-
-  #isContinued(said: CanonicalMessage, seat: Answered): boolean {
-    return (
-      this.rewritten && seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat)
-    );
-  }
 }
+
+const isContinued = (said: CanonicalMessage, seat: Answered): boolean =>
+  seat.chars >= CONTINUED_CHARS_MIN && seat.chars < said.content.length && beginsWith(said, seat);
 
 const lastTaken = (seats: readonly Answered[]): Answered | undefined =>
   seats.reduce<Answered | undefined>(
@@ -210,15 +204,10 @@ function textsOf(trail: Trail): Text[] {
   return all.map((i) => textOf(trail.said(i)));
 }
 
-/** The thread of a call, and its opening. */
-type Strand = Pick<Answered, 'thread' | 'opening'>;
-
-const ROOT: Strand = { thread: '', opening: 0 };
-
 function leafOf(
   trail: Trail,
   foreign: ReadonlySet<string | number>,
-  { thread, opening }: Strand,
+  { thread, opening }: Pick<Answered, 'thread' | 'opening'>,
   first?: FirstCall,
 ): Leaf {
   const { chain, ids } = trail.end;

@@ -29,8 +29,6 @@ export interface IdentifierOptions {
   readonly conversationsMax: number;
   /** Number of served responses to remember. */
   readonly responsesMax: number;
-  /** Whether to identify programs also by answers and messages that their client has rewritten. */
-  readonly rewritten: boolean;
   /** Idle time of an id after which a call without history begins a new program; 0: never. */
   readonly reuseMs: number;
   /** `undefined` for a program that the scheduler does not know, or has forgotten. */
@@ -77,7 +75,7 @@ export class Identifier {
   constructor(private readonly options: IdentifierOptions) {
     this.#ends = new Ends(options.conversationsMax);
     this.#lineage = new Lineage(options.conversationsMax);
-    this.#history = new History(options.conversationsMax, this.#ends, options.rewritten);
+    this.#history = new History(options.conversationsMax, this.#ends);
     this.#responses = new SharedCache(options.responsesMax);
     this.#sharedKeys = new SharedCache(options.conversationsMax);
     this.#conversed = new SharedCache(options.conversationsMax);
@@ -93,9 +91,9 @@ export class Identifier {
       ...found,
       ...(leaf && { leaf }),
     };
-    const { share, rewritten } = this.options;
+    const { share } = this.options;
     // A key with two names has none.
-    if (share && rewritten && call.trail && TOLD_BY_HISTORY.has(found.source))
+    if (share && call.trail && TOLD_BY_HISTORY.has(found.source))
       for (const key of doneTasks(call.trail)) share(request.tenant, key, '');
     if (share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
     const sought = this.#soughtBy(call);
@@ -108,12 +106,12 @@ export class Identifier {
     { tenant }: Pick<IdentityRequest, 'tenant'>,
     { responseId, message, further = [] }: AnswerFacts,
   ): void {
-    const { share, rewritten } = this.options;
+    const { share } = this.options;
     // Of a conversation that the engine keeps, no gateway would see that it goes on.
-    const tasksOf = share && rewritten && responseId === undefined ? taskNames : () => [];
+    const tasksOf = share && responseId === undefined ? taskNames : () => [];
     const remember = (leaf: Leaf, answer: CanonicalMessage): Answered => {
       const answered = this.#history.remember(tenant, leaf, answer, program);
-      for (const key of share ? answerKeys(answered, answer, rewritten ? leaf.foreign : undefined) : [])
+      for (const key of share ? answerKeys(answered, answer, leaf.foreign) : [])
         share?.(tenant, key, program);
       for (const [key, name] of tasksOf(answered, answer)) share?.(tenant, key, name);
       return answered;
@@ -233,9 +231,8 @@ export class Identifier {
     if (!served || !this.#ends.isAlive(served)) return undefined;
     const { program, thread, answered } = served;
     if (answered) this.#history.leave(answered);
-    const { sources, rewritten } = this.options;
     // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
-    if (sources.includes('history') && rewritten) {
+    if (this.options.sources.includes('history')) {
       const opening = answered?.opening ?? 0;
       call.leaf = { chain: digest(id ?? ''), ids: '', last: 0, thread, opening, sender: call.sender, foreign: NONE };
     }
@@ -251,10 +248,9 @@ export class Identifier {
 
   #soughtBy({ request, trail }: Call): Sought {
     const id = request.facts?.previousResponseId;
-    const { rewritten } = this.options;
-    const answers = trail === undefined ? [] : soughtKeys(trail, rewritten);
+    const answers = trail === undefined ? [] : soughtKeys(trail);
     if (id !== undefined) return { keys: [responseKey(id), ...answers], source: 'previous_response_id' };
-    if (!trail || !rewritten || answers.length > 0) return { keys: answers, source: 'history' };
+    if (!trail || answers.length > 0) return { keys: answers, source: 'history' };
     return { keys: soughtTasks(trail), source: 'history', opening: trail.opening };
   }
 

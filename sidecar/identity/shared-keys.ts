@@ -27,18 +27,18 @@ export const responseKey = (id: string): string => `r${id}`;
 /** Names the engine that holds the response. */
 export const holderKey = (id: string): string => `e${id}`;
 
-/** @param foreign marks of messages that the call has quoted, which prove nothing; undefined: no answer proves anything by itself */
+/** @param foreign marks of messages that the call has quoted, which prove nothing */
 export function answerKeys(
   { chain, allIds }: Answered,
   answer: CanonicalMessage,
-  foreign: ReadonlySet<string | number> | undefined,
+  foreign: ReadonlySet<string | number>,
 ): string[] {
-  const isQuoted = foreign === undefined || [idOf(answer), wholeOf(answer)].some((mark) => foreign.has(mark ?? ''));
+  const isQuoted = [idOf(answer), wholeOf(answer)].some((mark) => foreign.has(mark ?? ''));
   return [placeKey(chain, allIds, digest(answer.content)), ...(isQuoted ? [] : ownKeys(answer))];
 }
 
-/** Keys of the last answers in a conversation. @param rewritten whether answers are known by themselves too */
-export function soughtKeys(trail: Trail, rewritten: boolean): string[] {
+/** Keys of the last answers in a conversation. */
+export function soughtKeys(trail: Trail): string[] {
   const answers = [...trail.turns.keys()].filter((index) => trail.turns[index]?.role === 'assistant');
   return answers
     .slice(-ANSWERS_MAX)
@@ -46,7 +46,7 @@ export function soughtKeys(trail: Trail, rewritten: boolean): string[] {
     .flatMap((index) => {
       const [said, place] = [trail.said(index), trail.before(index)];
       const hash = digest(said.content);
-      return [placeKey(place.chain, idsWith(place.ids, said), hash), ...(rewritten ? ownKeys(said) : [])];
+      return [placeKey(place.chain, idsWith(place.ids, said), hash), ...ownKeys(said)];
     });
 }
 

@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { percentDecoded } from '../http/target.js';
 import { readTraceparent } from '../http/traceparent.js';
-import { valueOf } from './harnesses.js';
+import { claimOf, valueOf } from './harnesses.js';
 import type { Claim } from './identity.js';
-import { cleanId } from './names.js';
 
 /**
  * Identity from W3C's tracing headers. Sources: https://www.w3.org/TR/baggage/ and https://www.w3.org/TR/trace-context/
@@ -11,14 +10,9 @@ import { cleanId } from './names.js';
 const BAGGAGE_KEYS = ['session.id', 'gen_ai.conversation.id'];
 
 export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
-  const header = valueOf(headers, 'baggage');
-  if (header === undefined) return undefined;
-  const entries = readBaggage(header);
-  for (const key of BAGGAGE_KEYS) {
-    const id = cleanId(entries.get(key));
-    if (id !== undefined) return { id, source: `baggage ${key}` };
-  }
-  return undefined;
+  const entries = Object.fromEntries(readBaggage(valueOf(headers, 'baggage') ?? ''));
+  const claim = claimOf(entries, { session: BAGGAGE_KEYS });
+  return claim && { ...claim, source: `baggage ${claim.source}` };
 }
 
 /** The first value of each key, percent-decoded; malformed members are skipped. */

@@ -6,9 +6,6 @@ import { configuredModels, type Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'driver' | 'fleet'>;
-
 /** Retry time for clients while no engine is ready, or none is left. */
 const RETRY_AFTER = { retryAfterSeconds: 2 };
 
@@ -17,13 +14,13 @@ const NAMED_MAX = 8;
 const TROUBLES_MAX = 3;
 
 /** The error of a call that no engine serves and that cannot wait. */
-export function unserved(context: Parts, model: string): GatewayError {
+export function unserved(context: Context, model: string): GatewayError {
   const { fleet } = context;
   const isKnown = fleet.awaited.has(model) || fleet.list().every((engine) => engine.models.size === 0);
   return isKnown ? noEngine(fleet) : unknownModel(context, model);
 }
 
-export function unknownModel(context: Parts, model: string): GatewayError {
+export function unknownModel(context: Context, model: string): GatewayError {
   const known = [...mergedModels(context).keys()];
   const more = known.length > NAMED_MAX ? ` and ${known.length - NAMED_MAX} more` : '';
   const there = known.length === 0 ? '' : ` There are: ${known.slice(0, NAMED_MAX).join(', ')}${more}.`;
@@ -42,7 +39,7 @@ export function noEngine(fleet: Pick<Fleet, 'list'>): GatewayError {
 }
 
 /** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */
-function mergedModels(context: Parts): Map<string, JsonObject> {
+function mergedModels(context: Context): Map<string, JsonObject> {
   const merged = new Map<string, JsonObject>();
   for (const engine of context.fleet.list()) {
     for (const [id, entry] of engine.models) if (!merged.has(id)) merged.set(id, entry);
@@ -52,7 +49,7 @@ function mergedModels(context: Parts): Map<string, JsonObject> {
 }
 
 /** `GET /v1/models` */
-export function listModels(context: Parts, request: IncomingMessage, response: ServerResponse): void {
+export function listModels(context: Context, request: IncomingMessage, response: ServerResponse): void {
   const data = [...mergedModels(context).values()];
   const headers = { 'x-maitred-policy': context.driver.views.policyName };
   sendJson(request, response, 200, 'merged', { object: 'list', data }, headers);
@@ -62,7 +59,7 @@ export function listModels(context: Parts, request: IncomingMessage, response: S
  * `GET /v1/models/{id}`
  * @throws GatewayError `unknown_model`
  */
-export function showModel(context: Parts, id: string, request: IncomingMessage, response: ServerResponse): void {
+export function showModel(context: Context, id: string, request: IncomingMessage, response: ServerResponse): void {
   const entry = mergedModels(context).get(id);
   if (entry === undefined) throw unknownModel(context, id);
   sendJson(request, response, 200, 'merged', entry);

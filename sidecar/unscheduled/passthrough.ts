@@ -10,12 +10,6 @@ import { splitTarget } from '../http/target.js';
 import { noEngine, unserved } from './models.js';
 import { Relay, type Asked } from './relay.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<
-  Context,
-  'config' | 'driver' | 'fleet' | 'metrics' | 'log' | 'responses' | 'held' | 'reader' | 'active'
->;
-
 /**
  * Requests that are not calls of a program: they bypass the queues, go directly to an engine, and come back unchanged.
  *
@@ -24,7 +18,7 @@ type Parts = Pick<
  */
 
 /** A `POST` of a known API that costs an engine next to nothing: counting tokens. @param path the route's own */
-export async function passCheap(context: Parts, asked: Asked, path: string): Promise<void> {
+export async function passCheap(context: Context, asked: Asked, path: string): Promise<void> {
   const { api, tenant, request } = asked;
   checkMediaType(request);
   await withBody(context, asked, async (bytes) => {
@@ -34,7 +28,7 @@ export async function passCheap(context: Parts, asked: Asked, path: string): Pro
 }
 
 /** Any path without special treatment. */
-export async function passThrough(context: Parts, asked: Asked): Promise<void> {
+export async function passThrough(context: Context, asked: Asked): Promise<void> {
   const { request } = asked;
   if (!hasBody(request)) return pass(context, enginesFor(context), asked, null);
   if (!isJson(request)) return pass(context, enginesFor(context), asked, request);
@@ -48,7 +42,7 @@ export async function passThrough(context: Parts, asked: Asked): Promise<void> {
  * Operations on an existing response: read, cancel or delete, on the engine that made it.
  * @throws GatewayError `unknown_response`
  */
-export async function passToOwner(context: Parts, asked: Asked, id: string): Promise<void> {
+export async function passToOwner(context: Context, asked: Asked, id: string): Promise<void> {
   const held = context.responses.get(asked.tenant, id);
   const engine = held === undefined ? undefined : context.fleet.get(held.engine);
   if (engine === undefined) throw new GatewayError('unknown_response', 'No engine here has made such a response.');
@@ -58,7 +52,7 @@ export async function passToOwner(context: Parts, asked: Asked, id: string): Pro
 
 /** Reads the body, and counts it as held until `use` has ended. */
 async function withBody(
-  context: Parts,
+  context: Context,
   { tenant, request, response }: Asked,
   use: (body: Buffer) => Promise<void>,
 ): Promise<void> {
@@ -73,7 +67,7 @@ async function withBody(
 
 /** A JSON body for an engine, and its model. The engine rejects a body that does not match its type. */
 async function readPassed(
-  context: Parts,
+  context: Context,
   { tenant, request }: Asked,
   raw: Buffer,
 ): Promise<{ readonly model?: string; readonly body: Buffer }> {
@@ -94,7 +88,7 @@ async function readPassed(
  * Engines that could answer, the least loaded first.
  * @throws GatewayError `no_engine`, `unknown_model`
  */
-function enginesFor(context: Parts, model?: string): Engine[] {
+function enginesFor(context: Context, model?: string): Engine[] {
   const all = context.fleet.list().filter(isServing);
   const fit = model === undefined ? all : all.filter((engine) => engine.models.has(model));
   if (fit.length > 0) {
@@ -106,13 +100,13 @@ function enginesFor(context: Parts, model?: string): Engine[] {
     : unserved(context, model);
 }
 
-function inFlight(context: Parts, engine: Engine): number {
+function inFlight(context: Context, engine: Engine): number {
   const scheduled = context.driver.scheduler.views.engine(engine.id)?.inFlight ?? 0;
   return scheduled + Relay.inFlight(engine);
 }
 
 async function pass(
-  context: Parts,
+  context: Context,
   engines: readonly Engine[],
   asked: Asked,
   body: Buffer | IncomingMessage | null,

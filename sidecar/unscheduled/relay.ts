@@ -11,9 +11,6 @@ import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { isEventStream } from '../http/sse.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<Context, 'config' | 'metrics' | 'log' | 'active'>;
-
 /** A request that bypasses the queues, and the API whose errors its client can read. */
 export interface Asked {
   readonly api: Api;
@@ -40,7 +37,7 @@ export class Relay implements AnswerSink, Active {
   readonly #socket: Socket;
 
   constructor(
-    private readonly context: Parts,
+    private readonly context: Context,
     private readonly engine: Engine,
     private readonly asked: Asked,
   ) {

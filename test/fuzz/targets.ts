@@ -54,7 +54,6 @@ const identifier = new Identifier({
   sources: ['maitred', 'harness', 'body', 'baggage', 'traceparent', 'history'],
   conversationsMax: 1000,
   responsesMax: 1000,
-  rewritten: true,
   reuseMs: 1000,
   activityOf: () => undefined,
   newId: () => `p${++made}`,

@@ -22,7 +22,6 @@ export function createCaller(options: Partial<IdentifierOptions> = {}) {
     sources: DEFAULT_SOURCES,
     conversationsMax: 1000,
     responsesMax: 1000,
-    rewritten: true,
     reuseMs: 120_000,
     activityOf: () => undefined,
     newId: () => `new-${++ids}`,
