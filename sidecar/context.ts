@@ -211,8 +211,7 @@ export function makeIdentifier({ identity, limits, cluster }: Config, context: C
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
-    share:
-      cluster.url === null ? undefined : (tenant, key, program) => context.cluster?.remember(tenant, key, program),
+    share: cluster.url === null ? undefined : (tenant, key, program) => context.cluster?.remember(tenant, key, program),
     activityOf: (program) => {
       const { driver, cluster } = context;
       // Of a program that another gateway runs, little is known here.

@@ -7,13 +7,9 @@ const RETRY_AFTER = { retryAfterSeconds: 5 };
 /** Bytes of all request bodies in memory: of calls that are being read, wait or run. */
 export class HeldBytes {
   readonly #byTenant = new Map<TenantId, number>();
-  #bytes = 0;
+  bytes = 0;
 
   constructor(private readonly config: () => Config) {}
-
-  get bytes(): number {
-    return this.#bytes;
-  }
 
   /** An account for one body, which grows as the bytes arrive. */
   open(tenant: TenantId): HeldBody {
@@ -25,10 +21,10 @@ export class HeldBytes {
     const { limits, auth } = this.config();
     const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
     const ownMax = auth.keys.length > 0 ? limits.queuedBytes / 2 : limits.queuedBytes;
-    if (bytes > 0 && (this.#bytes + bytes > limits.queuedBytes || own > ownMax)) {
+    if (bytes > 0 && (this.bytes + bytes > limits.queuedBytes || own > ownMax)) {
       throw new GatewayError('bodies_full', 'The bodies of waiting calls take all the memory they may.', RETRY_AFTER);
     }
-    this.#bytes += bytes;
+    this.bytes += bytes;
     if (own > 0) this.#byTenant.set(tenant, own);
     else this.#byTenant.delete(tenant);
   }

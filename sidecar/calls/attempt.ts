@@ -33,6 +33,9 @@ export interface AttemptSink {
   failed(error: GatewayError, fault: Fault): void;
 }
 
+/** Most events between two reports of progress, and the longest time between them. */
+const PROGRESS_EVENTS = 64;
+const PROGRESS_MS = 1000;
 /** Time limit of an engine's answer to an abort. */
 const ABORT_MS = 5000;
 
@@ -56,8 +59,10 @@ export class Attempt implements AnswerSink {
   #status = 0;
   #headers: IncomingHttpHeaders = {};
   #splitter: SseSplitter | undefined;
-  #reader: StreamReader | undefined;
+  reader: StreamReader | undefined;
   #events = 0;
+  #reportedEvents = 0;
+  #reportedAt = 0;
   /** Data of an error that is the stream's first event. */
   #firstError: string | undefined;
   readonly #chunks: Buffer[] = [];
@@ -86,10 +91,6 @@ export class Attempt implements AnswerSink {
     this.#exchange = new Exchange(engine.pool, request, { firstByteMs, idleMs, decode: true }, this);
   }
 
-  get reader(): StreamReader | undefined {
-    return this.#reader;
-  }
-
   abort(): void {
     if (this.#over) return;
     this.#over = true;
@@ -110,8 +111,8 @@ export class Attempt implements AnswerSink {
     this.#headers = headers;
     const { api, facts, identity } = this.call;
     if (status !== 200 || !facts.stream || !isEventStream(headers['content-type'])) return;
-    this.#reader = api.readStream(facts, identity.wantsAnswer);
-    this.#splitter = this.#split(this.#reader);
+    this.reader = api.readStream(facts, identity.wantsAnswer);
+    this.#splitter = this.#split(this.reader);
     this.sink.opened(headers);
   }
 
@@ -124,8 +125,16 @@ export class Attempt implements AnswerSink {
     }
     for (const bytes of this.#splitter.push(chunk)) this.sink.forward(bytes);
     if (this.#firstError !== undefined) return this.#failAtOnce(this.#firstError);
-    if (this.#events > 0) this.sink.progressed(this.#events);
+    if (this.#events > 0) this.#progress();
     if (this.#splitter.heldBytes > this.#answerBytesMax) this.#tooLarge();
+  }
+
+  #progress(): void {
+    const now = performance.now();
+    if (this.#events - this.#reportedEvents < PROGRESS_EVENTS && now - this.#reportedAt < PROGRESS_MS) return;
+    this.#reportedEvents = this.#events;
+    this.#reportedAt = now;
+    this.sink.progressed(this.#events);
   }
 
   end(): void {
@@ -136,7 +145,7 @@ export class Attempt implements AnswerSink {
       // event.
       const rest = this.#splitter.end();
       if (this.#firstError !== undefined) return this.#failAtOnce(this.#firstError);
-      if (this.#reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
+      if (this.reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
       this.#settleStream();
     }
   }
@@ -184,7 +193,7 @@ export class Attempt implements AnswerSink {
   /** A stream that announced its end is complete, even if its connection broke. */
   #settleStream(error?: GatewayError, fault: Fault = 'answer'): void {
     this.#over = true;
-    if (this.#reader?.complete === true) return this.sink.streamed(this.#reader.facts(), this.#reader.failed);
+    if (this.reader?.complete === true) return this.sink.streamed(this.reader.facts(), this.reader.failed);
     const cutShort = new GatewayError('engine_failed', 'The engine ended its answer before it was complete.');
     this.sink.failed(error ?? cutShort, fault);
   }

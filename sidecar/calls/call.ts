@@ -15,24 +15,10 @@ import { pauseMs, unreachedRestMs } from './pause.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
 import { dispatchedComment, queuedComment } from './comments.js';
 import { callHeaders } from './headers.js';
-import { forecastHeader } from './declaration.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
 
-/** Most events between two reports of progress, and the longest time between them. */
-const PROGRESS_EVENTS = 64;
-const PROGRESS_MS = 1000;
-
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
-
-interface Ending {
-  readonly outcome: Outcome;
-  /** Event for the scheduler; absent if it already knows. */
-  readonly event?: Event;
-  /** Error for the client; absent if the client has its answer or is gone. */
-  readonly error?: GatewayError;
-  readonly usage?: Usage | undefined;
-}
 
 /**
  * One call, from its arrival at the scheduler to its end.
@@ -48,8 +34,8 @@ interface Ending {
 export class Call implements CallHandle, CallOwner, AttemptSink {
   place = -1;
   readonly #reply: Reply;
+  /** `arriving`: no observer has heard of it yet. */
   #state: State = 'arriving';
-  #accepted = false;
   #attempt: Attempt | undefined;
   #attempts = 0;
   #dispatch: Dispatch | undefined;
@@ -61,11 +47,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #busySinceMs: number | undefined;
   #engineHeaders: IncomingHttpHeaders = {};
   #commentTimer: NodeJS.Timeout | undefined;
+  readonly #program: ProgramId;
   readonly #arrivedAt: Millis;
   #dispatchedAt: Millis | undefined;
   #beganAt: Millis | undefined;
-  #reportedEvents = 0;
-  #reportedAt = 0;
 
   constructor(
     readonly spec: CallSpec,
@@ -73,6 +58,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     response: ServerResponse,
     private readonly context: Context,
   ) {
+    this.#program = spec.identity.program;
     this.#arrivedAt = context.driver.now();
     this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
   }
@@ -80,8 +66,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** Hands the call to the scheduler. */
   start(): void {
     this.context.driver.arrive(arrivalOf(this.spec), this);
-    if (this.#state === 'arriving') this.#queue();
-    if (this.#state !== 'ended') this.#accept();
+    if (this.#state === 'arriving') {
+      this.#queue();
+      this.context.observers.tell('accepted', this);
+    }
     if (this.#reply.alreadyGone) this.#clientGone();
   }
 
@@ -92,13 +80,13 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   /** Ends the call because the gateway ends. */
   drainedAway(): void {
     const error = new GatewayError('draining', 'The gateway shut down before the answer was complete.', RETRY_AFTER);
-    this.#end({ outcome: 'drained', error, event: { type: 'callCancelled', call: this.spec.id } });
+    this.#end('drained', { type: 'callCancelled', call: this.spec.id }, error);
   }
 
   // Commands of the scheduler.
 
   dispatched(dispatch: Dispatch): void {
-    this.#accept();
+    if (this.#state === 'arriving') this.context.observers.tell('accepted', this);
     this.#state = 'dispatched';
     this.#dispatch = dispatch;
     this.#dispatchedAt = this.context.driver.now();
@@ -113,7 +101,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   rejected(reject: Reject): void {
     if (KEEPS_PLACE.has(reject.refusal)) this.#mayReturn();
     const error = refusalError(reject, this.#failure, this.context.fleet);
-    if (this.#accepted) return this.#end({ outcome: outcomeOf(error), error });
+    if (this.#state !== 'arriving') return this.#end(outcomeOf(error), undefined, error);
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));
     this.spec.held.release();
@@ -143,10 +131,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   progressed(events: number): void {
-    const now = performance.now();
-    if (events - this.#reportedEvents < PROGRESS_EVENTS && now - this.#reportedAt < PROGRESS_MS) return;
-    this.#reportedEvents = events;
-    this.#reportedAt = now;
     this.context.driver.emit({ type: 'callProgressed', call: this.spec.id, outputTokens: tokens(events) });
   }
 
@@ -162,8 +146,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     else this.#reply.whole(status, toClient(headers, attempt?.engine.url, this.#headers()), body);
     if (facts !== undefined) return this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
     if (status !== 429 && status < 500) this.#attempt?.engine.responded();
-    const outcome = status < 500 ? 'client_error' : 'engine_error';
-    this.#end({ outcome, event: { type: 'callFailed', call: this.spec.id, failure: 'refused' } });
+    const event = { type: 'callFailed', call: this.spec.id, failure: 'refused' } as const;
+    this.#end(status < 500 ? 'client_error' : 'engine_error', event);
   }
 
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
@@ -193,7 +177,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     }
     // Another attempt would produce an answer that is too large again.
     if (this.#state === 'streaming' || error.code === 'engine_answer_too_large')
-      return this.#end({ outcome: outcomeOf(error), error, event: { type: 'callFailed', call, failure: 'lost' } });
+      return this.#end(outcomeOf(error), { type: 'callFailed', call, failure: 'lost' }, error);
     this.#failure = error;
     this.#queue();
     if (fault === 'unreached')
@@ -203,12 +187,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   // Steps of the call itself.
-
-  #accept(): void {
-    if (this.#accepted) return;
-    this.#accepted = true;
-    this.context.observers.tell('accepted', this);
-  }
 
   #queue(): void {
     this.#state = 'queued';
@@ -233,10 +211,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.context.observers.tell('madeResponse', facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
-  get #program(): ProgramId {
-    return this.spec.identity.program;
-  }
-
   /** Ends the call after a complete answer. */
   #finish(facts: AnswerFacts, outcome: Outcome): void {
     const engine = this.#attempt?.engine;
@@ -257,7 +231,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       ...(serviceMs !== undefined && { serviceMs: millis(serviceMs) }),
       ...(queueMs !== undefined && { queueMs: millis(queueMs) }),
     };
-    this.#end({ outcome, usage, event });
+    this.#end(outcome, event, undefined, usage);
   }
 
   /** A client that leaves while its call is queued has probably lost patience, so it may ask again. */
@@ -265,10 +239,14 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const mayReturn = this.#state === 'queued';
     if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
-    this.#end({ outcome: 'cancelled', event });
+    this.#end('cancelled', event);
   }
 
-  #end({ outcome, event, error, usage }: Ending): void {
+  /**
+   * @param event for the scheduler; undefined if it already knows
+   * @param error for the client; absent if the client has its answer or is gone
+   */
+  #end(outcome: Outcome, event: Event | undefined, error?: GatewayError, usage?: Usage): void {
     if (this.#state === 'ended') return;
     const { context } = this;
     this.#state = 'ended';
@@ -301,11 +279,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #headers(reason?: string): OutgoingHttpHeaders {
-    const headers = callHeaders(this.spec, this.#dispatch, this.context.driver.now() - this.#arrivedAt, reason);
-    const { config, driver } = this.context;
-    if (config.policy.foresight !== 'none')
-      headers['x-maitred-forecast'] = forecastHeader(driver.scheduler.views.forecast(this.#program));
-    else if (this.spec.remaining !== undefined) headers['x-maitred-forecast'] = 'off';
-    return headers;
+    return callHeaders(this.context, this.spec, this.#dispatch, this.#arrivedAt, reason);
   }
 }

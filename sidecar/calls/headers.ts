@@ -1,25 +1,27 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Dispatch } from '../../src/index.js';
+import type { Context } from '../context.js';
 import { headerValue } from '../http/headers.js';
+import { forecastHeader } from './declaration.js';
 import type { CallSpec } from './spec.js';
 
 /**
  * Headers that give a client the state of its call so far.
  * @param dispatch the last one; undefined while the call waits
- * @param waitedMs since its arrival, in milliseconds; stands where there was no dispatch
  * @param reason stands in the place of the dispatch's own
  */
 export function callHeaders(
+  { config, driver }: Pick<Context, 'config' | 'driver'>,
   spec: CallSpec,
   dispatch: Dispatch | undefined,
-  waitedMs: number,
+  arrivedMs: number,
   reason: string | undefined,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
     'x-request-id': spec.requestId,
     'x-maitred-program': headerValue(spec.identity.label),
     'x-maitred-call': spec.id,
-    'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? waitedMs),
+    'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? driver.now() - arrivedMs),
     'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
   };
   if (spec.budgetLeft !== undefined) headers['x-maitred-budget-left'] = spec.budgetLeft;
@@ -29,5 +31,8 @@ export function callHeaders(
     headers['x-maitred-level'] = dispatch.level;
     headers['x-maitred-placement'] = dispatch.placement;
   }
+  if (config.policy.foresight !== 'none')
+    headers['x-maitred-forecast'] = forecastHeader(driver.scheduler.views.forecast(spec.identity.program));
+  else if (spec.remaining !== undefined) headers['x-maitred-forecast'] = 'off';
   return headers;
 }

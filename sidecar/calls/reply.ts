@@ -16,8 +16,10 @@ import { SSE_HEADERS, sseComment } from '../http/sse.js';
  */
 export class Reply {
   readonly #socket: Socket;
-  #streaming = false;
-  #status = 0;
+  /** Whether a 200 with an event stream has been sent. From then on an error can only be an event. */
+  streaming = false;
+  /** Status sent, 0 for none. */
+  status = 0;
   #done = false;
 
   /**
@@ -33,16 +35,6 @@ export class Reply {
   ) {
     this.#socket = request.socket;
     this.#socket.once('close', this.#closed);
-  }
-
-  /** Whether a 200 with an event stream has been sent. From then on an error can only be an event. */
-  get streaming(): boolean {
-    return this.#streaming;
-  }
-
-  /** Status sent, 0 for none. */
-  get status(): number {
-    return this.#status;
   }
 
   /** Whether the client left before this object could notice. */
@@ -61,14 +53,14 @@ export class Reply {
 
   /** Opens the event stream. */
   open(headers: OutgoingHttpHeaders): void {
-    this.#streaming = true;
-    this.#status = 200;
+    this.streaming = true;
+    this.status = 200;
     this.response.writeHead(200, headers);
   }
 
   /** Sends a comment, which keeps idle timers on the path from expiring. Opens the stream if necessary. */
   comment(text: string, headers: () => OutgoingHttpHeaders): void {
-    if (!this.#streaming) this.open({ ...SSE_HEADERS, ...headers() });
+    if (!this.streaming) this.open({ ...SSE_HEADERS, ...headers() });
     // A client that does not read comments needs no further ones.
     if (!this.response.writableNeedDrain) this.response.write(sseComment(text));
   }
@@ -80,7 +72,7 @@ export class Reply {
 
   /** Ends the stream. */
   end(): void {
-    this.#finish(this.#status);
+    this.#finish(this.status);
     this.response.end();
     this.#watchReader();
   }
@@ -90,18 +82,18 @@ export class Reply {
    * @param reader the reader that has followed the stream so far
    */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
-    if (!this.#streaming) {
+    if (!this.streaming) {
       this.#finish(error.status);
       sendError(this.request, this.response, error, this.api, headers);
       return;
     }
-    this.#finish(this.#status);
+    this.#finish(this.status);
     this.response.end(this.api.errorEvent(error, reader));
     this.#watchReader();
   }
 
   #finish(status: number): void {
-    this.#status = status;
+    this.status = status;
     this.#done = true;
     this.#socket.off('close', this.#closed);
   }

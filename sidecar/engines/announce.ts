@@ -7,11 +7,12 @@ import type { Engine } from './engine.js';
  * reports.
  */
 export function joined(engine: Engine): EngineJoined {
-  const windowMax = engine.config.window ?? engine.load.windowMax;
-  const capacityTokens = engine.config.capacityTokens ?? engine.load.capacityTokens;
-  const hostTokens = engine.config.hostTokens ?? engine.load.hostTokens;
-  const hostTokensPerSecond = engine.config.hostTokensPerSecond ?? engine.load.hostTokensPerSecond;
-  const contextTokensMax = engine.config.contextTokensMax ?? engine.load.contextTokensMax;
+  const { config, load } = engine;
+  const windowMax = config.window ?? load.windowMax;
+  const capacityTokens = config.capacityTokens ?? load.capacityTokens;
+  const hostTokens = config.hostTokens ?? load.hostTokens;
+  const hostTokensPerSecond = config.hostTokensPerSecond ?? load.hostTokensPerSecond;
+  const contextTokensMax = config.contextTokensMax ?? load.contextTokensMax;
   return {
     type: 'engineJoined',
     engine: engine.id,

@@ -37,7 +37,7 @@ export class NotAnEngine extends Error {
  */
 export async function examine(config: EngineConfig, options: ExamineOptions): Promise<Examination> {
   const { connectMs } = options;
-  const open = (timeoutMs: number) => new Prober(config, { timeoutMs, connectMs, setTimer });
+  const open = (timeoutMs: number) => new Prober({ config }, { timeoutMs, connectMs, setTimer });
   const prober = open(options.timeoutMs);
   const caller = open(CALL_MS);
   try {

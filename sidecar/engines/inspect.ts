@@ -37,7 +37,13 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
     }
   };
 
-  const adapter = known ?? (await identify(config, ask, get));
+  let adapter = known;
+  if (adapter === undefined) {
+    // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths.
+    if (config.kind === 'auto') await ask(MODELS_PATH);
+    const found = config.kind === 'auto' ? await detect(get) : ADAPTERS[config.kind];
+    adapter = (await found.fit?.(get)) ?? found;
+  }
   const health = await ask(adapter.healthPath);
   const refused = new Error(`${adapter.healthPath} answered ${health.status}`);
   const unsure = health.status >= 400 && health.status < 500;
@@ -47,21 +53,6 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   // A 4xx shows that the server is up but does not serve this path (a proxy, a key). Then its model list decides.
   if (unsure && models === undefined) throw refused;
   return { adapter, isSure, ...(models && { models }), load };
-}
-
-async function identify(
-  config: EngineConfig,
-  ask: (path: string) => Promise<Answer>,
-  get: Get,
-): Promise<EngineAdapter> {
-  if (config.kind !== 'auto') return fit(ADAPTERS[config.kind], get);
-  // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths.
-  await ask(MODELS_PATH);
-  return fit(await detect(get), get);
-}
-
-function fit(adapter: EngineAdapter, get: Get): Promise<EngineAdapter> {
-  return adapter.fit?.(get) ?? Promise.resolve(adapter);
 }
 
 /** Models for which the engine may receive calls: the configured ones, otherwise those that it lists. */

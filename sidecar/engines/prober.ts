@@ -28,9 +28,11 @@ export class Prober {
   readonly #pool: Pool;
 
   constructor(
-    private readonly config: EngineConfig,
+    /** Its key may change. */
+    private readonly engine: { readonly config: EngineConfig },
     private readonly options: ProberOptions,
   ) {
+    const { config } = engine;
     const { url, basePath } = addressOf(config);
     this.#basePath = basePath;
     this.#pool = new Pool(url.origin, {
@@ -55,7 +57,7 @@ export class Prober {
 
   async #ask(path: string, sent: object | undefined): Promise<Answer> {
     const { timeoutMs, setTimer } = this.options;
-    const { apiKey } = this.config;
+    const { apiKey } = this.engine.config;
     const timeout = new AbortController();
     const cancelTimer = setTimer(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
     try {

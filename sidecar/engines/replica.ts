@@ -8,7 +8,7 @@ import { addressOf, idOf, tlsOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
 import { joined, reported } from './announce.js';
 import { Evidence } from './evidence.js';
-import type { Engine, EngineState, FleetPorts } from './engine.js';
+import { isServing, type EngineState, type FleetPorts } from './engine.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { lasting } from './load.js';
 import { MODELS_PATH } from './models.js';
@@ -22,23 +22,30 @@ export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
  * One engine and its state machine (drawn at `EngineState`). It probes itself, and schedules the next probe after the
  * last one ended, so at most one runs. A change of state during a probe discards that probe's result.
  */
-export class Replica implements Engine {
+export class Replica {
   readonly id: EngineId;
   readonly url: URL;
+  /** Prefix of every request path: the path of the URL, '' for most. */
   readonly basePath: string;
+  /** Connections for calls; probes have their own. Its header and body timeouts are off; each request has its own timers. */
   readonly pool: Pool;
   config: EngineConfig;
+  /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
   adapter: EngineAdapter;
   state: EngineState = 'joining';
+  /** Whether its first probe has ended, well or not. */
   probed = false;
   ejections = 0;
-  trouble: Engine['trouble'];
+  /** Why it is out of service, as far as probes or calls tell, and since when; undefined: it serves, or nothing is known. */
+  trouble: { readonly reason: string; readonly sinceMs: number; readonly isStuck?: true } | undefined;
+  /** Models that it serves: their ids, each with its entry in the engine's own /v1/models. */
   models: ReadonlyMap<string, JsonObject>;
+  /** The last load report; `{}` before the first. */
   load: LoadReport = {};
   /** Whether the fleet forgets this engine after its last call. */
   removing = false;
 
-  #prober: Prober;
+  readonly #prober: Prober;
   /** Whether the adapter is certain. After a failure another server may come back. */
   #identified = false;
   /** The last `engineJoined` as text; '' out of service. */
@@ -84,16 +91,14 @@ export class Replica implements Engine {
       headersTimeout: 0,
       bodyTimeout: 0,
     });
-    this.#prober = this.#newProber();
+    const { setTimer } = ports;
+    const { connectMs } = settings.timeouts;
+    this.#prober = new Prober(this, { timeoutMs: settings.health.timeoutMs, connectMs, setTimer });
     this.#probeNow();
   }
 
   /** Applies a configuration with the same address. */
   reconfigure(config: EngineConfig): void {
-    if (config.apiKey !== this.config.apiKey) {
-      void this.#prober.close();
-      this.#prober = this.#newProber(config);
-    }
     if (config.kind !== this.config.kind) this.#identified = false;
     if (config.models) this.models = configuredModels(config.models, this.models);
     this.config = config;
@@ -111,7 +116,7 @@ export class Replica implements Engine {
   }
 
   drain(): void {
-    const inService = this.#inService();
+    const inService = isServing(this);
     this.#enter('draining');
     // It is not probed any more: its last load would look like the present one for ever.
     this.load = lasting(this.load);
@@ -125,42 +130,52 @@ export class Replica implements Engine {
     this.removing = true;
   }
 
+  /** The engine generated an answer to a call of the program, or began to. */
   succeeded(program: ProgramId): void {
     this.#callFailures = 0;
     this.#evidence.clear();
     this.#saturation.served(program, this.ports.now());
-    if (!this.#inService()) return;
+    if (!isServing(this)) return;
     this.#hasWorked = true;
     this.#setbacks = 0;
     this.#endProbation();
   }
 
+  /** The engine answered something else: a refusal of the request, or a passed-through request. Proves little. */
   responded(): void {
-    if (this.#inService()) this.#endProbation();
+    if (isServing(this)) this.#endProbation();
   }
 
+  /** No connection came about, which no request causes. Counts immediately. */
   unreached(): void {
-    if (!this.#inService()) return;
+    if (!isServing(this)) return;
     this.#callFailures += 1;
     if (this.#callFailures >= this.#failuresMax()) this.#eject('it cannot be reached');
   }
 
+  /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not ejected. */
   misanswered(program: ProgramId): void {
-    if (!this.#inService()) return;
+    if (!isServing(this)) return;
     this.#evidence.failed(program);
     if (this.#evidence.asks(this.#failuresMax())) this.#probeNow();
   }
 
+  /** Another engine answered a call after this one had failed it. */
   outdone(program: ProgramId): void {
-    if (!this.#inService()) return;
+    if (!isServing(this)) return;
     this.#evidence.outdone(program);
     if (this.#evidence.convicts(this.#failuresMax())) this.#probeNow();
   }
 
+  /**
+   * The engine reported "no room" (429, 503). @param seconds its `Retry-After`
+   * @returns milliseconds for which the engine rests; undefined: the refusal concerns only this program
+   */
   refused(program: ProgramId, status: number, seconds: number | undefined): number | undefined {
     return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.ports.now());
   }
 
+  /** Milliseconds until its next probe; 0 while one runs. */
   get probeInMs(): number {
     return Math.max(0, this.#probeAtMs - this.ports.now());
   }
@@ -187,16 +202,6 @@ export class Replica implements Engine {
     this.#cancelTimer();
     const pool = calls === 'break' ? this.pool.destroy() : this.pool.close();
     await Promise.all([pool, this.#prober.close(), this.#probing]);
-  }
-
-  #newProber(config = this.config): Prober {
-    const { health, timeouts } = this.settings;
-    const { setTimer } = this.ports;
-    return new Prober(config, { timeoutMs: health.timeoutMs, connectMs: timeouts.connectMs, setTimer });
-  }
-
-  #inService(): boolean {
-    return this.state === 'up' || this.state === 'probation';
   }
 
   #failuresMax(): number {
@@ -229,7 +234,7 @@ export class Replica implements Engine {
     this.#cancelTimer();
     if (this.#closed || this.#probing || this.state === 'draining') return;
     const { intervalMs, backoffMs, backoffMsMax } = this.settings.health;
-    const ms = this.#inService() ? intervalMs : Math.min(backoffMs * 2 ** this.#setbacks, backoffMsMax);
+    const ms = isServing(this) ? intervalMs : Math.min(backoffMs * 2 ** this.#setbacks, backoffMsMax);
     this.#probeAtMs = this.ports.now() + ms;
     this.#cancelTimer = this.ports.setTimer(() => this.#probeNow(), ms);
   }
@@ -259,7 +264,7 @@ export class Replica implements Engine {
 
   #unhealthy(reason: string): void {
     this.ports.log.debug({ engine: this.id, state: this.state, reason }, 'engine probe failed');
-    if (this.#inService()) {
+    if (isServing(this)) {
       this.#probeFailures += 1;
       // If calls of several programs have failed as well, one failed probe is enough.
       const isSuspect = this.#evidence.asks(this.#failuresMax());
@@ -274,7 +279,7 @@ export class Replica implements Engine {
   }
 
   #healthy({ adapter, isSure, models = this.models, load }: Inspection): void {
-    if (models.size === 0 && !this.#inService())
+    if (models.size === 0 && !isServing(this))
       return this.#unhealthy(`${MODELS_PATH} lists no models, or does not answer without an apiKey`);
     this.adapter = adapter;
     this.#identified ||= isSure;
@@ -289,7 +294,7 @@ export class Replica implements Engine {
     this.trouble = undefined;
     if (this.state === 'joining') this.#setbacks = 0;
     this.#endProbation();
-    if (!this.#inService()) this.#enter(this.state === 'ejected' ? 'probation' : 'up');
+    if (!isServing(this)) this.#enter(this.state === 'ejected' ? 'probation' : 'up');
     this.#announce();
     // One probe of a busy engine may have failed to read it.
     if (joined(this).capacityTokens === undefined && (this.#unsized += 1) === 2)
@@ -301,7 +306,7 @@ export class Replica implements Engine {
   /** It comes back as any ejected engine does, once it runs something or nothing waits there. */
   #stuck({ waiting }: LoadReport, forMs: number): void {
     const reason = `it is stuck: it has run none of its ${waiting} requests for ${Math.round(forMs / 1000)} s`;
-    if (this.#inService()) this.#eject(reason);
+    if (isServing(this)) this.#eject(reason);
     else this.#unhealthy(reason);
     if (this.trouble !== undefined) this.trouble = { ...this.trouble, isStuck: true };
   }

@@ -21,17 +21,13 @@ export type Verdict = 'forward' | 'hide';
 export class SseSplitter {
   /** Chunks of the event that is still open. */
   #held: Buffer[] = [];
-  #heldBytes = 0;
+  /** Bytes held back because their event is still open. */
+  heldBytes = 0;
   /** The earlier chunks' part of the current line: nothing, a CR alone, or more. */
   #line: 'empty' | 'cr' | 'full' = 'empty';
 
   /** @param judge called for every event with data, a name or both; comments are always forwarded */
   constructor(private readonly judge: (event: SseEvent) => Verdict) {}
-
-  /** Bytes held back because their event is still open. */
-  get heldBytes(): number {
-    return this.#heldBytes;
-  }
 
   /** Accepts a chunk; returns the bytes to forward, in order. */
   push(chunk: Buffer): Buffer[] {
@@ -74,14 +70,14 @@ export class SseSplitter {
 
   #hold(part: Buffer): void {
     this.#held.push(part);
-    this.#heldBytes += part.length;
+    this.heldBytes += part.length;
   }
 
   #take(last: Buffer): Buffer {
-    if (this.#heldBytes === 0) return last;
+    if (this.heldBytes === 0) return last;
     const bytes = Buffer.concat([...this.#held, last]);
     this.#held = [];
-    this.#heldBytes = 0;
+    this.heldBytes = 0;
     return bytes;
   }
 

@@ -8,11 +8,11 @@ import { hashOf } from './growing.js';
 import { harnessClaim, maitredClaim, saysFinal, valueOf } from './harnesses.js';
 import { History } from './history.js';
 import type { Leaf } from './history.js';
-import type { Activity, Claim, Identity, IdentityRequest, Sought } from './identity.js';
+import type { Activity, Claim, Identity, IdentityRequest } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
 import { saysRetry } from './returning.js';
-import { answerKeys, doneTasks, responseKey, soughtKeys, soughtTasks, taskNames } from './shared-keys.js';
+import { answerKeys, doneTasks, responseKey, soughtBy, taskNames } from './shared-keys.js';
 import { SharedCache } from './shared-cache.js';
 import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
@@ -83,7 +83,13 @@ export class Identifier {
 
   identify(request: IdentityRequest): Identity {
     const call = new Call(request, this.options.sources);
-    const found = this.#find(call) ?? this.#before(call) ?? this.#unknown(call);
+    const found = this.#find(call) ??
+      this.#before(call) ?? {
+        program: madeProgram(request.tenant, this.options.newId()),
+        thread: '',
+        final: call.isFinal,
+        source: 'none',
+      };
     const leaf = TOLD_BY_HISTORY.has(found.source) ? call.leaf : undefined;
     const identity = {
       label: labelOf(found.program),
@@ -96,7 +102,7 @@ export class Identifier {
     if (share && call.trail && TOLD_BY_HISTORY.has(found.source))
       for (const key of doneTasks(call.trail)) share(request.tenant, key, '');
     if (share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
-    const sought = this.#soughtBy(call);
+    const sought = soughtBy(request.facts?.previousResponseId, call.trail);
     return sought.keys.length === 0 ? identity : { ...identity, sought };
   }
 
@@ -107,13 +113,12 @@ export class Identifier {
     { responseId, message, further = [] }: AnswerFacts,
   ): void {
     const { share } = this.options;
-    // Of a conversation that the engine keeps, no gateway would see that it goes on.
-    const tasksOf = share && responseId === undefined ? taskNames : () => [];
     const remember = (leaf: Leaf, answer: CanonicalMessage): Answered => {
       const answered = this.#history.remember(tenant, leaf, answer, program);
-      for (const key of share ? answerKeys(answered, answer, leaf.foreign) : [])
-        share?.(tenant, key, program);
-      for (const [key, name] of tasksOf(answered, answer)) share?.(tenant, key, name);
+      if (share === undefined) return answered;
+      for (const key of answerKeys(answered, answer, leaf.foreign)) share(tenant, key, program);
+      // Of a conversation that the engine keeps, no gateway would see that it goes on.
+      if (responseId === undefined) for (const [key, name] of taskNames(answered, answer)) share(tenant, key, name);
       return answered;
     };
     const answered = leaf && message && remember(leaf, message);
@@ -245,24 +250,10 @@ export class Identifier {
     call.leaf = leaf;
     return program && { program, thread: leaf.thread, final: call.isFinal, source: 'history' };
   }
-
-  #soughtBy({ request, trail }: Call): Sought {
-    const id = request.facts?.previousResponseId;
-    const answers = trail === undefined ? [] : soughtKeys(trail);
-    if (id !== undefined) return { keys: [responseKey(id), ...answers], source: 'previous_response_id' };
-    if (!trail || answers.length > 0) return { keys: answers, source: 'history' };
-    return { keys: soughtTasks(trail), source: 'history', opening: trail.opening };
-  }
-
-  #unknown(call: Call): Found {
-    const program = madeProgram(call.request.tenant, this.options.newId());
-    return { program, thread: '', final: call.isFinal, source: 'none' };
-  }
 }
 
 /** A request with the facts that several sources need. */
 class Call {
-  readonly request: IdentityRequest;
   /** Whether the client declares this call its program's last, however the program is found. */
   readonly isFinal: boolean;
   /** Messages of the conversation, read on demand. */
@@ -274,8 +265,10 @@ class Call {
   /** Facts to remember with the answer, once a source has looked it up. */
   leaf: Leaf | undefined;
 
-  constructor(request: IdentityRequest, sources: readonly Source[]) {
-    this.request = request;
+  constructor(
+    readonly request: IdentityRequest,
+    sources: readonly Source[],
+  ) {
     this.isFinal = sources.includes('maitred') && saysFinal(request.headers);
     this.turns = request.facts?.conversation() ?? [];
     this.sender = hashOf(valueOf(request.headers, 'user-agent') ?? '');

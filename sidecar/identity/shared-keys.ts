@@ -37,8 +37,16 @@ export function answerKeys(
   return [placeKey(chain, allIds, digest(answer.content)), ...(isQuoted ? [] : ownKeys(answer))];
 }
 
+/** @param responseId of the response that the call continues */
+export function soughtBy(responseId: string | undefined, trail: Trail | undefined): Sought {
+  const answers = trail === undefined ? [] : soughtKeys(trail);
+  if (responseId !== undefined) return { keys: [responseKey(responseId), ...answers], source: 'previous_response_id' };
+  if (!trail || answers.length > 0) return { keys: answers, source: 'history' };
+  return { keys: soughtTasks(trail), source: 'history', opening: trail.opening };
+}
+
 /** Keys of the last answers in a conversation. */
-export function soughtKeys(trail: Trail): string[] {
+function soughtKeys(trail: Trail): string[] {
   const answers = [...trail.turns.keys()].filter((index) => trail.turns[index]?.role === 'assistant');
   return answers
     .slice(-ANSWERS_MAX)
@@ -82,7 +90,7 @@ export function doneTasks(trail: Trail): string[] {
 }
 
 /** Keys of the tasks with which a conversation without answers may begin. */
-export function soughtTasks(trail: Trail): string[] {
+function soughtTasks(trail: Trail): string[] {
   const first = trail.turns.findIndex(({ role }) => !isSystem(role));
   if (first < 0 || trail.turns.some(({ role }) => role === 'assistant')) return [];
   const { content } = trail.said(first);
