@@ -4,7 +4,7 @@ import type { EngineId, Event } from '../src/index.js';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import type { Participant } from '../cluster/index.js';
 import type { ShadowAnswer } from './admin/answers.js';
-import { watchPorts } from './admin/watch.js';
+import type { WatchedView } from './admin/query.js';
 import type { BatchSeat } from './batches/seat.js';
 import { HeldBytes } from './bodies/held.js';
 import { BodyReader } from './bodies/reader.js';
@@ -24,16 +24,15 @@ import { Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
 import { SharedCache } from './identity/shared-cache.js';
 import { CallLog, makeLog } from './log.js';
-import { registerGauges } from './metrics/gauges.js';
 import { Metrics } from './metrics/metrics.js';
 import { setTimer } from './timer.js';
 import type { Tracing } from './tracing/tracing.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { PastCalls } from './watch/past-calls.js';
-import { readState } from './watch/reading.js';
+import type { Reading } from './watch/steps.js';
 import { Threads } from './watch/threads.js';
 import { Totals } from './watch/totals.js';
-import { Watchers } from './watch/watchers.js';
+import { Watchers, type WatchPorts } from './watch/watchers.js';
 
 /** Agent programs that an operator may send through the gateway, so that there is something to see. */
 export interface Demo {
@@ -68,6 +67,12 @@ export interface GatewayOptions {
 
 /** Retry time for clients while the gateway drains: long enough for another gateway to replace it. */
 const DRAIN_RETRY_SECONDS = 5;
+
+/** Views of the whole gateway, which depend on it. */
+interface Readers {
+  readonly readState: (context: Context) => Reading;
+  readonly watchPorts: (context: () => Context) => WatchPorts<WatchedView>;
+}
 
 /** The parts of a gateway, which its routes share. Only start, `reload` and `drain` write to it. The fleet begins empty. */
 export class Context {
@@ -105,10 +110,10 @@ export class Context {
   readonly pastCalls: PastCalls;
   readonly metrics: Metrics;
   readonly totals: Totals;
-  readonly watchers = new Watchers(watchPorts(() => this));
+  readonly watchers: Watchers<WatchedView>;
   readonly observers = new Observers();
 
-  constructor(config: Config, options: GatewayOptions) {
+  constructor(config: Config, options: GatewayOptions, { readState, watchPorts }: Readers) {
     const { limits } = config;
     const log = (this.log = options.log ?? makeLog(config));
     this.config = config;
@@ -127,6 +132,7 @@ export class Context {
       ...completions,
     });
     this.totals = new Totals({ ...completions, reading: () => readState(this) });
+    this.watchers = new Watchers(watchPorts(() => this));
     // Every step may change state that other gateways need.
     const told = { step: () => this.cluster?.stepped(), configured: () => this.cluster?.stepped() };
     this.driver = new Driver(config, this.balancer.for(config.balancer), {
@@ -146,7 +152,6 @@ export class Context {
     this.membership = new Membership(this.fleet, now, log);
     this.discovery = new Discovery({ membership: this.membership, setTimer, log });
     this.observers.add(...observersOf(this));
-    registerGauges(this);
   }
 
   /** @throws GatewayError `draining` */

@@ -81,11 +81,6 @@ export class Driver {
     return this.#owners.size;
   }
 
-  /** Number of calls in the queues. */
-  get waiting(): number {
-    return this.scheduler.views.waiting;
-  }
-
   /** Why the call waits. Where many wait, this may be as of a moment ago, and undefined for one that came since. */
   waitOf(call: CallId): WaitView | undefined {
     return this.#waits.of(call);

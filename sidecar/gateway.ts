@@ -4,6 +4,7 @@ import type { Event, ProgramId } from '../src/index.js';
 import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { answerPeer } from './admin/peers.js';
 import { programRoutes } from './admin/program-routes.js';
+import { watchPorts } from './admin/watch.js';
 import { familyOf } from './apis/index.js';
 import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
@@ -12,23 +13,10 @@ import { Context, makeIdentifier, type GatewayOptions } from './context.js';
 import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
 import { listen, type Listener, type ListenerPorts } from './http/listener.js';
+import { registerGauges } from './metrics/gauges.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
-
-/** A listening gateway. */
-export interface Gateway {
-  readonly url: string;
-  /** URL of the admin paths: on the main listener, or on a separate one. */
-  readonly adminUrl: string;
-  /**
-   * Applies a new configuration without losing a call. Keys that need a restart keep their old values.
-   */
-  reload(config: Config): void;
-  /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
-  drain(): Promise<void>;
-  /** Ends all calls immediately, and closes. */
-  close(): Promise<void>;
-}
+import { readState } from './watch/reading.js';
 
 /**
  * Starts a gateway. It listens immediately, so that a taken port fails at once and health probes are answered. It
@@ -37,7 +25,8 @@ export interface Gateway {
  * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
-  const context = new Context(config, options);
+  const context = new Context(config, options, { readState, watchPorts });
+  registerGauges(context);
   const listeners: Listener[] = [];
   try {
     context.tracing = await startTracing(context);
@@ -61,15 +50,17 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     await closeAll(context, listeners, 0);
     throw error;
   }
-  return new RunningGateway(context, listeners);
+  return new Gateway(context, listeners);
 }
 
 /** Time for the last spans to reach their collector: the rest of the drain, within these bounds. */
 const FLUSH_MS_MIN = 1000;
 const FLUSH_MS_MAX = 5000;
 
-class RunningGateway implements Gateway {
+/** A listening gateway. */
+export class Gateway {
   readonly url: string;
+  /** URL of the admin paths: on the main listener, or on a separate one. */
   readonly adminUrl: string;
   #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -84,6 +75,7 @@ class RunningGateway implements Gateway {
     context.log.info({ url: this.url, admin_url: this.adminUrl }, 'listening');
   }
 
+  /** Applies a new configuration without losing a call. Keys that need a restart keep their old values. */
   reload(config: Config): void {
     const { context } = this;
     findEngines(context, config);
@@ -104,10 +96,12 @@ class RunningGateway implements Gateway {
     context.log.info('configuration reloaded');
   }
 
+  /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */
   drain(): Promise<void> {
     return (this.#draining ??= this.#drain());
   }
 
+  /** Ends all calls immediately, and closes. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import type { Config } from '../config/index.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engines/index.js';
 import { GatewayError, type ErrorNames } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { toEngine } from '../http/headers.js';

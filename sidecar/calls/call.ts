@@ -5,7 +5,7 @@ import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { endProgram } from '../admin/programs.js';
 import type { Context } from '../context.js';
 import type { CallOwner } from '../driver.js';
-import type { Engine } from '../engines/engine.js';
+import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
@@ -201,7 +201,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const text =
       this.#state === 'dispatched' && this.#dispatch !== undefined
         ? dispatchedComment(this.#dispatch)
-        : queuedComment(driver.now() - this.#arrivedAt, driver.waiting, driver.waitOf(this.spec.id));
+        : queuedComment(driver.now() - this.#arrivedAt, driver.scheduler.views.waiting, driver.waitOf(this.spec.id));
     this.#reply.comment(text, () => this.#headers('queued'));
     this.context.observers.tell('commented');
   }
@@ -221,7 +221,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const { usageObject } = facts;
     const adapter = usageObject === undefined ? undefined : engine?.adapter;
     const usage = adapter?.readUsage?.(usageObject ?? {}) ?? facts.usage;
-    const { serviceMs, queueMs } = adapter?.readTimings(usageObject ?? {}) ?? {};
+    const { serviceMs, queueMs } = adapter?.readTimings?.(usageObject ?? {}) ?? {};
     this.#noteResponse(facts, usage);
     this.context.observers.tell('answered', this.spec, facts, usage);
     const event: Event = {

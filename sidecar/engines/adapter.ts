@@ -62,8 +62,8 @@ export interface EngineAdapter {
   readLoad(get: Get): Promise<LoadReport>;
   /** Further names that the engine accepts for a model that it lists as `model`; absent: none. */
   aliases?(model: string): readonly string[];
-  /** Times in a parsed answer or last usage chunk. */
-  readTimings(answer: JsonObject): Timings;
+  /** Times in a parsed answer or last usage chunk; absent: it reports none. */
+  readTimings?(answer: JsonObject): Timings;
   /** Usage, if this engine's names differ from OpenAI's; `undefined` if the answer has none. */
   readUsage?(answer: JsonObject): Usage | undefined;
   /** Explicit abort, for an engine that is slow to notice a closed connection; absent: closing it is enough. */

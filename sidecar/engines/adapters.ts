@@ -1,10 +1,18 @@
 import type { EngineAdapter, EngineKind, Get } from './adapter.js';
 import { llamacpp } from './llamacpp.js';
+import { MODELS_PATH } from './models.js';
 import { ollama } from './ollama.js';
-import { openai } from './openai.js';
 import { sglang } from './sglang.js';
 import { trtllm } from './trtllm.js';
 import { vllm } from './vllm.js';
+
+/** Any server with an OpenAI-like API. Only its models are known, and it receives no fields outside the API. */
+const openai: EngineAdapter = {
+  kind: 'openai',
+  healthPath: MODELS_PATH,
+  recognise: () => Promise.resolve(true),
+  readLoad: () => Promise.resolve({}),
+};
 
 /**
  * All adapters, in order of detection. `trtllm` comes first, since the others' question would empty its `/metrics`;

@@ -1,5 +1,4 @@
 import type { EngineId, Event } from '../../src/index.js';
-import type { Replica } from './replica.js';
 
 /**
  * States of an engine.
@@ -15,10 +14,8 @@ export const ENGINE_STATES = ['joining', 'up', 'probation', 'ejected', 'draining
 export type EngineState = (typeof ENGINE_STATES)[number];
 
 /** Whether calls can go to the engine now. */
-export const isServing = ({ state }: Engine): boolean => state === 'up' || state === 'probation';
-
-/** One engine replica, as the gateway uses it: the fleet alone puts it in and out of service. */
-export type Engine = Readonly<Omit<Replica, 'close' | 'drain' | 'reconfigure' | 'remove' | 'removing' | 'resume'>>;
+export const isServing = ({ state }: { readonly state: EngineState }): boolean =>
+  state === 'up' || state === 'probation';
 
 export interface FleetPorts {
   /** Receives events for the scheduler. */

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { engineId, modelId, type EngineId } from '../../src/index.js';
 import type { EngineConfig } from '../config/index.js';
 import { addressOf, idOf } from './address.js';
-import type { Engine, FleetPorts } from './engine.js';
-import { Replica, type FleetConfig } from './replica.js';
+import type { FleetPorts } from './engine.js';
+import { Replica, type Engine, type FleetConfig } from './replica.js';
 
 /** The scheduler's engine that all awaited models have and that is never up, so that calls can wait for it. No id of ours has a `~`. */
 const AWAITED = engineId('~awaited');

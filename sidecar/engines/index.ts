@@ -4,5 +4,6 @@
  */
 export { configuredModels } from './inspect.js';
 export { ENGINE_STATES, isServing } from './engine.js';
-export type { Engine, Log, SetTimer } from './engine.js';
+export type { Log, SetTimer } from './engine.js';
 export { Fleet } from './fleet.js';
+export type { Engine } from './replica.js';

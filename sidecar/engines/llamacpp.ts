@@ -1,8 +1,7 @@
 import { isObject, listOf, objectOf, parseJson, parseObject } from '../apis/fields.js';
 import { usageOf } from '../apis/usage.js';
 import type { EngineAdapter } from './adapter.js';
-import { asCount, sum } from './json.js';
-import { loadReport } from './load.js';
+import { asCount, loadReport, sum } from './load.js';
 import { listsModelsOf } from './models.js';
 import { parsePrometheus } from './prometheus.js';
 

@@ -1,5 +1,4 @@
 import type { LoadReport } from './adapter.js';
-import { asCount } from './json.js';
 
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
@@ -26,4 +25,21 @@ export function loadReport(found: Found): LoadReport {
   const kvUsage = asCount(found.kvUsage);
   if (kvUsage !== undefined) report.kvUsage = Math.min(1, kvUsage);
   return report;
+}
+
+/** A finite number, zero or more: engines report tokens, requests and milliseconds, which are never negative. */
+export function asCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
+}
+
+/** Sum of the known values; `undefined` without any. */
+export function sum(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
+}
+
+/** Mean of the known values; `undefined` without any. */
+export function mean(values: readonly (number | undefined)[]): number | undefined {
+  const total = sum(values);
+  return total === undefined ? undefined : total / values.filter((value) => value !== undefined).length;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../apis/api.js';
 import { isObject, parseObject } from '../apis/fields.js';
 import type { Get } from './adapter.js';
-import { asCount } from './json.js';
+import { asCount } from './load.js';
 
 /** Path of the model list on every OpenAI-compatible server. */
 export const MODELS_PATH = '/v1/models';

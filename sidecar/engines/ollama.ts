@@ -1,7 +1,7 @@
 import { tokens } from '../../src/index.js';
 import { parseObject } from '../apis/fields.js';
 import type { EngineAdapter } from './adapter.js';
-import { asCount, sum } from './json.js';
+import { asCount, sum } from './load.js';
 
 const NANOS_PER_MILLI = 1e6;
 const LATEST = ':latest';

@@ -328,6 +328,9 @@ export class Replica {
   }
 }
 
+/** One engine replica, as the gateway uses it: the fleet alone puts it in and out of service. */
+export type Engine = Readonly<Omit<Replica, 'close' | 'drain' | 'reconfigure' | 'remove' | 'removing' | 'resume'>>;
+
 const describe = (error: unknown): string =>
   PLAIN[(error as NodeJS.ErrnoException | null)?.code ?? ''] ?? reasonOf(error);
 

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../apis/api.js';
 import { isObject, listOf, objectOf, parseObject } from '../apis/fields.js';
 import { CACHE, type EngineAdapter, type Get, type LoadReport } from './adapter.js';
-import { asCount, mean, sum } from './json.js';
-import { loadReport } from './load.js';
+import { asCount, loadReport, mean, sum } from './load.js';
 import { listedContextTokensMax, listsModelsOf, MODELS_PATH } from './models.js';
 import { parsePrometheus } from './prometheus.js';
 
@@ -50,7 +49,6 @@ export const sglang: EngineAdapter = {
     const report = { ...metrics, ...loads, ...loadReport({ contextTokensMax }) };
     return report.capacityTokens === undefined ? { ...report, ...(await readServerInfo(get)) } : report;
   },
-  readTimings: () => ({}),
   abort: {
     fields: (requestId, path) => (RID_PATHS.has(path) ? { rid: requestId } : {}),
     request: (requestId) => ({ path: '/abort_request', body: JSON.stringify({ rid: requestId }) }),

@@ -37,5 +37,4 @@ export const trtllm: EngineAdapter = {
       windowMax: value(ACTIVE_MAX) ?? value(BATCH_MAX),
     });
   },
-  readTimings: () => ({}),
 };

@@ -1,7 +1,6 @@
 import { isObject, objectOf } from '../apis/fields.js';
 import { CACHE, type EngineAdapter, type Get, type LoadReport, type Timings } from './adapter.js';
-import { asCount, mean, sum } from './json.js';
-import { loadReport } from './load.js';
+import { asCount, loadReport, mean, sum } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
 import { parsePrometheus, type Sample, type Samples } from './prometheus.js';
 

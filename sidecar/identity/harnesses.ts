@@ -88,7 +88,7 @@ function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
   return undefined;
 }
 
-/** What a client writes about its program in headers, or in one object of a body. The source is the id's name. */
+/** A client's statement about its program in headers, or in one object of a body. The source is the id's name. */
 export function claimOf(from: Readonly<Record<string, unknown>>, names: Names): Claim | undefined {
   const read = (name: string) => cleanId(from[name]);
   const firstOf = (some: readonly string[] = []) => some.find((name) => read(name) !== undefined);
@@ -99,7 +99,8 @@ export function claimOf(from: Readonly<Record<string, unknown>>, names: Names): 
   return { id, source, thread: read(firstOf(names.thread) ?? ''), parent: read(firstOf(names.parent) ?? ''), final };
 }
 
-const isYes = (value: unknown): boolean => /^\s*(?:true|1|yes)\s*$/i.test(String(value ?? ''));
+const isYes = (value: unknown): boolean =>
+  value === true || value === 1 || (typeof value === 'string' && /^\s*(?:true|1|yes)\s*$/i.test(value));
 
 /** The header's value; of a repeated one, the first. */
 export function valueOf(headers: IncomingHttpHeaders, name: string): string | undefined {

@@ -51,8 +51,8 @@ export class Trail {
 
   /** Hash of a message's beginning and length. */
   brief(index: number): number {
-    const { role, content } = this.said(index);
-    return hashOf(`${role} ${content.length} ${hashOf(content, 0, Math.min(content.length, BRIEF_CHARS))}`);
+    const said = this.said(index);
+    return briefOf(said.role, said);
   }
 
   /** Hash of the first message that is not the system's, and of the length of those before: clocks keep theirs. */
@@ -63,8 +63,7 @@ export class Trail {
     );
     let before = 0;
     for (let i = 0; i < first; i++) before += this.said(i).content.length;
-    const { content } = this.said(first);
-    return hashOf(`${before} ${content.length} ${hashOf(content, 0, Math.min(content.length, BRIEF_CHARS))}`);
+    return briefOf(before, this.said(first));
   }
 
   /** The place of the answer at this index. */
@@ -103,6 +102,9 @@ export class Trail {
     return (this.#end = { chain: digest(open), ids });
   }
 }
+
+const briefOf = (first: string | number, { content }: CanonicalMessage): number =>
+  hashOf(`${first} ${content.length} ${hashOf(content, 0, Math.min(content.length, BRIEF_CHARS))}`);
 
 export const isSystem = (role: string): boolean => role === 'system' || role === 'developer';
 

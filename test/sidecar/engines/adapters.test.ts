@@ -78,17 +78,17 @@ describe('vLLM', () => {
 
   it('adds prefill and decode to the service, without the queue', () => {
     const metrics = { time_to_first_token_ms: 100.5, generation_time_ms: 400, queue_time_ms: 20, mean_itl_ms: 4 };
-    expect(vllm.readTimings({ metrics })).toEqual({ serviceMs: 500.5, queueMs: 20 });
-    expect(vllm.readTimings({ type: 'response.completed', response: { metrics } })).toEqual({
+    expect(vllm.readTimings?.({ metrics })).toEqual({ serviceMs: 500.5, queueMs: 20 });
+    expect(vllm.readTimings?.({ type: 'response.completed', response: { metrics } })).toEqual({
       serviceMs: 500.5,
       queueMs: 20,
     });
-    expect(vllm.readTimings({ metrics: { ...metrics, generation_time_ms: null } })).toEqual({
+    expect(vllm.readTimings?.({ metrics: { ...metrics, generation_time_ms: null } })).toEqual({
       serviceMs: 100.5,
       queueMs: 20,
     });
-    expect(vllm.readTimings({ metrics: { time_to_first_token_ms: null, queue_time_ms: -1 } })).toEqual({});
-    expect(vllm.readTimings({ usage: {} })).toEqual({});
+    expect(vllm.readTimings?.({ metrics: { time_to_first_token_ms: null, queue_time_ms: -1 } })).toEqual({});
+    expect(vllm.readTimings?.({ usage: {} })).toEqual({});
   });
 });
 
@@ -203,9 +203,9 @@ describe('llama.cpp', () => {
 
   it('reads timings and counts, the cached part of the prompt on top', () => {
     const timings = { cache_n: 236, prompt_n: 14, prompt_ms: 30.5, predicted_n: 35, predicted_ms: 661.5 };
-    expect(llamacpp.readTimings({ timings })).toEqual({ serviceMs: 692 });
+    expect(llamacpp.readTimings?.({ timings })).toEqual({ serviceMs: 692 });
     expect(llamacpp.readUsage?.({ timings })).toEqual({ promptTokens: 250, outputTokens: 35, cachedTokens: 236 });
-    expect(llamacpp.readTimings({})).toEqual({});
+    expect(llamacpp.readTimings?.({})).toEqual({});
     expect(llamacpp.readUsage?.({ timings: { prompt_n: 'x' } })).toBeUndefined();
   });
 });
@@ -219,7 +219,7 @@ describe('Ollama', () => {
       eval_count: 259,
       eval_duration: 4_232_710_000,
     };
-    expect(ollama.readTimings(answer)).toEqual({ serviceMs: 4362.789 });
+    expect(ollama.readTimings?.(answer)).toEqual({ serviceMs: 4362.789 });
     expect(ollama.readUsage?.(answer)).toEqual({ promptTokens: 26, outputTokens: 259 });
     expect(ollama.readUsage?.({ usage: {} })).toBeUndefined();
   });
@@ -245,7 +245,7 @@ describe.each(Object.values(ADAPTERS))('$kind', (adapter) => {
       { metrics: [], timings: 'x' },
       { timings: null, eval_count: 'x', prompt_eval_duration: NaN },
     ]) {
-      expect(adapter.readTimings(answer)).toEqual({});
+      expect(adapter.readTimings?.(answer) ?? {}).toEqual({});
       expect(adapter.readUsage?.(answer)).toBeUndefined();
     }
   });
