@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { z } from 'zod';
+import type { EngineList } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
-import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { secretIn } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
 
@@ -11,16 +11,7 @@ interface AddFlags {
   readonly apiKey?: string;
 }
 
-const shown = z.string().transform(printable);
-const engine = z.object({
-  id: shown,
-  kind: shown,
-  state: shown,
-  in_flight: z.number(),
-  window: z.number().nullable(),
-  down_reason: shown.nullish(),
-  models: z.array(shown),
-});
+type Row = EngineList['engines'][number];
 
 /** `maitred engines`: a running gateway's engines, listed (also without a subcommand), added, removed, drained and returned to service. */
 export function addEnginesCommand(program: Command): void {
@@ -38,9 +29,9 @@ export function addEnginesCommand(program: Command): void {
     .option('--api-key <variable>', 'environment variable that holds the key which it wants')
     .action(async (engineUrl: string, { id, kind, apiKey, ...flags }: AdminFlags & AddFlags) => {
       const key = apiKey === undefined ? undefined : secretIn(add, '--api-key', apiKey);
-      const body = await adminClient(add, flags).json('/engines', 'POST', { url: engineUrl, id, kind, apiKey: key });
-      const { success, data } = engine.safeParse(body);
-      if (success) process.stdout.write(`${data.id} is ${data.state}\n`);
+      const asked = { url: engineUrl, id, kind, apiKey: key };
+      const added = (await adminClient(add, flags).json('/engines', 'POST', asked)) as Row;
+      process.stdout.write(`${plain(added.id)} is ${added.state}\n`);
     });
   const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
   addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
@@ -53,18 +44,15 @@ export function addEnginesCommand(program: Command): void {
   ] as const) {
     const command = engines.command(verb).description(description).argument('<id>', 'as `maitred engines` shows it');
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
-      const body = await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST');
-      const { success, data } = engine.safeParse(body);
-      if (success) process.stdout.write(`${data.id} is ${data.state}, ${data.in_flight} in flight\n`);
+      const row = (await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST')) as Row;
+      process.stdout.write(`${plain(row.id)} is ${row.state}, ${row.in_flight} in flight\n`);
     });
   }
 }
 
 async function printEngines(command: Command, flags: AdminFlags, json = false): Promise<void> {
   const body = await adminClient(command, flags).json('/engines');
-  const { success, data } = z.object({ engines: z.array(engine) }).safeParse(body);
-  if (!success) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?');
-  process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(data.engines));
+  process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf((body as EngineList).engines));
 }
 
 /** `maitred end`: ends a program. */
@@ -83,7 +71,7 @@ export function addEndCommand(program: Command): void {
     });
 }
 
-function tableOf(engines: readonly z.output<typeof engine>[]): string {
+function tableOf(engines: readonly Row[]): string {
   const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => [
     id,
     state,
@@ -92,7 +80,10 @@ function tableOf(engines: readonly z.output<typeof engine>[]): string {
     models.join(' '),
     reason ?? '',
   ]);
-  const table = [['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'], ...rows];
+  const table = [
+    ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'],
+    ...rows.map((row) => row.map(printable)),
+  ];
   const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => widthOf(row[at] ?? '')))) ?? [];
   return table.map((row) => `${row.map((cell, at) => fitted(cell, widths[at] ?? 0)).join('  ').trimEnd()}\n`).join(''); // prettier-ignore
 }

@@ -29,7 +29,8 @@ export function addServeCommand(program: Command, version: string): void {
     .option('--record <file>', 'write an event log for `maitred replay`; gzipped if its name ends in .gz')
     .action(({ record, ...flags }: ServeFlags) => {
       const there = record === undefined ? undefined : statSync(record, { throwIfNoEntry: false });
-      if (there?.isFile() && there.size > 0) command.error(`--record: ${record} is there already, and not empty`);
+      if (there !== undefined && (!there.isFile() || there.size > 0))
+        command.error(`--record: ${record} is there already, and no empty file`);
       if (record !== undefined) checkWritable(command, record);
       return serve(configInputs(flags), version, record);
     });

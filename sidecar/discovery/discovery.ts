@@ -5,9 +5,6 @@ import { setTimer } from '../timer.js';
 import { watchDns, type Source } from './dns.js';
 import type { Membership } from './membership.js';
 
-/** Different reasons that are logged until the source answers again. */
-const REASONS_MAX = 16;
-
 /** Most engines of one source: a wrong name must not fill the fleet. */
 export const ENGINES_MAX = 1000;
 export const tooMany = ({ length }: readonly unknown[]): string => `lists ${length} engines, more than ${ENGINES_MAX}`;
@@ -27,7 +24,7 @@ export interface SourceState {
   readonly foundAtMs: number;
 }
 
-/** The running sources. Engines that they find go to the membership; each failure is logged once. */
+/** The running sources. Engines that they find go to the membership; a failure that repeats is logged once. */
 export class Discovery {
   #sources: readonly Watched[] = [];
 
@@ -64,8 +61,8 @@ class Watched implements SourceState {
   foundAtMs = 0;
   hasLooked = false;
   readonly #source: Source;
-  /** Reasons that were logged since the source last answered. */
-  readonly #told = new Set<string>();
+  /** The reason that was logged last, since the source last answered. */
+  #told: string | undefined;
 
   constructor(
     readonly config: SourceConfig,
@@ -91,16 +88,16 @@ class Watched implements SourceState {
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
-    if (this.#told.size === 0) return;
-    this.#told.clear();
+    if (this.#told === undefined) return;
+    this.#told = undefined;
     this.ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
   }
 
   #failed(reason: string): void {
     this.hasLooked = true;
     this.failures += 1;
-    if (this.#told.has(reason) || this.#told.size >= REASONS_MAX) return;
-    this.#told.add(reason);
+    if (this.#told === reason) return;
+    this.#told = reason;
     const kept = this.ports.membership.sizeOf(this.label);
     this.ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
   }

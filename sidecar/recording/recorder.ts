@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { createHmac, randomBytes, randomInt } from 'node:crypto';
-import { constants as fsConstants, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { PassThrough, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,12 +58,8 @@ export class EventLog implements Recorder {
 
   /** @throws Error if the file cannot be opened for writing */
   static async open(options: RecordOptions): Promise<EventLog> {
-    // Opened without waiting first: a FIFO that nobody reads would hold up the start for ever.
-    const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = fsConstants;
     // Only the owner may read who calls, when and how much.
-    const first = await open(options.file, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600);
     const file = await open(options.file, 'a', 0o600);
-    await first.close();
     return new EventLog(options, (sink) => pipeline(sink, file.createWriteStream()));
   }
 

@@ -32,7 +32,8 @@ export const endedSpan = ({ context, parent, error, ...facts }: SpanFacts, resou
   ...(parent !== undefined && { parentSpanContext: parent }),
   resource,
   spanContext: () => context,
-  duration: between(facts.startTime, facts.endTime),
+  // OTLP has the start and the end.
+  duration: [0, 0],
   status: error === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: error },
   links: NONE,
   ended: true,
@@ -41,12 +42,6 @@ export const endedSpan = ({ context, parent, error, ...facts }: SpanFacts, resou
   droppedEventsCount: 0,
   droppedLinksCount: 0,
 });
-
-function between([fromSeconds, fromNanos]: HrTime, [seconds, nanos]: HrTime): HrTime {
-  const whole = seconds - fromSeconds;
-  const part = nanos - fromNanos;
-  return part < 0 ? [whole - 1, part + 1e9] : [whole, part];
-}
 
 export function hrTime(unixMs: number): HrTime {
   const seconds = Math.floor(unixMs / 1000);

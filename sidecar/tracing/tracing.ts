@@ -1,4 +1,5 @@
 import { SpanKind, TraceFlags, type Attributes, type SpanContext } from '@opentelemetry/api';
+import { RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Dispatch, EngineId, ProgramGone, ProgramId, TenantId } from '../../src/index.js';
@@ -13,7 +14,6 @@ import { WallClock } from '../watch/wall-clock.js';
 import { OPERATIONS, errorType, refusalAttributes, reportAttributes, requestAttributes } from './attributes.js';
 import { CallTrace } from './call-trace.js';
 import { Collector } from './collector.js';
-import { newSpanId, newTraceId } from './ids.js';
 import { hrTime, type SpanEvent } from './span.js';
 
 /** A program with its own span: one of its calls came without a trace. Times are of `performance.now()`. */
@@ -48,6 +48,7 @@ interface TracingOptions {
 export class Tracing implements Observer {
   readonly #collector: Collector;
   readonly #clock = new WallClock();
+  readonly #ids = new RandomIdGenerator();
   readonly #programs = new Map<ProgramId, ProgramTrace>();
 
   constructor(private readonly options: TracingOptions) {
@@ -61,7 +62,7 @@ export class Tracing implements Observer {
     if (remote?.sampled === false) return undefined;
     const { traceId, spanId, traceFlags } =
       remote === undefined ? this.#programOf(program, tenant, label) : { ...remote, traceFlags: TraceFlags.SAMPLED };
-    return new CallTrace({ traceId, spanId, traceFlags, isRemote: remote !== undefined }, newSpanId());
+    return new CallTrace({ traceId, spanId, traceFlags, isRemote: remote !== undefined }, this.#ids.generateSpanId());
   }
 
   dispatched({ trace }: CallSpec, dispatch: Dispatch): void {
@@ -162,7 +163,7 @@ export class Tracing implements Observer {
       const isSampled = Math.random() < this.options.sampleShare;
       const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
       const startedMs = performance.now();
-      const context = { traceId: newTraceId(), spanId: newSpanId(), traceFlags };
+      const context = { traceId: this.#ids.generateTraceId(), spanId: this.#ids.generateSpanId(), traceFlags };
       trace = { context, tenant, label, startedMs, endedMs: startedMs, calls: 0 };
       this.#programs.set(program, trace);
     }
