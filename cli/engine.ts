@@ -8,45 +8,39 @@ import { untilStopped } from './signals.js';
 /** Shown in the help. */
 const DEFAULTS = readOptions({});
 
+const OF_PRESET = [
+  ['--slots <count>', 'most requests at a time', 'slots'],
+  ['--kv-tokens <tokens>', 'tokens the KV cache holds', 'kvTokens'],
+  ['--host-gbps <rate>', 'GB per second to and from host memory', 'hostGbps'],
+  ['--batch-tokens <tokens>', 'tokens a step may compute', 'batchTokens'],
+  ['--max-model-len <tokens>', 'longest prompt and answer together', 'maxModelLen'],
+] as const;
+const OWN = [
+  ['--speed <factor>', 'speed relative to the imitated machine', 'speed'],
+  ['--block-size <tokens>', 'tokens of a KV block', 'blockSize'],
+  ['--max-queued <count>', 'most waiting requests; beyond them it answers 503', 'maxQueued'],
+  ['--tool-rounds <count>', 'tool results per turn before it answers with text', 'toolRounds'],
+  ['--seed <number>', 'varies the text and length of answers', 'seed'],
+] as const;
+
 /** `maitred engine`: one stand-in engine, served until a signal ends it. */
 export function addEngineCommand(program: Command): void {
   const command = program.command('engine').description('serve a stand-in for a vLLM-like engine');
+  for (const [flags, description, name] of OF_PRESET)
+    command.option(flags, `${description}; absent: the preset’s`, inRange(name));
+  for (const [flags, description, name] of OWN) command.option(flags, description, inRange(name), DEFAULTS[name]);
   command
     .option('--host <host>', 'address to listen on', '127.0.0.1')
     .option('-p, --port <port>', 'port to listen on, 0 picks a free one', inRange('port'), 8000)
     .addOption(presetOption('model and machine to imitate'))
-    .option('--speed <factor>', 'speed relative to the imitated machine', inRange('speed'), DEFAULTS.speed)
-    .option('--slots <count>', 'most requests at a time; absent: the preset’s', inRange('slots'))
-    .option('--kv-tokens <tokens>', 'tokens the KV cache holds; absent: the preset’s', inRange('kvTokens'))
     .option(
       '--host-tokens <tokens>',
       'tokens that host memory keeps of what leaves the KV cache',
       inRange('hostTokens'),
-    )
-    .option('--host-gbps <rate>', 'GB per second to and from host memory; absent: the preset’s', inRange('hostGbps'))
+    ) // prettier-ignore
     .addOption(hostWritesOption())
-    .option('--batch-tokens <tokens>', 'tokens a step may compute; absent: the preset’s', inRange('batchTokens'))
-    .option(
-      '--max-model-len <tokens>',
-      'longest prompt and answer together; absent: the preset’s',
-      inRange('maxModelLen'),
-    )
-    .option('--block-size <tokens>', 'tokens of a KV block', inRange('blockSize'), DEFAULTS.blockSize)
-    .option(
-      '--max-queued <count>',
-      'most waiting requests; beyond them it answers 503',
-      inRange('maxQueued'),
-      DEFAULTS.maxQueued,
-    )
     .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
-    .option(
-      '--tool-rounds <count>',
-      'tool results per turn before it answers with text',
-      inRange('toolRounds'),
-      DEFAULTS.toolRounds,
-    )
     .option('--fault <fault>', 'fault of its first call, then of the next, such as status=503; may be repeated', fault)
-    .option('--seed <number>', 'varies the text and length of answers', inRange('seed'), DEFAULTS.seed)
     .action(async ({ preset, model, fault, ...rest }: EngineFlags) => {
       const options = {
         ...rest,

@@ -23,7 +23,6 @@ export interface SourceFlags<Load = number> {
   readonly rate?: Load | undefined;
   readonly cv?: number;
   readonly concurrency?: Load | undefined;
-  readonly traceTimed?: true;
   readonly traceSpeed?: number;
   readonly programs?: number;
   readonly gapMax?: number;
@@ -65,15 +64,11 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
         .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
     ) // prettier-ignore
-    .addOption(
-      new Option('--trace-timed', 'or: programs arrive at their recorded times').conflicts([
-        'workload',
-        'rate',
-        'cv',
-        'concurrency',
-      ]),
-    ) // prettier-ignore
-    .option('--trace-speed <factor>', 'speed-up of recorded arrival times alone (default: 1)', numberFrom(1e-6, 1e6))
+    .option(
+      '--trace-speed <factor>',
+      'speed-up of recorded arrival times, at which a trace’s programs arrive by default (default: 1)',
+      numberFrom(1e-6, 1e6),
+    )
     .option(
       '--programs <count>',
       `programs per run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`,
@@ -116,7 +111,7 @@ export async function readSource(
 
 /** The arrivals of the programs; ends the command if its flags do not determine them and there is no `usual` way. */
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource, usual?: Arrivals): Arrivals {
-  const { rate, cv, concurrency, traceTimed, traceSpeed } = flags;
+  const { rate, cv, concurrency, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (rate !== undefined || concurrency !== undefined) {
     if (traceSpeed !== undefined)
@@ -126,7 +121,7 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   }
   if (cv !== undefined) command.error('--cv needs a --rate');
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
-  if (traceTimed || traceSpeed !== undefined)
+  if (traceSpeed !== undefined)
     command.error(source.type === 'trace' ? `${source.file} has no arrival times: set --rate or --concurrency` : '--trace-speed needs a --trace'); // prettier-ignore
   return usual ?? command.error('set an arrival rate (--rate) or a fixed concurrency (--concurrency)');
 }

@@ -24,7 +24,7 @@ const option = (name, value, ...others) => (isGiven(name, ...others) ? [] : [nam
 
 const args = [
   ...['sim', ...programs()],
-  ...option('--concurrency', '32', '--rate', '--trace-timed'),
+  ...option('--concurrency', '32', '--rate', '--trace-speed'),
   ...option('--programs', '100'),
   ...option('--seed', '1,2,3'),
   ...given,

@@ -164,7 +164,6 @@ describe('a wrong command line', () => {
     `${HERE} --rate 1 --concurrency 2`,
     `${HERE} --rate 1,1`,
     `${HERE} --rate 2..1`,
-    `${HERE} --rate 1 --trace-timed`,
     `${HERE} --rate 1 --trace x.jsonl`,
     `${HERE} --rate 1 --api chats`,
     `${HERE} --rate 1 --identity clade-code`,

@@ -22,7 +22,7 @@ describe('maitred sim --trace', () => {
     const at = (id: string, seconds: number) => recorded(id, { arrivalMs: 1.7e12 + 1000 * seconds });
     const file = fileOf('a.jsonl.gz', gzipSync(at('late', 4000) + at('early', 0) + at('middle', 1000)));
     const all = await json('--trace', file);
-    const faster = await json('--trace', file, '--trace-timed', '--trace-speed', '10', '--programs', '2');
+    const faster = await json('--trace', file, '--trace-speed', '10', '--programs', '2');
     expect(all.document.settings.arrivals).toEqual({ type: 'trace', speed: 1 });
     expect(Math.floor(all.document.runs[0]!.makespan_seconds!)).toBe(4000);
     expect(Math.floor(faster.document.runs[0]!.makespan_seconds!)).toBe(100);
@@ -68,7 +68,7 @@ describe('maitred sim --trace', () => {
 
   it('must be told when programs come that have no times, and is not told twice', async () => {
     const file = fileOf('a.jsonl', recorded('one'));
-    for (const args of [[], ['--trace-timed'], ['--trace-speed', '2'], ['--rate', '1', '--trace-speed', '2']])
+    for (const args of [[], ['--trace-speed', '2'], ['--rate', '1', '--trace-speed', '2']])
       expect(await sim('--trace', file, ...args)).toMatchObject({ code: 2, out: '' });
   });
 });

@@ -21,7 +21,6 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --concurrency 2',
     '--workload mixed --trace a.jsonl --rate 1',
     '--workload mixed --rate 1 --format weka',
-    '--workload mixed --trace-timed',
     '--workload mixed --trace-speed 2',
     '--workload mixed --cv 2',
     '--workload mixed --concurrency 2 --cv 2',

@@ -245,7 +245,7 @@ describe('environment', () => {
 });
 
 it('refuses an address that is none', () => {
-  expect(() => loadConfig({ file: write('listen: {host: "NaN\0"}') })).toThrow('listen.host');
+  expect(() => loadConfig({ file: write('listen: {host: "NaN\\0"}') })).toThrow('listen.host');
 });
 
 describe('secrets', () => {
