@@ -75,14 +75,6 @@ describe('program-affinity', () => {
     });
   });
 
-  it('binds late: a short call that waits goes to whichever engine has room first', () => {
-    const desk = new Desk().with(['A', 'B'], { window: 1 });
-    for (const id of ['a', 'b', 'c', 'd']) desk.arrive(id);
-    expect(sentOut(desk.finish('b'))).toEqual(['c@B']);
-    expect(sentOut(desk.finish('c'))).toEqual(['d@B']);
-    expect(desk.program('of-c').home).toBeUndefined();
-  });
-
   it('binds on dispatch, and long calls then wait for their home though another engine is free', () => {
     const desk = new Desk().with(['A', 'B'], { window: 1 });
     desk.arrive('p1', { program: 'p', prompt: LONG });

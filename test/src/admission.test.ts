@@ -21,28 +21,6 @@ function leaveContext(desk: Desk, program: string, promptTokens: number): void {
 }
 
 describe('the gate', () => {
-  it('admits while the contexts in flight fit its share of the capacity', () => {
-    const desk = gatedDesk({ gate: 0.5 });
-    desk.arrive('a', { prompt: 300 });
-    expect(sentOut(desk.arrive('b', { prompt: 200 }))).toEqual(['b@A']);
-    expect(desk.arrive('c', { prompt: 1 })).toEqual([]);
-    expect(sentOut(desk.finish('b', { prompt: 1, output: 0 }))).toEqual(['c@A']);
-  });
-
-  it('always admits into an empty engine', () => {
-    const desk = gatedDesk();
-    expect(sentOut(desk.arrive('huge', { prompt: 9_999 }))).toEqual(['huge@A']);
-    expect(desk.arrive('small', { prompt: 1 })).toEqual([]);
-    expect(sentOut(desk.finish('huge', { prompt: 1, output: 0 }))).toEqual(['small@A']);
-  });
-
-  it('does not block what fits behind what does not', () => {
-    const desk = gatedDesk();
-    desk.arrive('a', { prompt: 600 });
-    expect(desk.arrive('big', { prompt: 500 })).toEqual([]);
-    expect(sentOut(desk.arrive('small', { prompt: 400 }))).toEqual(['small@A']);
-  });
-
   it('sets output aside: what the client allows, but not more than the reserve', () => {
     const desk = gatedDesk({ outputReserveTokens: 300 });
     desk.arrive('a', { prompt: 400, max: 100 });

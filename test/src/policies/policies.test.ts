@@ -1,26 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { programId, type PolicyName } from '../../../src/index.js';
+import { programId } from '../../../src/index.js';
 import { Desk, orderFrom, sentOut, use } from '../../support/core-desk.js';
 import { ended } from '../../support/core-events.js';
-
-/** One slot, so that everything after the first call waits. */
-function narrowDesk(name: PolicyName, changes = {}): Desk {
-  return new Desk({ ...changes, policy: { name } }).with('A', { window: 1 });
-}
-
-describe('plas', () => {
-  it("puts a call into the queue of its program's service, not to the top", () => {
-    const desk = narrowDesk('plas');
-    use(desk, 'heavy', 5_000, 100, 10);
-    use(desk, 'middle', 1_500, 100, 10);
-    desk.arrive('run');
-    desk.arrive('h', { program: 'heavy' });
-    desk.arrive('m', { program: 'middle' });
-    desk.arrive('n1');
-    desk.arrive('n2');
-    expect(orderFrom(desk, 'run')).toEqual(['n1', 'n2', 'm', 'h']);
-  });
-});
 
 describe('plas with the learnt order', () => {
   const [LONG, SHORT] = [
@@ -179,7 +160,8 @@ describe('pass-through', () => {
 
 describe('fcfs-window', () => {
   it('keeps order of arrival whatever programs have had, within the window', () => {
-    const desk = narrowDesk('fcfs-window');
+    // One slot, so that everything after the first call waits.
+    const desk = new Desk({ policy: { name: 'fcfs-window' } }).with('A', { window: 1 });
     use(desk, 'heavy', 50_000, 100, 10);
     desk.arrive('run');
     desk.arrive('h', { program: 'heavy' });

@@ -17,27 +17,6 @@ function runSerially(desk: Desk, ...durationsMs: readonly number[]): void {
 }
 
 describe('attained service', () => {
-  it('of a serial program is the sum of its calls (PLAS)', () => {
-    const desk = openDesk();
-    runSerially(desk, 300, 500, 20);
-    expect(desk.program('p').serviceMs).toBe(820);
-  });
-
-  it('of a parallel program is its longest observed chain (ATLAS)', () => {
-    const desk = openDesk();
-    runSerially(desk, 100);
-    desk.arrive('long', { program: 'p' });
-    desk.serve('short', { program: 'p' }, { afterMs: 50 });
-    expect(desk.program('p').serviceMs).toBe(150);
-    desk.arrive('after-short', { program: 'p' }); // Inherits 150.
-    desk.pass(350);
-    desk.finish('long'); // 100 + 400.
-    expect(desk.program('p').serviceMs).toBe(500);
-    desk.pass(50);
-    desk.finish('after-short'); // 150 + 400.
-    expect(desk.program('p').serviceMs).toBe(550);
-  });
-
   it('is all that a program has taken, where it is charged its work', () => {
     const desk = openDesk({ policy: { charge: 'work' } });
     runSerially(desk, 100);
@@ -70,13 +49,6 @@ describe('attained service', () => {
       return desk.program('p').promotions;
     };
     expect([promotionsOf('work'), promotionsOf('chain')]).toEqual([1, 0]);
-  });
-
-  it('never sinks', () => {
-    const desk = openDesk();
-    desk.serve('slow', { program: 'p' }, { afterMs: 900 });
-    runSerially(desk, 0);
-    expect(desk.program('p').serviceMs).toBe(900);
   });
 
   it('is engine time: the time in our queue is not in it', () => {
@@ -116,17 +88,6 @@ describe('attained service', () => {
     if (how === 'lost') desk.fail('a', 'lost');
     else desk.tell(cancelled('a'));
     expect(desk.program('p')).toMatchObject({ serviceMs: 250, outputTokens: 12, activeCalls: 0 });
-  });
-
-  it.each(['busy', 'broken'] as const)('does not charge an attempt that an engine failed (%s)', (failure) => {
-    const desk = openDesk();
-    desk.arrive('a', { program: 'p' });
-    desk.pass(250);
-    desk.fail('a', failure, 10);
-    desk.pass(10);
-    desk.pass(30);
-    desk.finish('a');
-    expect(desk.program('p').serviceMs).toBe(30);
   });
 
   it('does not charge a call that was cancelled while it waited', () => {

@@ -77,16 +77,6 @@ describe('promotion', () => {
     expect(desk.scheduler.totals.promotions).toBe(2);
   });
 
-  it('changes nothing of the service that is charged', () => {
-    const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
-    desk.arrive('starved', { program: 'old' });
-    desk.pass(6_000);
-    desk.finish('blocker');
-    desk.pass(500);
-    desk.finish('starved');
-    expect(desk.program('old')).toMatchObject({ serviceMs: 3_500, waitingMs: 6_000, promotions: 1 });
-  });
-
   it('is not for a call that is in the first queue already', () => {
     const desk = busyDesk({ beta: 2, floorMs: 100 }, 10);
     desk.arrive('starved', { program: 'old' });

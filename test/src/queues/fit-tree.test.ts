@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
-import { before, FitTree, type Key } from '../../../src/queues/fit-tree.js';
+import { FitTree, type Key } from '../../../src/queues/fit-tree.js';
 import { Dice } from '../../support/dice.js';
 
 interface Entry extends Key {
@@ -16,15 +16,6 @@ function treeOf(...entries: readonly Entry[]): FitTree<Entry> {
 }
 
 describe('FitTree', () => {
-  it('orders by level, then rank, then seq', () => {
-    const sorted = [entry(9, 1, 0, 0), entry(2, 1, 0, 0.5), entry(5, 1, 0, 0.5), entry(1, 1, 1, -3)];
-    expect([...treeOf(...sorted.toReversed())]).toEqual(sorted);
-    for (const [index, each] of sorted.entries())
-      for (const other of sorted.slice(index + 1))
-        expect([before(each, other), before(other, each)]).toEqual([true, false]);
-    expect(before(sorted[0]!, sorted[0]!)).toBe(false);
-  });
-
   it('takes needs of zero and below, and room without bound', () => {
     const tree = treeOf(entry(1, Infinity), entry(2, -5), entry(3, 0));
     expect(tree.firstFit(-5)?.seq).toBe(2);
