@@ -157,14 +157,6 @@ describe('sticky', () => {
     expect(sentOut(desk.pass(500))).toEqual(['p1@A', 'p2@A']);
     expect(desk.program('p').home).toBe('A');
   });
-
-  it('moves a program only when its engine is gone', () => {
-    const desk = new Desk({}, 'sticky').with('A', { window: 1 });
-    desk.arrive('p1', { program: 'p' });
-    desk.arrive('p2', { program: 'p' });
-    desk.join('B', { window: 1 });
-    expect(sentOut(desk.tell(lost('A')))).toEqual(['p2@B']);
-  });
 });
 
 describe('the balancer in use', () => {
