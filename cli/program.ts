@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
-import { ConfigError, problemText } from '../sidecar/config/index.js';
+import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, urlAt } from './advice.js';
 import { ExpectedDifference } from './expected-difference.js';
@@ -30,7 +30,13 @@ const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version
  */
 export async function main(argv: readonly string[]): Promise<number> {
   try {
-    await (await createProgram(argv[2] ?? '')).parseAsync(argv);
+    const word = (argv[2] === 'help' ? argv[3] : argv[2]) ?? '';
+    const program = await createProgram(word);
+    if (/^\w/.test(word) && !Object.hasOwn(COMMANDS, word) && word !== 'help')
+      program.error(
+        `unknown command '${word}'${didYouMean(word, Object.keys(COMMANDS)) || '; maitred --help lists all'}`,
+      );
+    await program.parseAsync(argv);
     return 0;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;

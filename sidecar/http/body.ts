@@ -124,5 +124,5 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
 }
 
 function tooLarge({ bodyBytes }: BodyLimits): GatewayError {
-  return new GatewayError('body_too_large', `The request body is over ${bodyBytes} bytes.`);
+  return new GatewayError('body_too_large', `The request body is over ${bodyBytes} bytes (limits.bodyBytes).`);
 }
