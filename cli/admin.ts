@@ -111,9 +111,7 @@ export class AdminClient {
         ? 'requires the admin token: name its environment variable with --token'
         : 'refuses the admin token: check the variable that --token names';
     if (reason === 'unknown_path') return 'does not serve operators on this port: use the one of admin.port';
-    const advice =
-      reason === 'unknown_program' ? ' A call that has ended is known only while it is its program’s last.' : '';
-    return `answers ${status}: ${this.#quoted(messageIn(text))}${advice}`;
+    return `answers ${status}: ${this.#quoted(messageIn(text))}`;
   }
 
   #quoted(text: string): string {

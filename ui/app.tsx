@@ -71,8 +71,8 @@ function Content() {
         <>
           <Totals />
           <Engines />
-          <History />
           <Programs />
+          <History />
         </>
       ) : (
         <ProgramView key={view.value.program} />

@@ -129,7 +129,7 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
           ...(isStack === undefined && at === 0 && { fill: colour('--tint') }),
           width: 1.5,
           spanGaps: false,
-          points: { size: 4 },
+          points: { size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },
         })),
       ],
     },
@@ -137,6 +137,10 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
     box,
   );
 }
+
+/** Values between gaps: no line shows them. */
+const alone = (values: uPlot.AlignedData[number]): number[] =>
+  [...values].flatMap((value, at) => (value !== null && values[at - 1] == null && values[at + 1] == null ? at : []));
 
 /** A dashed line for each mark. */
 function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): void {

@@ -36,7 +36,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         >
           {brief(id, 40)}
         </button>
-        <span class={`badge ${state}`}>{state}</span>
+        <span class={`badge ${state}`}>{state === 'ejected' ? 'down' : state}</span>
       </h3>
       <p class={engine.has_room ? 'quiet' : 'warn'}>{engine.text}</p>
       <Bar

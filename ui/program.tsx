@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
-import type { ActiveCall, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
+import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
 import { Command } from './command.js';
 import { Facts, type Fact } from './figures.js';
-import { brief, clock, count, duration, percent, ratio, tokens } from './format.js';
-import { calls, go, program, urlOf, view } from './state.js';
+import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
+import { calls, ended, go, program, urlOf, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf } from './words.js';
+import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -13,6 +13,8 @@ export function ProgramView() {
   const detail = program.value;
   const past = calls.value?.calls ?? [];
   const active = detail?.active ?? [];
+  const gone = ended.value?.programs.find((row) => row.key === key);
+  const named = detail ?? gone;
   const more = (detail?.active_calls ?? 0) - active.length;
   return (
     <section aria-labelledby="program">
@@ -22,10 +24,10 @@ export function ProgramView() {
         </a>
       </nav>
       <h2 id="program" title={key}>
-        {detail === undefined || detail === null ? brief(key, 100) : nameOf(detail)}
+        {named === undefined ? brief(key, 100) : nameOf(named)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
-      {detail === null && <p class="warn">The gateway no longer knows it: it has ended, or was idle for too long.</p>}
+      {detail === null && <Gone row={gone} isKnown={past.length > 0} />}
       {detail !== null && detail !== undefined && (
         <>
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
@@ -33,12 +35,25 @@ export function ProgramView() {
         </>
       )}
       <TimeLine past={past} active={active} />
-      <h3>Active calls</h3>
-      {active.length === 0 ? <p class="quiet">None.</p> : <ActiveCalls active={active} />}
+      {detail !== null && <h3>Active calls</h3>}
+      {detail !== null && active.length === 0 ? <p class="quiet">None.</p> : <ActiveCalls active={active} />}
       {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
       <h3>Ended calls</h3>
       {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastCalls past={past} />}
     </section>
+  );
+}
+
+function Gone({ row, isKnown }: { readonly row: EndedProgram | undefined; readonly isKnown: boolean }) {
+  if (row === undefined)
+    return <p class="warn">{isKnown ? 'It has left the table.' : 'No program of this name is known.'}</p>;
+  const queued = percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds));
+  return (
+    <p>
+      Ended at {clock(row.ended_at)}, {END_CAUSES[row.cause]}, after {duration(row.duration_seconds)} and{' '}
+      {counted(row.calls, 'call')}; {queued} of their time queued, {duration(row.service_seconds)} of engine time, the
+      last on {row.engine ?? 'no engine'}.
+    </p>
   );
 }
 

@@ -1,8 +1,8 @@
-import type { EndedPrograms, Program } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { PAGE_ROWS, ended, engines, gateway, programs, show, view, type View } from './state.js';
 import { Table, type Column } from './table.js';
-import { LEVEL_MEANING, SERVICE_MEANING } from './words.js';
+import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', cell: stateOf, from: 'phone', isText: true },
@@ -54,13 +54,7 @@ const GATEWAY: Column<Program> = {
   isText: true,
 };
 
-type EndedRow = EndedPrograms['programs'][number];
-const CAUSES: Readonly<Record<EndedRow['cause'], string>> = {
-  ended: 'on request',
-  expired: 'idle for too long',
-  evicted: 'idle, row needed',
-};
-const ENDED: readonly Column<EndedRow>[] = [
+const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', cell: (row) => clock(row.ended_at), from: 'phone' },
   { name: 'Took', cell: (row) => duration(row.duration_seconds), from: 'phone' },
   {
@@ -72,7 +66,7 @@ const ENDED: readonly Column<EndedRow>[] = [
   { name: 'Calls', cell: (row) => count(row.calls) },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
   { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
-  { name: 'Why ended', cell: (row) => CAUSES[row.cause], from: 'tablet', isText: true },
+  { name: 'Why ended', cell: (row) => END_CAUSES[row.cause], from: 'tablet', isText: true },
 ];
 
 /** Some of a program's calls may wait while others run. */
@@ -106,6 +100,8 @@ export function Programs() {
   );
 }
 
+const NO_CALL = 'No program has called yet: give an agent the address of this gateway, with /v1, as its base URL.';
+
 function Present() {
   const { text, state, engine, tenant } = view.value;
   const isFiltered = `${text}${state}${engine}${tenant}` !== '';
@@ -116,7 +112,7 @@ function Present() {
         label="Programs"
         columns={gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS}
         rows={programs.value?.programs ?? []}
-        empty={isFiltered ? 'No program matches.' : 'No program has called yet.'}
+        empty={isFiltered ? 'No program matches.' : NO_CALL}
       />
       <Pages />
     </>

@@ -9,7 +9,7 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
   capacity_unknown: 'the KV cache of an engine is not known; set engines[].capacityTokens',
   cache_unknown: 'the engines do not report the prompt tokens that they found in their caches',
   engines_differ: 'the engines differ in models or size',
-  few_programs: 'too few programs began in that time; wait until 20 have ended',
+  few_programs: 'fewer than 20 programs began and ended in that time; it is made anew each minute',
   unanswered: 'too many calls ended without an answer',
   not_fitted: 'too few calls for a model of the engines; wait for more',
   too_slow: 'the simulation takes too long',
@@ -44,8 +44,7 @@ function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
         </p>
       ))}
       <p class="quiet">
-        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulation of these engines. All reasons why there
-        may be no figure are in docs/INSPECT.md, “Does it help?”.
+        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulation of these engines.
       </p>
     </>
   );

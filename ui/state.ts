@@ -120,7 +120,8 @@ export const PAGE_ROWS = 100;
 export const streamQuery = computed(() => {
   const { page, tab, ...selection } = view.value;
   const search = new URLSearchParams(Object.entries(selection).filter(([, value]) => value !== ''));
-  if (tab === 'ended') search.set('ended', '');
+  // Of a program that has left the table, the list of these tells the rest.
+  if (tab === 'ended' || program.value === null) search.set('ended', '');
   search.set('offset', String(PAGE_ROWS * (Number(page) || 0)));
   search.set('limit', String(selection.program === '' ? PAGE_ROWS : 1));
   return search.toString();

@@ -1,4 +1,4 @@
-import type { Program } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
 import { brief } from './format.js';
 
 /** Names of programs and columns. What the scheduler does, the gateway says in words. */
@@ -22,6 +22,12 @@ export function namedBy({ identified_by: source }: Named): string {
   if (source === null) return 'not named here';
   return source === 'none' ? 'named by nothing: a program of one call' : `named by ${source}`;
 }
+
+export const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
+  ended: 'on request',
+  expired: 'idle for too long',
+  evicted: 'idle, row needed',
+};
 
 export const LEVEL_MEANING =
   'Queue of its next call: 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';

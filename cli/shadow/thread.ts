@@ -50,6 +50,7 @@ export class ShadowThread implements Shadow {
 
   configured(config: Config, now: Millis): void {
     this.#config = config;
+    this.#latest = undefined;
     this.#calls.restart(now);
   }
 
@@ -62,10 +63,7 @@ export class ShadowThread implements Shadow {
     const nowMs = performance.now();
     if (this.#isWaiting || nowMs < this.#estimateAtMs) return;
     const { ended, ...seen } = this.#calls.seen(nowMs);
-    if (ended.length === 0) {
-      this.#latest = undefined;
-      return;
-    }
+    if (ended.length === 0) return;
     this.#isWaiting = true;
     void send((this.#worker ??= this.#start()), ended, {
       ...seen,
@@ -81,7 +79,9 @@ export class ShadowThread implements Shadow {
 
   #answered(answer: ShadowAnswer): void {
     this.#isWaiting = false;
-    this.#latest = answer;
+    // A quiet time says nothing: the estimate before it stands, with its own time.
+    const isQuiet = answer.pools.every(({ doubt }) => doubt === 'few_programs');
+    if (!isQuiet || this.#latest === undefined) this.#latest = answer;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
     this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
   }

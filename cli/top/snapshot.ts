@@ -5,6 +5,7 @@ import { printable } from '../text.js';
 /** The gateway at one moment. All names are printable. What its version lacks is absent, so that `top` shows the rest. */
 export interface Snapshot extends Omit<ProgramPage, 'programs' | 'limit'> {
   readonly programs: readonly ProgramRow[];
+  readonly filter: string;
   readonly gateway: Partial<Pick<GatewayState, 'status' | 'demo_programs' | 'policy'>>;
 }
 export type ProgramRow = Pick<Program, 'id'> & Partial<Program>;
@@ -27,7 +28,7 @@ export async function readSnapshot(client: AdminClient, { filter, sort, offset, 
   const { programs, total } = page;
   if (programs === undefined || total === undefined)
     throw new AdminError('/programs answered in an unknown shape: is this gateway of another version?');
-  return { gateway, programs, total, offset };
+  return { gateway, programs, total, offset, filter: filter.trim() };
 }
 
 async function read<T>(client: AdminClient, path: string): Promise<T> {
@@ -35,16 +36,15 @@ async function read<T>(client: AdminClient, path: string): Promise<T> {
   return JSON.parse(JSON.stringify(await client.json(path)), harmless) as T;
 }
 
-const CHOICE = /^(?:(tenant|engine):(.+)|(state):(active|waiting|running|idle))$/;
+const CHOICE = /^(tenant|engine|state):(.+)$/;
 
 /** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
 function choiceOf(filter: string): Record<string, string> {
   const choice: Record<string, string> = {};
   const words: string[] = [];
   for (const word of filter.split(/\s+/)) {
-    const [, name, value, state, which] = CHOICE.exec(word) ?? [];
+    const [, name, value] = CHOICE.exec(word) ?? [];
     if (name !== undefined) choice[name] = value ?? '';
-    else if (state !== undefined) choice[state] = which ?? '';
     else if (word !== '') words.push(word);
   }
   return words.length === 0 ? choice : { ...choice, text: words.join(' ') };

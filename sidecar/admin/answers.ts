@@ -140,7 +140,7 @@ export interface Explanation {
   readonly program: ProgramDetail | null;
 }
 
-interface EndedProgram extends Pick<Program, 'id' | 'key' | 'model' | 'identified_by' | 'agent_type' | 'calls'> {
+export interface EndedProgram extends Pick<Program, 'id' | 'key' | 'model' | 'identified_by' | 'agent_type' | 'calls'> {
   /** `ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
   readonly cause: 'ended' | 'expired' | 'evicted';
   /** When it left the table. */

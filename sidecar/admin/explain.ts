@@ -2,7 +2,7 @@ import { callId, type CallId, type CallView, type ProgramView, type TenantId } f
 import type { Context } from '../context.js';
 import type { Explanation } from './answers.js';
 import { batchInWords, waitingProgram } from './batches.js';
-import { findProgramByBeginning } from './programs.js';
+import { CALL_ID, findProgramByBeginning } from './programs.js';
 import { programDetail } from './program-rows.js';
 import { lastCallInWords } from './words.js';
 
@@ -48,8 +48,6 @@ function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId,
   };
   return { text: lastCallInWords(row, row.lastDispatch, rules), program };
 }
-
-const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 
 /** The program whose last dispatch was of this call. */
 function withLastCall({ driver }: Parts, id: string): ProgramView | undefined {

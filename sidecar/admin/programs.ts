@@ -60,6 +60,7 @@ export const keyOf = (
 export const ofSeveralTenants = (): GatewayError =>
   new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', { param: 'tenant' });
 
+export const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 /** Shortest beginning of an id that finds a program, and most candidates to name. */
 const BEGINNING_CHARS_MIN = 4;
 const CANDIDATES_MAX = 5;
@@ -76,14 +77,18 @@ export function findProgramByBeginning(context: Finding, id: string, tenant: Ten
     if (!isHere(context, row)) throw notHere();
     return row;
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'unknown_program' || id.length < BEGINNING_CHARS_MIN)
-      throw error;
+    if (!(error instanceof GatewayError) || error.code !== 'unknown_program') throw error;
+    if (id.length < BEGINNING_CHARS_MIN)
+      throw unknownProgram(id, ` Give at least ${BEGINNING_CHARS_MIN} characters of its beginning.`);
     const found = [...context.driver.views.programs()].filter(
       (row) =>
         labelOf(row.id).startsWith(id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
     );
     const [first, ...others] = found;
-    if (first === undefined) throw error;
+    if (first === undefined)
+      throw CALL_ID.test(id)
+        ? unknownProgram(id, ' A call that has ended is known only while it is its program’s last.')
+        : error;
     if (others.length > 0) throw ambiguous(found);
     return first;
   }
@@ -96,6 +101,6 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
   return new GatewayError('bad_request', message, { param: 'id' });
 }
 
-export function unknownProgram(id: string): GatewayError {
-  return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.`);
+export function unknownProgram(id: string, advice = ''): GatewayError {
+  return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.${advice}`);
 }

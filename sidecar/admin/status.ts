@@ -43,7 +43,7 @@ export function statusOf(
     draining && 'The gateway is draining.',
     ...down.slice(0, DOWN_SHOWN).map(({ id, text }) => `${id} is ${text.charAt(0).toLowerCase()}${text.slice(1)}`),
     engines.length === 0 ? 'There is no engine.' : `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up.`, // prettier-ignore
-    `${isWell && waiting > 0 ? 'All well: ' : ''}${callsInWords(queue, running)}`,
+    callsInWords(queue, running),
     ...batches.map(batchInShort),
     ...clusterInWords(cluster),
   ];

@@ -46,6 +46,7 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
     `It stands at level ${level} (0 goes first): its program had received ${span(serviceMs)} of engine time when it arrived.`,
     ...forecastInWords(forecast),
     ...prospects(view, now),
+    `What helps: ${REMEDIES[nearest.cause]}.`,
   ];
   return [`${call} has waited ${span(waitingMs)}. ${answer} ${aheadInWords(nearest)}`, ...details].join('\n');
 }
@@ -92,13 +93,13 @@ function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy,
   if (order === 'attained') return [`${next}, because it has received ${had}.`];
   return [
     `${next}, by what programs that have received ${had} are expected to need still.`,
-    'That is learnt as programs end, so its level may change without service.',
+    'The gateway learns that from programs that end, so the level may change while this one is idle.',
   ];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */
 function forecastInWords(forecast: ForecastView | undefined): string[] {
-  if (forecast === undefined || !Number.isFinite(forecast.remainingMs)) return [];
+  if (forecast === undefined || !Number.isFinite(forecast.remainingMs) || forecast.remainingMs < 50) return [];
   const source = { declared: 'by what its client declared', learnt: 'by earlier programs of its agent type' }[
     forecast.source
   ];
@@ -174,7 +175,7 @@ function obstacleInWords(
     case 'kv':
       return [
         `It waits for KV cache of ${at}: it needs ${tokens(needs)}, and ${free > 0 ? `${tokens(free)} are` : 'nothing is'} free.`,
-        `Calls in flight and programs that are expected to return hold ${tokens(limit - free)} of a gate of ${tokens(limit)}.`,
+        `Calls in flight and programs that are expected to return hold ${tokens(limit - free)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.`,
         ...(left === undefined ? [] : [`Idle contexts may make way for it in ${left}.`]),
       ];
     case 'turn':
@@ -192,6 +193,19 @@ function obstacleInWords(
       return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
 }
+
+const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
+  no_engine: 'start an engine that serves its model',
+  retry: 'nothing, or a look at the request: it pauses for seconds at most',
+  refused: 'a higher limit at the engine; it gives way for seconds',
+  resting: 'more engines; it rests for seconds',
+  probation: 'its next answer or good probe',
+  window: 'more engines, or a larger engines[].window if it could take more',
+  kv: 'more KV cache or engines, or a larger admission.gate',
+  turn: 'the call ahead must go first',
+  knee: 'more engines, or admission.batching: none',
+  background: 'a quieter hour, or a larger admission.backgroundShare',
+};
 
 /** At most one sentence, on the engines other than the nearest. */
 function elsewhereInWords(others: readonly ObstacleView[]): string[] {
@@ -234,9 +248,6 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
   ];
 }
 
-/** Effects of being overdue. */
-const OVERDUE = 'goes first, and idle contexts are evicted for it';
-
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
   const found: string[] = [];
@@ -246,10 +257,12 @@ function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, n
         ? `It waited for ${engine}, which has its cache, and may now run elsewhere.`
         : `It waits for ${engine} alone.`,
     );
-  if (overdue) found.push(`It is overdue: it has waited so long that it ${OVERDUE}.`);
-  else if (promoted) found.push('It has been moved to the front, because its program had waited too long.');
-  if (promoteAtMs !== undefined) found.push(`It moves to the front in ${span(promoteAtMs - now)} at the latest.`);
-  if (overdueAtMs !== undefined) found.push(`After another ${span(overdueAtMs - now)} it ${OVERDUE}.`);
+  if (overdue)
+    found.push('It is overdue: it has waited so long that it goes first, and idle contexts are evicted for it.');
+  else if (promoted) found.push('It goes ahead of others, because its program had waited too long.');
+  if (promoteAtMs !== undefined)
+    found.push(`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`);
+  if (overdueAtMs !== undefined) found.push(`In ${span(overdueAtMs - now)} idle contexts are evicted for it, too.`);
   if (refuseAtMs !== undefined) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
   return found;
 }

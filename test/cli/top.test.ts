@@ -8,6 +8,7 @@ import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
 import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/serve.js';
+import { world } from '../sidecar/gateway/world.js';
 
 const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\u0301\u0301';
 const GATEWAY = {
@@ -156,8 +157,18 @@ describe('maitred top', () => {
     const filter = 'B tenant:acme  state:idle c';
     const { code, out } = await top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', '-CALLS', '--limit', '3', '--filter', filter); // prettier-ignore
     expect(code).toBe(0);
-    expect(out).toMatch(/^127\.0\.0\.1:\d+: 1 program\. 2 engines up\. [^]*\nPROGRAM +STATE .*\n[^\n]+evil[^\n]+\n$/);
+    expect(out).toMatch(
+      /^127\.0\.0\.1:\d+: 1 program with B tenant:acme {2}state:idle c\. 2 engines up\. [^]*\nPROGRAM +STATE .*\n[^\n]+evil[^\n]+\n$/,
+    );
     expect(out).not.toMatch(/[^\P{Cc}\n]|\u202E/u);
+  });
+
+  it('says that no program matches, and refuses a state that there is not', async () => {
+    const { url } = await world([]);
+    const filtered = async (filter: string) => top('--url', url, '--filter', filter);
+    expect((await filtered('sate:active')).out).toMatch(/0 programs with sate:active\.[^]*\nno program matches\n$/);
+    const { code, err } = await filtered('state:foo');
+    expect([code, err.includes('waiting, running, idle, active')]).toEqual([1, true]);
   });
 
   itRefuses(

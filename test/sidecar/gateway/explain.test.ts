@@ -81,7 +81,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*After another .* it goes first, and idle contexts are evicted for it/,
+      /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*In .* idle contexts are evicted for it, too\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${id}/explain`)).json();
@@ -114,7 +114,7 @@ describe('a program', () => {
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt ran: it was sent to .*, when its turn came\./);
     expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(
-      /would enter level 0 of 0 to \d+ \(0 goes first\), by what programs that have received .* of engine time .*\n.* without service/,
+      /would enter level 0 of 0 to \d+ \(0 goes first\), by what programs that have received .* of engine time .*\n.* may change while this one is idle/,
     );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });
@@ -146,6 +146,7 @@ describe('a program', () => {
     expect((await ask(`${url}/programs/fix-/explain`)).text).toMatch(
       /"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/,
     );
+    expect((await ask(`${url}/programs/rel/explain`)).text).toContain('Give at least 4 characters of its beginning.');
     expect((await ask(`${url}/programs/rele/end`, { method: 'POST' })).status).toBe(404);
     expect((await ask(`${url}/programs/rele`)).status).toBe(404);
   });

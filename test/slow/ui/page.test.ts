@@ -94,7 +94,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await page.getByText('even: No difference that can be told. Mean of 30 programs').waitFor();
     await page
-      .getByText('other: No figure: too few programs began in that time; wait until 20 have ended (12 programs).')
+      .getByText(
+        'other: No figure: fewer than 20 programs began and ended in that time; it is made anew each minute (12 programs).',
+      )
       .waitFor();
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
@@ -113,7 +115,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     // Its three calls ran for the same reason.
     expect([await page.locator('.ended li').count(), await page.locator('.reason').count()]).toEqual([3, 1]);
     await page.goto(`${adminUrl}/ui?program=${'x'.repeat(10_000)}&text=${encodeURIComponent(HOSTILE)}`);
-    await page.locator('.warn').waitFor();
+    await page.getByText('No program of this name is known.').waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(1280);
     expect(complaints).toEqual([]);
   });
@@ -121,7 +123,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   it('follows calls, says why one waits and where one ran, and ends a program', async () => {
     const { adminUrl, held } = await scene();
     const { page } = await openPage(browser, `${adminUrl}/ui?state=waiting`);
-    await page.getByText(/^1 engine up\. All well: 1 call runs, 1 waits for the window, the longest for /).waitFor();
+    await page.getByText(/^1 engine up\. 1 call runs, 1 waits for the window, the longest for /).waitFor();
     await expect.poll(() => page.title()).toBe('1 waiting – maitred');
     await page.locator('tr.waiting', { hasText: 'window' }).waitFor();
     await page.getByText('Its window is full.').waitFor();
@@ -136,7 +138,9 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByText(/It ran: it was sent to gpu-1 from level 0, .* when its turn came/).waitFor();
     await page.getByText(/Answered after .* It waited /).waitFor();
     await page.getByRole('button', { name: 'End this program' }).click();
-    await page.getByText('The gateway no longer knows it').waitFor();
+    await page
+      .getByText(/^Ended at \d\d:\d\d:\d\d, on request, after .* and 1 call; .* queued, .* the last on gpu-1\.$/)
+      .waitFor();
     // Its history stays.
     await page.getByText(/when its turn came/).waitFor();
     await page.goBack();
