@@ -140,7 +140,9 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
 
 /** Values between gaps: no line shows them. */
 const alone = (values: uPlot.AlignedData[number]): number[] =>
-  [...values].flatMap((value, at) => (value !== null && values[at - 1] == null && values[at + 1] == null ? at : []));
+  [...values].flatMap((value, at) =>
+    value !== null && (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null ? at : [],
+  );
 
 /** A dashed line for each mark. */
 function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): void {

@@ -109,7 +109,7 @@ function Present() {
     <>
       <Filters />
       <Table
-        label="Programs"
+        label="Present programs"
         columns={gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS}
         rows={programs.value?.programs ?? []}
         empty={isFiltered ? 'No program matches.' : NO_CALL}

@@ -17,7 +17,7 @@ import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { rowsHere } from './programs.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
 import { endedRows } from './program-rows.js';
-import { engineRow, engineRows, historyRow, identityRow, tenantRows, totalsRow, type Shown } from './state-rows.js';
+import { engineRow, engineRows, historyRow, identityRow, totalsRow, type Shown } from './state-rows.js';
 import { wholeCalls, wholePage } from './watch.js';
 
 /** The parts of the gateway that this file uses. */
@@ -61,7 +61,6 @@ export function adminRoutes(context: Parts): Routes {
     '/queue': {
       GET: answer(async () => (await stateOfAll(context)).queue),
     },
-    '/tenants': { GET: answer(() => tenantRows(context)) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(async () => totalsRow(await totalsOf(context), context)) },
     '/history': { GET: answer((request) => listHistory(context, request)) },

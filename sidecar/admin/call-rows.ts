@@ -1,14 +1,15 @@
-import type { CallView, ObstacleView, ProgramId, ThreadView, WaitView, WaitingCall } from '../../src/index.js';
+import type { CallView, ObstacleView, ProgramId, WaitView, WaitingCall } from '../../src/index.js';
 import type { Context } from '../context.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
 import { inSeconds, seconds, secondsOr, unixSeconds } from './figures.js';
-import { callInWords, pastCallInWords, type Setting } from './words.js';
+import { pastCallInWords } from './run-words.js';
+import { callInWords, type Setting } from './words.js';
 
 /** Calls, and why they wait, in admin answers. */
 
-export function callRow(call: ThreadView, thread: string, view: CallView, setting: Setting): Answers.ActiveCall {
-  const { promoted, overdue, waiting, dispatch } = view;
+export function callRow(call: CallView, thread: string, setting: Setting): Answers.ActiveCall {
+  const { promoted, overdue, waiting, dispatch } = call;
   const { now } = setting;
   return {
     call: call.call,
@@ -30,7 +31,7 @@ export function callRow(call: ThreadView, thread: string, view: CallView, settin
     refused_in_seconds: inSeconds(waiting?.refuseAtMs, now),
     reason: dispatch?.reason ?? null,
     placement: dispatch?.placement ?? null,
-    text: callInWords(call.call, view, setting),
+    text: callInWords(call, setting),
   };
 }
 

@@ -4,7 +4,7 @@ import type { Explanation } from './answers.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { CALL_ID, findProgramByBeginning } from './programs.js';
 import { programDetail } from './program-rows.js';
-import { lastCallInWords } from './words.js';
+import { lastCallInWords } from './run-words.js';
 
 /** The parts of the gateway that this file uses. */
 type Parts = Pick<Context, 'batches' | 'config' | 'cluster' | 'driver' | 'identifier' | 'known' | 'peers' | 'threads'>;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Context } from '../context.js';
 import type { GatewayState } from './answers.js';
 import type { State } from './peers.js';
-import { seconds, unixSeconds } from './figures.js';
+import { seconds } from './figures.js';
 import { engineRows, type Shown } from './state-rows.js';
 import { statusOf } from './status.js';
 
@@ -16,7 +16,6 @@ export function gatewayRow(context: Shown, state: State, { engines } = engineRow
   return {
     api: 1,
     instance: INSTANCE,
-    started_at: unixSeconds(0),
     policy: driver.views.policyName,
     draining,
     status: statusOf(context, { engines, queue, batches, cluster }),

@@ -111,10 +111,7 @@ export function programDetail(
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
     threads: calls.map(([thread, made]) => ({ thread, calls: made })),
-    active: row.threads.flatMap((call) => {
-      const view = shown.get(call.call);
-      // Of the sub-agents that are not told apart, the root stands for all.
-      return view === undefined ? [] : callRow(call, agents.has(call.thread) ? call.thread : '', view, setting);
-    }),
+    // Of sub-agents that are not told apart, the root stands for all.
+    active: [...shown.values()].map((call) => callRow(call, agents.has(call.thread) ? call.thread : '', setting)),
   };
 }

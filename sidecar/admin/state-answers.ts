@@ -1,4 +1,4 @@
-import type { TenantsName, WaitCause } from '../../src/index.js';
+import type { WaitCause } from '../../src/index.js';
 
 /* The answers of the admin API about engines, queues and the gateway. Times are seconds, sizes tokens. */
 
@@ -84,23 +84,6 @@ export interface Queue {
     readonly level: number;
     readonly waiting: number;
   }[];
-}
-
-export interface TenantList {
-  /** `policy.tenants`: how engine time is divided. With `none` there are no tenants here. */
-  readonly division: TenantsName;
-  readonly tenants: readonly TenantShare[];
-}
-
-export interface TenantShare {
-  readonly tenant: string;
-  readonly weight: number;
-  readonly waiting: number;
-  readonly in_flight: number;
-  /** Of the engine time of about the last minute. */
-  readonly attained_share: number;
-  /** Due among the tenants that have calls; null: it has none. */
-  readonly due_share: number | null;
 }
 
 export interface IdentitySources {
@@ -192,8 +175,7 @@ export interface ShadowPool {
 
 /** An estimate of what `pass-through` would have made of the latest programs. */
 export interface ShadowAnswer {
-  /** Unix time in seconds. */
-  readonly made_at: number;
+  readonly made_at: UnixSeconds;
   /** Time that it covers. */
   readonly window_seconds: number;
   /** CPU time. */
@@ -236,15 +218,13 @@ export interface Batch {
   readonly rest_seconds: number | null;
   /** Whether its lines are calls like all others, because its window would end too early. */
   readonly late: boolean;
-  /** Unix time in seconds. */
-  readonly expires_at: number;
+  readonly expires_at: UnixSeconds;
 }
 
 export interface GatewayState {
   readonly api: 1;
   /** Changes with every start of the gateway. */
   readonly instance: string;
-  readonly started_at: UnixSeconds;
   readonly policy: string;
   readonly draining: boolean;
   /** Is something wrong; who waits, and for what? In words, and in short: '' if nothing calls for a look. */

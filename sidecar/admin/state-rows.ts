@@ -1,4 +1,4 @@
-import { WAIT_CAUSES, type EngineView, type TenantView } from '../../src/index.js';
+import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import type { Range, TotalsView } from '../watch/totals.js';
@@ -87,11 +87,6 @@ export function queueRow(context: Shown): Answers.Queue {
   };
 }
 
-export function tenantRows({ config, driver }: Shown): Answers.TenantList {
-  const tenants = driver.views.tenants().sort((a, b) => b.attainedShare - a.attainedShare);
-  return { division: config.policy.tenants, tenants: tenants.map(shareRow) };
-}
-
 /** The sources that named the programs of the last calls. */
 export function identityRow({ identified }: Shown) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
@@ -142,10 +137,3 @@ export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range:
 
 /** Means need no more than a tenth. */
 const tenths = (value: number | undefined): number | null => (value === undefined ? null : Math.round(10 * value) / 10);
-
-export function shareRow({ tenant, weight, waiting, inFlight, attainedShare, dueShare }: TenantView) {
-  const [attained_share, due_share] = [rounded(attainedShare), dueShare === undefined ? null : rounded(dueShare)];
-  return { tenant, weight, waiting, in_flight: inFlight, attained_share, due_share };
-}
-
-const rounded = (share: number): number => Math.round(10_000 * share) / 10_000;

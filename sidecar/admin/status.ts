@@ -2,22 +2,11 @@ import type { Context } from '../context.js';
 import type { Batch, Engine, GatewayState, Queue } from './answers.js';
 import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
+import { WAITED_FOR } from './words.js';
 
 /** Engines down to name. */
 const DOWN_SHOWN = 5;
 
-const WAITED_FOR: Readonly<Record<keyof Queue['waiting_for'], string>> = {
-  no_engine: 'an engine',
-  retry: 'another attempt',
-  refused: 'another attempt, after others',
-  resting: 'an engine that reported no room',
-  probation: 'an engine on probation',
-  window: 'the window',
-  kv: 'KV cache',
-  turn: 'calls ahead',
-  knee: 'a smaller batch',
-  background: 'room that no other call needs',
-};
 /** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */
 const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as const;
 

@@ -1,26 +1,26 @@
-import type { CallView, Dispatch, ForecastView, ObstacleView, ProgramView, SchedulerConfig } from '../../src/index.js';
+import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
-import type { PastCall } from './answers.js';
 import { counted, named, percent, span, tokens } from './figures.js';
+import { dispatchInWords, forecastInWords } from './run-words.js';
 
-/** The scheduler's views in words for operators. */
+/** Calls that wait, in words for operators. */
 
 const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
 
-const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
-  direct: 'without waiting',
-  queued: 'when its turn came',
-  promoted: 'after it was moved to the front, because its program had waited too long',
-  retried: 'on another attempt, after an engine failed or had no room',
+export const WAITED_FOR: Readonly<Record<ObstacleView['cause'], string>> = {
+  no_engine: 'an engine',
+  retry: 'another attempt',
+  refused: 'another attempt, after others',
+  resting: 'an engine that reported no room',
+  probation: 'an engine on probation',
+  window: 'the window',
+  kv: 'KV cache',
+  turn: 'calls ahead',
+  knee: 'a smaller batch',
+  background: 'room that no other call needs',
 };
-
-/** Why a balancer that knows homes sends a call elsewhere. */
-const SPREAD: Readonly<Record<string, string>> = {
-  'program-affinity': 'because its prompt is short, and so costs little to compute on any',
-};
-
 /** Facts that the words about a call need besides its view. */
 export interface Setting {
   readonly balancer: string;
@@ -30,8 +30,8 @@ export interface Setting {
 }
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
-export function callInWords(id: string, view: CallView, { balancer, now, forecast }: Setting): string {
-  const { program, thread, level, serviceMs, waitingMs, waiting, dispatch } = view;
+export function callInWords(view: CallView, { balancer, now, forecast }: Setting): string {
+  const { call: id, program, thread, level, serviceAtArrivalMs, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined)
@@ -43,112 +43,12 @@ export function callInWords(id: string, view: CallView, { balancer, now, forecas
     ...more,
     ...elsewhereInWords(others),
     ...shareInWords(waiting),
-    `It stands at level ${level} (0 goes first): its program had received ${span(serviceMs)} of engine time when it arrived.`,
+    `It stands at level ${level} (0 goes first): its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`,
     ...forecastInWords(forecast),
     ...prospects(view, now),
     `What helps: ${REMEDIES[nearest.cause]}.`,
   ];
   return [`${call} has waited ${span(waitingMs)}. ${answer} ${aheadInWords(nearest)}`, ...details].join('\n');
-}
-
-/** The policy, its order and its number of levels, and the balancer. */
-interface Rules {
-  readonly policy: string;
-  readonly order: SchedulerConfig['policy']['order'];
-  readonly levels: number;
-  readonly balancer: string;
-}
-
-/** A program and its last call, which has ended; then what is foreseen. */
-export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, rules: Rules): string {
-  const { id, activeCalls, forecast } = row;
-  const now = activeCalls > 0 ? calls(activeCalls) : 'no call';
-  const ran =
-    last === undefined
-      ? 'No engine has run a call of it yet.'
-      : `Its last one to run, ${last.call}, has ended: ${dispatchInWords(last, rules.balancer)}`;
-  const details = [
-    ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
-    ...onHostInWords(row),
-    ...forecastInWords(forecast),
-  ];
-  return [`Program ${named(labelOf(id))} has ${now} active. ${ran}`, ...details].join('\n');
-}
-
-/** Nothing while all of its contexts are in the KV cache, or gone. */
-function onHostInWords({ home, onHostTokens }: ProgramView): string[] {
-  if (home === undefined || onHostTokens === 0) return [];
-  return [
-    `About ${tokens(onHostTokens)} of its contexts have left the KV cache of ${home}, and come back from its host memory.`,
-  ];
-}
-
-/** Nothing where all calls share one level. */
-function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy, order, levels }: Rules): string[] {
-  if (levels === 1) return [];
-  const next = `Its next call would enter level ${level} of 0 to ${levels - 1} (0 goes first)`;
-  if (policy !== 'plas') return [`${next}.`];
-  const foreseen = forecast?.used === true ? ' and by its forecast' : '';
-  const had = `${span(serviceMs)} of engine time${foreseen}`;
-  if (order === 'attained') return [`${next}, because it has received ${had}.`];
-  return [
-    `${next}, by what programs that have received ${had} are expected to need still.`,
-    'The gateway learns that from programs that end, so the level may change while this one is idle.',
-  ];
-}
-
-/** At most one sentence; none while nothing is foreseen, or no end is. */
-function forecastInWords(forecast: ForecastView | undefined): string[] {
-  if (forecast === undefined || !Number.isFinite(forecast.remainingMs) || forecast.remainingMs < 50) return [];
-  const source = { declared: 'by what its client declared', learnt: 'by earlier programs of its agent type' }[
-    forecast.source
-  ];
-  const used = forecast.used ? '' : ' The policy does not rank by that.';
-  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.${used}`];
-}
-
-function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {
-  // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
-  if (dispatch === undefined) return 'it has not been dispatched.';
-  const { engine, level, queueMs, reason, placement } = dispatch;
-  const where = {
-    home: `${engine} is its program’s home, which holds its cache, and \`${balancer}\` sends such a call home`,
-    bound: `its program had no home that was up, so \`${balancer}\` chose ${engine} of the engines with room; it is the home now`,
-    spread: `\`${balancer}\` chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
-    spilled: `its program’s home had no room for too long, so \`${balancer}\` chose ${engine}, which is the home now`,
-  }[placement];
-  const waited = queueMs >= 1 ? `, ${span(queueMs)} after it was queued` : '';
-  return `it was sent to ${engine} from level ${level}${waited}, ${REASONS[reason]}. The engine: ${where}.`;
-}
-
-/** How a call ended, in one line; in a second one, why it ran where it ran. */
-export function pastCallInWords(
-  call: Omit<PastCall, 'text'>,
-  dispatch: Dispatch | undefined,
-  balancer: string,
-): string {
-  const { attempts, inherited_seconds: inherited, queue_seconds: queued } = call;
-  const details = [
-    ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)}.`] : []),
-    ...(attempts > 1 ? [`It was sent ${attempts} times.`] : []),
-    ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
-  ];
-  const outcome = [endInWords(call), ...details].join(' ');
-  return dispatch === undefined ? outcome : `${outcome}\nIt ran: ${dispatchInWords(dispatch, balancer)}`;
-}
-
-function endInWords(call: Omit<PastCall, 'text'>): string {
-  const { outcome, code, status, duration_seconds: seconds, first_token_seconds: first } = call;
-  const took = span(1000 * seconds);
-  if (outcome === 'cancelled') return `Its client left after ${took}.`;
-  if (outcome === 'drained') return 'It ended with the gateway.';
-  const fault = `${status}${code === null ? '' : ` ${code}`}`;
-  if (outcome === 'refused') return `Refused with ${fault} before it entered the queue.`;
-  if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;
-  const { prompt_tokens: prompt, cached_tokens: cached } = call;
-  const told = prompt === null ? '' : `, prompt of ${tokens(prompt)}`;
-  const hit = cached === null || !prompt ? '' : `, ${percent(cached / prompt)} of it cached`;
-  return `Answered after ${took}${first === null ? '' : `, first token after ${span(1000 * first)}`}${told}${hit}.`;
 }
 
 function obstacleInWords(
@@ -214,23 +114,10 @@ function elsewhereInWords(others: readonly ObstacleView[]): string[] {
   return shown.length === 0 ? [] : [`No other engine can take it: ${shown.join('; ')}.`];
 }
 
-const ELSEWHERE: Readonly<Record<ObstacleView['cause'], string>> = {
-  no_engine: 'is not up',
-  retry: 'failed it',
-  refused: 'reported no room for such calls',
-  resting: 'reported no room',
-  probation: 'is on probation',
-  window: 'has a full window',
-  kv: 'has too little KV cache',
-  turn: 'has other calls before it',
-  knee: 'is past its knee',
-  background: 'keeps its room for others',
-};
-
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
   const room = free > 0 ? `${tokens(free)} free` : 'none free';
-  const figures = { window: ` (${limit - free} of ${calls(limit)})`, kv: ` (needs ${tokens(needs)}, ${room})` };
-  return `${engine} ${ELSEWHERE[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''}`;
+  const figures = { window: `: ${limit - free} of ${calls(limit)}`, kv: `: needs ${tokens(needs)}, ${room}` };
+  return `${engine} (${WAITED_FOR[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''})`;
 }
 
 function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {

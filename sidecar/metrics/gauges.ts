@@ -142,15 +142,6 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
   ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
   const limitOf = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens);
   ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens }) => limitOf(gateTokens));
-  ofView('rest_tokens', 'Most tokens of the working set: the gate, or more with host memory.', ({ restTokens }) =>
-    limitOf(restTokens),
-  );
-  ofView('host_tokens', 'Host memory for what leaves the KV cache.', (view) => view.hostTokens);
-  ofView(
-    'on_host_tokens',
-    'Contexts in host memory that have left the KV cache, estimated.',
-    (view) => view.onHostTokens,
-  );
   ofEngine('up', '1 while the engine takes calls.', (engine) => (isServing(engine) ? 1 : 0));
   scraped('engine_state', '1 for the engine’s state, 0 for the others.', ['engine', 'state'], () =>
     fleet
@@ -163,12 +154,11 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
   ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
 }
 
-function registerSourceGauges(scraped: Scraped, { discovery, membership }: Parts): void {
+function registerSourceGauges(scraped: Scraped, { discovery }: Parts): void {
   const each = (name: string, help: string, read: (state: SourceState) => number) =>
     scraped(`discovery_${name}`, help, ['source'], () =>
       discovery.states.map((state) => [{ source: state.label }, read(state)]),
     );
-  each('engines', 'Engines of the source, with those that it misses for less than its grace.', ({ label }) => membership.sizeOf(label)); // prettier-ignore
   each('failures_total', 'Looks of the source that failed or found no engine.', (state) => state.failures);
   each('found_timestamp_seconds', 'When the source last found engines.', ({ foundAtMs }) => foundAtMs / 1000);
 }

@@ -2,81 +2,13 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { TenantView } from '../programs/accounts.js';
 import { durationMsOf } from '../programs/accounting.js';
-import type { ProcessTable, Program } from '../programs/process-table.js';
+import type { ProcessTable } from '../programs/process-table.js';
 import type { Policy } from '../policies/policy.js';
 import { WAIT_CAUSES, type WaitCause } from '../placement/waits.js';
-import type { Dispatch } from '../protocol/events.js';
-import type { CallId, EngineId, Millis, ModelId, ProgramId, TenantId, Tokens } from '../protocol/units.js';
+import type { CallId, EngineId, Millis, ProgramId, TenantId, Tokens } from '../protocol/units.js';
+import { forecastOf, programView, type ForecastView, type IdleProgram, type ProgramView } from './program-views.js';
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
 import { callViews, causes, waitViews, type CallView, type Moment, type Placed, type WaitView } from './wait-views.js';
-
-/**
- * Engine time to come of a program: as its client declares it, or as learnt of its agent type. Infinity: no program of
- * its type ended after as much.
- */
-export interface ForecastView {
-  readonly source: 'declared' | 'learnt';
-  readonly remainingMs: number;
-  /** Whether the policy in force ranks by it. */
-  readonly used: boolean;
-}
-
-/** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */
-export interface ProgramView {
-  readonly id: ProgramId;
-  readonly tenant: TenantId;
-  /** Queue that its next call would enter now, 0 first. */
-  readonly level: number;
-  readonly serviceMs: Millis;
-  /** Sum of the waits of all its calls, including present ones. */
-  readonly waitingMs: Millis;
-  /** Longest wait of one call so far. */
-  readonly waitMsMax: Millis;
-  /** The live engine of its long calls. */
-  readonly home: EngineId | undefined;
-  /** Engines that now run its calls. */
-  readonly engines: readonly EngineId[];
-  readonly threads: readonly ThreadView[];
-  readonly activeCalls: number;
-  readonly callsTotal: number;
-  readonly promotions: number;
-  readonly contextTokens: Tokens;
-  /** Tokens of its contexts that its home has on the host, by our estimate. */
-  readonly onHostTokens: Tokens;
-  readonly promptTokens: Tokens;
-  readonly cachedTokens: Tokens;
-  readonly outputTokens: Tokens;
-  readonly createdAtMs: Millis;
-  readonly lastArrivalAtMs: Millis;
-  readonly lastCompletionAtMs: Millis | undefined;
-  /** The last dispatch of one of its calls. */
-  readonly lastDispatch: Dispatch | undefined;
-  /** Undefined: nothing is foreseen. */
-  readonly forecast: ForecastView | undefined;
-}
-
-/** A program without an active call. */
-export interface IdleProgram {
-  readonly program: ProgramId;
-  readonly idleSinceMs: Millis;
-  /** From its first arrival to its last completion. */
-  readonly durationMs: Millis;
-}
-
-/** An active call: Autellix's thread metadata. */
-export interface ThreadView {
-  readonly call: CallId;
-  /** The sub-agent's own id, '' for the root. */
-  readonly thread: string;
-  readonly state: 'waiting' | 'running';
-  readonly level: number;
-  readonly model: ModelId;
-  readonly engine: EngineId | undefined;
-  readonly arrivedAtMs: Millis;
-  readonly waitingMs: Millis;
-  readonly serviceMs: Millis;
-  readonly startedAtMs: Millis | undefined;
-}
 
 export interface EngineView {
   readonly id: EngineId;
@@ -150,7 +82,7 @@ export class Views {
   /** Every row of the process table, in order of creation. Rows are made one at a time: stop early at no cost. */
   *programs(): IterableIterator<ProgramView> {
     const state = this.#read();
-    for (const row of state.table.rows()) yield programView(state, row);
+    for (const row of state.table.rows()) yield programView(row, state.policy, state.nowMs);
   }
 
   /** Idle programs, the latest to fall idle first. Stop early at no cost. */
@@ -162,7 +94,7 @@ export class Views {
   program(id: ProgramId): ProgramView | undefined {
     const state = this.#read();
     const row = state.table.get(id);
-    return row && programView(state, row);
+    return row && programView(row, state.policy, state.nowMs);
   }
 
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
@@ -275,61 +207,6 @@ export class Views {
     }
     return { waiting, byLevel, byCause, longestWaitMs: longest as Millis };
   }
-}
-
-function forecastOf(row: Program | undefined, { foresees = false, learns = false }: Policy): ForecastView | undefined {
-  if (row === undefined) return undefined;
-  const { serviceMs, outlook, type } = row;
-  const declaredMs = outlook?.declaredMs(serviceMs);
-  if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs, used: foresees };
-  if (!learns || !type.index.isLearnt) return undefined;
-  return { source: 'learnt', remainingMs: type.index.lastMsToEnd(serviceMs), used: true };
-}
-
-function programView({ policy, nowMs }: State & Moment, row: Program): ProgramView {
-  const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
-  const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
-  const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
-  return {
-    id: row.id,
-    tenant: row.tenant,
-    level: policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
-    serviceMs: row.serviceMs as Millis,
-    waitingMs: (row.waitingMs + waitingNow) as Millis,
-    waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,
-    home: row.home?.id,
-    engines: [...new Set(running)],
-    threads,
-    activeCalls: threads.length,
-    callsTotal: row.callsTotal,
-    promotions: row.promotions,
-    contextTokens: row.contextTokens as Tokens,
-    onHostTokens: (row.home?.workingSet.contents.onHostTokensOf(row) ?? 0) as Tokens,
-    promptTokens: row.promptTokens as Tokens,
-    cachedTokens: row.cachedTokens as Tokens,
-    outputTokens: row.outputTokens as Tokens,
-    createdAtMs: row.createdAtMs as Millis,
-    lastArrivalAtMs: row.lastArrivalAtMs as Millis,
-    lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
-    lastDispatch: row.lastDispatch,
-    forecast: forecastOf(row, policy),
-  };
-}
-
-function threadView(call: Call, nowMs: number): ThreadView {
-  const running = call.state === 'running';
-  return {
-    call: call.id,
-    thread: call.thread,
-    state: call.state,
-    level: call.level,
-    model: call.model,
-    engine: (call.engine ?? call.boundTo)?.id,
-    arrivedAtMs: call.arrivedAtMs as Millis,
-    waitingMs: call.waitingMs(nowMs) as Millis,
-    serviceMs: (running ? nowMs - call.dispatchedAtMs : 0) as Millis,
-    startedAtMs: call.startedAtMs as Millis | undefined,
-  };
 }
 
 function engineView({ policy, stepMs, placement }: State, found: Engine): EngineView {

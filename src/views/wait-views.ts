@@ -5,7 +5,7 @@ import type { Placement } from '../placement/placement.js';
 import { strandedAtMs } from '../placement/eligible.js';
 import { Waits, type Obstacle, type WaitCause } from '../placement/waits.js';
 import type { Dispatch } from '../protocol/events.js';
-import type { CallId, EngineId, Millis, ProgramId } from '../protocol/units.js';
+import type { CallId, EngineId, Millis, ModelId, ProgramId } from '../protocol/units.js';
 
 /** Why a waiting call is not dispatched. Times are on the driver's clock. */
 export interface WaitView extends ObstacleView {
@@ -38,19 +38,29 @@ export interface WaitingCall {
   readonly waitingMs: Millis;
 }
 
-/** All that decides on one active call. */
-export interface CallView {
-  readonly program: ProgramId;
+/** An active call: Autellix's thread metadata. */
+export interface ThreadView {
+  readonly call: CallId;
+  /** The sub-agent's own id, '' for the root. */
   readonly thread: string;
+  readonly state: 'waiting' | 'running';
   readonly level: number;
-  /** Attained service of its program on its arrival, by which it is ranked. */
-  readonly serviceMs: Millis;
+  readonly model: ModelId;
+  readonly engine: EngineId | undefined;
+  readonly arrivedAtMs: Millis;
   readonly waitingMs: Millis;
+  readonly serviceMs: Millis;
+  readonly startedAtMs: Millis | undefined;
+}
+
+/** All that decides on one active call. */
+export interface CallView extends ThreadView {
+  readonly program: ProgramId;
+  /** Attained service of its program on its arrival, by which it is ranked. */
+  readonly serviceAtArrivalMs: Millis;
   readonly promoted: boolean;
   readonly overdue: boolean;
-  /** The engine that it must wait for, or that runs it; undefined: any that serves its model. */
-  readonly engine: EngineId | undefined;
-  /** Other engines may take it from there. */
+  /** Other engines may take it from the engine that it must wait for. */
   readonly mayLeave: boolean;
   /** Its last dispatch; undefined: none yet. */
   readonly dispatch: Dispatch | undefined;
@@ -105,16 +115,29 @@ export function callViews(calls: readonly Call[], { placement, stepMs, nowMs }: 
   return new Map(calls.map((call) => [call.id, callView(call, placement, waits, nowMs)]));
 }
 
+export function threadView(call: Call, nowMs: number): ThreadView {
+  const running = call.state === 'running';
+  return {
+    call: call.id,
+    thread: call.thread,
+    state: call.state,
+    level: call.level,
+    model: call.model,
+    engine: (call.engine ?? call.boundTo)?.id,
+    arrivedAtMs: call.arrivedAtMs as Millis,
+    waitingMs: call.waitingMs(nowMs) as Millis,
+    serviceMs: (running ? nowMs - call.dispatchedAtMs : 0) as Millis,
+    startedAtMs: call.startedAtMs as Millis | undefined,
+  };
+}
+
 function callView(call: Call, placement: Placed, waits: Waits, nowMs: number): CallView {
   return {
+    ...threadView(call, nowMs),
     program: call.program.id,
-    thread: call.thread,
-    level: call.level,
-    serviceMs: call.serviceAtArrivalMs as Millis,
-    waitingMs: call.waitingMs(nowMs) as Millis,
+    serviceAtArrivalMs: call.serviceAtArrivalMs as Millis,
     promoted: call.promoted,
     overdue: call.overdue,
-    engine: (call.engine ?? call.boundTo)?.id,
     mayLeave: call.isStealable,
     dispatch: call.dispatch,
     waiting: call.state === 'waiting' ? waitingOf(call, placement, waits, nowMs) : undefined,
