@@ -1,15 +1,7 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { makeSteps, PRESETS, runWorld, type CallRecord, type ProgramRecord } from '../../sim/index.js';
-import {
-  arrivalTimes,
-  Dice,
-  inChain,
-  openWorkload,
-  programs,
-  type AgentCall,
-  type AgentProgram,
-} from '../../workloads/index.js';
+import { arrivalTimes, Dice, inChain, openWorkload, programs, type AgentProgram } from '../../workloads/index.js';
 import { percentile, printTable, ratio, say, show } from '../numbers.js';
 
 /** Room that the lines of a batch take beside the calls of people and agents, and their cost to these. */
@@ -22,11 +14,6 @@ const CONCURRENCY = 100;
 const LOAD = 0.7;
 /** A line: a question over a document, with instructions that all share. */
 const LINE = { shared: 512, promptTokens: 1200, outputTokens: 160 };
-/**
- * New tokens of a call of a line that is sent in slices: what a step of this engine computes while it reads the weights (138), less
- * the answers under way.
- */
-const SLICE_TOKENS = 96;
 /** Longest span over which the lines of a batch alone are counted. */
 const ALONE_MS = 60_000;
 const PRESET = PRESETS['llama-3.1-8b-a100'];
@@ -45,8 +32,6 @@ interface Load {
   /** Further calls at the start, which change nothing but chance. */
   readonly more?: number;
   readonly share?: number;
-  /** Whether a line's prompt is computed in slices, by calls for its beginnings. */
-  readonly isSliced?: boolean;
   /** Whether lines are calls like any others. */
   readonly isPlain?: boolean;
   /** Milliseconds over which lines are counted. */
@@ -63,43 +48,29 @@ interface Outcome {
 const { shared, promptTokens, outputTokens } = LINE;
 
 /** Calls of lines one after the other, each line with a context of its own. */
-function callsOf(lines: number, isSliced: boolean): AgentProgram['calls'] {
-  const sliceTokens = isSliced ? SLICE_TOKENS : promptTokens;
-  const calls: Omit<AgentCall, 'after'>[] = [];
-  for (let line = 0; line < lines; line++)
-    for (let known = shared; known < promptTokens; known += sliceTokens) {
-      const isLast = known + sliceTokens >= promptTokens;
-      calls.push({
-        gapMs: 0,
-        thread: `${line}`,
-        promptTokens: isLast ? promptTokens : known + sliceTokens,
-        outputTokens: isLast ? outputTokens : 1,
-        prefix: known === shared ? { name: 'batch', tokens: shared } : { call: calls.length - 1, tokens: known },
-      });
-    }
-  return inChain(calls);
-}
+const callsOf = (lines: number): AgentProgram['calls'] =>
+  inChain(
+    Array.from({ length: lines }, (_, line) => ({
+      gapMs: 0,
+      thread: `${line}`,
+      promptTokens,
+      outputTokens,
+      prefix: { name: 'batch', tokens: shared },
+    })),
+  );
 
-const laneOf = (index: number, lines: number, isPlain: boolean, isSliced = false): AgentProgram => ({
+const laneOf = (index: number, lines: number, isPlain: boolean): AgentProgram => ({
   id: `line${index}`,
   arrivalMs: 0,
-  calls: callsOf(lines, isSliced),
+  calls: callsOf(lines),
   ...(!isPlain && { background: true as const }),
 });
 
-function* mixed({
-  people = [],
-  hasBatch = false,
-  isPlain = false,
-  isSliced = false,
-  more = 0,
-  spanMs,
-}: Load): Generator<AgentProgram> {
+function* mixed({ people = [], hasBatch = false, isPlain = false, more = 0, spanMs }: Load): Generator<AgentProgram> {
   // Four times the fastest that the engines take.
   const lines = hasBatch ? Math.ceil((ENGINES * spanMs) / 25) : 0;
-  const lanes = isPlain || isSliced ? LANES_ALONE : LANES;
-  for (let index = 0; hasBatch && index < lanes; index++)
-    yield laneOf(index, Math.ceil(lines / lanes), isPlain, isSliced);
+  const lanes = isPlain ? LANES_ALONE : LANES;
+  for (let index = 0; hasBatch && index < lanes; index++) yield laneOf(index, Math.ceil(lines / lanes), isPlain);
   for (let index = 0; index < more; index++) yield laneOf(index, 1, true);
   yield* people;
 }
@@ -115,7 +86,7 @@ function play(load: Load, seed: number): Outcome {
     limits: { ...config.limits, queuedMax: 1e8, queuedPerTenantMax: 1e8, programsMax: 1e8 },
   };
   const callEnded = ({ program, outputTokens: output, arrivedMs, firstTokenMs: first, endedMs }: CallRecord): void => {
-    if (program.startsWith('line')) lines += output > 1 && endedMs <= spanMs ? 1 : 0;
+    if (program.startsWith('line')) lines += output > 0 && endedMs <= spanMs ? 1 : 0;
     else firstTokenMs.push(first - arrivedMs);
     isOver ||= people.length === 0 && endedMs > spanMs;
   };
@@ -203,7 +174,6 @@ export function benchRoom(quick: boolean): void {
     ...(quick ? [0.1] : [0, 0.05, 0.1, 0.15, 0.2, 0.4]).map((share) =>
       row(`share ${share}`, run({ hasBatch: true, share })),
     ),
-    ...(quick ? [1] : [0.4, 1, 2, 4]).map((share) => row(`share ${share}, in slices`, run({ hasBatch: true, share, isSliced: true }))), // prettier-ignore
   ];
   printTable(
     ['beside people and agents', 'program', 'first token p50', 'p95', 'lines of those alone', 'of the room'],

@@ -5,7 +5,6 @@ import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
 import type { Config } from '../../sidecar/config/index.js';
 import type { Shadow } from '../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../src/index.js';
-import type { ShadowSettings } from './estimate.js';
 import { SeenCalls, type Seen } from './seen-calls.js';
 import type { Scene } from './worker.js';
 
@@ -65,10 +64,8 @@ export class ShadowThread implements Shadow {
     const { ended, ...seen } = this.#calls.seen(nowMs);
     if (ended.length === 0) return;
     this.#isWaiting = true;
-    void send((this.#worker ??= this.#start()), ended, {
-      ...seen,
-      settings: { ...settingsOf(this.#config), embedded: this.embedded },
-    });
+    const settings = { ...this.#config, embedded: this.embedded };
+    void send((this.#worker ??= this.#start()), ended, { ...seen, settings });
   }
 
   #start(): Worker {
@@ -101,12 +98,3 @@ async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise
   }
   worker.postMessage(scene);
 }
-
-const settingsOf = ({ policy, starvation, admission, balancer, limits, timeouts }: Config): ShadowSettings => ({
-  policy,
-  starvation,
-  admission,
-  balancer,
-  limits,
-  timeouts,
-});
