@@ -41,6 +41,13 @@ const right = () => 1;
 /** Turns the order of sizes around, from one program to the next. */
 const wild = (index: number) => (index % 2 === 0 ? 100 : 0.01);
 
+/** A desk at which tenant `a` has proved right. */
+function believing(): Desk {
+  const desk = deskWith('declared');
+  teach(desk, 'a', SIZES_MS, right);
+  return desk;
+}
+
 /** The order in which a first and a second waiting call leave the queue. */
 function orderOf(desk: Desk, first: Parameters<Desk['arrive']>, second: Parameters<Desk['arrive']>): string[] {
   desk.arrive(`running-${desk.nowMs}-${first[0]}`);
@@ -77,33 +84,29 @@ describe('declared work', () => {
   });
 
   it('is replaced by a later, larger one', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
+    const desk = believing();
     desk.serve('first', { program: 'p', ...small }, { prompt: 100, output: 10, serviceMs: 150 });
-    const again = { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 400 } };
+    const again = { program: 'p', ...large };
     expect(orderOf(desk, ['second', again], ['other', small])).toEqual(['other', 'second']);
   });
 
   it('counts for no less than the first declaration leaves, however small the later ones are', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
+    const desk = believing();
     desk.serve('first', { program: 'p', ...large }, { prompt: 100, output: 10, serviceMs: 150 });
     const again = { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 1 } };
     expect(orderOf(desk, ['second', again], ['other', small])).toEqual(['other', 'second']);
   });
 
   it('no longer counts once a reload switches foresight off', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
-    desk.arrive('first', { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 400 } });
+    const desk = believing();
+    desk.arrive('first', { program: 'p', ...large });
     desk.configure({ policy: { ...POLICY, foresight: 'none' }, starvation: STARVATION });
     desk.finish('first', { prompt: 100, output: 10, serviceMs: 50 });
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['other', small])).toEqual(['second', 'other']);
   });
 
   it('nor does it for calls that wait at the reload', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
+    const desk = believing();
     desk.arrive('running');
     desk.arrive('large', large);
     desk.arrive('small', small);
@@ -112,23 +115,17 @@ describe('declared work', () => {
   });
 
   it('no longer counts for a program that has outlived it', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
-    desk.serve(
-      'first',
-      { program: 'p', tenant: 'a', remaining: { prompt: 0, output: 30 } },
-      { prompt: 100, output: 10, serviceMs: 4_000 },
-    );
+    const desk = believing();
+    desk.serve('first', { program: 'p', ...small }, { prompt: 100, output: 10, serviceMs: 4_000 });
     expect(orderOf(desk, ['second', { program: 'p', tenant: 'a' }], ['large', large])).toEqual(['second', 'large']);
     expect(desk.dispatchOf('second')?.level).toBe(6);
   });
 
   it('lets a large program wait beta times its size before it is promoted, once', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
+    const desk = believing();
     desk.arrive('running');
     const { nowMs } = desk;
-    desk.arrive('large', { tenant: 'a', remaining: { prompt: 0, output: 400 } });
+    desk.arrive('large', large);
     desk.arrive('unknown', { tenant: 'b', program: 'old' });
     desk.passTo(nowMs + STARVATION.beta * 4_000 - 500);
     expect(desk.scheduler.totals).toMatchObject({ promotions: 1, overdue: 1 });
@@ -137,8 +134,7 @@ describe('declared work', () => {
   });
 
   it('lets it wait no longer than the queue allows, less a turn', () => {
-    const desk = deskWith('declared');
-    teach(desk, 'a', SIZES_MS, right);
+    const desk = believing();
     desk.arrive('running');
     desk.arrive('large', { tenant: 'a', remaining: { prompt: 0, output: 2_000 } });
     desk.pass(QUEUE_MS - TURN_MS - 1);
