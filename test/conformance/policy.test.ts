@@ -35,11 +35,7 @@ describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) 
     peer === undefined
       ? new Desk({ ...changes, policy: { name: name as PolicyName } })
       : new Desk(changes, 'program-affinity', peer(BLIND));
-  const desk = (window = 2): Desk => {
-    const made = deskOf();
-    made.join('A', { window });
-    return made;
-  };
+  const desk = (window = 2): Desk => deskOf().with('A', { window });
 
   it('is what its name says, also after a change of settings', () => {
     const { scheduler, ...made } = desk();
@@ -106,8 +102,7 @@ describe.each([...POLICY_NAMES, ...Object.keys(PEERS)])('the policy %s', (name) 
   });
 
   it('gives a call that has waited for waitMsMax its turn before younger ones', () => {
-    const made = deskOf({ starvation: { waitMsMax: 1_000 } });
-    made.join('A', { window: 1 });
+    const made = deskOf({ starvation: { waitMsMax: 1_000 } }).with('A', { window: 1 });
     made.serve('past', { program: 'heavy' }, { afterMs: 60_000, prompt: 900_000, output: 100_000 });
     made.arrive('run');
     made.arrive('heavy-call', { program: 'heavy' });

@@ -129,8 +129,7 @@ describe('waits for an engine that opens, not for room', () => {
   });
 
   it('and for all engines, once some that would have taken it are gone', () => {
-    const desk = busyDesk();
-    desk.join('B', { window: 1, capacity: 9_000 });
+    const desk = busyDesk().with('B', { window: 1, capacity: 9_000 });
     desk.arrive('b', { prompt: 900 });
     expect(sentOut(desk.arrive('huge', { prompt: 5_000 }))).toEqual([]);
     desk.pass(60_000);

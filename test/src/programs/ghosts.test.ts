@@ -18,8 +18,7 @@ const asked = (desk: Desk, call: string, request = 'x', program = 'p') => desk.a
 
 describe('a call whose client hung up', () => {
   it('has no place in the queue for another model', () => {
-    const desk = busyDesk();
-    desk.join('B', { window: 1, models: ['n'] });
+    const desk = busyDesk().with('B', { window: 1, models: ['n'] });
     asked(desk, 'first try');
     desk.tell(hungUp('first try'));
     desk.arrive('other', { program: 'p', request: 'x', model: 'n' });
