@@ -15,7 +15,6 @@ export {
   GAP_SECONDS_MAX,
   RECORDINGS,
 } from './experiments/case.js';
-export { commandsOf } from './experiments/commands.js';
 export { fullScale, smokeScale } from './experiments/experiment.js';
 export { atEfficiency, EFFICIENCIES } from './experiments/loads.js';
 export { EXPERIMENTS } from './experiments/experiments.js';

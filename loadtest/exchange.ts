@@ -40,8 +40,8 @@ export interface Outcome {
  * One call on the wire, from its dispatch to its one outcome.
  *
  *     sent ──▶ head 200 ──▶ events: parts ... ──▶ the one that ends them ──▶ completed
- *       │         │            └──▶ an error event, what is no event ──▶ wrong_content
- *       │         │            └──▶ no more comes ──▶ broken_stream
+ *       │         │            └──▶ what is no event of the API ──▶ wrong_content
+ *       │         │            └──▶ an error event, or no more comes ──▶ broken_stream
  *       │         └──▶ any other status ──▶ http_...
  *       └──▶ no connection ──▶ unreachable, tls          (any: timeout)
  */
@@ -150,7 +150,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#answer.parts += 1;
       if (this.#answer.parts === 1) this.#firstTokenAt = performance.now();
     } else if (step === 'done') this.#settle('completed', '');
-    else if (step === 'error') this.#leave('wrong_content', `an error event: ${short(data)}`);
+    else if (step === 'error') this.#leave('broken_stream', `an error event: ${short(data)}`);
     else if (step === 'alien') this.#leave('wrong_content', `an event of another API: ${short(data)}`);
   }
 

@@ -168,8 +168,8 @@ export const ERROR_CLASSES = [
   'http_503',
   'http_4xx',
   'http_5xx',
-  'broken_stream', // the stream ended before it was complete
-  'wrong_content', // what came is not an answer of the API: HTML, not JSON, not SSE, an error event
+  'broken_stream', // the stream ended before it was complete, or with an error event
+  'wrong_content', // what came is not an answer of the API: HTML, not JSON, not SSE
 ] as const;
 export type ErrorClass = (typeof ERROR_CLASSES)[number];
 

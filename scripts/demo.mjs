@@ -52,6 +52,7 @@ function told({ settings, runs }) {
   return [
     ...table([['', 'agent time', '', 'first token', 'its p99', 'cached'], ...rows]),
     '',
+    ...priceOf(policies.map((policy) => mean(presets[0], policy, (run) => run.ttft_seconds.p99))),
     ...(others.length > 0 ? [`Other engines: ${others.join(', ')}.`] : []),
   ];
 }
@@ -61,6 +62,12 @@ const NAMES = {
   'fcfs-window': 'gate: only what caches hold',
   plas: 'gate and order (maitred)',
 };
+
+/** The cost of the last policy, where it is more than a tenth. @param p99s of first tokens, by policy */
+function priceOf(p99s) {
+  const [before, after] = [p99s[0], p99s.at(-1)];
+  return after > 1.1 * before ? [`The price: one first token in a hundred waits ${figure(after)} s or more, instead of ${figure(before)} s.`] : []; // prettier-ignore
+}
 
 const figure = (value) => (value < 10 ? value.toPrecision(2) : Math.round(value));
 

@@ -108,16 +108,3 @@ export const PARTS: readonly Part[] = [
     loads: ['tenants'],
   },
 ];
-
-/** Parts that no simulated load can measure, and what they are for. */
-export const OTHERS: readonly (readonly [name: string, files: readonly string[], purpose: string])[] = [
-  ['several gateways', ['cluster', 'sidecar/cluster'], 'availability: a gateway may die (docs/CLUSTER.md)'],
-  ['kept places of clients that ask again', ['src/programs/ghosts.ts'], 'retries keep their turn'],
-  ['discovery', ['sidecar/discovery'], 'engines by DNS'],
-  ['tracing', ['sidecar/tracing'], 'OpenTelemetry spans'],
-  ['recording and replay', ['src/protocol/event-log.ts', 'cli/replay.ts', 'cli/core-replay.ts'], 'every decision can be repeated'], // prettier-ignore
-  ['the page', ['ui', 'sidecar/watch'], 'who waits, and why'],
-  ['maitred top', ['cli/top', 'cli/top.ts'], 'the same in a terminal'],
-  ['shadow', ['cli/shadow'], 'an estimate of the gain, live'],
-  ['calibration', ['sim/calibrate', 'cli/sim-calibrate.ts'], 'a preset of one’s own engine'],
-];

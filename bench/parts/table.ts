@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { overSamePrograms, pairedRatio, runCase, type Case, type RunMeasures } from '../../lab/index.js';
-import { printTable, say } from '../numbers.js';
+import { printTable } from '../numbers.js';
 import { HOOKS, surroundings } from '../report/recordings.js';
-import { OTHERS, PARTS, type LoadName, type Part } from './parts.js';
+import { PARTS, type LoadName, type Part } from './parts.js';
 
 type Scenario = Case['scenario'];
 
@@ -57,8 +57,6 @@ export async function benchParts(isQuick: boolean): Promise<void> {
       .map((load) => rowOf(part, load, measured(load, part.without), measured(load, part.with))),
   );
   printTable(['part', 'lines', 'load', ...Object.keys(FIGURES), 'lost without', 'lost with'], rows);
-  say('');
-  printTable(['part', 'lines', 'what it is for'], OTHERS.map(([name, files, purpose]) => [name, String(linesOf(files)), purpose])); // prettier-ignore
 }
 
 function rowOf(part: Part, load: LoadName, without: readonly RunMeasures[], own: readonly RunMeasures[]): string[] {

@@ -8,7 +8,6 @@ import { Interrupted, stoppable } from '../../cli/signals.js';
 import { complain } from '../../cli/trace-file.js';
 import {
   type Case,
-  commandsOf,
   drawCharts,
   EXPERIMENTS,
   fullScale,
@@ -105,8 +104,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
       ? []
       : [`Stopped with ${runs} of ${cases.length * seedList.length} runs made: figures are missing.`]),
   ];
-  const commands = [commandLine(flags, seedList), ...commandsOf(cases, seedList, flags.traces)];
-  await write(flags.out, { title: TITLE, notes, chapters, commands });
+  await write(flags.out, { title: TITLE, notes, chapters, command: commandLine(flags, seedList) });
   complain(`wrote ${join(flags.out, 'report.md')} and its charts`);
   if (!isComplete) throw new Interrupted(`stopped with ${runs} of ${cases.length * seedList.length} runs made`);
 }

@@ -63,13 +63,17 @@ const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(
   { get: (_, name) => createHash('sha256').update(String(name)).digest('hex') },
 );
 
-/** The values as lines of the gateway's YAML file. */
+/** The values as lines of the gateway's YAML file, under a heading. */
 export function fragmentOf(values: Values): string[] {
   const sections: Record<string, Record<string, unknown>> = {};
+  const defaults = loadConfig({}) as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  let isDefault = true;
   for (const axis of AXES) {
     if (!(axis in KEYS) || values[axis] === undefined) continue;
     const [section = '', key = ''] = KEYS[axis as keyof typeof KEYS].split('.');
     sections[section] = { ...sections[section], [key]: values[axis] };
+    isDefault &&= defaults[section]?.[key] === values[axis];
   }
-  return stringify(sections).trimEnd().split('\n');
+  const heading = isDefault ? 'The gateway’s default. If its YAML file says otherwise:' : 'In the gateway’s YAML file:';
+  return [heading, ...stringify(sections).trimEnd().split('\n')];
 }

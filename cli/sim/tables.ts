@@ -21,7 +21,7 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
   const blocks = [
     complete ? [] : ['Stopped: runs that had not ended are left out.'],
     [...headlines(document), ...advice],
-    better === undefined ? [] : ['In the gateway’s YAML file:', ...fragmentOf(better)],
+    better === undefined ? [] : fragmentOf(better),
     [titleOf(document)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep), rows), width),
     refusals(runs),

@@ -52,7 +52,9 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const alike = better.filter(({ ratio }) => (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0));
   const names = alike.map(({ name }) => name).join(' or ');
   const gain = `${names}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}`;
-  return say([gain, ...priceOf(first, best, margin)].join('; '));
+  const drain =
+    first?.isOut === true ? [`${first.name} is overloaded, so the factor grows with the number of programs`] : [];
+  return say([gain, ...drain, ...priceOf(first, best, margin)].join('; '));
 }
 
 /** The kind of program whose slowest wait longer for it. */
@@ -86,6 +88,7 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length)
     return { choice, sentence: `${name} is better in ${count(choice)} of these ${verdicts.length}.` };
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
+  if (from > 0 && from === verdicts.length - 1) return { choice, sentence: `${name} pays at ${place}, the only load that shows it.` }; // prettier-ignore
   const all = `at all of these loads${verdicts.length === loads ? '' : ' that can be sustained'}`;
   return { choice, sentence: `${name} pays ${from === 0 ? all : `from ${place} on`}.` };
 }

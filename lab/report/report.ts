@@ -16,8 +16,8 @@ export interface Report {
   /** Facts about the whole report: seeds, model, whether it was stopped. */
   readonly notes: readonly string[];
   readonly chapters: readonly Chapter[];
-  /** Commands that reproduce the report, and single runs of it. */
-  readonly commands: readonly string[];
+  /** The command that writes it anew. */
+  readonly command: string;
 }
 
 /** Every chart of the report as SVG text, by its name. */
@@ -36,14 +36,8 @@ const missingText = ({ missing }: Chapter): string[] =>
   missing.length === 0 ? [] : [`Left out, as the recordings are not here: ${missing.join(', ')}.`];
 
 /** The report as Markdown, its charts as files beside it. */
-export function markdownOf({ title, notes, chapters, commands }: Report): string {
-  return [
-    `# ${title}`,
-    ...notes,
-    ...chapters.flatMap(chapterOf),
-    '## Commands',
-    ['```sh', ...commands, '```'].join('\n'),
-  ]
+export function markdownOf({ title, notes, chapters, command }: Report): string {
+  return [`# ${title}`, ...notes, ...chapters.flatMap(chapterOf), '## Command', ['```sh', command, '```'].join('\n')]
     .join('\n\n')
     .concat('\n');
 }

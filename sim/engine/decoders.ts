@@ -1,4 +1,4 @@
-import { SequenceHeap } from './heap.js';
+import { Heap } from '../heap.js';
 import type { DecodeClock, Sequence } from './sequence.js';
 
 /**
@@ -15,7 +15,7 @@ import type { DecodeClock, Sequence } from './sequence.js';
  */
 export class Decoders<S extends Sequence> implements DecodeClock {
   readonly #members = new Set<S>();
-  readonly #byFinish = new SequenceHeap<S>((a, b) =>
+  readonly #byFinish = new Heap<S, Sequence>((a, b) =>
     a.finishStep !== b.finishStep ? a.finishStep < b.finishStep : a.joined < b.joined,
   );
   readonly #phases: Int32Array;

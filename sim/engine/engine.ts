@@ -1,6 +1,6 @@
 import type { BlockHashes } from './blocks.js';
 import { Decoders } from './decoders.js';
-import { SequenceHeap } from './heap.js';
+import { Heap } from '../heap.js';
 import { HostTier, type HostSettings } from './host-tier.js';
 import { KvCache } from './kv-cache.js';
 import { Pages, type Eviction } from './pages.js';
@@ -49,7 +49,7 @@ export class Engine<W extends Work = Work> {
   readonly #settings: EngineSettings;
   readonly #contextMs: number;
   readonly #pages: Pages;
-  readonly #waiting = new SequenceHeap<Sequence<W>>(goesBefore);
+  readonly #waiting = new Heap<Sequence<W>, Sequence>(goesBefore);
   readonly #decoders: Decoders<Sequence<W>>;
   /** Sequences in prefill: between steps at most one, which continues in chunks. */
   #prefilling: Sequence<W>[] = [];

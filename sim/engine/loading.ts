@@ -1,4 +1,4 @@
-import type { SequenceHeap } from './heap.js';
+import type { Heap } from '../heap.js';
 import type { HostTier } from './host-tier.js';
 import type { Pages } from './pages.js';
 import { goesBefore, type Sequence, type Work } from './sequence.js';
@@ -29,7 +29,7 @@ export class Loading<W extends Work> {
   constructor(
     private readonly host: HostTier,
     private readonly pages: Pages,
-    private readonly waiting: SequenceHeap<Sequence<W>>,
+    private readonly waiting: Heap<Sequence<W>, Sequence>,
     private readonly blockSize: number,
   ) {}
 

@@ -1,3 +1,5 @@
+import { Heap } from '../heap.js';
+
 /**
  * Order of simultaneous events, by type. Ends make room before anything asks for it. An engine's next step begins after
  * all other events of its time.
@@ -27,9 +29,9 @@ export class Appointment {
   ) {}
 }
 
-/** Future events by (time, type, order of insertion): an indexed binary heap, O(log n) to add, move or remove. */
+/** Future events by (time, type, order of insertion). */
 export class Agenda {
-  readonly #heap: Appointment[] = [];
+  readonly #heap = new Heap<Appointment>(goesBefore);
   #seq = 0;
   #nowMs = 0;
 
@@ -39,68 +41,28 @@ export class Agenda {
   }
 
   get size(): number {
-    return this.#heap.length;
+    return this.#heap.size;
   }
 
   /** Adds the event at this time, or moves it there. */
   set(entry: Appointment, atMs: number): void {
     entry.atMs = atMs;
     entry.seq = this.#seq++;
-    if (entry.heapIndex < 0) entry.heapIndex = this.#heap.push(entry) - 1;
-    this.#up(entry.heapIndex, entry);
-    this.#down(entry.heapIndex, entry);
+    if (entry.heapIndex < 0) this.#heap.add(entry);
+    else this.#heap.moved(entry);
   }
 
   /** Removes the next event and sets its time as the present; undefined when none is left. */
   take(): Appointment | undefined {
-    const heap = this.#heap;
-    const top = heap[0];
-    const last = heap.pop();
-    if (top === undefined || last === undefined) return undefined;
-    top.heapIndex = -1;
-    if (last !== top) this.#down(0, last);
-    this.#nowMs = top.atMs;
-    return top;
-  }
-
-  #up(start: number, entry: Appointment): void {
-    let index = start;
-    while (index > 0) {
-      const parentIndex = (index - 1) >> 1;
-      const parent = this.#heap[parentIndex] as Appointment;
-      if (!sooner(entry, parent)) break;
-      this.#put(parent, index);
-      index = parentIndex;
-    }
-    this.#put(entry, index);
-  }
-
-  #down(start: number, entry: Appointment): void {
-    const heap = this.#heap;
-    let index = start;
-    for (;;) {
-      let childIndex = 2 * index + 1;
-      let child = heap[childIndex];
-      if (child === undefined) break;
-      const right = heap[childIndex + 1];
-      if (right !== undefined && sooner(right, child)) {
-        child = right;
-        childIndex += 1;
-      }
-      if (!sooner(child, entry)) break;
-      this.#put(child, index);
-      index = childIndex;
-    }
-    this.#put(entry, index);
-  }
-
-  #put(entry: Appointment, index: number): void {
-    this.#heap[index] = entry;
-    entry.heapIndex = index;
+    const { first } = this.#heap;
+    if (first === undefined) return undefined;
+    this.#heap.remove(first);
+    this.#nowMs = first.atMs;
+    return first;
   }
 }
 
-function sooner(a: Appointment, b: Appointment): boolean {
+function goesBefore(a: Appointment, b: Appointment): boolean {
   if (a.atMs !== b.atMs) return a.atMs < b.atMs;
   return a.rank !== b.rank ? a.rank < b.rank : a.seq < b.seq;
 }

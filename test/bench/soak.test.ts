@@ -10,7 +10,7 @@ describe('a call', () => {
     ['http_429', 'status 429: ', 0, 'told'],
     ['http_5xx', 'status 502: no engine', 0, 'told'],
     ['http_5xx', 'status 502: ', 0, 'lost'],
-    ['wrong_content', 'an error event: {}', 3, 'told'],
+    ['broken_stream', 'an error event: {}', 3, 'told'],
     ['wrong_content', 'not an event stream', 0, 'lost'],
     ['broken_stream', '', 3, 'lost'],
     ['timeout', '', 3, 'lost'],

@@ -117,7 +117,7 @@ describe('a sweep of two targets', () => {
       'At 1 a second: A is fastest.',
       'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); rag pays: p99 1 -> 4 s.',
       // The slowest of 99 is chance.
-      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25).',
+      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs.',
       'At 4 a second: overloaded, 1.5 and 1.5 programs a second ended.',
       'B pays from 2 a second on.',
     ]);

@@ -46,15 +46,11 @@ describe('a call that goes wrong', () => {
   });
 
   it.each([
-    ['chat', 'data: {"error":{"message":"no","code":500}}\n\n'],
-    ['chat', 'event: error\ndata: {"message":"no"}\n\n'],
     ['chat', 'data: [DONE]\n\n'],
     ['completions', 'data: [DONE]\n\n'],
     ['chat', 'data: {"choices":[{"delta":{"content":"a"}}\n\n'],
     ['chat', 'data: {"type":"message_start","message":{}}\n\n'],
     ['completions', 'data: {"choices":[{"delta":{"content":"a"}}]}\n\n'],
-    ['responses', 'data: {"type":"response.failed","response":{}}\n\n'],
-    ['messages', 'data: {"type":"error","error":{"message":"no"}}\n\n'],
   ] as const)('in a stream of %s is wrong content: %s', async (api, text) => {
     const { calls } = await answered(api, EVENTS, text);
     expect(calls.map((each) => each.outcome)).toEqual(['wrong_content']);
@@ -65,6 +61,10 @@ describe('a call that goes wrong', () => {
     ['responses', 'data: {"type":"response.output_text.delta","delta":"a"}\n\ndata: [DONE]\n\n'],
     ['messages', 'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}\n\n'],
     ['chat', ': still here\n\n'],
+    ['chat', 'data: {"error":{"message":"no","code":500}}\n\n'],
+    ['chat', 'event: error\ndata: {"message":"no"}\n\n'],
+    ['messages', 'data: {"type":"error","error":{"message":"no"}}\n\n'],
+    ['responses', 'data: {"type":"response.failed","response":{}}\n\n'],
   ] as const)('in a stream of %s that ends before its end is broken: %s', async (api, text) => {
     const { calls } = await answered(api, EVENTS, text);
     expect(calls.map((each) => each.outcome)).toEqual(['broken_stream']);

@@ -77,7 +77,7 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
   if (format === undefined) {
     await records.return(undefined);
     const [first] = taken;
-    const known = `no record in a known format (${FORMAT_NAMES.join(', ')})`;
+    const known = `no record in a known format (${FORMAT_NAMES.join(', ')}; docs/JSON.md has our own)`;
     throw new TraceError(
       'unknown_format',
       file,

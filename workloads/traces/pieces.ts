@@ -50,7 +50,7 @@ export class TraceError extends Error {
  */
 const RECORD_BYTES_MAX = 32 * 2 ** 20;
 
-/** The bytes of a file, piece by piece. A gzipped file, by its name or first bytes, is unpacked. */
+/** The bytes of a file, piece by piece. A gzipped file is unpacked. */
 export async function* readBytes(file: string): AsyncGenerator<Buffer> {
   const raw = createReadStream(file);
   try {
@@ -58,7 +58,8 @@ export async function* readBytes(file: string): AsyncGenerator<Buffer> {
     const first = await pieces.next();
     if (first.done === true) return;
     const all = behind([first.value], { [Symbol.asyncIterator]: () => pieces });
-    const isPacked = file.endsWith('.gz') || (first.value[0] === 0x1f && first.value[1] === 0x8b);
+    const isPacked = first.value[0] === 0x1f && first.value[1] === 0x8b;
+    if (file.endsWith('.gz') && !isPacked) throw new Error('not a gzip file, as its name says');
     // Errors on the way surface in the unpacker; it is destroyed, and the file with it, when the consumer stops.
     yield* isPacked ? (pipeline(all, createGunzip(), () => undefined) as AsyncIterable<Buffer>) : all;
   } finally {

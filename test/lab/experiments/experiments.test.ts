@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf, RECORDING_NAMES, type Case } from '../../../lab/experiments/case.js';
-import { commandsOf } from '../../../lab/experiments/commands.js';
 import { fullScale, smokeScale } from '../../../lab/experiments/experiment.js';
 import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
 import { Results } from '../../../lab/experiments/results.js';
@@ -48,28 +47,6 @@ it('experiments name their charts each as no other does', () => {
   });
   expect(names).toContain('recorded-mean');
   expect(new Set(names).size).toBe(names.length);
-});
-
-describe('commands', () => {
-  const scenario = { programs: { workload: 'chat' }, count: 1, ratePerSecond: 1, engines: 1, machine: 'tiny-cpu' } as const; // prettier-ignore
-  const of = (...cases: Case[]): string[] =>
-    commandsOf(cases, [1], 'traces').map((command) => /--preset tiny-cpu (.*) --seed 1$/.exec(command)?.[1] ?? '');
-
-  it('repeat runs with the default balancer apart from those with others', () => {
-    const setups = [
-      { policy: 'pass-through', balancer: 'sticky' },
-      { policy: 'pass-through' },
-      { policy: 'plas' },
-    ] as const;
-    const told = of(...setups.map((setup) => ({ scenario, setup })));
-    expect(told).toEqual(['--policy pass-through --balancer sticky', '--policy pass-through,plas']);
-  });
-
-  it('name what knows the future, and repeat no changed programs', () => {
-    const setup = { policy: 'plas', settings: { 'policy.foresight': 'declared' }, belady: true } as const;
-    const told = of({ scenario, setup }, { scenario: { ...scenario, toolCv: 2 }, setup });
-    expect(told).toEqual(['--foresight declared --retention belady --policy plas']);
-  });
 });
 
 it('tools of another spread keep their mean', () => {
