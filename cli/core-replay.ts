@@ -25,9 +25,7 @@ type Told = Extract<LogLine, { readonly commands: unknown }>;
 
 export interface Difference {
   readonly step: Told;
-  /** The scheduler's commands; undefined: it takes no such step. */
-  readonly commands: readonly Command[] | undefined;
-  /** Path of the first value that differs: in `commands`, or the step itself. */
+  /** Path of the first value that differs, in `commands`; empty: the scheduler takes no such step. */
   readonly field: string;
   readonly recorded: unknown;
   /** The value found instead, or the reason for taking no such step. */
@@ -82,10 +80,10 @@ export class CoreReplay {
       commands = this.#tell(step);
     } catch (error) {
       if (error instanceof ReplayFault || !(error instanceof Error)) throw error;
-      return { step, commands: undefined, field: '', recorded: undefined, replayed: error.message };
+      return { step, field: '', recorded: undefined, replayed: error.message };
     }
     const found = firstDifference(step.commands, commands, 'commands');
-    if (found !== undefined) return { step, commands, ...found };
+    if (found !== undefined) return { step, ...found };
     this.steps += 1;
     this.commands += commands.length;
     return undefined;

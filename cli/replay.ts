@@ -6,8 +6,7 @@ import { ExpectedDifference } from './expected-difference.js';
 import { checkReadable } from './files.js';
 import { complain } from './trace-file.js';
 
-/** Commands shown on either side of the differing one, as a step may have thousands, and the longest text of one. */
-const BESIDE = 3;
+/** Longest text of an event or a value. */
 const CHARS_MAX = 400;
 
 /** A replay up to the first difference, the first line that cannot be replayed, or the end of the log. */
@@ -85,31 +84,15 @@ function textOf({ replay, difference, problem }: Outcome): string {
   if (difference === undefined)
     return `identical${problem === undefined ? '' : ' as far as it can be read'}: ${same}\n`;
   const { line, step, field, recorded, replayed } = difference;
-  // The path begins with `commands` and an index.
-  const at = Number(field.split('.')[1] ?? 0);
   const told = 'event' in step ? step.event : { settings: step.settings };
-  const rows: Row[] = [
-    [`line ${line}`, `${step.now} ${json(told)}`],
-    ...commandRows('recorded', step.commands, at),
-    ...commandRows('replayed', difference.commands ?? [], at),
-    difference.commands === undefined
-      ? ['refused', String(replayed)]
-      : ['differs', `${field}: ${json(recorded)} became ${json(replayed)}`],
-  ];
-  const width = Math.max(...rows.map(([title]) => title.length)) + 2;
-  const lines = rows.map(([title, text]) => (title.padEnd(width) + clipped(text)).trimEnd());
-  return `different, after ${same} that are identical\n\n${lines.join('\n')}\n`;
-}
-
-type Row = readonly [title: string, text: string];
-
-function commandRows(title: string, commands: readonly unknown[], at: number): Row[] {
-  const from = Math.max(0, at - BESIDE);
-  const shown = commands.slice(from, at + BESIDE + 1);
-  if (shown.length === 0) return [[title, 'nothing']];
-  return shown.map((command, index) => [index === 0 ? title : '', `${from + index} ${json(command)}`]);
+  const what =
+    field === '' ? `refused: ${String(replayed)}` : `${field}: ${clipped(recorded)} became ${clipped(replayed)}`;
+  return `different, after ${same} that are identical\n\nline ${line}: ${step.now} ${clipped(told)}\n${what}\n`;
 }
 
 const count = (value: number, what: string) => `${value.toLocaleString('en-US')} ${what}${value === 1 ? '' : 's'}`;
-const json = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
-const clipped = (text: string) => (text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)} ...` : text);
+
+function clipped(value: unknown): string {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  return text.length > CHARS_MAX ? `${text.slice(0, CHARS_MAX)} ...` : text;
+}

@@ -73,10 +73,8 @@ describe('maitred replay', () => {
     expect(errors).toHaveLength(1);
     expect(errors[0]).toContain(`line ${at + 1}: `);
     expect(out).toContain(`different, after ${at - 1} steps, `);
-    expect(out).toMatch(new RegExp(`^line ${at + 1} +[\\d.]+ \\{"type":"\\w+"`, 'm'));
-    expect(out).toMatch(/^recorded +\d \{.*"level":7/m);
-    expect(out).toMatch(/^replayed +\d \{.*"level":0/m);
-    expect(out).toMatch(/^differs +commands\.\d+\.level: 7 became 0$/m);
+    expect(out).toMatch(new RegExp(`^line ${at + 1}: [\\d.]+ \\{"type":"\\w+"`, 'm'));
+    expect(out).toMatch(/^commands\.\d+\.level: 7 became 0$/m);
   });
 
   it.each<[string, (lines: string[]) => string[]]>([
@@ -129,7 +127,7 @@ describe('maitred replay', () => {
       const differing = old.with(-2, old.at(-2)!.replace(/"commands":.*/, '"commands":[{"type":"wakeAt","at":1}]}'));
       const { code, out, errors } = await replay(fileWith(differing));
       expect({ code, errors: errors.length }).toEqual({ code: 3, errors: BEHAVIOUR_CHANGES.length + 1 });
-      expect(out).toContain('differs');
+      expect(out).toContain(' became ');
     },
   );
 

@@ -5,7 +5,7 @@ import type { KubeObject } from './objects.js';
 
 export const CHART = `${ROOT}charts/maitred`;
 /** Namespace of every release here. */
-export const NAMESPACE = 'agents';
+const NAMESPACE = 'agents';
 
 export const NEWEST = '1.37.0';
 
