@@ -19,12 +19,10 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export const FILE_VARIABLE = 'MAITRED_CONFIG';
 
 /**
- * Variables that Kubernetes adds to every pod for a Service called `maitred`. They are not ours, and not the user's
- * mistake.
+ * Variables that Kubernetes adds to every pod for a Service called `maitred`: neither ours nor the user's mistake. It
+ * sets MAITRED_PORT to a URL; if that is a number, the user meant another variable.
  */
-const SERVICE_LINK = /^MAITRED_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
-/** Kubernetes sets MAITRED_PORT to a URL. If it is a number, the user meant another variable. */
-const SERVICE_URL = /^(tcp|udp|sctp):\/\//;
+const SERVICE_LINK = /^MAITRED_(SERVICE_HOST=|SERVICE_PORT[_=]|PORT_\d+_(TCP|UDP|SCTP)[_=]|PORT=(tcp|udp|sctp):)/;
 
 const BY_VARIABLE = new Map(CONFIG_KEYS.flatMap((key) => (key.env === undefined ? [] : [[key.env, key] as const])));
 const BY_PATH = new Map(CONFIG_KEYS.map((key) => [key.path, key]));
@@ -37,7 +35,8 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
   const overrides: Override[] = [];
   const problems: ConfigProblem[] = [];
   for (const [variable, text] of Object.entries(env)) {
-    if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || isServiceLink(variable, text)) continue;
+    if (!variable.startsWith('MAITRED_') || variable === FILE_VARIABLE || SERVICE_LINK.test(`${variable}=${text}`))
+      continue;
     const key = BY_VARIABLE.get(variable);
     if (key === undefined) {
       problems.push({ path: '', message: `is not a known variable${meantBy(variable)}`, origin: variable });
@@ -46,10 +45,6 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
     }
   }
   return { overrides, problems };
-}
-
-function isServiceLink(variable: string, text = ''): boolean {
-  return SERVICE_LINK.test(variable) || (variable === 'MAITRED_PORT' && SERVICE_URL.test(text));
 }
 
 /** The known variable that `variable` becomes with another section or key; otherwise the most similar one. */
