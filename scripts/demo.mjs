@@ -39,11 +39,14 @@ function told({ settings, runs }) {
     return own.reduce((sum, value) => sum + value, 0) / own.length;
   };
   const seconds = (policy, preset = presets[0]) => mean(preset, policy, (run) => run.program_seconds.mean);
-  const times = (policy, preset) => `${(seconds(policies[0], preset) / seconds(policy, preset)).toFixed(1)}x`;
+  const times = (policy, preset) => {
+    const ratio = seconds(policies[0], preset) / seconds(policy, preset);
+    return ratio < 1 ? `${(1 / ratio).toFixed(1)}x slower` : `${ratio.toFixed(1)}x faster`;
+  };
   const rows = policies.map((policy) => [
     NAMES[policy] ?? policy,
     `${Math.round(seconds(policy))} s`,
-    policy === policies[0] ? '' : `${times(policy)} faster`,
+    policy === policies[0] ? '' : times(policy),
     ...['p50', 'p99'].map((each) => `${figure(mean(presets[0], policy, (run) => run.ttft_seconds[each]))} s`),
     `${Math.round(100 * mean(presets[0], policy, (run) => run.prefix_hit_rate))} %`,
   ]);
