@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { callId, type EngineId, type TenantId } from '../../src/index.js';
-import type { Api, RequestFacts } from '../apis/index.js';
+import { callId, type EngineId } from '../../src/index.js';
+import type { RequestFacts } from '../apis/index.js';
 import { checkBudget } from './budget.js';
 import { Call } from './call.js';
 import { readDeclaration } from './declaration.js';
@@ -12,6 +11,7 @@ import type { HeldBody } from '../bodies/held.js';
 import { familyOf } from '../bodies/family.js';
 import { demandOf } from './holder.js';
 import { unserved } from '../unscheduled/models.js';
+import type { Asked } from '../unscheduled/relay.js';
 import { checkMediaType, readBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
@@ -23,15 +23,11 @@ const PROCESS = randomBytes(5).toString('hex');
 let calls = 0;
 
 /** A request to be scheduled, as it came in. */
-export interface Incoming {
-  readonly api: Api;
+export interface Incoming extends Asked {
   /** The route's own path: engines redirect a trailing slash, which a client may have added. */
   readonly path: string;
-  readonly tenant: TenantId;
   /** Absent: a client's call. */
   readonly line?: BatchLine;
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
 }
 
 /**

@@ -47,8 +47,7 @@ export class ActiveSet {
 
   /** Waiting calls go first: the slots of running ones would be given to them. */
   drainAway(): void {
-    const members = [...this.#members];
-    const running = members.filter(({ isRunning }) => isRunning);
-    for (const member of [...members.filter(({ isRunning }) => !isRunning), ...running]) member.drainedAway();
+    const members = this.#members.toSorted((a, b) => Number(a.isRunning) - Number(b.isRunning));
+    for (const member of members) member.drainedAway();
   }
 }

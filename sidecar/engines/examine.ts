@@ -43,13 +43,13 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
   try {
     // A gateway may refuse what an engine answers, so neither question waits for the other.
     const [listed, found] = await Promise.all([
-      prober.get(MODELS_PATH).catch(() => undefined),
+      prober.ask(MODELS_PATH).catch(() => undefined),
       inspect(prober, config).catch((error: unknown) => error as Error),
     ]);
     if (listed?.isGateway) throw new NotAnEngine(`${config.url} is a maitred gateway, not an engine`);
     if (found instanceof Error) throw found;
     const get: Get = async (path) => {
-      const answer = await prober.get(path).catch(() => undefined);
+      const answer = await prober.ask(path).catch(() => undefined);
       return answer !== undefined && isOk(answer.status) ? answer.text : undefined;
     };
     const { adapter } = found;
@@ -68,7 +68,7 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
 /** Only the second of two equal calls finds its prompt cached. */
 async function secondAnswer(prober: Prober, model: string): Promise<JsonObject | undefined> {
   const call = { model, prompt: PROMPT, max_tokens: 1, temperature: 0 };
-  const ask = () => prober.post('/v1/completions', call).catch(() => undefined);
+  const ask = () => prober.ask('/v1/completions', call).catch(() => undefined);
   if ((await ask())?.status !== 200) return undefined;
   return parseObject((await ask())?.text);
 }

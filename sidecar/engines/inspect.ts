@@ -22,7 +22,7 @@ export interface Inspection {
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
   const ask = (path: string): Promise<Answer> => {
-    const answer = asked.get(path) ?? prober.get(path);
+    const answer = asked.get(path) ?? prober.ask(path);
     asked.set(path, answer);
     return answer;
   };

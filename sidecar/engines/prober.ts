@@ -45,17 +45,11 @@ export class Prober {
     });
   }
 
-  /** Rejects if the engine refuses, breaks off, takes too long or answers too much. */
-  get(path: string): Promise<Answer> {
-    return this.#ask(path, undefined);
-  }
-
-  /** Posts JSON; rejects as `get` does. */
-  post(path: string, body: object): Promise<Answer> {
-    return this.#ask(path, body);
-  }
-
-  async #ask(path: string, sent: object | undefined): Promise<Answer> {
+  /**
+   * Rejects if the engine refuses, breaks off, takes too long or answers too much.
+   * @param sent to be posted as JSON; absent: a GET
+   */
+  async ask(path: string, sent?: object): Promise<Answer> {
     const { timeoutMs, setTimer } = this.options;
     const { apiKey } = this.engine.config;
     const timeout = new AbortController();

@@ -101,7 +101,7 @@ export class History {
           : undefined) ?? this.#seated(tenant, trail.said(i), trail.before(i), only);
       if (!seat) continue;
       trail.resume(i, seat);
-      return { program: this.#take(seat), leaf: leafOf(trail, foreign, seat) };
+      return { program: this.take(seat), leaf: leafOf(trail, foreign, seat) };
     }
     return this.#findInTexts(tenant, trail, foreign, only);
   }
@@ -120,7 +120,7 @@ export class History {
     const { opening } = trail;
     const seat = this.#briefs.find(tenant, trail, only) ?? this.#marked.in(tenant, texts, only) ?? grown.seat;
     if (seat)
-      return { program: this.#take(seat), leaf: leafOf(trail, foreign, { thread: seat.thread, opening }, first) };
+      return { program: this.take(seat), leaf: leafOf(trail, foreign, { thread: seat.thread, opening }, first) };
     const task = trail.turns.some(({ role }) => role === 'assistant')
       ? undefined
       : texts.find(({ role }) => !isSystem(role));
@@ -129,7 +129,7 @@ export class History {
     return sub ? { program: sub.program, leaf } : { leaf };
   }
 
-  /** Seats the program at the current end of its conversation. @returns the seat, for `leave`. */
+  /** Seats the program at the current end of its conversation. @returns the seat, for `take`. */
   remember(tenant: TenantId, leaf: Leaf, answer: CanonicalMessage, program: ProgramId): Answered {
     const { chain, ids, last, thread, opening, sender, first } = leaf;
     const lead = answer.callIds === undefined ? leadOf(answer.content) : undefined;
@@ -158,12 +158,8 @@ export class History {
     return seat;
   }
 
-  /** Marks the seat as taken: the program continued from there, identified by other means. */
-  leave(seat: Answered): void {
-    this.#take(seat);
-  }
-
-  #take(seat: Answered): ProgramId {
+  /** Marks the seat as taken: the program continued from there. */
+  take(seat: Answered): ProgramId {
     seat.taken = this.ends.tick();
     return seat.program;
   }

@@ -16,7 +16,7 @@ import { answerKeys, doneTasks, responseKey, soughtBy, taskNames } from './share
 import { SharedCache } from './shared-cache.js';
 import type { Answered } from './seats.js';
 import { baggageClaim, traceparentClaim } from './tracing.js';
-import { digest, Trail } from './trail.js';
+import { digest, Trail, TURNS_MAX } from './trail.js';
 
 export type { Identity, IdentityRequest } from './identity.js';
 
@@ -235,7 +235,7 @@ export class Identifier {
     const served = id === undefined ? undefined : this.#responses.get(call.request.tenant, id);
     if (!served || !this.#ends.isAlive(served)) return undefined;
     const { program, thread, answered } = served;
-    if (answered) this.#history.leave(answered);
+    if (answered) this.#history.take(answered);
     // The engine has the conversation. Its next answer is known by its marks, and sub-agents by their task.
     if (this.options.sources.includes('history')) {
       const opening = answered?.opening ?? 0;
@@ -272,6 +272,7 @@ class Call {
     this.isFinal = sources.includes('maitred') && saysFinal(request.headers);
     this.turns = request.facts?.conversation() ?? [];
     this.sender = hashOf(valueOf(request.headers, 'user-agent') ?? '');
-    this.trail = sources.includes('history') ? Trail.of(this.turns, this.sender) : undefined;
+    const isMatched = sources.includes('history') && this.turns.length > 0 && this.turns.length <= TURNS_MAX;
+    this.trail = isMatched ? new Trail(this.turns, this.sender) : undefined;
   }
 }

@@ -53,7 +53,8 @@ export class Marked {
 
   find(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {
     const id = idOf(said);
-    const own = id === undefined ? [] : this.#byId(tenant, id, only, call).filter((seat) => beginsWith(said, seat));
+    const own =
+      id === undefined ? [] : this.#at(this.#ids, tenant, id, only, call).filter((seat) => beginsWith(said, seat));
     const seat = oneOf(own) ?? this.#byWhole(tenant, said, only, call);
     if (seat || said.callIds !== undefined) return seat;
     const text = textOf(said);
@@ -82,14 +83,10 @@ export class Marked {
   /** The program of the latest known id that is printed in a text. */
   #printed(tenant: TenantId, { content }: CanonicalMessage, only?: ProgramId): Answered | undefined {
     for (const id of printedIds(content)) {
-      const seat = oneOf(this.#byId(tenant, id, only));
+      const seat = oneOf(this.#at(this.#ids, tenant, id, only));
       if (seat) return seat;
     }
     return undefined;
-  }
-
-  #byId(tenant: TenantId, id: string, only?: ProgramId, call?: MarkedCall): Answered[] {
-    return this.#at(this.#ids, tenant, id, only, call);
   }
 
   #byWhole(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {

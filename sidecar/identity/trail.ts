@@ -3,7 +3,7 @@ import type { CanonicalMessage, Turn } from '../apis/api.js';
 import { hashOf } from './growing.js';
 
 /** Longer conversations are not matched, because hashing a million tiny messages would block all other calls. */
-const TURNS_MAX = 10_000;
+export const TURNS_MAX = 10_000;
 /**
  * A hash costs a microsecond or more by itself. Contents up to this length are hashed together with their neighbours.
  */
@@ -35,15 +35,10 @@ export class Trail {
   #from = 0;
   #at = START;
 
-  private constructor(
+  constructor(
     readonly turns: readonly Turn[],
     readonly sender: number,
   ) {}
-
-  /** `undefined` for a conversation that is empty or too long to match. */
-  static of(turns: readonly Turn[], sender: number): Trail | undefined {
-    return turns.length === 0 || turns.length > TURNS_MAX ? undefined : new Trail(turns, sender);
-  }
 
   said(index: number): CanonicalMessage {
     return (this.#said[index] ??= this.turns[index]?.read() ?? { role: '', content: '' });
