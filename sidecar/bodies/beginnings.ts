@@ -6,7 +6,7 @@ import { SharedCache } from '../identity/shared-cache.js';
 import type { List, Span } from './skeleton.js';
 
 /** A beginning is known by whole blocks: small enough that little is left behind one, and few enough to hash each. */
-const BLOCK_BYTES = 16_384;
+const BLOCK_BYTES = 8192;
 /** Last blocks after which a known beginning may end. */
 const TRIES = 12;
 /** Larger bodies are not remembered, because hashing them would block other calls. */
@@ -23,7 +23,8 @@ export type Item = Span & Outline;
 export interface Beginning extends List {
   readonly items: readonly Item[];
   readonly field: string;
-  /** Of its blocks. */
+  /** Number of its blocks, and their hash. */
+  readonly blocks: number;
   readonly hash: string;
   /** Bytes of memory that it takes. */
   readonly size: number;
@@ -51,8 +52,9 @@ export class Beginnings {
 
   /** The longest known beginning of the body. */
   find(tenant: TenantId, { list }: Api, hashes: Hashes | undefined): Beginning | undefined {
-    for (const hash of hashes?.blocks.slice(-TRIES).reverse() ?? []) {
-      const known = this.#known?.get(tenant, hash);
+    const { blocks = [] } = hashes ?? {};
+    for (let count = blocks.length; count > Math.max(0, blocks.length - TRIES); count--) {
+      const known = this.#known?.get(tenant, hashOf(blocks, count));
       if (known?.field === list) return known;
     }
     return undefined;
@@ -63,8 +65,8 @@ export class Beginnings {
   }
 }
 
+/** Hashes of a body's whole blocks, and of all of it. */
 export interface Hashes {
-  /** Of the body up to the end of each of its blocks. */
   readonly blocks: readonly string[];
   readonly whole: string;
 }
@@ -73,14 +75,13 @@ export interface Hashes {
 export function hashesOf({ list }: Api, raw: Buffer): Hashes | undefined {
   if (list === undefined || raw.length > BYTES_MAX) return undefined;
   const blocks: string[] = [];
-  let whole = '';
-  for (let at = 0; at < raw.length; at += BLOCK_BYTES) {
-    // One state for all blocks would have to be copied at each, which takes longer.
-    whole = sha256(whole + sha256(raw.subarray(at, at + BLOCK_BYTES)));
-    if (at + BLOCK_BYTES <= raw.length) blocks.push(whole);
-  }
-  return { blocks, whole };
+  let at = 0;
+  // One state for all blocks would have to be copied at each, which takes longer.
+  for (; at + BLOCK_BYTES <= raw.length; at += BLOCK_BYTES) blocks.push(sha256(raw.subarray(at, at + BLOCK_BYTES)));
+  return { blocks, whole: sha256(blocks.join('') + sha256(raw.subarray(at))) };
 }
+
+const hashOf = (blocks: readonly string[], count: number): string => sha256(blocks.slice(0, count).join(''));
 
 const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url');
 
@@ -96,14 +97,14 @@ export function beginningOf(
   before: Beginning | undefined,
   itemBytesMax: number,
 ): Beginning | undefined {
-  const hash = blocks.at(-1);
-  if (field === undefined || list === undefined || hash === undefined || hash === before?.hash) return undefined;
+  const { length } = blocks;
+  if (field === undefined || list === undefined || length === (before?.blocks ?? 0)) return undefined;
   const objects = body[field];
   if (!Array.isArray(objects) || objects.length !== list.items.length) return undefined;
   const items = before ? [...before.items] : [];
   const known = items.length;
   for (const span of list.items.slice(known)) {
-    if (span.end > blocks.length * BLOCK_BYTES) break;
+    if (span.end > length * BLOCK_BYTES) break;
     const item = objects[items.length] as unknown;
     if (!isObject(item) || span.end - span.start > itemBytesMax) return undefined;
     const [role, type] = [nameOf(item['role']), nameOf(item['type'])];
@@ -114,7 +115,7 @@ export function beginningOf(
   }
   if (items.length === known) return undefined;
   const size = ENTRY_BYTES + REFERENCE_BYTES * items.length + ITEM_BYTES * (items.length - known);
-  return { field, hash, start: list.start, fields: list.fields, items, size };
+  return { field, blocks: length, hash: hashOf(blocks, length), start: list.start, fields: list.fields, items, size };
 }
 
 /** Names that are kept once for all. */
