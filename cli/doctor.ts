@@ -8,7 +8,7 @@ import { configInputs, type ConfigFlags } from './config-options.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
-import { accessFindings, portFindings } from './doctor/settings.js';
+import { accessFindings } from './doctor/settings.js';
 import { collect } from './options.js';
 import { wrapped } from './text.js';
 
@@ -46,7 +46,7 @@ export function addDoctorCommand(program: Command): void {
 /** Findings on the configuration and all that it names. */
 async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
   const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
-  // A gateway that is asked may be on another machine; defaults and ports of this one do not concern it.
+  // A gateway that is asked may be on another machine; defaults of this one do not concern it.
   if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
   const name = configFileOf(inputs);
   if (name !== undefined && !existsSync(name))
@@ -56,7 +56,6 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     return [
       { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },
       ...accessFindings(config, name),
-      ...(await portFindings(config)),
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
     ];

@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
 import { isLoopback } from '../../sidecar/http/pages.js';
-import { AdminClient } from '../admin.js';
-import { OWN_NAME, urlAt } from '../advice.js';
 import type { Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
@@ -39,38 +35,4 @@ function fileFindings(file: string): Finding[] {
   if (secrets.length === 0 || !mayAll) return [];
   const found = `holds ${secrets.join(', ')} in plain text, and every user of this machine may read it`;
   return [{ level: 'warning', subject: file, found, advice: `chmod 600 ${file}, or name variables: env:NAME` }];
-}
-
-/** Whether the gateway can listen. */
-export async function portFindings({ listen, admin }: Config): Promise<Finding[]> {
-  const wanted = [listen, ...(admin.port === null ? [] : [{ host: admin.host, port: admin.port }])];
-  return Promise.all(wanted.filter(({ port }) => port !== 0).map(portFinding));
-}
-
-async function portFinding({ host, port }: { readonly host: string; readonly port: number }): Promise<Finding> {
-  const subject = `port ${port}`;
-  const server = createServer();
-  try {
-    server.listen(port, host);
-    await once(server, 'listening');
-    return { level: 'ok', subject, found: `${host} is free` };
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE') return await takenFinding(subject, host, port);
-    const advice = code === 'EADDRNOTAVAIL' ? 'set listen.host to an address of this machine' : 'choose another port';
-    return { level: 'broken', subject, found: message, advice };
-  } finally {
-    server.close();
-  }
-}
-
-async function takenFinding(subject: string, host: string, port: number): Promise<Finding> {
-  const url = urlAt(host, port);
-  const answers = await new AdminClient(url).text('/healthz').then(
-    () => true,
-    () => false,
-  );
-  return answers
-    ? { level: 'note', subject, found: 'a maitred listens there already, so another one cannot start with these settings', advice: `check the one that runs: ${OWN_NAME} doctor --url ${url}; or choose another port with --port or admin.port` } // prettier-ignore
-    : { level: 'broken', subject, found: `${host} is taken by another program`, advice: 'choose another with --port or admin.port' }; // prettier-ignore
 }
