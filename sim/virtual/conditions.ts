@@ -24,7 +24,7 @@ export const conditionsSchema = z.strictObject({
   refusals: z.strictObject({ share }).exactOptional(),
   overlong: z
     .strictObject({
-      share.default(0),
+      share: share.default(0),
       promptTokens: z.int().min(1).max(1e9).default(500_000),
     })
     .exactOptional(),
