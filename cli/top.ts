@@ -46,8 +46,7 @@ export function addTopCommand(program: Command): void {
 async function run(command: Command, flags: TopFlags): Promise<void> {
   const { url, sort, filter, interval: intervalMs } = flags;
   const client = adminClient(command, flags, TIMEOUT_MS);
-  const read = (offset: number, limit: number, more = '') =>
-    readSnapshot(client, { sort, filter: filter + more, offset, limit });
+  const read = (offset: number, limit: number) => readSnapshot(client, { sort, filter, offset, limit });
   const { stdin: input, stdout: output } = process;
   const isTerminal = input.isTTY && output.isTTY && process.env['TERM'] !== 'dumb';
   if (isTerminal && !flags.once) return showLive({ read, url, sort, intervalMs, input, output });

@@ -16,7 +16,16 @@ export function Bar({ label, text, title, value, max }: BarProps) {
       <span>{label}</span>
       <span>{text}</span>
       {max !== null && max > 0 && (
-        <meter aria-label={label} aria-valuetext={text} min={0} max={max} value={Math.min(value, max)} />
+        <div
+          class="track"
+          role="meter"
+          aria-label={label}
+          aria-valuetext={text}
+          aria-valuenow={Math.min(value, max)}
+          aria-valuemin={0}
+          aria-valuemax={max}
+          style={{ backgroundSize: `${Math.min(100, (100 * value) / max)}% 100%` }}
+        />
       )}
     </div>
   );

@@ -7,8 +7,7 @@ import { frame } from './frame.js';
 import type { Snapshot } from './snapshot.js';
 
 interface LiveOptions {
-  /** @param more words of the filter, besides its own */
-  readonly read: (offset: number, limit: number, more?: string) => Promise<Snapshot>;
+  readonly read: (offset: number, limit: number) => Promise<Snapshot>;
   readonly url: string;
   readonly sort: string;
   readonly intervalMs: number;
@@ -41,7 +40,6 @@ class Live {
   #snapshot: Snapshot;
   #fault: string | undefined;
   #offset = 0;
-  #hidesIdle = false;
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
   /** Whether a read is under way, and whether another must follow it at once. */
@@ -99,11 +97,7 @@ class Live {
     const move = MOVES[name ?? ''];
     if (name === 'q' || (ctrl === true && name === 'c')) this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
-    else if (name === 'i') {
-      this.#hidesIdle = !this.#hidesIdle;
-      this.#offset = 0;
-      void this.#read();
-    } else if (move !== undefined) {
+    else if (move !== undefined) {
       const rows = rowsOf(this.#options.output);
       this.#offset = Math.max(0, Math.min(this.#snapshot.total - rows, move(this.#offset, rows)));
       void this.#read();
@@ -133,10 +127,7 @@ class Live {
     const shown = [...lines, ...blank]
       .slice(0, height - 1)
       .map((line, at) => (at === HEAD_LINES ? inverse(line) : line));
-    const keys = fitted(
-      `q quit   i ${this.#hidesIdle ? 'show' : 'hide'} idle   arrows PgUp PgDn Home End scroll`,
-      columns,
-    );
+    const keys = fitted('q quit   arrows PgUp PgDn Home End scroll', columns);
     output.write(BEGIN + [...shown, inverse(keys)].join('\r\n') + END);
   }
 
@@ -149,11 +140,7 @@ class Live {
     this.#isReading = true;
     this.#readAgain = false;
     try {
-      this.#snapshot = await this.#options.read(
-        this.#offset,
-        rowsOf(this.#options.output),
-        this.#hidesIdle ? ' state:active' : '',
-      );
+      this.#snapshot = await this.#options.read(this.#offset, rowsOf(this.#options.output));
       this.#fault = undefined;
       // The programs there have ended.
       if (this.#offset > 0 && this.#snapshot.programs.length === 0) {

@@ -39,17 +39,6 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     expect(lines.filter((line) => line.startsWith('PROGRAM'))).toHaveLength(1);
   });
 
-  it('hides idle programs, and shows them again', async () => {
-    const { url } = await gateway();
-    await call(url, 'idler');
-    const terminal = await open(url);
-    await terminal.shows(/^idler /m);
-    terminal.press('i');
-    await terminal.shows(/^no program/m);
-    terminal.press('i');
-    await terminal.shows(/^idler /m);
-  });
-
   it('says that the gateway is gone, and waits for it', async () => {
     const { maitred: first, url } = await gateway();
     await call(url, 'before');
@@ -98,7 +87,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await Promise.all(Array.from({ length: 30 }, (_, at) => call(url, `p${at}`)));
     const terminal = await open(url, { rows: 14 });
     const first = await terminal.shows(/30 programs, shown 1 to 10\./);
-    expect(first[13]).toMatch(/^q quit +i hide idle +arrows PgUp PgDn Home End scroll$/);
+    expect(first[13]).toMatch(/^q quit +arrows PgUp PgDn Home End scroll$/);
     terminal.press('Down');
     await terminal.shows(/shown 2 to 11\./);
     terminal.press('PPage');
