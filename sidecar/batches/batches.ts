@@ -1,33 +1,27 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import type { Logger } from 'pino';
 import { FaultyBatch, problem } from '../../plans/index.js';
-import { tenantId, type EngineId, type TenantId } from '../../src/index.js';
-import type { Config } from '../config/index.js';
+import { tenantId, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
 import { isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
 import type { Disk } from './line-file.js';
-import { Pump } from './pump.js';
+import { Pump, type PumpPorts } from './pump.js';
 import { Results } from './results.js';
 import { Run, type LineAnswer, type LineRequest } from './run.js';
 import { Shelf } from './shelf.js';
 import { isFull } from './upload.js';
 import { Work, type BatchView } from './work.js';
 
-export interface BatchPorts {
-  readonly config: () => Config['batches'];
+export interface BatchPorts extends PumpPorts {
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
   readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
-  /** Engines that are up, in a steady order. */
-  readonly engines: () => readonly EngineId[];
   /** Whether this gateway alone writes into the folder. */
   readonly isOurs: () => boolean;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
-  readonly log: Logger;
 }
 
 const TICK_MS = 1000;

@@ -1,7 +1,15 @@
+import type { Logger } from 'pino';
 import type { EngineId, TenantId } from '../../src/index.js';
-import type { BatchPorts } from './batches.js';
+import type { Config } from '../config/index.js';
 import { WHOLE, type Part } from './run.js';
 import type { Work } from './work.js';
+
+export interface PumpPorts {
+  readonly config: () => Config['batches'];
+  /** Engines that are up, in a steady order. */
+  readonly engines: () => readonly EngineId[];
+  readonly log: Logger;
+}
 
 /** Lines that wait in the gateway's queue at once: for each engine, and in all where engines are few. */
 const WAITING_MIN = 2;
@@ -20,7 +28,7 @@ export class Pump {
   /** Whether no further line starts. */
   isStopped = false;
 
-  constructor(private readonly ports: Pick<BatchPorts, 'config' | 'engines' | 'log'>) {}
+  constructor(private readonly ports: PumpPorts) {}
 
   /** Lines may start now. */
   wake(): void {

@@ -30,10 +30,9 @@ export async function relayTo(
   }).catch(() => {
     throw moving();
   });
-  const own = toClient(answer.headers, new URL(holder));
   const { 'content-length': answered } = answer.headers;
   response.writeHead(answer.statusCode, {
-    ...own,
+    ...toClient(answer.headers, new URL(holder)),
     ...(typeof answered === 'string' && { 'content-length': answered }),
   });
   // A client or a gateway that leaves early is no fault here.
