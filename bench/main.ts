@@ -1,7 +1,9 @@
 import { Argument, Command } from 'commander';
+import { benchGap } from './batches/gap.js';
 import { benchLarge } from './batches/large.js';
 import { benchPrograms } from './batches/programs.js';
 import { benchRoom } from './batches/room.js';
+import { benchTeola } from './batches/teola.js';
 import { benchCluster } from './cluster/calls.js';
 import { benchPressure } from './cluster/pressure.js';
 import { benchGateways } from './cluster/scale.js';
@@ -47,7 +49,9 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   order: { run: benchOrder, quickSeconds: 60 },
   tiers: { run: benchTiers, quickSeconds: 30 },
   batches: { run: benchPrograms, quickSeconds: 5 },
+  gap: { run: benchGap, quickSeconds: 20 },
   room: { run: benchRoom, quickSeconds: 20 },
+  teola: { run: benchTeola, quickSeconds: 2 },
   large: { run: benchLarge, quickSeconds: 15 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };
