@@ -7,8 +7,6 @@ export interface Outline {
   /** Number of the line in its file. */
   readonly line: number;
   readonly needs: readonly string[];
-  /** Most calls that the line becomes. */
-  readonly calls: number;
   /** Hash of what the line asks; undefined: its answer stands for no other line. */
   readonly request: number | undefined;
   /** For each block of the prompt's known beginning, a hash of all text up to its end. */
@@ -60,7 +58,7 @@ export function requestOf(line: BatchLine): string | undefined {
 }
 
 export function outlineOf(line: BatchLine, number: number): Outline {
-  const { body, customId, needs, each } = line;
+  const { body, customId, needs } = line;
   const prompt = written([line.url, ...PROMPT_FIELDS.map((field) => body[field] ?? 0)], line);
   const end = prompt.indexOf(MARK_JSON);
   const limits = [body['max_completion_tokens'], body['max_output_tokens'], body['max_tokens']];
@@ -70,7 +68,6 @@ export function outlineOf(line: BatchLine, number: number): Outline {
     customId,
     line: number,
     needs,
-    calls: each?.max ?? 1,
     request: asked === undefined ? undefined : hashesOf(asked, asked.length)[0],
     blocks: hashesOf(prompt.slice(0, Math.min(CHARS_MAX, end < 0 ? prompt.length : end)), BLOCK_CHARS),
     promptTokens: Math.ceil(prompt.length / CHARS_PER_TOKEN),
