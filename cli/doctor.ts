@@ -54,7 +54,11 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
   try {
     const config = loadConfig(inputs);
     return [
-      { level: 'ok', subject: 'configuration', found: name ?? 'defaults, environment and flags: no file' },
+      {
+        level: 'ok',
+        subject: 'configuration',
+        found: name ?? 'valid; it comes from flags and variables, not from a file',
+      },
       ...accessFindings(config, name),
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
@@ -82,8 +86,10 @@ function textOf(findings: readonly Finding[]): string {
     .map(({ level, count }) => (isNoun(level) ? counted(count, level) : `${count} ${level}`));
   const lines = folded(findings)
     .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
-    .map(({ level, subject, found, advice }) => {
-      const texts = [`${subject}: ${found}`, ...(advice === undefined ? [] : [`-> ${advice}`])];
+    .map(({ level, subject, found, advice }, at, sorted) => {
+      // Several faults in a row with one remedy have it below the last.
+      const isShown = advice !== undefined && advice !== sorted[at + 1]?.advice;
+      const texts = [`${subject}: ${found}`, ...(isShown ? [`-> ${advice}`] : [])];
       const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS));
       return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
     });

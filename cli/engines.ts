@@ -13,6 +13,9 @@ interface AddFlags {
 
 type Row = EngineList['engines'][number];
 
+/** One word for people everywhere; `ejected` is the API's. */
+const stateWord = (state: Row['state']): string => (state === 'ejected' ? 'down' : state);
+
 /** `maitred engines`: a running gateway's engines, listed (also without a subcommand), added, removed, drained and returned to service. */
 export function addEnginesCommand(program: Command): void {
   const engines = program
@@ -31,7 +34,7 @@ export function addEnginesCommand(program: Command): void {
       const key = apiKey === undefined ? undefined : secretIn(add, '--api-key', apiKey);
       const asked = { url: engineUrl, id, kind, apiKey: key };
       const added = (await adminClient(add, flags).json('/engines', 'POST', asked)) as Row;
-      process.stdout.write(`${plain(added.id)} is ${added.state}\n`);
+      process.stdout.write(`${plain(added.id)} is ${stateWord(added.state)}\n`);
     });
   const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
   addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
@@ -45,7 +48,7 @@ export function addEnginesCommand(program: Command): void {
     const command = engines.command(verb).description(description).argument('<id>', 'as `maitred engines` shows it');
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
       const row = (await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST')) as Row;
-      process.stdout.write(`${plain(row.id)} is ${row.state}, ${row.in_flight} in flight\n`);
+      process.stdout.write(`${plain(row.id)} is ${stateWord(row.state)}, ${row.in_flight} in flight\n`);
     });
   }
 }
@@ -74,7 +77,7 @@ export function addEndCommand(program: Command): void {
 function tableOf(engines: readonly Row[]): string {
   const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => [
     id,
-    state,
+    stateWord(state),
     window === null ? `${running}` : `${running} of ${window}`,
     kind,
     models.join(' '),

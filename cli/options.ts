@@ -30,7 +30,9 @@ export function choice(flags: string, description: string, words: readonly strin
   return new Option(flags, description).choices(words).argParser((word) => {
     const meant = words.find((each) => each === word.toLowerCase());
     if (meant !== undefined) return meant;
-    throw new InvalidArgumentError(`It must be one of ${words.join(', ')}${didYouMean(word, words)}`);
+    const bare = words.filter((each) => !each.startsWith('-'));
+    const signed = bare.length < words.length ? ', each also with a minus sign' : '';
+    throw new InvalidArgumentError(`It must be one of ${bare.join(', ')}${signed}${didYouMean(word, words)}`);
   });
 }
 

@@ -44,14 +44,19 @@ export async function main(argv: readonly string[]): Promise<number> {
       error.problems.forEach((problem) => complain(problemText(problem)));
       return 2;
     }
-    complain(error instanceof Error ? (takenPort(error) ?? error.message) : String(error));
+    complain(error instanceof Error ? (takenPort(argv[2] ?? '', error) ?? error.message) : String(error));
     return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
 }
 
-function takenPort({ code, address = '', port = 0 }: NodeJS.ErrnoException & Partial<ListenFault>): string | undefined {
+function takenPort(
+  word: string,
+  { code, address = '', port = 0 }: NodeJS.ErrnoException & Partial<ListenFault>,
+): string | undefined {
   if (code !== 'EADDRINUSE') return undefined;
-  return `port ${port} of ${address} is taken: choose another one (--port or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
+  const taken = `port ${port} of ${address} is taken: choose another one`;
+  if (word === 'engine') return `${taken} (--port)`;
+  return `${taken} (--port or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
 }
 
 /** Where a server could not listen. */

@@ -3,7 +3,7 @@ import { levels } from 'pino';
 /** Fields of every line that are the same for the whole process, or stand at its beginning. */
 const LEADING = new Set(['level', 'time', 'pid', 'hostname', 'msg', 'err']);
 
-/** A JSON line of the log for people: `12:52:10 warn  engine ejected engine=gpu-1`, and the stack of an error below. */
+/** A JSON line of the log for people: `12:52:10 warn  engine is down engine=gpu-1`, and the stack of an error below. */
 export function readable(json: string): string {
   const line = JSON.parse(json) as Record<string, unknown> & {
     readonly msg?: string;

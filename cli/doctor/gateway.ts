@@ -34,7 +34,7 @@ function engineStates(engines: EngineList['engines']): Finding[] {
   const more = serving.length > ENGINES_SHOWN ? ' …' : '';
   const findings: Finding[] = [
     serving.length === 0
-      ? { level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine ejected" and "engine is not ready"' } // prettier-ignore
+      ? { level: 'broken', subject: 'gateway', found: 'none of its engines is up', advice: 'see its log for "engine is down" and "engine is not ready"' } // prettier-ignore
       : {
           level: 'ok',
           subject: 'gateway',
@@ -42,9 +42,9 @@ function engineStates(engines: EngineList['engines']): Finding[] {
         },
   ];
   for (const { id, state, capacity_tokens, down_reason } of engines) {
-    const subject = `gateway’s ${id}`;
+    const subject = `gateway’s engine ${id}`;
     if (state === 'ejected' || state === 'joining')
-      findings.push({ level: 'warning', subject, found: `is ${state}: ${down_reason ?? 'no reason is known'}`, advice: 'start it, or correct its url; see its own log, and restart it if it is stuck' }); // prettier-ignore
+      findings.push({ level: 'broken', subject, found: `is ${state === 'ejected' ? 'down' : 'not ready'}: ${down_reason ?? 'no reason is known'}`, advice: 'start it, or correct its url; see its own log, and restart it if it is stuck' }); // prettier-ignore
     else if (state === 'draining') findings.push({ level: 'note', subject, found: 'is draining' });
     else if (capacity_tokens === null)
       findings.push({ level: 'warning', subject, found: 'has a KV cache of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' }); // prettier-ignore

@@ -9,15 +9,15 @@ export const health = z
       STARTING,
     ),
     timeoutMs: fixed(ms(10, DAY_MS).default(2000), 'Time for one probe.', 'as `intervalMs`'),
-    failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row that eject an engine.', STARTING),
+    failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row from which an engine is down.', STARTING),
     stuckMs: fixed(
       ms(10, DAY_MS).default(30_000),
-      'Time without a token, with requests waiting and none running, that ejects an engine.',
+      'Time without a token, with requests waiting and none running, from which an engine is down.',
       STARTING,
     ),
     backoffMs: fixed(
       ms(10, DAY_MS).optional(),
-      'First wait before an ejected engine is probed; it doubles each time.',
+      'First wait before an engine that is down is probed; it doubles each time.',
       STARTING,
       { default: '1000, at most `backoffMsMax`' },
     ),

@@ -40,10 +40,14 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   for (const { path, message } of problemsOf(result.error?.issues ?? []))
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
-  if (result.data === undefined || problems.length > 0) throw new ConfigError(problems);
+  if (result.data === undefined || problems.length > 0)
+    throw new ConfigError(problems.sort((a, b) => lineOf(a) - lineOf(b)));
   if (warn !== undefined) otel.warnings.forEach(warn);
   return deepFreeze(result.data);
 }
+
+/** 0: not from a file. */
+const lineOf = ({ origin = '' }: ConfigProblem): number => Number(/:(\d+)$/.exec(origin)?.[1] ?? 0);
 
 /** The file that `loadConfig` would read. */
 export function configFileOf({ file, env = {} }: ConfigInputs): string | undefined {

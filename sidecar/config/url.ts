@@ -1,8 +1,8 @@
 const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
 
-/** An address and port alone are a URL but for its beginning. */
+/** A host, with or without a port, is a URL but for its beginning. */
 export const plainUrlError = ({ input }: { readonly input?: unknown }): string =>
-  typeof input === 'string' && /^[\w.-]+:\d+(\/v1)?\/?$/.test(input)
+  typeof input === 'string' && /^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(input)
     ? `${PLAIN_URL}: did you mean http://${input}?`
     : PLAIN_URL;
 

@@ -226,7 +226,7 @@ export class Replica {
     this.load = {};
     this.trouble = { reason, sinceMs: this.ports.now() };
     this.#enter('ejected');
-    this.ports.log.warn({ engine: this.id, reason }, 'engine ejected');
+    this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
     this.ports.emit({ type: 'engineLost', engine: this.id });
   }
 

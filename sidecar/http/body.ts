@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/api.js';
-import { isObject, parseJson } from '../apis/fields.js';
-import { GatewayError } from '../errors.js';
+import { isObject } from '../apis/fields.js';
+import { GatewayError, reasonOf } from '../errors.js';
 
 /** A JSON request body: the bytes to forward, and their contents. */
 export interface JsonBody {
@@ -41,10 +41,21 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
   const raw = withoutMark(bytes);
   if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body.');
-  const body = parseJson(raw.toString('utf8'));
-  if (body === undefined) throw new GatewayError('invalid_json', 'The request body is not valid JSON.');
+  const body = parsed(raw.toString('utf8'));
   if (!isObject(body)) throw new GatewayError('invalid_body', 'The request body must be a JSON object.');
   return { raw, body };
+}
+
+/** @throws GatewayError that names the place, as the parser does */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new GatewayError(
+      'invalid_json',
+      `The request body is not valid JSON: ${reasonOf(error).replace(/ is not valid JSON$/, '')}`,
+    );
+  }
 }
 
 /** The bytes without a byte-order mark. */

@@ -13,5 +13,6 @@ export function checked<T extends z.ZodType>(schema: T, value: unknown, at: Path
   const [problem] = problemsOf(error.issues, () => []);
   const param = pathText([...at, ...(problem?.path ?? [])]);
   const subject = param === '' ? 'The request body' : `'${param}'`;
-  throw new GatewayError('invalid_body', `${subject} ${problem?.message}.`, param === '' ? {} : { param });
+  const message = `${subject} ${problem?.message}.`.replace(/\?\.$/, '?');
+  throw new GatewayError('invalid_body', message, param === '' ? {} : { param });
 }

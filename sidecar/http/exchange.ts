@@ -149,7 +149,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const code = codeOf(error);
     const isAnswer = this.#hasHead || code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW';
     const fault = this.#controller === undefined ? 'unreached' : isAnswer ? 'answer' : 'transport';
-    this.#fail('engine_failed', `The engine failed: ${code}.`, fault);
+    this.#fail('engine_failed', messageOf(code, this.#hasHead), fault);
   }
 
   #awaitUpload(body: Readable): void {
@@ -201,6 +201,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#fail('engine_timeout', `The engine ${what} for ${limit} ms.`, 'answer');
     }
   };
+}
+
+const CLOSED: ReadonlySet<string> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+
+function messageOf(code: string, isInAnswer: boolean): string {
+  if (!CLOSED.has(code)) return `The engine failed: ${code}.`;
+  return `The engine closed the connection ${isInAnswer ? 'in the middle of the' : 'before its'} answer.`;
 }
 
 /** The cause without the address, because clients need not know the engines' addresses. */

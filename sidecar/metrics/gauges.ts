@@ -150,7 +150,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
         ENGINE_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.state === state)] as const),
       ),
   );
-  ofEngine('stuck', '1 while it is ejected because it has requests and runs none.', ({ trouble }) => Number(trouble?.isStuck === true)); // prettier-ignore
+  ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) => Number(trouble?.isStuck === true)); // prettier-ignore
   ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
 }
 

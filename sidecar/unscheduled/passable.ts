@@ -57,7 +57,7 @@ export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
  * The target to send to an engine. All readings of its path must be permitted. None may be a path with a handler here,
  * which would bypass queues and tenants.
  * @param own paths with a handler, in the router's notation, to suggest
- * @throws GatewayError `invalid_path`, `path_not_allowed`
+ * @throws GatewayError `invalid_path`, `path_not_allowed`, `unknown_path`
  */
 export function passableTarget(
   url: string,
@@ -69,9 +69,7 @@ export function passableTarget(
   const isPermitted = matcherOf([...ENGINE_PATHS, ...CLIENT_PATHS, ...permitted]);
   for (const reading of readingsOf(path)) {
     if (isOwn(reading)) throw invalidPath();
-    if (!isPermitted(reading)) {
-      throw new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hintOf(path, own)}`);
-    }
+    if (!isPermitted(reading)) throw refusalOf(path, own);
   }
   return withoutExtraSlashes(path) + search;
 }
@@ -80,14 +78,18 @@ export function passableTarget(
 const CLIENT_PATH = /^\/v1\/[^:*]+$/;
 const belowBase = (path: string) => path.replace(/^\/v1\//, '');
 
-function hintOf(path: string, own: readonly string[]): string {
-  if (path.startsWith('/v1/v1/')) return 'The /v1 of the base URL is there twice.';
+/** A mistyped path is not there; any other may be an engine's, and is refused. */
+function refusalOf(path: string, own: readonly string[]): GatewayError {
+  const refused = (hint: string) =>
+    new GatewayError('path_not_allowed', `This path is not passed on to engines. ${hint}`);
+  const unknown = (hint: string) => new GatewayError('unknown_path', `There is no such path. ${hint}`);
+  if (path.startsWith('/v1/v1/')) return unknown('The base URL has /v1 twice.');
   if (/^\/v1\/(?:files|batches)(?:\/|$)/.test(path))
-    return 'The gateway answers it itself once its operator sets batches.folder.';
+    return refused('The gateway answers it itself once its operator sets batches.folder.');
   const known = [...own, ...CLIENT_PATHS].filter((each) => CLIENT_PATH.test(each)).map(belowBase);
   const meant = similarTo(belowBase(path), known);
-  if (meant !== undefined) return `Did you mean /v1/${meant}?`;
-  return 'The gateway’s operator can permit it: passthrough.paths.';
+  if (meant !== undefined) return unknown(`Did you mean /v1/${meant}?`);
+  return refused('The gateway’s operator can permit it: passthrough.paths.');
 }
 
 /**

@@ -22,6 +22,9 @@ export interface Asked {
 /** All passed-through requests count as one program's, because their programs are unknown. */
 const PASSED_THROUGH = programId('passed-through');
 
+/** Length of the answer of FastAPI, so of vLLM and SGLang, for a path that it lacks. SDKs cannot read it. */
+const NO_PATH_BYTES = String('{"detail":"Not Found"}'.length);
+
 const inFlight = new WeakMap<Engine, number>();
 
 /** Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. */
@@ -87,9 +90,14 @@ export class Relay implements AnswerSink, Active {
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
+    const length = headers['content-length'];
+    if (status === 404 && length === NO_PATH_BYTES) {
+      this.#exchange?.abort();
+      this.#settle(new GatewayError('unknown_path', 'The engine has no such path.'));
+      return;
+    }
     this.#status = status;
     this.#isEventStream = isEventStream(headers['content-type']);
-    const length = headers['content-length'];
     const own = {
       'x-request-id': requestIdOf(this.asked.request),
       'x-maitred-engine': this.engine.id,

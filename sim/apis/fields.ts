@@ -97,7 +97,8 @@ export function integer(
   if (value === undefined) return undefined;
   if (typeof value !== 'number' || !Number.isInteger(value)) throw invalidBody(`${name}: an integer is expected`, name);
   if (value < min || value > max) {
-    throw new ApiError(400, `${name}: an integer from ${min} to ${max} is expected`, name);
+    const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+    throw new ApiError(400, `'${name}' must be a whole number ${range}.`, name);
   }
   return value;
 }

@@ -151,8 +151,9 @@ describe('maitred doctor', () => {
     const open = await examine(['--config', file]);
     expect(open.about('listen.host')).toMatchObject([{ level: 'warning' }]);
     expect(open.about('admin.host')).toMatchObject([{ level: 'warning' }]);
-    writeFileSync(file, 'listne: {port: 0}\n');
+    writeFileSync(file, 'listne: {port: 0}\nadmn: {port: 0}\n');
     expect(await examine(['--config', file])).toMatchObject({ code: 1, levels: new Set(['broken']) });
+    expect((await run(['doctor', '--config', file])).out.match(/->/g)).toHaveLength(1);
     const { code: gone, about: missing } = await examine(['--config', `${file}.no`]);
     expect([gone, missing('no such file')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringContaining(`--out ${file}.no`) as string }]]); // prettier-ignore
   });
@@ -178,7 +179,7 @@ describe('maitred doctor --url', () => {
     expect(code).toBe(0);
     expect(about('1 of 1 engines up')).toMatchObject([{ level: 'ok' }]);
     expect(about('20 of the last 20 calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
-    expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s ${engine.id}` }]);
+    expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s engine ${engine.id}` }]);
     expect(about('no call waits')).toHaveLength(1);
     // What is configured here is another matter.
     expect(about('configuration')).toEqual([]);
@@ -192,6 +193,16 @@ describe('maitred doctor --url', () => {
     ])
       // prettier-ignore
       expect((await examine(['--url', url])).code).toBe(1);
+  });
+
+  it('is broken where one of its engines is down', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine, await fakeEngine()], { health: { intervalMs: 20, failuresMax: 1 } });
+    await engine.close();
+    await expect
+      .poll(async () => (await examine(['--url', url])).about('is down'))
+      .toMatchObject([{ level: 'broken' }]);
+    expect((await examine(['--url', url])).code).toBe(1);
   });
 
   it('prints findings in 80 columns for people', async () => {

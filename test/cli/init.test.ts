@@ -54,6 +54,7 @@ describe('maitred init', () => {
   it.each([
     ['', /--engine/],
     ['-e ftp://x', /engines\[0\]\.url/],
+    ['-e gpu-1', /did you mean http:\/\/gpu-1\?/],
     ['-e http://a --tenant a/b', /auth\.keys\[0\]\.tenant/],
     ['-e http://a --engine-key sk-secret', /name of an environment variable/],
     ['-e http://a --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],

@@ -166,11 +166,11 @@ describe('schema', () => {
   });
 
   it('finds every problem at once, each with its line', () => {
-    const problems = problemsIn({ file: write('listen:\n  port: x\n  prt: 1\nengines:\n  - kind: vllm\n') });
+    const problems = problemsIn({ file: write('engines:\n  - kind: vllm\nlisten:\n  prt: 1\n  port: x\n') });
     expect(problems.map((problem) => [problem.path, lineOf(problem)])).toEqual([
-      ['listen.port', 2],
-      ['listen.prt', 3],
-      ['engines[0].url', 5],
+      ['engines[0].url', 2],
+      ['listen.prt', 4],
+      ['listen.port', 5],
     ]);
   });
 

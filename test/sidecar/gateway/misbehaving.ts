@@ -82,4 +82,4 @@ export async function states({ adminUrl }: World): Promise<unknown[]> {
   return rows.map((row) => row.state);
 }
 
-export const ejections = ({ logs }: World): number => logs.filter((line) => line['msg'] === 'engine ejected').length;
+export const ejections = ({ logs }: World): number => logs.filter((line) => line['msg'] === 'engine is down').length;

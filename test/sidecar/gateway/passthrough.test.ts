@@ -91,6 +91,17 @@ describe('a path that the gateway has no opinion of', () => {
     expect([got.status, got.headers['content-length'], got.text]).toEqual([200, '1234', '']);
   });
 
+  it('is answered in the API’s shape where the engine has no such path', async () => {
+    const { url } = await world([
+      await fakeEngine((response) => {
+        response.writeHead(404, { 'content-type': 'application/json', 'content-length': 22 });
+        response.end('{"detail":"Not Found"}');
+      }),
+    ]);
+    const got = await ask(`${url}/v1/moderations`, { method: 'POST', headers: JSON_TYPE, body: '{}' });
+    expect(refusal(got)).toEqual([404, 'unknown_path']);
+  });
+
   it('streams its body up and its answer down, each before the other is over', async () => {
     const { opened, open: openGate } = gate();
     const engine = await fakeEngine(echo);

@@ -28,6 +28,11 @@ async function post(url: string, body: string | Buffer, headers: Record<string, 
 }
 
 describe('a request that cannot become a call', () => {
+  it('hears where its JSON breaks', async () => {
+    const { url } = await world([await fakeEngine()]);
+    expect((await post(url, '{"model":1,}')).text).toContain('position 11');
+  });
+
   it.each([
     ['not JSON', '{"model":', JSON_TYPE, 400, 'invalid_json'],
     ['not UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), JSON_TYPE, 400, 'invalid_json'],
@@ -197,15 +202,16 @@ describe('a path', () => {
   });
 
   it.each([
-    ['/v1/chat/completion', 'Did you mean /v1/chat/completions?'],
-    ['/v1/embedding/', 'Did you mean /v1/embeddings?'],
-    ['/v1/re-rank', 'Did you mean /v1/rerank?'],
-    ['/v1/load_lora_adapter', 'passthrough.paths'],
-    ['/v1/files', 'batches.folder'],
-  ])('that is not passed on, and the refusal says what is meant: %s', async (path, hint) => {
+    ['/v1/chat/completion', 404, 'Did you mean /v1/chat/completions?'],
+    ['/v1/embedding/', 404, 'Did you mean /v1/embeddings?'],
+    ['/v1/re-rank', 404, 'Did you mean /v1/rerank?'],
+    ['/v1/v1/models', 404, 'has /v1 twice'],
+    ['/v1/load_lora_adapter', 403, 'passthrough.paths'],
+    ['/v1/files', 403, 'batches.folder'],
+  ])('that is not passed on, and the refusal says what is meant: %s', async (path, status, hint) => {
     const { url } = await world([await fakeEngine()]);
     const got = await ask(`${url}${path}`, { method: 'POST', body: '{}' });
-    expectRefusal(got, 403, 'path_not_allowed');
+    expectRefusal(got, status, status === 404 ? 'unknown_path' : 'path_not_allowed');
     expect(got.text).toContain(hint);
   });
 
