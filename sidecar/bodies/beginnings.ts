@@ -7,8 +7,6 @@ import type { List, Span } from './skeleton.js';
 
 /** A beginning is known by whole blocks: small enough that little is left behind one, and few enough to hash each. */
 const BLOCK_BYTES = 8192;
-/** Last blocks after which a known beginning may end. */
-const TRIES = 12;
 /** Larger bodies are not remembered, because hashing them would block other calls. */
 const BYTES_MAX = 4_194_304;
 /** Sizes of an entry, of an item in it, and of an item's first mention. */
@@ -23,8 +21,6 @@ export type Item = Span & Outline;
 export interface Beginning extends List {
   readonly items: readonly Item[];
   readonly field: string;
-  /** Number of its blocks, and their hash. */
-  readonly blocks: number;
   readonly hash: string;
   /** Bytes of memory that it takes. */
   readonly size: number;
@@ -52,9 +48,9 @@ export class Beginnings {
 
   /** The longest known beginning of the body. */
   find(tenant: TenantId, { list }: Api, hashes: Hashes | undefined): Beginning | undefined {
-    const { blocks = [] } = hashes ?? {};
-    for (let count = blocks.length; count > Math.max(0, blocks.length - TRIES); count--) {
-      const known = this.#known?.get(tenant, hashOf(blocks, count));
+    // What follows the conversation may be long, as tools are, so a known beginning may end far before the body.
+    for (const hash of hashes?.beginnings.toReversed() ?? []) {
+      const known = this.#known?.get(tenant, hash);
       if (known?.field === list) return known;
     }
     return undefined;
@@ -65,23 +61,24 @@ export class Beginnings {
   }
 }
 
-/** Hashes of a body's whole blocks, and of all of it. */
+/** Hashes of a body's beginnings, by one block longer each, and of all of it. */
 export interface Hashes {
-  readonly blocks: readonly string[];
+  readonly beginnings: readonly string[];
   readonly whole: string;
 }
 
 /** Undefined: bodies of such a kind do not grow, or this one is too long to be remembered. */
 export function hashesOf({ list }: Api, raw: Buffer): Hashes | undefined {
   if (list === undefined || raw.length > BYTES_MAX) return undefined;
-  const blocks: string[] = [];
-  let at = 0;
+  const beginnings: string[] = [];
+  let [at, last] = [0, ''];
   // One state for all blocks would have to be copied at each, which takes longer.
-  for (; at + BLOCK_BYTES <= raw.length; at += BLOCK_BYTES) blocks.push(sha256(raw.subarray(at, at + BLOCK_BYTES)));
-  return { blocks, whole: sha256(blocks.join('') + sha256(raw.subarray(at))) };
+  for (; at + BLOCK_BYTES <= raw.length; at += BLOCK_BYTES) {
+    last = sha256(last + sha256(raw.subarray(at, at + BLOCK_BYTES)));
+    beginnings.push(last);
+  }
+  return { beginnings, whole: sha256(last + sha256(raw.subarray(at))) };
 }
-
-const hashOf = (blocks: readonly string[], count: number): string => sha256(blocks.slice(0, count).join(''));
 
 const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64url');
 
@@ -92,19 +89,22 @@ const sha256 = (bytes: Buffer | string): string => hash('sha256', bytes, 'base64
  */
 export function beginningOf(
   { list: field }: Api,
-  { blocks }: Hashes,
+  { beginnings }: Hashes,
   { body, list }: { readonly body: JsonObject; readonly list: List | undefined },
   before: Beginning | undefined,
   itemBytesMax: number,
 ): Beginning | undefined {
-  const { length } = blocks;
-  if (field === undefined || list === undefined || length === (before?.blocks ?? 0)) return undefined;
+  if (field === undefined || list === undefined) return undefined;
   const objects = body[field];
-  if (!Array.isArray(objects) || objects.length !== list.items.length) return undefined;
+  // The end of the body is not in it: behind the conversation, it moves with each call.
+  const blocks = Math.floor((list.items.at(-1)?.end ?? 0) / BLOCK_BYTES);
+  const hash = beginnings[blocks - 1];
+  if (hash === undefined || hash === before?.hash || !Array.isArray(objects) || objects.length !== list.items.length)
+    return undefined;
   const items = before ? [...before.items] : [];
   const known = items.length;
   for (const span of list.items.slice(known)) {
-    if (span.end > length * BLOCK_BYTES) break;
+    if (span.end > blocks * BLOCK_BYTES) break;
     const item = objects[items.length] as unknown;
     if (!isObject(item) || span.end - span.start > itemBytesMax) return undefined;
     const [role, type] = [nameOf(item['role']), nameOf(item['type'])];
@@ -115,7 +115,7 @@ export function beginningOf(
   }
   if (items.length === known) return undefined;
   const size = ENTRY_BYTES + REFERENCE_BYTES * items.length + ITEM_BYTES * (items.length - known);
-  return { field, blocks: length, hash: hashOf(blocks, length), start: list.start, fields: list.fields, items, size };
+  return { field, hash, start: list.start, fields: list.fields, items, size };
 }
 
 /** Names that are kept once for all. */

@@ -112,40 +112,46 @@ function read(text: string): { hashes: number[]; beginnings: number[] } {
 const MIX_LOW = 0x9e3779b1;
 const MIX_HIGH = 0x5f356495;
 
-let bytes = Buffer.alloc(0);
-let units = new Uint16Array(0);
-let text16 = '';
+/** The characters read last: of all of a text, or of a part of a longer one, for which `whole` is empty. Even in length. */
+const units = new Uint16Array(CHARS_MAX);
+const bytes = Buffer.from(units.buffer);
+let whole = '';
 
 /**
  * 53 bits of a part of a text. Takes two characters at a time, each in the low bits of one half, so that all bits of both
  * halves depend on it or its neighbour. No tenant reads another's entries, so a crafted collision harms only its author.
  */
 export function hashOf(text: string, from = 0, to = text.length): number {
-  if (text !== text16) readUnits(text);
   let low = 0xdeadbeef ^ (to - from);
   let high = 0x41c6ce57;
-  let i = from;
-  for (; i + 1 < to; i += 2) {
-    const a = units[i] as number;
-    const b = units[i + 1] as number;
-    low = Math.imul(low ^ (a | (b << 16)), MIX_LOW);
-    high = Math.imul(high ^ (b | (a << 16)), MIX_HIGH);
-  }
-  if (i < to) {
-    low = Math.imul(low ^ (units[i] as number), MIX_LOW);
-    high = Math.imul(high ^ (units[i] as number), MIX_HIGH);
+  for (let at = from; at < to; at += CHARS_MAX) {
+    const end = Math.min(to, at + CHARS_MAX);
+    let i = readUnits(text, at, end);
+    const last = i + end - at;
+    for (; i + 1 < last; i += 2) {
+      const a = units[i] as number;
+      const b = units[i + 1] as number;
+      low = Math.imul(low ^ (a | (b << 16)), MIX_LOW);
+      high = Math.imul(high ^ (b | (a << 16)), MIX_HIGH);
+    }
+    if (i < last) {
+      low = Math.imul(low ^ (units[i] as number), MIX_LOW);
+      high = Math.imul(high ^ (units[i] as number), MIX_HIGH);
+    }
   }
   return finished(low, high);
 }
 
-/** Long texts are read three times as fast from an array: at each `charCodeAt`, V8 finds out how the string is stored. */
-function readUnits(text: string): void {
-  if (units.length < text.length) {
-    units = new Uint16Array(2 * text.length);
-    bytes = Buffer.from(units.buffer);
-  }
-  bytes.write(text, 'utf16le');
-  text16 = text;
+/**
+ * Where the part begins in `units`. Texts are read three times as fast from an array: at each `charCodeAt`, V8 finds out
+ * how the string is stored.
+ */
+function readUnits(text: string, from: number, to: number): number {
+  const isWhole = text.length <= CHARS_MAX;
+  if (isWhole && text === whole) return from;
+  bytes.write(isWhole ? text : text.slice(from, to), 'utf16le');
+  whole = isWhole ? text : '';
+  return isWhole ? from : 0;
 }
 
 /** The hash of a hash and what follows. */

@@ -90,13 +90,17 @@ function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
 
 /** A client's statement about its program in headers, or in one object of a body. The source is the id's name. */
 export function claimOf(from: Readonly<Record<string, unknown>>, names: Names): Claim | undefined {
-  const read = (name: string) => cleanId(from[name]);
-  const firstOf = (some: readonly string[] = []) => some.find((name) => read(name) !== undefined);
-  const source = firstOf(names.session);
-  const id = source && read(source);
-  if (source === undefined || id === undefined) return undefined;
+  const firstOf = (some: readonly string[] = []) => {
+    for (const source of some) {
+      const id = cleanId(from[source]);
+      if (id !== undefined) return { id, source };
+    }
+    return undefined;
+  };
+  const session = firstOf(names.session);
+  if (session === undefined) return undefined;
   const final = names.final !== undefined && isYes(from[names.final]);
-  return { id, source, thread: read(firstOf(names.thread) ?? ''), parent: read(firstOf(names.parent) ?? ''), final };
+  return { ...session, thread: firstOf(names.thread)?.id, parent: firstOf(names.parent)?.id, final };
 }
 
 const isYes = (value: unknown): boolean =>

@@ -154,6 +154,13 @@ describe('a body that begins like an earlier one', () => {
     expect([60, 120].map((turns) => forgetful(CHAT, chatOf(turns)) === undefined)).toEqual([false, true]);
   });
 
+  it('is found before whatever follows the conversation', () => {
+    const read = readerOf({ inlineBytes: 150_000 });
+    const tools = 'tool '.repeat(20_000);
+    for (let turns = 20; turns < 400; turns += 4)
+      expect(read(CHAT, JSON.stringify({ model: 'm', messages: long(turns), tools }))).toBeDefined();
+  });
+
   it('is bound by the same limits in all', () => {
     const read = readerOf({ bodyNodesMax: 1000, bodyDepthMax: 16 });
     const tooComplex = expect.objectContaining({ code: 'body_too_complex' }) as Error;
