@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import { FaultyBatch, PASSES, planOf, sharedTokens, type Outline, type Plan } from '../plans/index.js';
-import { inSlices, readOutlines } from '../sidecar/batches/input.js';
+import { FaultyBatch, PASSES, sharedTokens, type Outline, type Plan } from '../plans/index.js';
+import { readPlan } from '../sidecar/batches/input.js';
 import { ConfigError } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { runBatch, type RunOptions } from './batch/run.js';
@@ -9,6 +9,9 @@ import { checkReadable, checkWritable } from './files.js';
 import { names, numberFrom } from './options.js';
 import { stoppable } from './signals.js';
 
+/** Lines of the order, and needs of each, that the text has. */
+const ORDER_SHOWN_MAX = 20;
+const NEEDS_SHOWN_MAX = 5;
 /** Far above any batch: the machine's memory is the limit. */
 const LIMITS = { linesMax: 1_000_000, lineBytes: 33_554_432 };
 
@@ -38,7 +41,7 @@ export function addBatchCommand(program: Command): void {
     .option('--parallel <count>', 'most calls at a time', numberFrom(1, 100_000, 'a whole number'), 64)
     .option('--resume', 'go on with the calls that --out lacks', false)
     .addOption(without());
-  run.action(async (file: string, options: RunOptions & { readonly resume: boolean; readonly without?: string[] }) => {
+  run.action(async (file: string, options: RunOptions & { readonly without?: string[] }) => {
     const { out, resume, target } = options;
     checkReadable(run, file);
     for (const path of [out, `${out}.errors`]) {
@@ -50,15 +53,14 @@ export function addBatchCommand(program: Command): void {
   });
   const plan = batch
     .command('plan')
-    .description('check a batch, and print its size and what each pass of the plan saves')
+    .description('check a batch, and print its size, what each pass of the plan saves, and its order')
     .argument('<file>', 'the batch, JSON lines')
-    .option('--json', 'print the plan as JSON')
+    .option('--json', 'print the plan as JSON, with all of the order')
     .addOption(without());
   plan.action(async (file: string, { json, without: left }: { readonly json?: true; readonly without?: string[] }) => {
     checkReadable(plan, file);
     const limits = limitsOf(left);
-    const outlines = await naming(file, () => readOutlines(file, limits));
-    const planned = await naming(file, () => inSlices(planOf(outlines, limits.passes)));
+    const { outlines, plan: planned } = await naming(file, () => readPlan(file, limits));
     const text = json ? JSON.stringify(asJson(outlines, planned)) : plain(asText(outlines, planned));
     process.stdout.write(`${text}\n`);
   });
@@ -94,11 +96,32 @@ function asText(lines: readonly Outline[], plan: Plan): string {
     `prompt tokens that a line has in common with the one before, so that the cache has them`,
     `  in the file's order   ${share(shared.asGiven)}`,
     `  as planned            ${share(shared.planned)}`,
+    `order of the start, and what each line waits for${lines.length > ORDER_SHOWN_MAX ? `; the first ${ORDER_SHOWN_MAX}, all: --json` : ''}`,
+    ...orderRows(lines, plan).slice(0, ORDER_SHOWN_MAX).map(orderText),
   ].join('\n');
 }
 
-function asJson(lines: readonly Outline[], plan: Plan): object {
-  const order = Array.from(plan.order, (index) => {
+const orderText = ({ custom_id: id, line, same_as: same, needs }: OrderRow): string => {
+  const more = needs.length > NEEDS_SHOWN_MAX ? `, … (${needs.length})` : '';
+  const after = needs.length === 0 ? '' : `, needs ${needs.slice(0, NEEDS_SHOWN_MAX).join(', ')}${more}`;
+  return `  ${id} (line ${line})${after}${same === undefined ? '' : `, a copy of ${same}`}`;
+};
+
+interface OrderRow {
+  readonly custom_id: string;
+  readonly line: number;
+  readonly same_as?: string | undefined;
+  readonly needs: readonly string[];
+}
+
+const asJson = (lines: readonly Outline[], plan: Plan): object => ({
+  version: 1,
+  ...figuresOf(lines, plan),
+  order: orderRows(lines, plan),
+});
+
+function orderRows(lines: readonly Outline[], plan: Plan) {
+  return Array.from(plan.order, (index) => {
     const { customId = '', line = 0, needs = [] } = lines[index] ?? {};
     const original = plan.originals[index] ?? index;
     const merged = original === index ? {} : { same_as: lines[original]?.customId };
@@ -111,5 +134,4 @@ function asJson(lines: readonly Outline[], plan: Plan): object {
       criticalTokens: plan.critical[index],
     };
   });
-  return { version: 1, ...figuresOf(lines, plan), order };
 }

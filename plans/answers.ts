@@ -1,4 +1,4 @@
-import type { Condition, Each } from './line.js';
+import type { Condition, Each, Source } from './line.js';
 
 /** Deepest nesting of a body that is searched for references. */
 const DEPTH_MAX = 200;
@@ -18,10 +18,7 @@ export class BadAnswer extends Error {
   }
 }
 
-interface Reference {
-  readonly $ref: string;
-  readonly path: string;
-}
+type Reference = Source & { readonly path: string };
 
 /** JSON Schema has `$ref` too, but never beside a `path` alone. */
 export function isReference(value: object): value is Reference {

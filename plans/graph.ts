@@ -32,11 +32,13 @@ export function* paced<T>(items: Iterable<T>, visit: (item: T) => void): Generat
 }
 
 /**
+ * @param faults what other lines of the file have
  * @yields often, so that the caller may do other work in between
  * @throws FaultyBatch
  */
-export function* graphOf(lines: readonly Outline[]): Generator<void, Graph> {
-  const problems: Problem[] = [];
+export function* graphOf(lines: readonly Outline[], faults: readonly Problem[]): Generator<void, Graph> {
+  const problems = [...faults];
+  const known = faults.length > 0 ? 'a line that can be read' : 'this file';
   const report = (code: string, message: string, line: number, param: string): void => {
     if (problems.length < PROBLEMS_MAX) problems.push(problem(code, message, line, param));
   };
@@ -57,15 +59,15 @@ export function* graphOf(lines: readonly Outline[]): Generator<void, Graph> {
       const need = byId.get(name);
       if (need !== undefined) own.push(need);
       if (need === undefined)
-        report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`, line, 'after'); // prettier-ignore
+        report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of ${known}.`, line, 'after'); // prettier-ignore
       else if (dependents[need] === NONE) dependents[need] = [index];
       else (dependents[need] as number[]).push(index);
     }
     needs.push(own.length > 0 ? own : NONE);
   });
-  if (problems.length > 0) throw new FaultyBatch(problems);
   const sorted = yield* needsFirst(needs, dependents);
-  if (sorted.length < lines.length) throw new FaultyBatch([circleIn(lines, needs, sorted)]);
+  if (sorted.length < lines.length) problems.push(circleIn(lines, needs, sorted));
+  if (problems.length > 0) throw new FaultyBatch(problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)));
   const critical = new Float64Array(lines.length);
   yield* paced(sorted.toReversed(), (index) => {
     const { promptTokens = 0, outputTokens = 0 } = lines[index] ?? {};

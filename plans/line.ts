@@ -17,7 +17,7 @@ export class FaultyBatch extends Error {
 }
 
 /** A line's answer, or the value at a path in it. */
-interface Source {
+export interface Source {
   readonly $ref: string;
   readonly path?: string | undefined;
 }

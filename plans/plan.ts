@@ -1,4 +1,5 @@
 import { graphOf, paced, type Graph } from './graph.js';
+import type { Problem } from './line.js';
 import { orderOf } from './order.js';
 import { BLOCK_TOKENS, type Outline } from './outline.js';
 
@@ -16,11 +17,12 @@ export interface Plan extends Graph {
 
 /**
  * The plan of a batch.
+ * @param faults what the file's other lines have: all faults are thrown together
  * @yields often, so that the caller may do other work in between
  * @throws FaultyBatch
  */
-export function* planOf(lines: readonly Outline[], passes: readonly Pass[] = PASSES): Generator<void, Plan> {
-  const graph = yield* graphOf(lines);
+export function* planOf(lines: readonly Outline[], passes: readonly Pass[] = PASSES, faults: readonly Problem[] = []) {
+  const graph = yield* graphOf(lines, faults);
   const own = Uint32Array.from(lines.keys());
   const originals = passes.includes('merge') ? yield* originalsOf(lines, graph) : own;
   const blocks = lines.map((line) => line.blocks);

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
+import { z } from 'zod';
+import { parseJson } from '../../sidecar/apis/fields.js';
 import { readInput, type InputLimits } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
@@ -13,6 +15,7 @@ export interface RunOptions {
   readonly target: string;
   readonly out: string;
   readonly parallel: number;
+  readonly resume: boolean;
 }
 
 /** Longest silence of a server. */
@@ -20,6 +23,9 @@ const SILENCE_MS = 600_000;
 /** Longest silence of one that is only asked whether it is there. */
 const REACH_MS = 30_000;
 const PROGRESS_MS = 500;
+const MODELS_SHOWN_MAX = 8;
+
+const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
 
 /**
  * Runs a batch against a server, from what the output has on.
@@ -27,13 +33,14 @@ const PROGRESS_MS = 500;
  */
 export async function runBatch(
   file: string,
-  { target, out, parallel }: RunOptions,
+  { target, out, parallel, resume }: RunOptions,
   limits: InputLimits,
   signal: AbortSignal,
 ): Promise<void> {
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
-  await checkReachable(agent, target, signal);
+  const models = await modelsOf(agent, target, signal);
   const input = await readInput(file, limits);
+  if (!resume) checkModels(file, input.models, target, models);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
@@ -66,26 +73,44 @@ export async function runBatch(
   if (results.counts.failed > 0) throw new Error(`lines have failed; ${paths.errors} tells why`);
 }
 
-/** @throws ConfigError when nothing listens there: each line would fail, after retries */
-async function checkReachable(agent: Agent, target: string, signal: AbortSignal): Promise<void> {
+/**
+ * Models that the target lists; none unless it tells.
+ * @throws ConfigError when nothing listens there: each line would fail, after retries
+ */
+async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Promise<string[]> {
   try {
-    const options = { dispatcher: agent, headersTimeout: REACH_MS, signal };
-    await (await request(pathAt(target, '/v1/models'), options)).body.dump();
+    const options = { dispatcher: agent, headersTimeout: REACH_MS, headers: authorization(), signal };
+    const { body } = await request(pathAt(target, '/v1/models'), options);
+    return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
     throw new ConfigError([{ path: '', message: `cannot be reached: ${(error as Error).message}`, origin: target }]);
   }
 }
 
+/** @throws ConfigError for models that the target lacks: each of their lines would fail */
+function checkModels(file: string, asked: readonly string[], target: string, there: readonly string[]): void {
+  const has = `${there.slice(0, MODELS_SHOWN_MAX).join(', ')}${there.length > MODELS_SHOWN_MAX ? ', …' : ''}`;
+  const problems = asked
+    .filter((model) => !there.includes(model))
+    .map((model) => ({ path: '', message: `${model}: ${target} has ${has}`, origin: file }));
+  if (there.length > 0 && problems.length > 0) throw new ConfigError(problems);
+}
+
+const authorization = (): Record<string, string> => {
+  const key = process.env['OPENAI_API_KEY'];
+  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+};
+
 const pathAt = (target: string, path: string): string => target.replace(/(\/v1)?\/*$/, '') + path;
 
-function show({ counts: { total, completed, failed } }: Results, end: string): void {
-  process.stderr.write(`${completed} of ${total} lines answered, ${failed} failed${end}`);
+function show({ counts: { total, completed, failed }, leftOut }: Results, end: string): void {
+  const without = leftOut === 0 ? '' : `, ${leftOut} left out by their conditions`;
+  process.stderr.write(`${completed - leftOut} of ${total} lines answered${without}, ${failed} failed${end}`);
 }
 
 /** Sends a line; a server that cannot be reached counts as one that failed. */
 async function ask(agent: Agent, target: string, { url, headers, body, id }: LineRequest): Promise<LineAnswer> {
-  const key = process.env['OPENAI_API_KEY'];
   try {
     const { statusCode: status, body: answer } = await request(pathAt(target, url), {
       method: 'POST',
@@ -94,7 +119,7 @@ async function ask(agent: Agent, target: string, { url, headers, body, id }: Lin
         ...headers,
         'content-type': 'application/json',
         'x-request-id': id,
-        ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        ...authorization(),
       },
       body,
     });

@@ -12,7 +12,7 @@ import { splitTarget } from '../http/target.js';
 import type { Batches } from './batches.js';
 import { relayTo } from './relay.js';
 import type { BatchSeat } from './seat.js';
-import { BatchRequest, type FileObject } from './objects.js';
+import { BatchRequest, type BatchObject, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 import { ofDisk, upload } from './upload.js';
 
@@ -103,17 +103,12 @@ async function sendContent({ shelf, id, request, response }: Asked): Promise<voi
 }
 
 /** Entries of a list, the newest first unless the query asks for the oldest. @throws GatewayError `bad_request` */
-function page(
-  entries: readonly { readonly id: string; readonly created_at: number }[],
-  request: IncomingMessage,
-  what: 'file' | 'batch',
-): object {
+function page(entries: readonly (FileObject | BatchObject)[], request: IncomingMessage, what: 'file' | 'batch') {
   const query = queryOf(request);
   const limit = Number(query.get('limit') ?? (what === 'file' ? LIST_MAX : 20));
   const order = query.get('order') ?? 'desc';
   const after = query.get('after');
-  const wrong = (param: string, message: string) =>
-    new GatewayError('bad_request', `'${param}' ${message}.`, { param });
+  const wrong = (param: string, text: string) => new GatewayError('bad_request', `'${param}' ${text}.`, { param });
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_MAX) throw wrong('limit', `must be 1 to ${LIST_MAX}`);
   if (order !== 'desc' && order !== 'asc') throw wrong('order', 'must be asc or desc');
   const sorted = entries.toSorted((a, b) => a.created_at - b.created_at);

@@ -22,15 +22,18 @@ export interface Input extends Plan {
   /** Tokens of each line's prompt and answer, by estimate. */
   readonly promptTokens: Float64Array;
   readonly outputTokens: Float64Array;
+  /** All that its lines ask for. */
+  readonly models: readonly string[];
 }
 
 /** A line of a file, and its place in it. */
 type PlacedOutline = Outline & Place;
 
-/** Reads and checks the lines of a file, and keeps of them what a plan is made of. @throws FaultyBatch */
-export async function readOutlines(path: string, { linesMax, lineBytes }: InputLimits): Promise<PlacedOutline[]> {
+/** Reads, checks and plans the lines of a file. @throws FaultyBatch */
+export async function readPlan(path: string, { linesMax, lineBytes, passes }: InputLimits) {
   const outlines: PlacedOutline[] = [];
   const problems: Problem[] = [];
+  const models = new Set<string>();
   let calls = 0;
   for await (const lines of readLines(path, lineBytes))
     for (const { number, offset, length, head } of lines) {
@@ -43,21 +46,22 @@ export async function readOutlines(path: string, { linesMax, lineBytes }: InputL
         if (problems.push(line) >= PROBLEMS_MAX) throw new FaultyBatch(problems);
         continue;
       }
+      models.add(line.body['model'] as string);
       outlines.push({ ...outlineOf(line, number), offset, length });
       if ((calls += line.each?.max ?? 1) > linesMax)
         throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines; one with "each" counts its max.`, number)]); // prettier-ignore
     }
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
-  if (problems.length > 0) throw new FaultyBatch(problems);
-  return outlines;
+  return { outlines, models: [...models], plan: await inSlices(planOf(outlines, passes, problems)) };
 }
 
-/** Reads, checks and plans a file. @throws FaultyBatch */
+/** The plan with places, and without what only the plan needs. @throws FaultyBatch */
 export async function readInput(path: string, limits: InputLimits): Promise<Input> {
-  const outlines = await readOutlines(path, limits);
+  const { outlines, models, plan } = await readPlan(path, limits);
   const each = (of: (line: PlacedOutline) => number) => Float64Array.from(outlines, of);
   return {
-    ...(await inSlices(planOf(outlines, limits.passes))),
+    ...plan,
+    models,
     offsets: each(({ offset }) => offset),
     lengths: each(({ length }) => length),
     promptTokens: each(({ promptTokens }) => promptTokens),
@@ -66,7 +70,7 @@ export async function readInput(path: string, limits: InputLimits): Promise<Inpu
 }
 
 /** The result of steps, with pauses for other work. */
-export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
+async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
   for (let until = performance.now() + SLICE_MS; ;) {
     const step = steps.next();
     if (step.done === true) return step.value;

@@ -14,6 +14,8 @@ const ITEMS_LIMIT = 10_000;
 /** Path of an API that lines may ask. */
 export const path = z.enum([...SCHEDULED.keys()]);
 
+const source = { $ref: z.string(), path: z.string().optional() };
+
 const Line = z.strictObject({
   custom_id: z.string().min(1).max(ID_CHARS_MAX),
   method: z.literal('POST'),
@@ -27,26 +29,21 @@ const Line = z.strictObject({
     .union(
       [
         z.string().transform(($ref) => ({ $ref, path: undefined, max: ITEMS_MAX })),
-        z.strictObject({
-          $ref: z.string(),
-          path: z.string().optional(),
-          max: z.number().int().min(1).max(ITEMS_LIMIT).default(ITEMS_MAX),
-        }),
+        z.strictObject({ ...source, max: z.number().int().min(1).max(ITEMS_LIMIT).default(ITEMS_MAX) }),
       ],
       { error: `must be a custom_id, or have a $ref and at most a path and a max of 1 to ${ITEMS_LIMIT}` },
     )
     .optional(),
   if: z
     .strictObject({
-      $ref: z.string(),
-      path: z.string().optional(),
+      ...source,
       equals: z.union([z.string(), z.number(), z.boolean(), z.null()], { error: 'must be a single value' }).optional(),
       contains: z.string().optional(),
       not: z.boolean().optional(),
     })
     .refine(({ equals, contains }) => (equals === undefined) !== (contains === undefined), {
       error: 'must have either equals or contains',
-    }) // prettier-ignore
+    })
     .optional(),
 });
 

@@ -38,6 +38,10 @@ export async function openBatches(context: Context): Promise<BatchSeat | undefin
   });
 }
 
+/** Whether engines may yet list further models: some have not been reached, or others may be found. */
+const mayGrow = ({ config, fleet }: Context): boolean =>
+  config.discovery.length > 0 || fleet.list().some(({ models }) => models.size === 0);
+
 /** Sends lines as if they had come over a connection. One that waits for an engine is given up when its batch ends. */
 function sender(context: Context): BatchPorts['ask'] {
   context.observers.add({ dispatched: ({ line }) => line?.entered() });
@@ -62,7 +66,8 @@ function sender(context: Context): BatchPorts['ask'] {
       const response = new LineResponse(request, (status, reason, bytes) => {
         left();
         const isLeft = context.draining && reason === 'draining';
-        resolve(isLeft ? undefined : { status, body: bytes, isBusy: BUSY.has(reason) || status === 429 || status === 503 }); // prettier-ignore
+        const isBusy = BUSY.has(reason) || status === 429 || status === 503;
+        resolve(isLeft ? undefined : { status, body: bytes, isBusy, mayCome: reason === 'unknown_model' && mayGrow(context) }); // prettier-ignore
       });
       const call = { api, path, tenant: accountOf(tenant), line: { isBackground, engine, entered: left }, request, response }; // prettier-ignore
       acceptCall(context, call).catch((thrown: unknown) => {

@@ -13,11 +13,7 @@ const RELAYED = 'x-maitred-relayed';
  * @param holder its URL; undefined: none is known
  * @throws GatewayError `batches_moving`
  */
-export async function relayTo(
-  holder: string | undefined,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+export async function relayTo(holder: string | undefined, request: IncomingMessage, response: ServerResponse) {
   if (holder === undefined || request.headers[RELAYED] !== undefined) throw moving();
   const length = request.headers['content-length'];
   const headers = [...toEngine(request.headers, { dropKey: false, plain: false }), RELAYED, '1'];

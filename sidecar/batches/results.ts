@@ -2,9 +2,11 @@ import { existsSync } from 'node:fs';
 import { ConfigError } from '../config/index.js';
 import { LineFile, readAt, readLines, type Disk, type Place } from './line-file.js';
 
-/** Bytes of a line in which its id stands. */
-const HEAD_BYTES = 200;
+/** Bytes of a line in which its ids stand. */
+const HEAD_BYTES = 4096;
 const ID = /^\{"id":"batch_req_[0-9a-f]+_(\d+)(?:_(\d+)_(\d+))?"/;
+
+const LEFT_OUT = /^\{"id":"\w+","custom_id":"(?:[^"\\]|\\.)*","response":null/;
 
 const STATES = ['pending', 'completed', 'failed'] as const;
 export type LineState = (typeof STATES)[number];
@@ -30,6 +32,8 @@ interface List {
   hasFailed: boolean;
 }
 
+type Paths = Readonly<Record<'output' | 'errors', string>>;
+
 export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
 
 /**
@@ -41,6 +45,8 @@ export class Results {
   readonly #places: (Place | undefined)[];
   readonly #states: Uint8Array;
   readonly #lists = new Map<number, List>();
+  /** Completed calls that were not asked, as their condition did not hold. */
+  leftOut = 0;
   /** Lines of the batch without an end. */
   pending: number;
   #keeping: Promise<unknown> = Promise.resolve();
@@ -60,20 +66,15 @@ export class Results {
    * @param lines lines of the batch
    * @throws ConfigError if they hold something else
    */
-  static async open(
-    name: string,
-    lines: number,
-    paths: { readonly output: string; readonly errors: string },
-    disk: Disk,
-  ): Promise<Results> {
+  static async open(name: string, lines: number, paths: Paths, disk: Disk): Promise<Results> {
     const found = { completed: await resultsIn(paths.output, name), failed: await resultsIn(paths.errors, name) };
     const results = new Results(name, lines, {
       completed: await LineFile.open(paths.output, found.completed.size, disk),
       failed: await LineFile.open(paths.errors, found.failed.size, disk),
     });
     for (const state of ['completed', 'failed'] as const)
-      for (const { task, place } of found[state].results)
-        if (task.index < lines && !results.#has(task)) results.#note(task, state, place);
+      for (const { task, place, isLeftOut } of found[state].results)
+        if (task.index < lines && !results.#has(task)) results.#note(task, state, place, isLeftOut);
     return results;
   }
 
@@ -104,7 +105,7 @@ export class Results {
   }
 
   /** Sizes of the files. */
-  get bytes(): { readonly output: number; readonly errors: number } {
+  get bytes() {
     return { output: this.files.completed.bytes, errors: this.files.failed.bytes };
   }
 
@@ -113,7 +114,7 @@ export class Results {
     const kept = this.#keeping.then(async () => {
       if (this.#has(task)) return false;
       const line = JSON.stringify({ id: this.idOf(task), custom_id: customId, response, error });
-      return this.#note(task, state, await this.files[state].append(line));
+      return this.#note(task, state, await this.files[state].append(line), response === null);
     });
     this.#keeping = kept.catch(() => undefined);
     return kept;
@@ -152,8 +153,9 @@ export class Results {
   }
 
   /** @returns whether the line has ended with it */
-  #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place): boolean {
+  #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place, isLeftOut: boolean): boolean {
     this.counts[state] += 1;
+    if (isLeftOut && state === 'completed') this.leftOut += 1;
     if (of === 0) {
       this.#places[index] = place;
       this.#end(index, state);
@@ -178,7 +180,7 @@ export class Results {
  * @throws ConfigError if a line is of another batch, which must not be lost
  */
 async function resultsIn(path: string, name: string) {
-  const results: { readonly task: Task; readonly place: Place }[] = [];
+  const results: { readonly task: Task; readonly place: Place; readonly isLeftOut: boolean }[] = [];
   let size = 0;
   if (!existsSync(path)) return { results, size };
   for await (const found of readLines(path, HEAD_BYTES))
@@ -190,7 +192,8 @@ async function resultsIn(path: string, name: string) {
         throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: path }]);
       const [, index, item = '0', of = '0'] = ID.exec(text) ?? [];
       if (!isEnded || index === undefined) return { results, size };
-      results.push({ task: { index: Number(index), item: Number(item), of: Number(of) }, place: { offset, length } });
+      const task = { index: Number(index), item: Number(item), of: Number(of) };
+      results.push({ task, place: { offset, length }, isLeftOut: LEFT_OUT.test(text) });
       size = offset + length + 1;
     }
   return { results, size };

@@ -28,6 +28,8 @@ export interface LineAnswer {
   readonly body: Buffer;
   /** Whether the server had no room: the line is asked again, however often. */
   readonly isBusy: boolean;
+  /** Whether the model that it lacks may come up. */
+  readonly mayCome?: boolean;
 }
 
 /** A part of a batch in its order, and the engine that runs it: prompts that begin alike then meet one cache. */
@@ -48,6 +50,8 @@ export interface RunPorts {
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
+/** Refusals that the next attempt may not meet; all others of a client's making are final. */
+const PASSING = new Set([408, 409, 425]);
 /** Attempts of a line that a server fails. */
 const ATTEMPTS_MAX = 5;
 /** Pause before the next attempt, which doubles with each failure. */
@@ -57,11 +61,7 @@ const FAULT_PAUSE_MS = 5000;
 
 const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
 
-const LEFT_OUT: End = {
-  state: 'completed',
-  response: null,
-  error: { code: 'condition_not_met', message: "The line's condition did not hold, so it was not asked." },
-};
+const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
 
 /**
  * A batch under way: its lines start in the plan's order, each when all answers that it needs are there. A line with
@@ -187,9 +187,9 @@ export class Run {
     if (signal.aborted) return undefined;
     const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
     if (answer === undefined) return undefined;
-    const { status, isBusy } = answer;
+    const { status, isBusy, mayCome = false } = answer;
     if (isBusy) return this.#later(task, PAUSE_MS);
-    if (status >= 500 || status === 404 || status === 408) {
+    if (status >= 500 || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
       this.#attempts.set(id, attempts);
       if (attempts < ATTEMPTS_MAX) return this.#later(task, PAUSE_MS * 2 ** (attempts - 1));

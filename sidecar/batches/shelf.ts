@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { TenantId } from '../../src/index.js';
 import { checkOurs, type Disk } from './line-file.js';
 import { isEnded, newFile, outputOf, type BatchObject, type FileObject } from './objects.js';
+import type { Results } from './results.js';
 
 type Patch = Partial<BatchObject>;
 
@@ -64,12 +65,7 @@ export class Shelf {
   }
 
   /** Makes files of a batch's results that are not empty. @param bytes their sizes */
-  async addResults(
-    batch: string,
-    bytes: { readonly output: number; readonly errors: number },
-    at: number,
-    keepSeconds: number,
-  ): Promise<Patch> {
+  async addResults(batch: string, bytes: Results['bytes'], at: number, keepSeconds: number): Promise<Patch> {
     const add = async (id: string, size: number, filename: string): Promise<string | null> => {
       if (size === 0) await rm(this.pathOf(id), { force: true });
       else await this.addFile(newFile({ id, bytes: size, filename }, 'batch_output', at, keepSeconds));

@@ -61,10 +61,7 @@ export class Work {
     return completed + failed;
   }
 
-  /**
-   * Ends it: as cancelled, expired or completed.
-   * @param surely repeats what a full disk prevents
-   */
+  /** Ends it: as cancelled, expired or completed. @param surely repeats what a full disk prevents */
   async conclude(keepMs: number, surely: <T>(write: () => Promise<T>) => Promise<T>): Promise<BatchObject> {
     const { shelf, id, run } = this;
     await run.stop();

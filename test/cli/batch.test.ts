@@ -2,6 +2,7 @@ import { existsSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
+import { MODEL } from '../support/fake-engine.js';
 import { lineOf } from '../sidecar/batches/service.js';
 import { itRefuses, run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
@@ -50,6 +51,23 @@ describe('maitred batch run', () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it('stops before the first line if the target lacks a model', async () => {
+    const { engine, file, out, batch } = await stage([
+      lineOf('a'),
+      lineOf('b', '', { body: { model: 'gpt-4o-mini' } }),
+    ]);
+    const { code, err } = await batch();
+    expect([code, err]).toEqual([2, expect.stringContaining(`${file}: gpt-4o-mini: ${engine.url}/v1 has ${MODEL}`)]);
+    expect([engine.seen, existsSync(out)]).toEqual([[], false]);
+  });
+
+  it('counts lines that their conditions leave out apart, also those of an earlier run', async () => {
+    const { batch } = await stage([lineOf('a'), lineOf('b"', '', { if: { $ref: 'a', contains: 'nowhere' } })]);
+    const told = '1 of 2 lines answered, 1 left out by their conditions, 0 failed\n';
+    expect((await batch()).err).toBe(told);
+    expect((await batch('--resume')).err).toBe(told);
+  });
+
   it('asks equal lines once, unless that pass is left out', async () => {
     const same = { body: { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'x' }] } };
     const { engine, out, batch } = await stage([lineOf('a', '', same), lineOf('b', '', same)]);
@@ -94,10 +112,12 @@ describe('maitred batch run', () => {
   });
 
   it('names the faults of a file by their lines, before anything runs', async () => {
-    const { engine, file, out, batch } = await stage([lineOf('a'), '{', lineOf('b').replace('POST', 'GET')]);
+    const lines = [lineOf('a'), '{', lineOf('b').replace('POST', 'GET'), lineOf('a'), lineOf('c', '', { after: ['b'] }), lineOf('d', '', { after: ['d'] })]; // prettier-ignore
+    const { engine, file, out, batch } = await stage(lines);
     const { code, errors } = await batch();
     expect(code).toBe(2);
-    expect(errors.map((line) => line.includes(`${file}:2`) || line.includes(`${file}:3`))).toEqual([true, true]);
+    expect(errors.map((line) => [2, 3, 4, 5, 6].find((at) => line.includes(`${file}:${at}`)))).toEqual([2, 3, 4, 5, 6]);
+    expect(errors[3]).toContain('needs "b", which is no custom_id of a line that can be read');
     expect([engine.seen, existsSync(out)]).toEqual([[], false]);
   });
 });
@@ -110,7 +130,7 @@ describe('maitred batch plan', () => {
     const { code, out } = await command('batch', 'plan', file);
     expect(code).toBe(0);
     expect(out).toMatch(
-      /lines +5\ndependencies +1: a line that waits [^]*in the file's order +0 [^]*as planned +\d{3} /,
+      /lines +5\ndependencies +1: a line that waits [^]*in the file's order +0 [^]*as planned +\d{3} [^]*waits for\n  l1 \(line 2\)\n[^]*  x \(line 5\), needs l1\n/,
     );
     const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
     expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });

@@ -109,6 +109,25 @@ describe('a run', () => {
     await Promise.all([busy.run.close(), failing.run.close()]);
   });
 
+  it.each([
+    [400, {}, 1],
+    [404, {}, 1],
+    [422, {}, 1],
+    [404, { mayCome: true }, 5],
+    [408, {}, 5],
+    [409, {}, 5],
+    [425, {}, 5],
+    [502, {}, 5],
+  ])('asks a line that got %d %j so often in all: %d', async (status, more, times) => {
+    const { run, asked, all, results } = await runOf({
+      lines: [lineOf('a')],
+      answer: () => ({ ...OK, status, ...more }),
+    });
+    await all();
+    await run.close();
+    expect([asked.length, results.counts.failed]).toEqual([times, 1]);
+  });
+
   it('keeps a line pending whose sender closes, and fails what is left with a reason', async () => {
     const { run, results, all, paths } = await runOf({ lines: LINES, answer: () => undefined });
     await all(5);
