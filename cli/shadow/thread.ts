@@ -23,6 +23,8 @@ export class ShadowThread implements Shadow {
   #worker: Worker | undefined;
   #config: Config;
   #isWaiting = false;
+  /** Whether the estimate under way is of settings that have been changed since. */
+  #isOutdated = false;
   #isOver = false;
   #estimateAtMs: number;
   #latest: ShadowAnswer | undefined;
@@ -50,6 +52,7 @@ export class ShadowThread implements Shadow {
   configured(config: Config, now: Millis): void {
     this.#config = config;
     this.#latest = undefined;
+    this.#isOutdated = this.#isWaiting;
     this.#calls.restart(now);
   }
 
@@ -78,7 +81,8 @@ export class ShadowThread implements Shadow {
     this.#isWaiting = false;
     // A quiet time says nothing: the estimate before it stands, with its own time.
     const isQuiet = answer.pools.every(({ doubt }) => doubt === 'few_programs');
-    if (!isQuiet || this.#latest === undefined) this.#latest = answer;
+    if (!this.#isOutdated && (!isQuiet || this.#latest === undefined)) this.#latest = answer;
+    this.#isOutdated = false;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
     this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
   }

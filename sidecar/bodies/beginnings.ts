@@ -48,7 +48,7 @@ export class Beginnings {
 
   /** The longest known beginning of the body. */
   find(tenant: TenantId, { list }: Api, hashes: Hashes | undefined): Beginning | undefined {
-    // What follows the conversation may be long, as tools are, so a known beginning may end far before the body.
+    // Tools may follow the conversation at length, so a known beginning may end far before the body.
     for (const hash of hashes?.beginnings.toReversed() ?? []) {
       const known = this.#known?.get(tenant, hash);
       if (known?.field === list) return known;

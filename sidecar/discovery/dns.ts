@@ -74,7 +74,8 @@ export function watchDns(source: SourceConfig, ports: SourcePorts): Source {
     }
     cancelTimer = ports.setTimer(() => void look(), waitMs);
   };
-  void look();
+  // `setServers` throws at once, before the caller has the source to close it.
+  queueMicrotask(() => void look());
   return {
     close: () => {
       closed = true;

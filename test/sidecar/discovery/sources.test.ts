@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configSchema } from '../../../sidecar/config/index.js';
+import { firstLook } from '../../../sidecar/discovery/discovery.js';
 import { watchDns } from '../../../sidecar/discovery/dns.js';
 import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
 import { Looks, closing } from './looks.js';
@@ -35,6 +36,13 @@ describe('a DNS name', () => {
     await looks.next();
     expect(await looks.pause()).toBe(10_000);
     expect(server.asked).toEqual(Array(3).fill('udp vllm.example'));
+  });
+
+  it('fails a single look at servers that are no addresses', async () => {
+    const [source] = configSchema.parse({
+      discovery: [{ dns: { name: 'vllm.example', port: 8000, servers: ['999.1.1.1'] } }],
+    }).discovery;
+    await expect(firstLook(source!)).rejects.toThrow('Invalid IP');
   });
 
   it('may have IPv6 addresses, and engines with certificates of its name', async () => {
