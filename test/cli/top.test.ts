@@ -171,6 +171,12 @@ describe('maitred top', () => {
     expect([code, err.includes('waiting, running, idle, active')]).toEqual([1, true]);
   });
 
+  it('names each sort key once', async () => {
+    const { err } = await top('--once', '--sort', 'size');
+    expect(err).toMatch(/level, .*each also with a minus sign/);
+    expect(err).not.toContain('-level');
+  });
+
   itRefuses(
     (...args) => top('--once', ...args),
     ['--url ftp://x', '--url http://u:p@x', '--token NOT_SET', '--token no-name', '--sort size', '--limit 0'],

@@ -27,6 +27,12 @@ describe('a line', () => {
     expect(read(text, 7)).toMatchObject({ code, param, line: 7 });
   });
 
+  it('with a mistyped path ends in a question alone', () => {
+    expect(read(line('a').replace('completions', 'completion'))).toMatchObject({
+      message: expect.stringMatching(/did you mean \/v1\/chat\/completions\?$/) as string,
+    });
+  });
+
   it('needs the lines of `after` and of its references, each once', () => {
     const content = [
       { $ref: 'b', path: 'choices.0.text' },
