@@ -8,7 +8,13 @@ import {
   placeVerdict,
   tailOf,
 } from '../../lab/index.js';
-import { figureGrid, KEEPS_UP_PROGRAMS_MIN, writeReport, type LoadDocument } from '../../loadtest/report/index.js';
+import {
+  figureGrid,
+  KEEPS_UP_PROGRAMS_MIN,
+  moreToTell,
+  writeReport,
+  type LoadDocument,
+} from '../../loadtest/report/index.js';
 import { number, plain } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -26,6 +32,10 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
   screen.write(plain(`${first.title}\n\n`));
   const documents: LoadDocument[] = [];
   const verdicts: PlaceVerdict[] = [];
+  // Those of overloads wait for the loads above: one that is sustained belies them.
+  const rising = isRising(loads.map(({ value }) => value ?? 0));
+  const held: PlaceVerdict[] = [];
+  const tell = (sentences: readonly string[]) => screen.write(plain(sentences.map((each) => `${each}\n`).join('')));
   let fault: unknown;
   for (const load of loads) {
     try {
@@ -39,12 +49,22 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     if (!document.complete) break;
     const verdict = verdictOf(load, document);
     verdicts.push(verdict);
-    screen.write(plain(`${verdict.sentence}\n`));
+    if (rising && isOverloaded(document)) {
+      held.push(verdict);
+      continue;
+    }
+    tell(held.splice(0).map(({ place, sentence }) => (document.targets.some(keepsUp) ? `${place}: ${BELIED}` : sentence))); // prettier-ignore
+    tell([verdict.sentence]);
   }
+  tell(held.map(({ sentence }) => sentence));
   if (documents.length > 0) await writeReport(first.report, ...reportOf(loads, documents, verdicts));
   if (fault !== undefined) throw fault as Error;
   return documents;
 }
+
+const BELIED = 'too few programs to tell: the queue grew, but not under a higher load.';
+
+const isOverloaded = ({ targets }: LoadDocument): boolean => targets.every(({ queue_grew }) => queue_grew === true);
 
 const A_SECOND =
   'Programs a second: those completed, over the time until the last had ended, so below the rate in short runs.';
@@ -83,7 +103,7 @@ function reportOf(
   return [text, { version: 1, complete, loads: documents }];
 }
 
-function verdictOf({ place, report, options }: Load, { targets, ab, slo }: LoadDocument): PlaceVerdict {
+function verdictOf({ place, report, options }: Load, { targets, ab, slo, runs }: LoadDocument): PlaceVerdict {
   const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
     name,
     ratio: ab?.program_seconds.mean ?? { ratio: null, low: null, high: null, pairs: 0 },
@@ -106,7 +126,19 @@ function verdictOf({ place, report, options }: Load, { targets, ab, slo }: LoadD
   const missed = slo
     .filter(({ met }) => !met)
     .map(({ expression, target }) => ` Missed${target === null || ab === null ? '' : ` at ${target}`}: ${expression}.`);
-  return { ...verdict, sentence: verdict.sentence + missed.join('') };
+  const short = options.arrivals.type === 'open' ? tooShort(targets, runs) : undefined;
+  const untold = short === undefined ? '' : ` Too short to tell whether it is overloaded: ${short}`;
+  return { ...verdict, sentence: verdict.sentence + missed.join('') + untold };
+}
+
+/** Why nobody can tell whether the queue grew, and how many programs would tell; undefined: it can be told. */
+function tooShort(targets: LoadDocument['targets'], runs: number): string | undefined {
+  const more = Math.max(...targets.map((target) => moreToTell(target) ?? 0));
+  const target = targets.find((each) => moreToTell(each) === more);
+  if (target === undefined) return undefined;
+  const { arrivals_seconds: lasted, alone_seconds: alone, programs } = target;
+  const enough = Math.ceil((1.1 * more * programs) / runs / 10) * 10;
+  return `arrivals lasted ${number(lasted)} s, a program alone takes ${number(alone)} s; use --programs ${enough}.`;
 }
 
 function figuresOf(target: LoadDocument['targets'][number] | undefined): string {
@@ -140,6 +172,14 @@ function conclusionOf(
     return [
       `Sustained: too few programs to tell; each load needs ${KEEPS_UP_PROGRAMS_MIN}, such as --programs ${KEEPS_UP_PROGRAMS_MIN}.`,
     ];
+  const short = isOpen ? documents.map(({ targets, runs: of }) => tooShort(targets, of)).findLast((each) => each) : undefined; // prettier-ignore
+  if (short !== undefined) return [`Sustained: too short to tell; ${short}`];
+  const top = documents.findLastIndex(({ targets }) => targets.every(keepsUp));
+  const belied = loads.filter((_, at) => at < top && documents.slice(at, at + 1).some(isOverloaded));
+  if (belied.length > 0) {
+    const most = Math.max(...documents.flatMap(({ targets, runs }) => targets.map(({ programs }) => programs / runs)));
+    return [`Sustained: too few programs to tell: the queue grew at ${belied.map(({ value }) => value).join(' and ')} a second, but not at ${loads[top]?.value}; use --programs ${Math.ceil((2 * most) / 10) * 10}.`]; // prettier-ignore
+  }
   const from = documents.findIndex(({ targets, slo }) => !targets.every(keepsUp) || slo.some(({ met }) => !met));
   const upTo = (at: number) => (verdicts.at(at)?.place ?? '').replace(/^At |^With /, 'up to ');
   const last = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);

@@ -38,8 +38,11 @@ export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Fac
   readonly critical_path_seconds: Distribution;
   readonly by_size: readonly SizeReport[];
   readonly by_run: readonly RunReport[];
-  /** Whether the queue grew for as long as programs arrived, in every run; null where too few programs tell. */
+  /** Whether the queue grew for as long as programs arrived, in every run; null where that cannot be told. */
   readonly queue_grew: boolean | null;
+  /** How long programs arrived, in the shortest run, and a program's mean estimated time alone; null where unknown. */
+  readonly arrivals_seconds: number | null;
+  readonly alone_seconds: number | null;
 }
 
 /** One run: what a comparison with another document takes. */
@@ -88,8 +91,37 @@ interface Split {
 /** Programs, of all runs together, below which chance decides whether a queue seems to grow. */
 export const KEEPS_UP_PROGRAMS_MIN = 80;
 
+/** Mean programs' times alone for which programs must arrive: in fewer, late ones grow in number under any load. */
+const SPANS_MIN = 5;
+/** Least share of programs' times that is queueing, or mean slowdown, without which nothing is overloaded. */
+const QUEUE_SHARE = 0.05;
+const SLOWED = 2;
+
+/** Signs of whether a target is overloaded. */
+export type LoadSigns = Pick<TargetReport, 'arrivals_seconds' | 'alone_seconds' | 'program_seconds' | 'program_queue_seconds' | 'slowdown'>; // prettier-ignore
+
+/** How many times as many programs would tell whether the queue grows; undefined: these do, or nothing is known. */
+export function moreToTell({
+  arrivals_seconds: lasted,
+  alone_seconds: alone,
+}: Pick<LoadSigns, 'arrivals_seconds' | 'alone_seconds'>): number | undefined {
+  // prettier-ignore
+  if (lasted === null || alone === null || lasted >= SPANS_MIN * alone) return undefined;
+  return (SPANS_MIN * alone) / lasted;
+}
+
+/** Whether a queue that seems to grow is an overload; null: programs arrived for too short a time. */
+export function isOverload(grew: boolean | null, signs: LoadSigns): boolean | null {
+  if (grew === null || moreToTell(signs) !== undefined) return null;
+  const { program_seconds: program, program_queue_seconds: queue, slowdown } = signs;
+  // An engine that reports no queue shows it as a slowdown.
+  return grew && ((queue.mean ?? 0) >= QUEUE_SHARE * (program.mean ?? 0) || (slowdown.mean ?? Infinity) >= SLOWED);
+}
+
 interface RunSamples {
   readonly backlog: Backlog;
+  firstMs: number;
+  lastMs: number;
   readonly program: Sample;
   readonly ttft: Sample;
 }
@@ -103,6 +135,7 @@ export class Target {
   readonly #engine: Sample;
   readonly #tool: Sample;
   readonly #criticalPath: Sample;
+  readonly #alone: Sample;
   readonly #splits: Reservoir<Split>;
   /** Of each run. */
   readonly #runs: RunSamples[] = [];
@@ -122,6 +155,7 @@ export class Target {
     this.#engine = new Sample(seed);
     this.#tool = new Sample(seed);
     this.#criticalPath = new Sample(seed);
+    this.#alone = new Sample(seed);
     this.#splits = new Reservoir(seed);
   }
 
@@ -143,6 +177,9 @@ export class Target {
     this.#measures.programEnded(program);
     const run = this.#run(program.run);
     run.backlog.programEnded(program);
+    run.firstMs = Math.min(run.firstMs, program.arrivedMs);
+    run.lastMs = Math.max(run.lastMs, program.arrivedMs);
+    addKnown(this.#alone, program.aloneMs / 1000);
     if (program.outcome !== 'completed') return;
     run.program.add((program.endedMs - program.arrivedMs) / 1000);
     const split = {
@@ -161,6 +198,14 @@ export class Target {
   report(facts?: TargetFacts): TargetReport {
     const { refused, by_size, ...measures } = this.#measures.measures();
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
+    const spans = this.#runs.filter(({ lastMs, firstMs }) => lastMs > firstMs).map(({ lastMs, firstMs }) => (lastMs - firstMs) / 1000); // prettier-ignore
+    const signs = {
+      program_seconds: measures.program_seconds,
+      slowdown: measures.slowdown,
+      program_queue_seconds: this.#queue.distribution(),
+      arrivals_seconds: this.isClosed || spans.length === 0 ? null : Math.min(...spans),
+      alone_seconds: this.#alone.distribution().mean,
+    };
     return {
       name: this.name,
       url: this.url,
@@ -178,11 +223,11 @@ export class Target {
       error_examples: this.#examples,
       cached_tokens: this.#cachedTokens,
       calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
-      program_queue_seconds: this.#queue.distribution(),
+      ...signs,
       program_engine_seconds: this.#engine.distribution(),
       program_tool_seconds: this.#tool.distribution(),
       critical_path_seconds: this.#criticalPath.distribution(),
-      queue_grew: this.#queueGrew(),
+      queue_grew: isOverload(this.#queueGrew(), signs),
       by_run: this.#runs.map(({ program, ttft }) => ({
         program_seconds: program.distribution(),
         ttft_seconds: ttft.distribution(),
@@ -193,7 +238,8 @@ export class Target {
 
   #run(index: number): RunSamples {
     const { seed } = this;
-    return (this.#runs[index] ??= { backlog: new Backlog(seed), program: new Sample(seed), ttft: new Sample(seed) });
+    const samples = { backlog: new Backlog(seed), program: new Sample(seed), ttft: new Sample(seed) };
+    return (this.#runs[index] ??= { ...samples, firstMs: Infinity, lastMs: -Infinity });
   }
 
   #queueGrew(): boolean | null {

@@ -14,6 +14,8 @@ interface Made {
   readonly completed?: number;
   readonly programs?: number;
   readonly complete?: boolean;
+  /** How long programs arrived; one alone takes 4 s. */
+  readonly lasted?: number;
 }
 
 /** What loads of 1, 2, 3 ... programs a second print, of targets that take these seconds for a program. */
@@ -28,7 +30,15 @@ async function printed(...made: readonly Made[]) {
     report: { targets: urls, margin: 0.02, out, err: out },
   })) as unknown as [Load, ...Load[]];
   const play = async ({ value = 0 }: Load) => {
-    const { seconds, grew = [], met = true, programs = 80, completed = programs, complete = true } = made[value - 1]!;
+    const {
+      seconds,
+      grew = [],
+      met = true,
+      programs = 80,
+      completed = programs,
+      complete = true,
+      lasted = 100,
+    } = made[value - 1]!;
     if (seconds.length === 0) throw new Error('the target has gone');
     const [a = 0, b] = seconds;
     const targets = seconds.map((each, at) => ({
@@ -39,6 +49,8 @@ async function printed(...made: readonly Made[]) {
         failed: programs - completed,
         queue_grew: grew[at] ?? false,
         programs_per_second: 3,
+        arrivals_seconds: lasted,
+        alone_seconds: 4,
       },
       ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), slowdown: spread(each), inter_token_seconds: spread(each) }, // prettier-ignore
       ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
@@ -78,6 +90,30 @@ describe('a sweep of one target', () => {
     // Of one load with too few, nobody can tell.
     expect((await printed({ seconds: [2] }, { seconds: [3], programs: 79 })).lines).toContain('Sustained: too few programs to tell; each load needs 80, such as --programs 80.'); // prettier-ignore
     expect((await printed({ seconds: [2], completed: 0 }, { seconds: [3] })).lines).toContain('Sustained: none of these loads.'); // prettier-ignore
+  });
+
+  it('tells no overload, and none sustained, where programs arrive for too short a time', async () => {
+    const short = { seconds: [5], programs: 90, lasted: 8.6 };
+    const { lines } = await printed({ seconds: [5], lasted: 21 }, short, { ...short, lasted: 6 });
+    const told = (lasted: number, programs: number) =>
+      `arrivals lasted ${lasted} s, a program alone takes 4 s; use --programs ${programs}.`;
+    expect(lines.slice(2, 6)).toEqual([
+      'At 1 a second: programs 5 s on average, max 5; first token p50 5 s, max 5.',
+      `At 2 a second: programs 5 s on average, max 5; first token p50 5 s, max 5. Too short to tell whether it is overloaded: ${told(8.6, 80)}`,
+      `At 3 a second: programs 5 s on average, max 5; first token p50 5 s, max 5. Too short to tell whether it is overloaded: ${told(6, 110)}`,
+      `Sustained: too short to tell; ${told(6, 110)}`,
+    ]);
+  });
+
+  it('tells nothing of an overload below a load that is sustained', async () => {
+    const grown = { seconds: [5], grew: [true] };
+    const { lines } = await printed({ seconds: [5] }, grown, grown, { seconds: [5] });
+    expect(lines.slice(3, 7)).toEqual([
+      'At 2 a second: too few programs to tell: the queue grew, but not under a higher load.',
+      'At 3 a second: too few programs to tell: the queue grew, but not under a higher load.',
+      'At 4 a second: programs 5 s on average, max 5; first token p50 5 s, max 5.',
+      'Sustained: too few programs to tell: the queue grew at 2 and 3 a second, but not at 4; use --programs 60.',
+    ]);
   });
 
   it('counts a load as sustained while at most 1 % of its programs fail', async () => {

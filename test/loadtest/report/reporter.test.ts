@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeReporter, parseSlo, summaryOf, writeReport, type LoadDocument } from '../../../loadtest/report/index.js';
 import { adviceOf as advice } from '../../../loadtest/report/summary.js';
+import { isOverload } from '../../../loadtest/report/target.js';
 import { folderOf } from '../../support/folder.js';
 import { fieldsTold, readText } from '../../support/tree.js';
 import { call, options, playRun, summary, Written } from './made-up.js';
@@ -115,6 +116,26 @@ describe('the advice', () => {
     expect(adviceOf([...few, 900], ['pass-through', 'plas'])).toBeUndefined();
     expect(adviceOf([0, 0], ['pass-through'], 1)).toBeUndefined();
     expect(adviceOf([NaN], [undefined, undefined])).toBeUndefined();
+  });
+});
+
+describe('a queue that seems to grow', () => {
+  const of = (mean: number | null) => ({ count: 90, mean, p50: mean, p95: mean, p99: mean, max: mean });
+  const signs = (lasted: number, seconds: number, queue: number | null, slowdown: number | null) => ({
+    ...{ arrivals_seconds: lasted, alone_seconds: 4, slowdown: of(slowdown) },
+    ...{ program_seconds: of(seconds), program_queue_seconds: of(queue) },
+  });
+
+  it.each([
+    ['of arrivals that were too short', true, signs(8.6, 5.3, 0.0000333, 1.32), null],
+    ['of arrivals that were too short, although programs wait', true, signs(8.6, 40, 30, 10), null],
+    ['without waits, of programs that are hardly slowed', true, signs(60, 5.3, 0.0000333, 1.32), false],
+    ['with waits', true, signs(60, 8, 2, 1.9), true],
+    ['at an engine that reports no waits', true, signs(60, 20, null, 5), true],
+    ['but does not', false, signs(60, 20, 10, 5), false],
+    ['of too few programs', null, signs(60, 20, 10, 5), null],
+  ])('%s: %s', (_, grew, given, verdict) => {
+    expect(isOverload(grew, given)).toBe(verdict);
   });
 });
 
