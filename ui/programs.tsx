@@ -1,6 +1,6 @@
 import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
-import { PAGE_ROWS, ended, engines, gateway, programs, show, view, type View } from './state.js';
+import { PAGE_ROWS, pageNumber, ended, engines, gateway, programs, show, view, type View } from './state.js';
 import { Table, type Column } from './table.js';
 import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING } from './words.js';
 
@@ -105,14 +105,15 @@ const NO_CALL = 'No program has called yet: give an agent the address of this ga
 function Present() {
   const { text, state, engine, tenant } = view.value;
   const isFiltered = `${text}${state}${engine}${tenant}` !== '';
+  const { programs: rows = [], total = 0 } = programs.value ?? {};
   return (
     <>
       <Filters />
       <Table
         label="Present programs"
         columns={gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS}
-        rows={programs.value?.programs ?? []}
-        empty={isFiltered ? 'No program matches.' : NO_CALL}
+        rows={rows}
+        empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : NO_CALL}
       />
       <Pages />
     </>
@@ -164,7 +165,7 @@ const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
 /** From one part of a long table to the next. */
 function Pages() {
   const { total = 0, offset = 0 } = programs.value ?? {};
-  const page = Number(view.value.page);
+  const page = pageNumber.value;
   if (total <= PAGE_ROWS && page === 0) return null;
   const last = Math.max(0, Math.ceil(total / PAGE_ROWS) - 1);
   const to = (next: number) => show({ page: next <= 0 ? '' : String(Math.min(next, last)) });

@@ -116,13 +116,18 @@ export function followHistory(): void {
 /** Most rows of the table at a time. */
 export const PAGE_ROWS = 100;
 
+/** From 0; a damaged address shows the first. */
+export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
+
 /** Query of the stream. */
 export const streamQuery = computed(() => {
-  const { page, tab, ...selection } = view.value;
-  const search = new URLSearchParams(Object.entries(selection).filter(([, value]) => value !== ''));
+  const { tab, ...selection } = view.value;
+  const search = new URLSearchParams(
+    Object.entries(selection).filter(([name, value]) => name !== 'page' && value !== ''),
+  );
   // Of a program that has left the table, the list of these tells the rest.
   if (tab === 'ended' || program.value === null) search.set('ended', '');
-  search.set('offset', String(PAGE_ROWS * (Number(page) || 0)));
+  search.set('offset', String(PAGE_ROWS * pageNumber.value));
   search.set('limit', String(selection.program === '' ? PAGE_ROWS : 1));
   return search.toString();
 });

@@ -182,6 +182,8 @@ export class Batches {
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
+    // Another batch may have ended while this one was planned.
+    collectAt(GARBAGE_PERCENT);
     const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
     await this.#surely(() => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);

@@ -61,8 +61,8 @@ class Watched implements SourceState {
   foundAtMs = 0;
   hasLooked = false;
   readonly #source: Source;
-  /** The reason that was logged last, since the source last answered. */
-  #told: string | undefined;
+  /** The reasons that were logged since the source last answered. */
+  readonly #told = new Set<string>();
 
   constructor(
     readonly config: SourceConfig,
@@ -88,16 +88,16 @@ class Watched implements SourceState {
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
-    if (this.#told === undefined) return;
-    this.#told = undefined;
+    if (this.#told.size === 0) return;
+    this.#told.clear();
     this.ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
   }
 
   #failed(reason: string): void {
     this.hasLooked = true;
     this.failures += 1;
-    if (this.#told === reason) return;
-    this.#told = reason;
+    if (this.#told.has(reason)) return;
+    this.#told.add(reason);
     const kept = this.ports.membership.sizeOf(this.label);
     this.ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
   }
