@@ -54,6 +54,17 @@ describe('a batch', () => {
     expect(output['expires_at']).toBe((output['created_at'] as number) + 3600);
   });
 
+  it('fails a line at once whose model no engine has, as all are known', async () => {
+    const { url } = await world([await fakeEngine(echo)], inFolder());
+    const file = (
+      await upload(url, lineOf('a', '', { body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] } }))
+    ).json();
+    const begun = performance.now();
+    const batch = await reached(url, (await create(url, file['id'])).json()['id'] as string, 'completed');
+    expect(performance.now() - begun).toBeLessThan(5000);
+    expect((await resultsOf(url, batch['error_file_id']))[0]).toMatchObject({ response: { status_code: 404 } });
+  });
+
   it('gives lines the answers that they need, and declares each component as a program', async () => {
     const engine = await fakeEngine(echo);
     const { steps, recorder } = recording();
