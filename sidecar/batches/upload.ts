@@ -21,10 +21,7 @@ const fieldsOf = (keepSeconds: number) =>
     'expires_after[seconds]': z.coerce.number().int().min(60).max(keepSeconds).default(keepSeconds),
   });
 
-/**
- * Takes a file from a form, straight to the disk.
- * @throws GatewayError
- */
+/** Takes a file from a form, straight to the disk. @throws GatewayError */
 export async function upload(
   shelf: Shelf,
   { fileBytes, bytesMax, filesMax, keepMs }: Config['batches'],
