@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { EngineList } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
-import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { secretIn } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
 
@@ -14,7 +14,7 @@ interface AddFlags {
 type Row = EngineList['engines'][number];
 
 /** One word for people everywhere; `ejected` is the API's. */
-const stateWord = (state: Row['state']): string => (state === 'ejected' ? 'down' : state);
+const stateWord = (state: Row['state']): string => (state === 'ejected' ? 'down' : plain(state));
 
 /** `maitred engines`: a running gateway's engines, listed (also without a subcommand), added, removed, drained and returned to service. */
 export function addEnginesCommand(program: Command): void {
@@ -24,7 +24,12 @@ export function addEnginesCommand(program: Command): void {
   const list = engines.command('list', { isDefault: true }).description('the same as `maitred engines` alone');
   addAdminOptions(list, URL_DEFAULT)
     .option('--json', 'print the admin API’s answer')
-    .action(({ json, ...flags }: AdminFlags & { readonly json?: true }) => printEngines(list, flags, json));
+    .usage('[options]')
+    .argument('[subcommand]')
+    .action((unknown: string | undefined, { json, ...flags }: AdminFlags & { readonly json?: true }) => {
+      if (unknown !== undefined) list.error(`unknown subcommand '${unknown}': list, add, remove, drain or undrain, then its options`); // prettier-ignore
+      return printEngines(list, flags, json);
+    });
   const add = engines.command('add').description('add an engine until the next start or reload').argument('<url>');
   addAdminOptions(add, URL_DEFAULT)
     .option('--id <name>', 'its name (default: host:port)')
@@ -55,7 +60,9 @@ export function addEnginesCommand(program: Command): void {
 
 async function printEngines(command: Command, flags: AdminFlags, json = false): Promise<void> {
   const body = await adminClient(command, flags).json('/engines');
-  process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf((body as EngineList).engines));
+  const { engines } = body as Partial<EngineList>;
+  if (!Array.isArray(engines)) throw new AdminError('/engines answered in an unknown shape: is this gateway of another version?'); // prettier-ignore
+  process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(engines));
 }
 
 /** `maitred end`: ends a program. */

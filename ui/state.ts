@@ -14,7 +14,7 @@ import type {
 /** All state of the page. The stream writes the sections, the URL the view; components only read them. */
 
 /** Version of the admin API that this page reads. */
-export const API: GatewayState['api'] = 1;
+export const API: GatewayState['api'] = 2;
 
 export const gateway = signal<GatewayState>();
 export const engines = signal<EngineList>();

@@ -14,7 +14,7 @@ export function gatewayRow(context: Shown, state: State, { engines } = engineRow
   const { queue, batches } = state;
   const cluster = clusterRow(context, state);
   return {
-    api: 1,
+    api: 2,
     instance: INSTANCE,
     policy: driver.views.policyName,
     draining,

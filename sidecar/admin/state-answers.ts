@@ -222,7 +222,7 @@ export interface Batch {
 }
 
 export interface GatewayState {
-  readonly api: 1;
+  readonly api: 2;
   /** Changes with every start of the gateway. */
   readonly instance: string;
   readonly policy: string;

@@ -34,6 +34,7 @@ export function pathText(path: Path): string {
 /** Successors of keys that have left. */
 const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['kubernetes', '; use dns with the name of a headless Service (docs/OPERATIONS.md#kubernetes)'],
+  ['rewritten', ': leave it out, as answers are always looked for'],
 ]);
 
 /**

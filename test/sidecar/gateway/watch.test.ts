@@ -197,7 +197,7 @@ describe('/stream', () => {
     const seen = await watch(`${url}/stream?program=default:p&limit=1`);
     await until(() => seen.last['calls'] !== undefined);
     expect(seen.last).toMatchObject({
-      gateway: { api: 1, draining: false },
+      gateway: { api: 2, draining: false },
       engines: { engines: [{ state: 'up' }] },
       queue: { waiting: 0 },
       totals: { queue_seconds: { count: 0 } },
