@@ -36,7 +36,11 @@ export function addTopCommand(program: Command): void {
   addAdminOptions(top, URL_DEFAULT)
     .option('--interval <time>', 'time between updates', interval, 1000)
     .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))
-    .option('--filter <words>', 'programs whose names contain these; also tenant:NAME, engine:ID, state:active', '')
+    .option(
+      '--filter <words>',
+      'programs whose names contain these; also tenant:NAME, engine:ID, state:active (or waiting, running, idle)',
+      '',
+    )
     .option('--limit <count>', 'most programs to print once', numberFrom(1, LIMIT_MAX, 'a whole number'), LIMIT)
     .option('--once', 'print the table once and exit, as without a terminal', false)
     .addHelpText('after', LEGEND)

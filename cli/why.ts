@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import type { Explanation, GatewayState } from '../sidecar/admin/answers.js';
+import type { EndedPrograms, Explanation, GatewayState } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
-import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
+import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
+import { counted, timeText } from './top/figures.js';
 
 interface WhyFlags extends AdminFlags {
   readonly tenant?: string;
@@ -26,11 +27,34 @@ export function addWhyCommand(program: Command): void {
       const query = tenant === undefined ? '' : `tenant=${encodeURIComponent(tenant)}`;
       const client = adminClient(why, flags);
       const program = id ?? (await longestWaiting(client, query));
-      const body = program === undefined ? await noWait(client) : await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`); // prettier-ignore
+      const body = program === undefined ? await noWait(client) : await explained(client, program, query);
       const { text = '' } = body as { text?: string };
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${paragraphs(plain(text))}\n`);
     });
 }
+
+/** Of a program that has left the table, how it ended. @throws AdminError */
+async function explained(client: AdminClient, program: string, query: string): Promise<Pick<Explanation, 'text'>> {
+  try {
+    return (await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`)) as Explanation;
+  } catch (error) {
+    if (!(error instanceof AdminError) || error.status !== 404 || query !== '') throw error;
+    const { programs } = (await client.json('/ended')) as EndedPrograms;
+    const found = programs.find(({ id, key }) => id === program || key === program);
+    if (found === undefined) throw error;
+    const { id, cause, calls, ended_at: endedAt, duration_seconds: took, queue_seconds: queued } = found;
+    const agoSeconds = Math.max(0, Date.now() / 1000 - endedAt);
+    return {
+      text: `${id} ended ${timeText(agoSeconds)} ago, ${END_CAUSES[cause]}: ${counted(calls, 'call')} in ${timeText(took)}, of which ${timeText(queued)} queued.`,
+    };
+  }
+}
+
+const END_CAUSES: Readonly<Record<EndedPrograms['programs'][number]['cause'], string>> = {
+  ended: 'on request',
+  expired: 'idle for its lease',
+  evicted: 'idle, as the table was full',
+};
 
 /** The program whose call has waited longest; undefined: none waits. */
 async function longestWaiting(client: AdminClient, query: string): Promise<string | undefined> {

@@ -28,6 +28,14 @@ describe('maitred why', () => {
     expect(out.replaceAll('\n', ' ')).toBe('0 of 1 engine up. No call waits. ');
   });
 
+  it('tells how a program ended', async () => {
+    const { url } = await world([await fakeEngine()]);
+    await chat(url, {}, { 'x-maitred-program': 'done' });
+    expect((await run(['end', 'done', '--url', url])).code).toBe(0);
+    const { code, out } = await why(url, 'done');
+    expect([code, out]).toEqual([0, expect.stringMatching(/^done ended \S+ ago, on request: 1 call in \S+,\s+of\s+which \S+ queued\.\n$/)]); // prettier-ignore
+  });
+
   it('takes the token from a variable, and says what is wrong with it', async () => {
     const { url } = await world([await fakeEngine()], { admin: { token: 'a-long-admin-token' } });
     await chat(url, {}, { 'x-maitred-program': 'p' });
