@@ -47,7 +47,7 @@ function Card({ engine }: { readonly engine: Engine }) {
       />
       <Bar
         label="Working set"
-        title="Contexts of calls in flight, and of programs that are expected to return"
+        title="Contexts of calls in flight, and of programs that are expected to return; answers may outgrow the bound"
         text={
           limit === null
             ? `${tokens(workingSet)}, capacity unknown`
