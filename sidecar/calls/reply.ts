@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Api, StreamReader } from '../apis/api.js';
 import type { GatewayError } from '../errors.js';
-import { sendError, writeFrom, type Source } from '../http/answer.js';
+import { limitSilence, sendError, writeFrom, type Source } from '../http/answer.js';
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
 
 /**
@@ -100,8 +100,8 @@ export class Reply {
 
   /** While bytes wait for the client, Node closes its connection if none of them moves for `idleMs`. */
   #watchReader(): void {
-    if (this.#socket.writableLength === 0) return;
-    this.#socket.setTimeout(this.idleMs);
+    if (this.response.socket !== null && this.#socket.writableLength === 0) return;
+    limitSilence(this.response, this.#socket, this.idleMs);
     // The connection's next answer has its own time. Node's listener, which comes after this one, sets the keep-alive.
     this.response.prependOnceListener('finish', () => this.#socket.setTimeout(0));
   }

@@ -64,9 +64,15 @@ export function writeFrom(
 ): void {
   if (response.write(chunk)) return;
   source.pause();
-  socket.setTimeout(idleMs);
+  limitSilence(response, socket, idleMs);
   response.once('drain', () => {
     socket.setTimeout(0);
     source.resume();
   });
+}
+
+/** Lets Node close a connection whose client reads nothing for `idleMs`, once earlier answers of the connection are out. */
+export function limitSilence(response: ServerResponse, socket: Socket, idleMs: number): void {
+  if (response.socket !== null) socket.setTimeout(idleMs);
+  else response.once('socket', () => socket.setTimeout(idleMs));
 }
