@@ -48,7 +48,8 @@ export function addInitCommand(program: Command, version: string): void {
 }
 
 function run(command: Command, flags: InitFlags, version: string): void {
-  const { out, role, engineKey, adminToken } = flags;
+  const { out, role, engineKey, adminToken, tenant: tenants = [] } = flags;
+  if (new Set(tenants).size < tenants.length) command.error('--tenant: give each name once, as each gets one key');
   const variables = [engineKey, adminToken].filter((variable) => typeof variable === 'string');
   for (const variable of variables) checkVariable(command, variable);
   const made = make(flags);

@@ -137,7 +137,7 @@ function tooShort(targets: LoadDocument['targets'], runs: number): string | unde
   const target = targets.find((each) => moreToTell(each) === more);
   if (target === undefined) return undefined;
   const { arrivals_seconds: lasted, alone_seconds: alone, programs } = target;
-  const enough = Math.ceil((1.1 * more * programs) / runs / 10) * 10;
+  const enough = Math.max(KEEPS_UP_PROGRAMS_MIN, Math.ceil((1.1 * more * programs) / runs / 10) * 10);
   return `arrivals lasted ${number(lasted)} s, a program alone takes ${number(alone)} s; use --programs ${enough}.`;
 }
 

@@ -79,9 +79,9 @@ export class ShadowThread implements Shadow {
 
   #answered(answer: ShadowAnswer): void {
     this.#isWaiting = false;
-    // A quiet time says nothing: the estimate before it stands, with its own time.
-    const isQuiet = answer.pools.every(({ doubt }) => doubt === 'few_programs');
-    if (!this.#isOutdated && (!isQuiet || this.#latest === undefined)) this.#latest = answer;
+    // An estimate with a figure stands, with its own time, until the next one that has a figure or covers none of it.
+    const isOld = answer.made_at - (this.#latest?.made_at ?? 0) > answer.window_seconds;
+    if (!this.#isOutdated && (isOld || answer.pools.some(({ gain }) => gain !== null))) this.#latest = answer;
     this.#isOutdated = false;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
     this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
