@@ -4,6 +4,7 @@ import { FaultyBatch, PASSES, sharedTokens, type Outline, type Plan } from '../p
 import { readPlan } from '../sidecar/batches/input.js';
 import { ConfigError } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
+import { warnOfPlaceholders } from './batch/placeholders.js';
 import { runBatch, type RunOptions } from './batch/run.js';
 import { checkReadable, checkWritable } from './files.js';
 import { names, numberFrom } from './options.js';
@@ -61,6 +62,7 @@ export function addBatchCommand(program: Command): void {
     checkReadable(plan, file);
     const limits = limitsOf(left);
     const { outlines, plan: planned } = await naming(file, () => readPlan(file, limits));
+    await warnOfPlaceholders(file);
     const text = json ? JSON.stringify(asJson(outlines, planned)) : plain(asText(outlines, planned));
     process.stdout.write(`${text}\n`);
   });

@@ -111,6 +111,7 @@ function write(command: Command, file: string, text: string): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') command.error(`${file} exists: move it away, or name another one with --out`);
+    if (code === 'ENOENT') command.error(`${file} cannot be written: its folder does not exist`);
     // A full disk leaves a part of it.
     rmSync(file, { force: true });
     command.error(`${file} cannot be written: ${message}`);

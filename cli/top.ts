@@ -34,7 +34,7 @@ const SORT = '-current_wait_seconds';
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs of a running gateway, live');
   addAdminOptions(top, URL_DEFAULT)
-    .option('--interval <time>', 'time between updates', interval, 1000)
+    .option('--interval <time>', 'time between updates, such as 500ms', interval, 1000)
     .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))
     .option(
       '--filter <words>',

@@ -10,6 +10,7 @@ import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/ru
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { Interrupted } from '../signals.js';
+import { warnOfPlaceholders } from './placeholders.js';
 
 export interface RunOptions {
   readonly target: string;
@@ -40,6 +41,7 @@ export async function runBatch(
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   const models = await modelsOf(agent, target, signal);
   const input = await readInput(file, limits);
+  await warnOfPlaceholders(file);
   if (!resume) checkModels(file, input.models, target, models);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
@@ -93,7 +95,7 @@ function checkModels(file: string, asked: readonly string[], target: string, the
   const has = `${there.slice(0, MODELS_SHOWN_MAX).join(', ')}${there.length > MODELS_SHOWN_MAX ? ', …' : ''}`;
   const problems = asked
     .filter((model) => !there.includes(model))
-    .map((model) => ({ path: '', message: `${model}: ${target} has ${has}`, origin: file }));
+    .map((model) => ({ path: '', message: `asks for the model ${model}; ${target} serves ${has}`, origin: file }));
   if (there.length > 0 && problems.length > 0) throw new ConfigError(problems);
 }
 

@@ -57,8 +57,27 @@ describe('maitred batch run', () => {
       lineOf('b', '', { body: { model: 'gpt-4o-mini' } }),
     ]);
     const { code, err } = await batch();
-    expect([code, err]).toEqual([2, expect.stringContaining(`${file}: gpt-4o-mini: ${engine.url}/v1 has ${MODEL}`)]);
+    expect([code, err]).toEqual([
+      2,
+      expect.stringContaining(`${file}: asks for the model gpt-4o-mini; ${engine.url}/v1 serves ${MODEL}`),
+    ]);
     expect([engine.seen, existsSync(out)]).toEqual([[], false]);
+  });
+
+  it('warns of placeholders that stay as they are, but seem to mean a line', async () => {
+    const say = (content: string) => ({ body: { model: MODEL, messages: [{ role: 'user', content }] } });
+    const { file, batch } = await stage([
+      lineOf('topics'),
+      lineOf('b', '', { after: ['topics'], ...say('${topcs} ${topics} ${item} ${HOME}') }),
+      lineOf('c', '', say('${topics} ${topics}')),
+    ]);
+    const { code, err } = await batch();
+    expect(code).toBe(0);
+    expect(err).toContain(
+      `maitred: ${file}:2: \${topcs} is sent as it is: did you mean \${topics}?\n` +
+        `maitred: ${file}:3: \${topics} is sent as it is: "after" does not name topics\n`,
+    );
+    expect((await command('batch', 'plan', file)).err).toBe(err.slice(0, err.indexOf('3 of 3')));
   });
 
   it('counts lines that their conditions leave out apart, also those of an earlier run', async () => {
