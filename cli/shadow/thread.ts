@@ -80,8 +80,9 @@ export class ShadowThread implements Shadow {
   #answered(answer: ShadowAnswer): void {
     this.#isWaiting = false;
     // An estimate with a figure stands, with its own time, until the next one that has a figure or covers none of it.
-    const isOld = answer.made_at - (this.#latest?.made_at ?? 0) > answer.window_seconds;
-    if (!this.#isOutdated && (isOld || answer.pools.some(({ gain }) => gain !== null))) this.#latest = answer;
+    const last = this.#latest;
+    const stands = last !== undefined && hasFigure(last) && !hasFigure(answer) && answer.made_at - last.made_at <= answer.window_seconds; // prettier-ignore
+    if (!this.#isOutdated && !stands) this.#latest = answer;
     this.#isOutdated = false;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
     this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
@@ -94,6 +95,8 @@ export class ShadowThread implements Shadow {
     clearInterval(this.#timer);
   }
 }
+
+const hasFigure = ({ pools }: ShadowAnswer): boolean => pools.some(({ gain }) => gain !== null);
 
 async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise<void> {
   for (let from = 0; from < ended.length; from += SEND_MAX) {

@@ -1,14 +1,10 @@
-import { readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type * as Program from '../../../bench/report/program.js';
 import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
-import { number } from '../../../text/index.js';
 import { run } from '../../support/command-line.js';
 import { filesOf, folderOf } from '../../support/folder.js';
-import { json } from '../../support/sim-command.js';
 import { ROOT } from '../../support/tree.js';
-import { describeRecorded } from '../../support/traces.js';
 
 /** As it is built, because threads run from files. */
 const { main } = (await import(`${ROOT}dist/bench/report/program.js`)) as typeof Program;
@@ -46,28 +42,5 @@ describe('npm run bench:report', () => {
     ['of recordings alone, where there is none', ['--out', 'x', '--only', 'recorded', '--traces', 'docs']],
   ])('%s is wrong usage', async (_, args) => {
     expect(await report(...args)).toMatchObject({ code: 2, out: '' });
-  });
-});
-
-/** Beginning of the row of a policy's default setting. */
-const labelOf = (policy: string): string => (policy === 'pass-through' ? `| ${policy}` : `| ${policy} + gate`);
-
-describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
-  it('is played by the commands of the report as by the report', async () => {
-    const [out, traces] = [folderOf({}), folderOf({})];
-    // Without the other recordings, which would take most of the time.
-    symlinkSync(dirname(file), join(traces, 'agentcgroup'));
-    await report('--smoke', '--only', 'recorded', '--out', out, '--traces', traces);
-    const lines = readFileSync(join(out, 'report.md'), 'utf8').split('\n');
-    const isKind = (line: string) =>
-      line.startsWith('maitred sim --trace ') && line.includes('agentcgroup') && !line.includes('--conditions');
-    const command = lines.find(isKind)!;
-    const { document } = await json(...command.split(' ').slice(2));
-    expect(document.runs.map(({ policy }) => policy)).toContain('pass-through');
-    const title = lines.findIndex((line) => line.startsWith('**agentcgroup, 2 engines'));
-    for (const { policy, program_seconds } of document.runs) {
-      const row = lines.slice(title).find((line) => line.startsWith(labelOf(policy)));
-      expect(row!.split('|')[2]!.trim(), policy).toBe(number(program_seconds.mean));
-    }
   });
 });
