@@ -74,7 +74,10 @@ export function checkMediaType(request: IncomingMessage): void {
   if (type === undefined && !hasBody(request)) return;
   if (type !== 'application/json') {
     if (!isJson(request)) {
-      throw new GatewayError('unsupported_media_type', 'The body must be JSON: send the header content-type: application/json.');
+      throw new GatewayError(
+        'unsupported_media_type',
+        'The body must be JSON: send the header content-type: application/json.',
+      );
     }
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type ?? '')?.[1];
     if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
