@@ -79,10 +79,7 @@ export class ShadowThread implements Shadow {
 
   #answered(answer: ShadowAnswer): void {
     this.#isWaiting = false;
-    // An estimate with a figure stands, with its own time, until the next one that has a figure or covers none of it.
-    const last = this.#latest;
-    const stands = last !== undefined && hasFigure(last) && !hasFigure(answer) && answer.made_at - last.made_at <= answer.window_seconds; // prettier-ignore
-    if (!this.#isOutdated && !stands) this.#latest = answer;
+    if (!this.#isOutdated && replaces(this.#latest, answer)) this.#latest = answer;
     this.#isOutdated = false;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
     this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
@@ -97,6 +94,10 @@ export class ShadowThread implements Shadow {
 }
 
 const hasFigure = ({ pools }: ShadowAnswer): boolean => pools.some(({ gain }) => gain !== null);
+
+/** Whether the next estimate is shown: one with a figure stands until the next with a figure, or one that covers none of it. */
+export const replaces = (last: ShadowAnswer | undefined, next: ShadowAnswer): boolean =>
+  last === undefined || !hasFigure(last) || hasFigure(next) || next.made_at - last.made_at > next.window_seconds;
 
 async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise<void> {
   for (let from = 0; from < ended.length; from += SEND_MAX) {
