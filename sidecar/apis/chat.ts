@@ -1,7 +1,5 @@
-import { FURTHER_MAX } from './api.js';
-import type { AnswerFacts, Api, CanonicalMessage, JsonObject, Turn } from './api.js';
-import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
-import type { Call } from './canonical.js';
+import { FURTHER_MAX, type AnswerFacts, type Api, type CanonicalMessage, type JsonObject, type Turn } from './api.js';
+import { canonicalMessage, nothingSaid, readContent, type Call } from './canonical.js';
 import {
   isObject,
   listOf,

@@ -1,7 +1,6 @@
 import { GatewayError, type ErrorCode } from '../errors.js';
 import type { AnswerFacts, Api, JsonObject, RequestFacts, SseEvent, StreamReader, Turn } from './api.js';
-import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
-import type { Said } from './canonical.js';
+import { canonicalMessage, nothingSaid, readContent, type Said } from './canonical.js';
 import {
   checkContent,
   isAbsent,

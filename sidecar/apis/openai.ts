@@ -1,7 +1,14 @@
-import { ERRORS } from '../errors.js';
-import type { GatewayError } from '../errors.js';
-import { FURTHER_MAX } from './api.js';
-import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
+import { ERRORS, type GatewayError } from '../errors.js';
+import {
+  FURTHER_MAX,
+  type AnswerFacts,
+  type Api,
+  type CanonicalMessage,
+  type JsonObject,
+  type RequestFacts,
+  type SseEvent,
+  type StreamReader,
+} from './api.js';
 import { canonicalMessage } from './canonical.js';
 import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
 import { Kept } from './kept.js';

@@ -1,7 +1,6 @@
 import type { GatewayError } from '../errors.js';
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject, SseEvent, StreamReader, Turn } from './api.js';
-import { canonicalMessage, canonicalPart, nothingSaid, readContent } from './canonical.js';
-import type { Said } from './canonical.js';
+import { canonicalMessage, canonicalPart, nothingSaid, readContent, type Said } from './canonical.js';
 import {
   checkContent,
   invalid,

@@ -1,5 +1,4 @@
-import { tokens } from '../../src/index.js';
-import type { Usage } from '../../src/index.js';
+import { tokens, type Usage } from '../../src/index.js';
 import { objectOf } from './fields.js';
 
 /** Largest count that is believed: one wrong answer must not fill a counter for ever. */

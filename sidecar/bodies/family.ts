@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Family } from '../../src/index.js';
-import { openingOf, promptBytes } from '../apis/index.js';
-import type { JsonObject } from '../apis/index.js';
+import { openingOf, promptBytes, type JsonObject } from '../apis/index.js';
 import { listOf, objectOf } from '../apis/fields.js';
 import type { TokenEstimator } from './tokens.js';
 

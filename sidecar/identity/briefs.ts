@@ -2,12 +2,10 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import type { Ends } from './ends.js';
 import { hashOf } from './growing.js';
-import { linesIn } from './lines.js';
-import type { Line } from './lines.js';
+import { linesIn, type Line } from './lines.js';
 import { inAll } from './marked.js';
 import { wholeOf } from './marks.js';
-import { Seats } from './seats.js';
-import type { Answered } from './seats.js';
+import { Seats, type Answered } from './seats.js';
 import type { Trail } from './trail.js';
 
 const SEATS_MAX = 8;

@@ -2,17 +2,13 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { Briefs, endsOf } from './briefs.js';
 import type { Ends } from './ends.js';
-import { Growing, hashOf } from './growing.js';
-import type { Opening } from './growing.js';
-import { leadOf, textOf } from './lines.js';
-import type { Text } from './lines.js';
+import { Growing, hashOf, type Opening } from './growing.js';
+import { leadOf, textOf, type Text } from './lines.js';
 import { Marked } from './marked.js';
 import { beginsWith } from './marks.js';
-import { Seats } from './seats.js';
-import type { Answered } from './seats.js';
+import { Seats, type Answered } from './seats.js';
 import { Tasks } from './tasks.js';
-import { idsWith, isSystem } from './trail.js';
-import type { Place, Trail } from './trail.js';
+import { idsWith, isSystem, type Place, type Trail } from './trail.js';
 
 /**
  * Identifies programs by their messages. Each answer takes a seat: at its place in the conversation, and under its

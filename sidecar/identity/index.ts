@@ -1,13 +1,11 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { AnswerFacts, CanonicalMessage, Turn } from '../apis/api.js';
 import type { IDENTITY_SOURCES } from '../config/index.js';
-import { Ends } from './ends.js';
-import type { Seat } from './ends.js';
+import { Ends, type Seat } from './ends.js';
 import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
 import { hashOf } from './growing.js';
 import { harnessClaim, maitredClaim, saysFinal, valueOf } from './harnesses.js';
-import { History } from './history.js';
-import type { Leaf } from './history.js';
+import { History, type Leaf } from './history.js';
 import type { Activity, Claim, Identity, IdentityRequest } from './identity.js';
 import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';

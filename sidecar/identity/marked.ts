@@ -1,13 +1,10 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import type { Ends } from './ends.js';
-import { Excerpts } from './excerpts.js';
-import type { Excerpt } from './excerpts.js';
-import { textOf } from './lines.js';
-import type { Line, Text } from './lines.js';
+import { Excerpts, type Excerpt } from './excerpts.js';
+import { textOf, type Line, type Text } from './lines.js';
 import { beginsWith, idOf, printedIds, standsAlone, wholeOf } from './marks.js';
-import { Seats } from './seats.js';
-import type { Answered } from './seats.js';
+import { Seats, type Answered } from './seats.js';
 
 const SEATS_MAX = 64;
 

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { programId } from '../../src/index.js';
-import type { ProgramId, TenantId } from '../../src/index.js';
+import { programId, type ProgramId, type TenantId } from '../../src/index.js';
 
 /**
  * Names of programs: `tenant:id` for a client's id, `tenant~id` for a generated one. The tenant's own `:`, `~` and `%`

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiFor } from '../../../sidecar/apis/index.js';
-import type { Api, JsonObject, SseEvent, StreamReader } from '../../../sidecar/apis/index.js';
+import { apiFor, type Api, type JsonObject, type SseEvent, type StreamReader } from '../../../sidecar/apis/index.js';
 import { GatewayError } from '../../../sidecar/errors.js';
 
 const api = (path: string): Api => apiFor(path)!;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { apiFor } from '../../../sidecar/apis/index.js';
-import type { CanonicalMessage, JsonObject, RequestFacts } from '../../../sidecar/apis/index.js';
+import { apiFor, type CanonicalMessage, type JsonObject, type RequestFacts } from '../../../sidecar/apis/index.js';
 
 const chat = apiFor('/v1/chat/completions')!;
 const responses = apiFor('/v1/responses')!;

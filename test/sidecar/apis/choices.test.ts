@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { apiFor } from '../../../sidecar/apis/index.js';
-import type { AnswerFacts, JsonObject } from '../../../sidecar/apis/index.js';
+import { apiFor, type AnswerFacts, type JsonObject } from '../../../sidecar/apis/index.js';
 
 const chat = apiFor('/v1/chat/completions')!;
 

@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { apiFor } from '../../../sidecar/apis/index.js';
-import type { Api } from '../../../sidecar/apis/index.js';
-import { GatewayError } from '../../../sidecar/errors.js';
-import type { ErrorCode } from '../../../sidecar/errors.js';
+import { apiFor, type Api } from '../../../sidecar/apis/index.js';
+import { GatewayError, type ErrorCode } from '../../../sidecar/errors.js';
 
 const api = (path: string): Api => apiFor(path)!;
 const chat = api('/v1/chat/completions');

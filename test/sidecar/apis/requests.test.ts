@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiFor } from '../../../sidecar/apis/index.js';
-import type { Api, JsonObject } from '../../../sidecar/apis/index.js';
+import { apiFor, type Api, type JsonObject } from '../../../sidecar/apis/index.js';
 import { GatewayError } from '../../../sidecar/errors.js';
 
 const CHAT = '/v1/chat/completions';

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said } from './caller.js';
-import type { Sent } from './caller.js';
+import { answer, createCaller, said, type Sent } from './caller.js';
 
 /** What a client that knows all of another's messages gains in the same tenant, as OPERATIONS says, and in another: nothing. */
 const WORDS = 'I shall look at the map of the whole valley first, and ask for the weather there after that.';

@@ -1,10 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { tenantId } from '../../../src/index.js';
-import { apiFor } from '../../../sidecar/apis/index.js';
-import type { JsonObject } from '../../../sidecar/apis/index.js';
+import { apiFor, type JsonObject } from '../../../sidecar/apis/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
-import { Identifier } from '../../../sidecar/identity/index.js';
-import type { IdentifierOptions, Identity, IdentityRequest } from '../../../sidecar/identity/index.js';
+import {
+  Identifier,
+  type IdentifierOptions,
+  type Identity,
+  type IdentityRequest,
+} from '../../../sidecar/identity/index.js';
 
 export const DEFAULT_SOURCES = configSchema.parse({}).identity.sources;
 

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { replay } from '../../../bench/identity/replay.js';
-import type { Engine, Run } from '../../../bench/identity/replay.js';
-import { createCaller } from './caller.js';
+import { replay, type Engine, type Run } from '../../../bench/identity/replay.js';
+import { createCaller, answer, said } from './caller.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, said } from './caller.js';
 import { spread } from './spread.js';
 
 /** Words with which the answers of an agent begin, in every run. */

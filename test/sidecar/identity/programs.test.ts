@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { tenantId } from '../../../src/index.js';
-import { createCaller, DEFAULT_SOURCES } from './caller.js';
-import type { Sent } from './caller.js';
+import { createCaller, DEFAULT_SOURCES, type Sent } from './caller.js';
 
 describe('sub-agents that know their parent only', () => {
   const child = (id: string, parent?: string): Sent => ({

@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import type { Identity } from '../../../sidecar/identity/index.js';
-import { createCaller, DEFAULT_SOURCES } from './caller.js';
-import type { Sent } from './caller.js';
+import { createCaller, DEFAULT_SOURCES, type Sent } from './caller.js';
 
 const seen = ({ label, thread, final, source }: Identity) => ({ label, thread, final, source });
 const identify = (sent: Sent) => seen(createCaller().identify(sent));
