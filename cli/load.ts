@@ -47,16 +47,19 @@ async function playOne(command: Command, { quiet }: LoadFlags, load: Load, signa
     onProgress: (progress: LoadProgress) => reporter.progress(progress),
     ...(!quiet && { onWarning: (warning: string) => complain(`warning: ${warning}`) }),
   };
-  const summary = await runLoad({ ...load.options, ...told }, reporter, signal).catch((error: unknown) => {
+  const played = runLoad({ ...load.options, ...told }, reporter, signal);
+  return reporter.report(await played.catch(usageOr(command, load.options.apiKey)));
+}
+
+/** Ends the command for an error of usage; throws any other, without the key, which a target may echo. */
+export const usageOr =
+  (command: Command, apiKey: string | undefined) =>
+  (error: unknown): never => {
     if (!(error instanceof LoadError)) throw error;
-    // A target may echo the key that it was sent.
-    const { apiKey } = load.options;
     const message = apiKey === undefined ? error.message : error.message.replaceAll(apiKey, '[key]');
     if (USAGE.has(error.code)) command.error(message);
     throw new LoadError(error.code, message);
-  });
-  return reporter.report(summary);
-}
+  };
 
 /** Why a run counts as a failure, although it was measured. */
 function faultOf({ slo, targets }: LoadDocument): string | undefined {

@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
-import type { LookupFunction } from 'node:net';
-import { InvalidArgumentError, type Command } from 'commander';
-import { LoadError, privateLookup } from '../loadtest/index.js';
-import { calibrate, type Calibration, isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
+import type { Command } from 'commander';
+import { type Calibration, calibratePreset } from '../loadtest/index.js';
+import { isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
 import { numberFrom, secretIn } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { checkWritable } from './files.js';
+import { usageOr } from './load.js';
 import { complain } from './trace-file.js';
 
 interface CalibrateFlags {
@@ -29,7 +29,7 @@ export function addCalibrateCommand(sim: Command): void {
   sim.enablePositionalOptions();
   const command = sim.command('calibrate').description('fit a preset to the timings of a real, idle server');
   command
-    .requiredOption('--target <url>', 'OpenAI-compatible server with /v1/completions', url)
+    .requiredOption('--target <url>', 'OpenAI-compatible server with /v1/completions')
     .addOption(presetOption('model sizes and limits, which timings do not reveal'))
     .option('--model <name>', 'model to request; absent: the first that the server lists')
     .option('--key <variable>', 'environment variable that holds the API key')
@@ -54,39 +54,32 @@ export function addCalibrateCommand(sim: Command): void {
     .option('--json', 'print the content of --out instead of tables', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .action(async (flags: CalibrateFlags) => {
-      const target = new URL(flags.target);
-      // The option's own error message would repeat them.
-      if (target.username + target.password !== '')
-        command.error(`the URL of ${target.host} holds credentials; --key is for them`);
       if (flags.out !== undefined) checkWritable(command, flags.out);
       const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
-      return run({ ...flags, apiKey }, flags.iOwnThisTarget ? undefined : await lookupOf(command, target));
+      return run({ ...flags, apiKey }).catch(usageOr(command, apiKey));
     });
 }
 
-/** The same rule as for `maitred load`: both load a server heavily. */
-function lookupOf(command: Command, target: URL): Promise<LookupFunction> {
-  return privateLookup(target).catch((error: unknown) => {
-    if (error instanceof LoadError && error.code === 'not_private') command.error(error.message);
-    throw error;
-  });
-}
-
-async function run(
-  {
-    target,
-    preset: { preset },
-    slots,
-    batchTokens,
-    out,
-    json,
-    ...flags
-  }: CalibrateFlags & { readonly apiKey: string | undefined },
-  lookup: LookupFunction | undefined,
-): Promise<void> {
+async function run({
+  target,
+  preset: { preset },
+  slots,
+  batchTokens,
+  out,
+  json,
+  iOwnThisTarget: ownsTarget,
+  ...flags
+}: CalibrateFlags & { readonly apiKey: string | undefined }): Promise<void> {
   const stopped = new AbortController();
   const base = { ...preset, slots: slots ?? preset.slots, batchTokens: batchTokens ?? preset.batchTokens };
-  const work = calibrate({ ...flags, target, lookup, base, signal: stopped.signal, onProgress: showProgress });
+  const work = calibratePreset({
+    ...flags,
+    target,
+    ownsTarget,
+    base,
+    signal: stopped.signal,
+    onProgress: showProgress,
+  });
   const stop = () => {
     stopped.abort(new Interrupted('stopped before it was done'));
     return Promise.resolve();
@@ -133,10 +126,4 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 function showProgress(done: number, all: number): void {
   if (!process.stderr.isTTY) return;
   process.stderr.write(done === all ? '\r\u001B[K' : `\r\u001B[K${done} of ${all} measurements`);
-}
-
-function url(text: string): string {
-  const protocol = URL.canParse(text) ? new URL(text).protocol : '';
-  if (protocol !== 'http:' && protocol !== 'https:') throw new InvalidArgumentError('It must be an http or https URL.');
-  return text;
 }

@@ -85,10 +85,10 @@ export async function preflight(target: Target, options: PreflightOptions, signa
 }
 
 const limit = (signal: AbortSignal, timeoutMs: number) => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-const isBadRequest = ({ status }: Outcome): boolean => status === 400 || status === 422;
+export const isBadRequest = ({ status }: Outcome): boolean => status === 400 || status === 422;
 
 /** The wanted model, or else the first one listed, with its listed properties. */
-async function readModels(target: Target, wanted: string | undefined, timeoutMs: number, signal: AbortSignal) {
+export async function readModels(target: Target, wanted: string | undefined, timeoutMs: number, signal: AbortSignal) {
   const answer = await target.json('GET', '/v1/models', undefined, limit(signal, timeoutMs)).catch((error: unknown) => {
     signal.throwIfAborted();
     throw connectionError(target, error as Error, timeoutMs);

@@ -10,11 +10,10 @@
  *   between its client, the gateway and an engine; `virtual/conditions.ts`: the faults it may meet.
  * - `policies/`: the policies that exist only for comparison.
  * - `text/`: tokens, answers, tool calls. `server/faults.ts`: misbehaviour for tests. `options.ts`: the options.
- * - `calibrate/`: a preset from the timings of a real server.
+ * - `calibrate/`: a preset from the timings of a real server; `loadtest/preset.ts` measures them.
  *
  * Programs come from `workloads/`; figures and reports are made in `lab/`.
  */
-import type { Calibration, CalibrationOptions } from './calibrate/calibrate.js';
 import { readOptions, type EngineOptions } from './options.js';
 import type { EngineStats } from './server/stats.js';
 
@@ -40,8 +39,7 @@ export type { EngineOptions } from './options.js';
 export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/answer.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
-export type { Calibration } from './calibrate/calibrate.js';
-export { type RelativeErrors, TIMES, type TimeName, isGood, verdictOf } from './calibrate/fit.js';
+export { errorsOf, fitPreset, isGood, type Measured, type PresetFit, type RelativeErrors, TIMES, type TimeName, verdictOf } from './calibrate/fit.js'; // prettier-ignore
 export { type Served, type TrafficFit, fitTraffic } from './calibrate/traffic.js';
 export { stepMs } from './engine/roofline.js';
 export { rangeOf, readOptions } from './options.js';
@@ -71,7 +69,7 @@ export interface EngineHandle {
  */
 export async function startEngine(options: EngineOptions = {}): Promise<EngineHandle> {
   const wanted = readOptions(options);
-  // Loaded on demand, as below, because each thread of a simulation would load it otherwise.
+  // Loaded on demand, because each thread of a simulation would load it otherwise.
   const { EngineServer } = await import('./server/server.js');
   const server = new EngineServer(wanted);
   const url = await server.listen();
@@ -81,9 +79,4 @@ export async function startEngine(options: EngineOptions = {}): Promise<EngineHa
     plan: (...faults) => server.faults.update({ faults }),
     close: () => server.close(),
   };
-}
-
-/** Fits a preset to a real server: see `calibrate/calibrate.ts`. */
-export async function calibrate(options: CalibrationOptions): Promise<Calibration> {
-  return (await import('./calibrate/calibrate.js')).calibrate(options);
 }

@@ -54,7 +54,7 @@ const OVERHEAD_MS = 0.01;
  * The preset under which the engine model reproduces the measured times, by least squares of log(predicted / measured).
  * The model's sizes, which times alone do not determine, and the limits are those of `base`.
  */
-export function fit(base: Preset, groups: readonly Group[]): PresetFit {
+export function fitPreset(base: Preset, groups: readonly Group[]): PresetFit {
   const timesOf = (logs: readonly number[]) =>
     Object.fromEntries(NAMES.map((name, i) => [name, Math.exp(logs[i] ?? 0)])) as Times;
   const residuals = (logs: readonly number[]) => {

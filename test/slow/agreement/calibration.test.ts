@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { calibrate, PRESETS } from '../../../sim/index.js';
+import { calibratePreset } from '../../../loadtest/index.js';
+import { PRESETS } from '../../../sim/index.js';
 import { engine } from '../../sim/client.js';
 
 /** The stand-in's clock against the machine's. */
@@ -8,8 +9,9 @@ const SPEED = 8;
 it('calibration on a stand-in engine finds its times, and predicts requests that it has not seen', async () => {
   const truth = PRESETS['tiny-cpu'];
   const { url } = await engine({ preset: 'tiny-cpu', speed: SPEED, models: ['mine'], kvTokens: 9600 });
-  const { times, testErrors } = await calibrate({
+  const { times, testErrors } = await calibratePreset({
     target: `${url}/v1`,
+    ownsTarget: true,
     base: PRESETS['llama-3.1-8b-a100'],
     concurrency: 3,
     promptTokens: 512,

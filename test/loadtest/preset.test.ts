@@ -1,14 +1,12 @@
 import type { RequestListener } from 'node:http';
-import type { LookupFunction } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { calibrate, type CalibrationOptions } from '../../sim/calibrate/calibrate.js';
-import { errorsOf, fit, type Group, predict } from '../../sim/calibrate/fit.js';
-import { fittingPlan, testPlan, type Plan } from '../../sim/calibrate/plan.js';
-import { ServerError } from '../../sim/calibrate/server.js';
-import { isGood, PRESETS, verdictOf, type Preset, type PresetName } from '../../sim/index.js';
+import { LoadError } from '../../loadtest/index.js';
+import { calibratePreset, type CalibrationOptions, fittingPlan, type Plan, testPlan } from '../../loadtest/preset.js';
+import { type Group, predict } from '../../sim/calibrate/fit.js';
+import { errorsOf, fitPreset, isGood, PRESETS, verdictOf, type Preset, type PresetName } from '../../sim/index.js';
 import { Dice } from '../support/dice.js';
 import { serve } from '../support/serve.js';
-import { engine } from './client.js';
+import { engine } from '../sim/client.js';
 
 const REQUEST_MS = 1.5;
 const LIMITS = { promptTokensMax: 3000, concurrencyMax: 8 };
@@ -39,7 +37,7 @@ describe('a fit', () => {
     const dice = new Dice(7);
     const truth = PRESETS[name];
     const base = { ...PRESETS[begun], batchTokens: truth.batchTokens };
-    const { preset, times, errors } = fit(base, measure(truth, fittingPlan(LIMITS), 0.01, dice));
+    const { preset, times, errors } = fitPreset(base, measure(truth, fittingPlan(LIMITS), 0.01, dice));
     expect(errors.median).toBeLessThan(0.02);
     const others = measure(truth, testPlan(LIMITS, 10, dice), 0, dice);
     const unseen = errorsOf(preset, times.request.ms, others);
@@ -49,7 +47,7 @@ describe('a fit', () => {
 
   it('finds the constants themselves where they can be told apart', () => {
     const truth = PRESETS['tiny-cpu'];
-    const { preset, times } = fit(truth, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
+    const { preset, times } = fitPreset(truth, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
     for (const key of ['flopsPerSecond', 'bytesPerSecond', 'stepOverheadMs', 'sequenceOverheadMs'] as const)
       expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
     expect(times.request.ms).toBeCloseTo(REQUEST_MS, 1);
@@ -59,7 +57,7 @@ describe('a fit', () => {
   it('begins with a preset without overheads', () => {
     const truth = PRESETS['tiny-cpu'];
     const base = { ...truth, stepOverheadMs: 0, sequenceOverheadMs: 0 };
-    const { preset } = fit(base, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
+    const { preset } = fitPreset(base, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
     for (const key of ['stepOverheadMs', 'sequenceOverheadMs'] as const)
       expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
   });
@@ -67,7 +65,7 @@ describe('a fit', () => {
   it('says what was not measured', () => {
     const truth = PRESETS['tiny-cpu'];
     const alone = fittingPlan({ ...LIMITS, concurrencyMax: 1 });
-    const { times } = fit(truth, measure(truth, alone, 0.01, new Dice(7)));
+    const { times } = fitPreset(truth, measure(truth, alone, 0.01, new Dice(7)));
     expect(times.prefillToken.isTold).toBe(true);
     expect(times.sequence.isTold).toBe(false);
   });
@@ -80,7 +78,7 @@ describe('a fit', () => {
         index % 9 === 4 ? { ...one, firstTokenMs: 4 * one.firstTokenMs, endMs: 4 * one.endMs } : one,
       ),
     );
-    const { preset, times } = fit(truth, disturbed);
+    const { preset, times } = fitPreset(truth, disturbed);
     expect(errorsOf(preset, times.request.ms, groups).median).toBeLessThan(0.05);
   });
 
@@ -89,7 +87,7 @@ describe('a fit', () => {
     const groups = measure(truth, fittingPlan(LIMITS), 0.01, new Dice(7)).map((group) =>
       group.map((one) => ({ ...one, firstTokenMs: one.endMs })),
     );
-    const { times } = fit(truth, groups);
+    const { times } = fitPreset(truth, groups);
     expect(Object.values(times).filter(({ ms }) => !(ms > 0 && ms < 1e6))).toEqual([]);
   });
 });
@@ -97,6 +95,7 @@ describe('a fit', () => {
 describe('calibration', () => {
   const terms = (target: string, more: Partial<CalibrationOptions> = {}): CalibrationOptions => ({
     target,
+    ownsTarget: true,
     base: PRESETS['tiny-cpu'],
     concurrency: 3,
     promptTokens: 512,
@@ -109,7 +108,7 @@ describe('calibration', () => {
     const handle = await engine({ preset: 'tiny-cpu', speed: 100, models: ['mine'], kvTokens: 9600 });
     const progress: number[] = [];
     const onProgress = (done: number, all: number) => progress.push(done / all);
-    const result = await calibrate(terms(`${handle.url}/v1`, { base: PRESETS['llama-3.1-8b-a100'], onProgress }));
+    const result = await calibratePreset(terms(`${handle.url}/v1`, { base: PRESETS['llama-3.1-8b-a100'], onProgress }));
     expect(result.preset).toMatchObject({ model: 'mine', kvTokens: 9600, maxModelLen: 8192 });
     expect(result.testErrors.count).toBe(3 * 3);
     expect(progress.at(-1)).toBe(1);
@@ -118,25 +117,12 @@ describe('calibration', () => {
     expect([hitTokens, requests]).toEqual([0, result.requests]);
   });
 
-  it('connects to where its name was found', async () => {
-    const { port } = new URL((await engine({ preset: 'tiny-cpu', speed: 1000 })).url);
-    const asked: string[] = [];
-    const lookup: LookupFunction = (name, _, callback) => {
-      asked.push(name);
-      callback(null, [{ address: '127.0.0.1', family: 4 }]);
-    };
-    const short = { concurrency: 1, promptTokens: 64 };
-    const { requests } = await calibrate(terms(`http://engine.invalid:${port}`, { ...short, lookup }));
-    expect(requests).toBeGreaterThan(0);
-    expect(new Set(asked)).toEqual(new Set(['engine.invalid']));
-  });
-
   it('ends at the signal, and leaves no request behind', async () => {
     const handle = await engine({ preset: 'tiny-cpu', speed: 1 });
     const stop = new AbortController();
     const reason = new Error('enough');
     const onProgress = () => stop.abort(reason);
-    await expect(calibrate(terms(handle.url, { signal: stop.signal, onProgress }))).rejects.toBe(reason);
+    await expect(calibratePreset(terms(handle.url, { signal: stop.signal, onProgress }))).rejects.toBe(reason);
     await expect.poll(() => handle.stats().running).toBe(0);
   });
 
@@ -153,12 +139,12 @@ describe('calibration', () => {
     ['breaks off', (request, response) => (request.method === 'GET' ? response.end(models) : response.destroy())],
     ['sends elsewhere', (_, response) => response.writeHead(307, { location: 'http://127.0.0.1:9' }).end()],
   ])('of a server that %s is an error', async (_, answer) => {
-    await expect(calibrate(terms(await serve(answer)))).rejects.toThrow(ServerError);
+    await expect(calibratePreset(terms(await serve(answer)))).rejects.toThrow(LoadError);
   });
 
   it('of a model that is not served is an error', async () => {
     const handle = await engine();
-    await expect(calibrate(terms(handle.url, { model: 'none' }))).rejects.toThrow(ServerError);
+    await expect(calibratePreset(terms(handle.url, { model: 'none' }))).rejects.toThrow(LoadError);
   });
 
   it('asks again without what a server does not know', async () => {
@@ -172,7 +158,7 @@ describe('calibration', () => {
         response.writeHead(body.includes('ignore_eos') ? 400 : 418).end();
       });
     });
-    await expect(calibrate(terms(url))).rejects.toThrow(ServerError);
+    await expect(calibratePreset(terms(url))).rejects.toThrow(LoadError);
     expect(bodies.map((body) => body.includes('ignore_eos'))).toEqual([true, false]);
   });
 });
