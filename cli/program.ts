@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, urlAt } from './advice.js';
@@ -73,6 +73,11 @@ async function createProgram(name: string): Promise<Command> {
     // Lets `sim calibrate` have options that `sim` has too.
     .enablePositionalOptions()
     .exitOverride()
+    // A flag is off, and a list empty, unless it is given.
+    .configureHelp({
+      optionDescription: (option) =>
+        new Help().optionDescription(option).replace(/ \((?:default: (?:false|\[\])|preset: "-")\)/, ''),
+    }) // prettier-ignore
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
   const named = Object.entries(COMMANDS).filter(([each]) => each === name);
   for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program, version);

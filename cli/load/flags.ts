@@ -29,7 +29,9 @@ export interface LoadFlags extends SourceFlags<readonly number[]> {
   readonly iOwnThisTarget: boolean;
 }
 
-const EXAMPLES = `
+const NOTES = `
+Times are such as 500ms, 90s, 5m or 1h; a number alone is seconds.
+
 Examples:
   maitred load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40
   maitred load --target URL --target URL --workload react --concurrency 8 --programs 24
@@ -68,7 +70,7 @@ export function addLoadOptions(command: Command): Command {
     .option('--no-ignore-eos', 'let the model end its answers early')
     .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
     .addOption(
-      new Option('--timeout <time>', 'limit per call, from sending to its end')
+      new Option('--timeout <time>', 'longest time of a call, from sending to its end')
         .argParser(duration)
         .default(600_000, '10m'),
     ) // prettier-ignore
@@ -84,7 +86,7 @@ export function addLoadOptions(command: Command): Command {
     ) // prettier-ignore
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
-    .addHelpText('after', EXAMPLES);
+    .addHelpText('after', NOTES);
 }
 
 function target(text: string, before: readonly string[] = []): readonly string[] {

@@ -103,7 +103,9 @@ function reportOf(
   return [text, { version: 1, complete, loads: documents }];
 }
 
-function verdictOf({ place, report, options }: Load, { targets, ab, slo, runs }: LoadDocument): PlaceVerdict {
+function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
+  const { place, report, options } = load;
+  const { targets, ab, slo } = document;
   const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
     name,
     ratio: ab?.program_seconds.mean ?? { ratio: null, low: null, high: null, pairs: 0 },
@@ -114,35 +116,48 @@ function verdictOf({ place, report, options }: Load, { targets, ab, slo, runs }:
     ),
   }));
   const terms = { margin: report.margin, repeated: 'runs', isExact: false };
+  const rateOf = (ended: number | null) => number(ended === null ? null : ended / options.timeScale);
+  const say = (text: string) => ({ place, better: [], sentence: `${place}: ${text}.` });
   const verdict = tried.every(({ isOut }) => isOut)
-    ? {
-        place,
-        better: [],
-        sentence: `${place}: overloaded, ${targets.map(({ programs_per_second }) => number(programs_per_second === null ? null : programs_per_second / options.timeScale)).join(' and ')} programs a second ended.`,
-      }
+    ? say(
+        `overloaded, ${targets.map(({ programs_per_second }) => rateOf(programs_per_second)).join(' and ')} programs a second ended`,
+      )
     : ab === null
-      ? { place, better: [], sentence: `${place}: ${figuresOf(targets[0])}.` }
+      ? say(singleText(load, document))
       : placeVerdict(place, tried, terms);
   const missed = slo
     .filter(({ met }) => !met)
     .map(({ expression, target }) => ` Missed${target === null || ab === null ? '' : ` at ${target}`}: ${expression}.`);
-  const short = options.arrivals.type === 'open' ? tooShort(targets, runs) : undefined;
-  const untold = short === undefined ? '' : ` Too short to tell whether it is overloaded: ${short}`;
-  return { ...verdict, sentence: verdict.sentence + missed.join('') + untold };
+  return { ...verdict, sentence: verdict.sentence + missed.join('') };
 }
 
-/** Why nobody can tell whether the queue grew, and how many programs would tell; undefined: it can be told. */
-function tooShort(targets: LoadDocument['targets'], runs: number): string | undefined {
-  const more = Math.max(...targets.map((target) => moreToTell(target) ?? 0));
-  const target = targets.find((each) => moreToTell(each) === more);
-  if (target === undefined) return undefined;
-  const { arrivals_seconds: lasted, alone_seconds: alone, programs } = target;
-  const enough = Math.max(KEEPS_UP_PROGRAMS_MIN, Math.ceil((1.1 * more * programs) / runs / 10) * 10);
-  return `arrivals lasted ${number(lasted)} s, a program alone takes ${number(alone)} s; use --programs ${enough}.`;
-}
-
-function figuresOf(target: LoadDocument['targets'][number] | undefined): string {
+/** Whether one target kept up, where loads are rates, and its figures. */
+function singleText(load: Load, document: LoadDocument): string {
+  const [target] = document.targets;
   if (target === undefined || target.completed === 0) return 'no program completed';
+  if (load.options.arrivals.type !== 'open') return figuresOf(target);
+  const { arrivals_seconds: lasted, alone_seconds: alone } = target;
+  if (moreToTell(target) !== undefined)
+    return `too few programs to tell: they arrived for ${number(lasted)} s, and one alone takes ${number(alone)} s; ${figuresOf(target)}`;
+  if (programsToTell(load, document) > 0) return `too few programs to tell; ${figuresOf(target)}`;
+  return `${keepsUp(target) ? 'kept up' : 'did not keep up'}; ${figuresOf(target)}`;
+}
+
+/** Room for chance: programs of another run take longer, or arrive sooner. */
+const AMPLE = 1.25;
+
+/** Programs of a run that would tell whether a rate is sustained; 0: these do. */
+function programsToTell({ options }: Load, { targets, runs }: LoadDocument): number {
+  if (options.arrivals.type !== 'open') return 0;
+  const short = targets.map((target) => ((moreToTell(target) ?? 0) * AMPLE * target.programs) / runs);
+  const isFew = targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN);
+  const most = roundUp(Math.max(...short));
+  return most === 0 && !isFew ? 0 : Math.max(KEEPS_UP_PROGRAMS_MIN, most);
+}
+
+const roundUp = (programs: number): number => Math.ceil(programs / 10) * 10;
+
+function figuresOf(target: LoadDocument['targets'][number]): string {
   const { program_seconds: program, ttft_seconds: first, failed } = target;
   const [tail, firstTail] = [tailOf([program]), tailOf([first])];
   return [
@@ -152,7 +167,10 @@ function figuresOf(target: LoadDocument['targets'][number] | undefined): string 
   ].join('; ');
 }
 
-/** From which load on the second target is better; of one target, up to which load it keeps up and meets every objective. */
+/**
+ * From which load on the second target is better; of one target, up to which load it keeps up and meets every objective;
+ * last, what would tell more.
+ */
 function conclusionOf(
   loads: readonly Load[],
   documents: readonly LoadDocument[],
@@ -161,30 +179,41 @@ function conclusionOf(
   const [document] = documents;
   if (document === undefined) return [];
   const rising = isRising(loads.map(({ value }) => value ?? 0));
-  if (document.ab !== null) {
-    const served = verdicts.filter((_, at) => documents[at]?.targets.some(keepsUp));
-    const names = document.targets.map(({ name }) => name);
-    return [breakEvenOf(served, (choice) => names[choice] ?? '', rising ? loads.length : undefined).sentence];
-  }
+  const counsel = counselOf(loads, documents, rising);
+  if (document.ab === null) return counsel ?? (rising ? sustainedOf(loads, documents, verdicts) : []);
+  const served = verdicts.filter((_, at) => documents[at]?.targets.some(keepsUp));
+  const names = document.targets.map(({ name }) => name);
+  return [breakEvenOf(served, (choice) => names[choice] ?? '', rising ? loads.length : undefined).sentence, ...(counsel ?? [])]; // prettier-ignore
+}
+
+/** The number of programs that tells of every load; undefined: all is told. */
+function counselOf(loads: readonly Load[], documents: readonly LoadDocument[], rising: boolean): string[] | undefined {
+  const top = rising ? documents.findLastIndex(({ targets }) => targets.some(keepsUp)) : -1;
+  const open = loads.flatMap((load, at) => {
+    const document = documents[at] as LoadDocument;
+    const isBelied = at < top && isOverloaded(document);
+    const twice = roundUp((2 * Math.max(...document.targets.map(({ programs }) => programs))) / document.runs);
+    const programs = Math.max(programsToTell(load, document), isBelied ? twice : 0);
+    return programs > 0 ? [{ programs, value: load.value }] : [];
+  });
+  if (open.length === 0) return undefined;
+  const [values, most] = [open.map(({ value }) => value).join(' and '), Math.max(...open.map(({ programs }) => programs))]; // prettier-ignore
+  const limit = loads[0]?.options.durationMs === Infinity ? '' : ', and no --duration';
+  return [`Too few programs to tell whether ${values} a second can be sustained: use --programs ${most}${limit}.`];
+}
+
+function sustainedOf(
+  loads: readonly Load[],
+  documents: readonly LoadDocument[],
+  verdicts: readonly PlaceVerdict[],
+): string[] {
   const isOpen = loads[0]?.options.arrivals.type === 'open';
-  if (!rising || (!isOpen && document.slo.length === 0)) return [];
-  if (isOpen && documents.some(({ targets }) => targets.some(({ programs }) => programs < KEEPS_UP_PROGRAMS_MIN)))
-    return [
-      `Sustained: too few programs to tell; each load needs ${KEEPS_UP_PROGRAMS_MIN}, such as --programs ${KEEPS_UP_PROGRAMS_MIN}.`,
-    ];
-  const short = isOpen ? documents.map(({ targets, runs: of }) => tooShort(targets, of)).findLast((each) => each) : undefined; // prettier-ignore
-  if (short !== undefined) return [`Sustained: too short to tell; ${short}`];
-  const top = documents.findLastIndex(({ targets }) => targets.every(keepsUp));
-  const belied = loads.filter((_, at) => at < top && documents.slice(at, at + 1).some(isOverloaded));
-  if (belied.length > 0) {
-    const most = Math.max(...documents.flatMap(({ targets, runs }) => targets.map(({ programs }) => programs / runs)));
-    return [`Sustained: too few programs to tell: the queue grew at ${belied.map(({ value }) => value).join(' and ')} a second, but not at ${loads[top]?.value}; use --programs ${Math.ceil((2 * most) / 10) * 10}.`]; // prettier-ignore
-  }
+  if (!isOpen && documents[0]?.slo.length === 0) return [];
   const from = documents.findIndex(({ targets, slo }) => !targets.every(keepsUp) || slo.some(({ met }) => !met));
   const upTo = (at: number) => (verdicts.at(at)?.place ?? '').replace(/^At |^With /, 'up to ');
   const last = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);
   const [least = 0, most = 0] = [loads[0]?.value, loads.at(-1)?.value];
-  const isLower = from === 0 && document.targets.every(({ completed }) => completed > 0);
+  const isLower = from === 0 && documents[0]?.targets.every(({ completed }) => completed > 0) === true;
   const range = from === -1 ? [most, most * BEYOND] : isLower ? [least / BEYOND, least] : [];
   return [`Sustained: ${last}.${tryText(range, isOpen)}`];
 }

@@ -26,7 +26,7 @@ async function printed(...made: readonly Made[]) {
     place: `At ${at + 1} a second`,
     value: at + 1,
     title: 'chat, seed 1',
-    options: { arrivals: { type: 'open' }, timeScale: 2 },
+    options: { arrivals: { type: 'open' }, timeScale: 2, durationMs: Infinity },
     report: { targets: urls, margin: 0.02, out, err: out },
   })) as unknown as [Load, ...Load[]];
   const play = async ({ value = 0 }: Load) => {
@@ -75,9 +75,9 @@ describe('a sweep of one target', () => {
     expect(lines.slice(0, 7)).toEqual([
       'chat, seed 1',
       '',
-      'At 1 a second: programs 2 s on average, max 2; first token p50 2 s, max 2.',
-      'At 2 a second: programs 3 s on average, max 3; first token p50 3 s, max 3.',
-      'At 3 a second: programs 10 s on average, max 10; first token p50 10 s, max 10. Missed: program_seconds.p99 < 9.',
+      'At 1 a second: kept up; programs 2 s on average, max 2; first token p50 2 s, max 2.',
+      'At 2 a second: kept up; programs 3 s on average, max 3; first token p50 3 s, max 3.',
+      'At 3 a second: kept up; programs 10 s on average, max 10; first token p50 10 s, max 10. Missed: program_seconds.p99 < 9.',
       'At 4 a second: overloaded, 1.5 programs a second ended.',
       'Sustained: up to 2 a second.',
     ]);
@@ -87,22 +87,24 @@ describe('a sweep of one target', () => {
     );
     expect((await printed({ seconds: [2] }, { seconds: [3], completed: 0 })).lines).toContain('Sustained: up to 1 a second.'); // prettier-ignore
     expect((await printed({ seconds: [2], met: false }, { seconds: [3] })).lines).toContain('Sustained: none of these loads. Try --rate 0.25..1.'); // prettier-ignore
-    // Of one load with too few, nobody can tell.
-    expect((await printed({ seconds: [2] }, { seconds: [3], programs: 79 })).lines).toContain('Sustained: too few programs to tell; each load needs 80, such as --programs 80.'); // prettier-ignore
     expect((await printed({ seconds: [2], completed: 0 }, { seconds: [3] })).lines).toContain('Sustained: none of these loads.'); // prettier-ignore
   });
 
-  it('tells no overload, and none sustained, where programs arrive for too short a time', async () => {
+  it('gives one counsel, which suffices for every load of which nobody can tell', async () => {
     const short = { seconds: [5], programs: 90, lasted: 8.6 };
-    const { lines } = await printed({ seconds: [5], lasted: 21 }, short, { ...short, lasted: 6 });
-    const told = (lasted: number, programs: number) =>
-      `arrivals lasted ${lasted} s, a program alone takes 4 s; use --programs ${programs}.`;
-    expect(lines.slice(2, 6)).toEqual([
-      'At 1 a second: programs 5 s on average, max 5; first token p50 5 s, max 5.',
-      `At 2 a second: programs 5 s on average, max 5; first token p50 5 s, max 5. Too short to tell whether it is overloaded: ${told(8.6, 80)}`,
-      `At 3 a second: programs 5 s on average, max 5; first token p50 5 s, max 5. Too short to tell whether it is overloaded: ${told(6, 110)}`,
-      `Sustained: too short to tell; ${told(6, 110)}`,
+    const { lines } = await printed({ seconds: [5], lasted: 21 }, short, { ...short, lasted: 6 }, { seconds: [5], programs: 60 }); // prettier-ignore
+    const told = 'programs 5 s on average, max 5; first token p50 5 s, max 5.';
+    expect(lines.slice(2, 7)).toEqual([
+      `At 1 a second: kept up; ${told}`,
+      `At 2 a second: too few programs to tell: they arrived for 8.6 s, and one alone takes 4 s; ${told}`,
+      `At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; ${told}`,
+      `At 4 a second: too few programs to tell; ${told}`,
+      'Too few programs to tell whether 2 and 3 and 4 a second can be sustained: use --programs 130.',
     ]);
+    expect(lines.join('\n').match(/--programs/g)).toHaveLength(1);
+    // Obeyed: three runs of 130 programs arrive for 6 s * 390 / 90, above five times 4 s.
+    const obeyed = { seconds: [5], programs: 390, lasted: 26 };
+    expect((await printed({ seconds: [5] }, obeyed)).lines).toContain('Sustained: all up to 2 a second. Try --rate 2..8.'); // prettier-ignore
   });
 
   it('tells nothing of an overload below a load that is sustained', async () => {
@@ -111,8 +113,8 @@ describe('a sweep of one target', () => {
     expect(lines.slice(3, 7)).toEqual([
       'At 2 a second: too few programs to tell: the queue grew, but not under a higher load.',
       'At 3 a second: too few programs to tell: the queue grew, but not under a higher load.',
-      'At 4 a second: programs 5 s on average, max 5; first token p50 5 s, max 5.',
-      'Sustained: too few programs to tell: the queue grew at 2 and 3 a second, but not at 4; use --programs 60.',
+      'At 4 a second: kept up; programs 5 s on average, max 5; first token p50 5 s, max 5.',
+      'Too few programs to tell whether 2 and 3 a second can be sustained: use --programs 60.',
     ]);
   });
 
@@ -124,7 +126,7 @@ describe('a sweep of one target', () => {
 
   it('names the same statistics as its table, and says what its rates are over', async () => {
     const { lines } = await printed({ seconds: [2], programs: 100 }, { seconds: [3], programs: 100 });
-    expect(lines).toContain('At 1 a second: programs 2 s on average, p99 2; first token p50 2 s, p99 2.');
+    expect(lines).toContain('At 1 a second: kept up; programs 2 s on average, p99 2; first token p50 2 s, p99 2.');
     expect(lines.join('\n')).not.toContain('max');
     expect(lines.filter((line) => line.startsWith('Programs a second: '))).toHaveLength(1);
   });

@@ -99,6 +99,7 @@ describe('maitred load', () => {
       code: 2,
       errors: [expect.stringContaining('--seed stands before')],
     });
+    expect(await refused('compar', one, other)).toMatchObject({ code: 2, errors: [expect.stringMatching(/did you mean compare\?/)] }); // prettier-ignore
     expect(await refused('--target', url, '--label', 'a', '--label', 'b')).toMatchObject({ code: 2 });
     expect(await refused('--target', url, '--label', '\u001b[2J')).toMatchObject({ code: 2 });
   });

@@ -77,6 +77,8 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
   if (format === undefined) {
     await records.return(undefined);
     const [first] = taken;
+    if (first instanceof TraceRecord && isBatchLine(first.value))
+      throw new TraceError('unknown_format', file, undefined, '', 'a batch of calls, not programs: maitred batch run');
     const known = `no record in a known format (${FORMAT_NAMES.join(', ')}; docs/JSON.md has our own)`;
     throw new TraceError(
       'unknown_format',
@@ -92,6 +94,10 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
   }
   return { format, programs: readPrograms(FORMATS[format].read(behind(taken, records)), options) };
 }
+
+/** A line of OpenAI's batch format. */
+const isBatchLine = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'custom_id' in value && 'body' in value;
 
 async function* readPrograms(
   results: ReturnType<Reader>,

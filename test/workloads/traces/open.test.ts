@@ -60,6 +60,7 @@ describe('a file', () => {
     ['of words', 'This is not a trace.\nNor is this.\n', 'unknown_format'],
     ['of a web page', '<!DOCTYPE html>\n<html>', 'unknown_format'],
     ['of other JSON', '{"a":1}\n{"b":2}', 'unknown_format'],
+    ['of a batch', '{"custom_id":"a","method":"POST","url":"/v1/chat/completions","body":{}}', 'unknown_format'],
     ['of another list', '[1,2,3]', 'unknown_format'],
     ['of another table', 'a,b\n1,2\n', 'unknown_format'],
     ['of bytes', Buffer.of(0, 1, 2, 255, 254), 'unknown_format'],
