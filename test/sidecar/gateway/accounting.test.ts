@@ -1,12 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { chat, completion, fakeEngine, metrics, until, world } from './world.js';
+import { completion, until, lone } from './world.js';
 
 describe('calls', () => {
   it('that a drain cuts off are counted', async () => {
-    const engine = await fakeEngine(() => undefined);
-    const { gateway, url, logs } = await world([engine], { timeouts: { drainMs: 50 }, admission: { window: 1 } });
-    const calls = [chat(url), chat(url), chat(url)];
-    await until(async () => (await metrics(url)).get('maitred_calls_in_system') === 3);
+    const { gateway, logs, chat, metrics } = await lone(() => undefined, {
+      timeouts: { drainMs: 50 },
+      admission: { window: 1 },
+    });
+    const calls = [chat(), chat(), chat()];
+    await until(async () => (await metrics()).get('maitred_calls_in_system') === 3);
     await gateway.drain();
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([503, 503, 503]);
     const drained = logs.filter((line) => line['outcome'] === 'drained');
@@ -17,13 +19,12 @@ describe('calls', () => {
 
 describe('metrics', () => {
   it('tell of programs, levels, tokens and engines, under bounded labels', async () => {
-    const engine = await fakeEngine(
+    const { engine, chat, metrics } = await lone(
       completion({ usage: { prompt_tokens: 10, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 6 } } }),
     );
-    const { url } = await world([engine]);
-    for (let i = 0; i < 3; i++) await chat(url, {}, { 'x-maitred-program': `secret-${i}`, 'x-maitred-final': 'true' });
-    await until(async () => (await metrics(url)).get('maitred_programs_ended_total{cause="ended"}') === 3);
-    const counted = await metrics(url);
+    for (let i = 0; i < 3; i++) await chat({}, { 'x-maitred-program': `secret-${i}`, 'x-maitred-final': 'true' });
+    await until(async () => (await metrics()).get('maitred_programs_ended_total{cause="ended"}') === 3);
+    const counted = await metrics();
     expect(Object.fromEntries(counted)).toMatchObject({
       maitred_calls_accepted_total: 3,
       'maitred_calls_ended_total{outcome="completed"}': 3,
@@ -43,10 +44,9 @@ describe('metrics', () => {
   });
 
   it('remember nothing of engines that have gone', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
-    await chat(url);
-    const series = async () => [...(await metrics(url)).keys()].filter((name) => name.includes(engine.id));
+    const { engine, url, chat, metrics } = await lone();
+    await chat();
+    const series = async () => [...(await metrics()).keys()].filter((name) => name.includes(engine.id));
     expect(await series()).not.toEqual([]);
     await fetch(`${url}/engines/${encodeURIComponent(engine.id)}`, { method: 'DELETE' });
     expect(await series()).toEqual([]);

@@ -1,37 +1,36 @@
 import { describe, expect, it } from 'vitest';
 import {
+  bearer,
+  chat,
   JSON_TYPE,
   ask,
-  chat,
   errorCode,
   fakeEngine,
-  heldEngine,
   keysOf,
   named,
-  openChat,
-  post,
   refusal,
   until,
   world,
+  lone,
+  held,
 } from './world.js';
 
 const keys = keysOf('a', 'b');
-const bearer = (key: string) => ({ authorization: `Bearer ${key}` });
+const token = (text: string) => ({ authorization: `Bearer ${text}` });
 
 describe('API keys', () => {
   it('are asked for on every path of a client, and taken in both headers', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine], { auth: { keys } });
-    for (const headers of [{}, bearer('wrong'), { 'x-api-key': 'wrong' }, { authorization: 'key-a' }, bearer('')]) {
+    const { engine, post, ask, chat } = await lone(undefined, { auth: { keys } });
+    for (const headers of [{}, token('wrong'), { 'x-api-key': 'wrong' }, { authorization: 'key-a' }, token('')]) {
       for (const path of ['/v1/chat/completions', '/v1/messages', '/v1/anything', '/tokenize', '/programs/release']) {
-        const got = await post(`${url}${path}`, '{}', headers);
+        const got = await post(path, '{}', headers);
         expect([got.status, got.headers['x-maitred-reason']]).toEqual([401, 'unauthorized']);
         expect(got.headers['www-authenticate']).toBe('Bearer');
       }
     }
-    expect((await ask(`${url}/v1/models`)).status).toBe(401);
-    expect((await chat(url, {}, bearer('key-a'))).status).toBe(200);
-    expect((await chat(url, {}, { 'x-api-key': 'key-b' })).status).toBe(200);
+    expect((await ask('/v1/models')).status).toBe(401);
+    expect((await chat({}, bearer('a'))).status).toBe(200);
+    expect((await chat({}, { 'x-api-key': 'key-b' })).status).toBe(200);
     // The key is for the gateway, and must not reach the engine.
     for (const seen of engine.seen) {
       expect(seen.headers).not.toHaveProperty('authorization');
@@ -40,10 +39,10 @@ describe('API keys', () => {
   });
 
   it('keep tenants apart', async () => {
-    const { url, adminUrl } = await world([await fakeEngine()], { auth: { keys }, admin: { port: 0 } });
-    await chat(url, {}, { ...bearer('key-a'), 'x-maitred-program': 'p' });
-    await chat(url, {}, { ...bearer('key-b'), 'x-maitred-program': 'p' });
-    const { programs, total } = (await ask(`${adminUrl}/programs`)).json() as {
+    const { chat, admin, ask } = await lone(undefined, { auth: { keys }, admin: { port: 0 } });
+    await chat({}, { ...bearer('a'), 'x-maitred-program': 'p' });
+    await chat({}, { ...bearer('b'), 'x-maitred-program': 'p' });
+    const { programs, total } = (await admin('/programs')).json() as {
       programs: { tenant: string; id: string }[];
       total: number;
     };
@@ -52,28 +51,28 @@ describe('API keys', () => {
       ['p', 'a'],
       ['p', 'b'],
     ]);
-    expect((await ask(`${adminUrl}/programs/p`)).status).toBe(400);
-    expect((await ask(`${adminUrl}/programs/p?tenant=b`)).json()).toMatchObject({ tenant: 'b', calls: 1 });
-    const release = { headers: { ...JSON_TYPE, ...bearer('key-b') }, body: '{"program_id":"p"}' };
-    expect((await ask(`${url}/programs/release`, release)).json()).toEqual({ program_id: 'p', released: true });
-    expect((await ask(`${adminUrl}/programs?tenant=b`)).json()).toMatchObject({ programs: [], total: 0 });
-    expect((await ask(`${adminUrl}/programs/p`)).json()).toMatchObject({ tenant: 'a' });
+    expect((await admin('/programs/p')).status).toBe(400);
+    expect((await admin('/programs/p?tenant=b')).json()).toMatchObject({ tenant: 'b', calls: 1 });
+    const release = { headers: { ...JSON_TYPE, ...bearer('b') }, body: '{"program_id":"p"}' };
+    expect((await ask('/programs/release', release)).json()).toEqual({ program_id: 'p', released: true });
+    expect((await admin('/programs?tenant=b')).json()).toMatchObject({ programs: [], total: 0 });
+    expect((await admin('/programs/p')).json()).toMatchObject({ tenant: 'a' });
   });
 
   it('never show: not in logs, not in the configuration, not in metrics', async () => {
     const engine = await fakeEngine();
-    const { url, adminUrl, logs } = await world([engine], {
+    const { logs, chat, admin } = await world([engine], {
       auth: { keys },
       admin: { port: 0, token: 'admin-token' },
       engines: [{ url: engine.url, kind: 'openai', apiKey: 'engine-secret' }],
     });
-    await chat(url, { messages: [{ role: 'user', content: 'prompt-text' }] }, bearer('key-a'));
-    await chat(url, {}, bearer('wrong-key'));
+    await chat({ messages: [{ role: 'user', content: 'prompt-text' }] }, bearer('a'));
+    await chat({}, token('wrong-key'));
     const shown = [
       JSON.stringify(logs),
-      (await ask(`${adminUrl}/config`, { headers: bearer('admin-token') })).text,
-      (await ask(`${adminUrl}/metrics`, { headers: bearer('admin-token') })).text,
-      (await ask(`${adminUrl}/engines`, { headers: bearer('admin-token') })).text,
+      (await admin('/config', { headers: token('admin-token') })).text,
+      (await admin('/metrics', { headers: token('admin-token') })).text,
+      (await admin('/engines', { headers: token('admin-token') })).text,
     ].join('\n');
     expect(shown).toContain('[redacted]');
     for (const secret of ['key-a', 'wrong-key', 'engine-secret', 'admin-token', 'prompt-text', keys[0]!.sha256])
@@ -88,11 +87,11 @@ describe('admin paths', () => {
     const engine = await fakeEngine();
     const shared = await world([engine]);
     expect(shared.adminUrl).toBe(shared.url);
-    expect((await ask(`${shared.url}/queue`)).status).toBe(200);
+    expect((await shared.ask('/queue')).status).toBe(200);
     const own = await world([engine], { admin: { port: 0 }, auth: { keys } });
     expect(own.adminUrl).not.toBe(own.url);
-    expect((await ask(`${own.adminUrl}/queue`)).status).toBe(200);
-    for (const path of paths) expect((await ask(`${own.url}${path}`, { headers: bearer('key-a') })).status).toBe(404);
+    expect((await own.admin('/queue')).status).toBe(200);
+    for (const path of paths) expect((await own.ask(path, { headers: bearer('a') })).status).toBe(404);
     for (const at of [own.url, own.adminUrl]) {
       expect((await ask(`${at}/healthz`)).status).toBe(200);
       expect((await ask(`${at}/readyz`)).status).toBe(200);
@@ -106,27 +105,27 @@ describe('admin paths', () => {
       const { url } = await world([engine], overrides);
       const at = url.replace('0.0.0.0', '127.0.0.1');
       for (const path of paths) {
-        expect(refusal(await ask(`${at}${path}`, { headers: bearer('key-a') }))).toEqual([403, 'forbidden']);
+        expect(refusal(await ask(`${at}${path}`, { headers: bearer('a') }))).toEqual([403, 'forbidden']);
       }
       expect((await ask(`${at}/healthz`)).status).toBe(200);
     }
     const { url } = await world([engine], { auth: { keys }, admin: { token: 'admin-token' } });
-    for (const headers of [{}, bearer('key-a'), bearer('wrong')]) {
+    for (const headers of [{}, bearer('a'), token('wrong')]) {
       expect(refusal(await ask(`${url}/queue`, { headers }))).toEqual([401, 'unauthorized']);
     }
-    expect((await ask(`${url}/queue`, { headers: bearer('admin-token') })).status).toBe(200);
+    expect((await ask(`${url}/queue`, { headers: token('admin-token') })).status).toBe(200);
   });
 
   it('list programs by page and order', async () => {
-    const { url } = await world([await fakeEngine()]);
+    const { chat, ask } = await lone();
     for (const [name, calls] of [
       ['p1', 3],
       ['p2', 1],
       ['p3', 2],
     ] as const)
-      for (let i = 0; i < calls; i++) await chat(url, {}, named(name));
+      for (let i = 0; i < calls; i++) await chat({}, named(name));
     const list = async (query: string) => {
-      const got = (await ask(`${url}/programs${query}`)).json() as {
+      const got = (await ask(`/programs${query}`)).json() as {
         programs: { id: string }[];
         total: number;
       };
@@ -148,15 +147,14 @@ describe('admin paths', () => {
       'what=1',
       'sort=constructor',
     ]) {
-      const got = await ask(`${url}/programs?${query}`);
+      const got = await ask(`/programs?${query}`);
       expect([query, got.status, errorCode(got.text)]).toEqual([query, 400, 'bad_request']);
     }
   });
 
   it('show a program with its calls, and end it', async () => {
-    const { engine, open } = await heldEngine();
-    const { url } = await world([engine]);
-    const call = openChat(url, {}, { 'x-maitred-program': 'a/b c', 'x-maitred-thread': 't' });
+    const { engine, open, url, openChat } = await held();
+    const call = openChat({}, { 'x-maitred-program': 'a/b c', 'x-maitred-thread': 't' });
     await until(() => engine.seen.length === 1);
     const at = `${url}/programs/${encodeURIComponent('a/b c')}`;
     expect((await ask(at)).json()).toMatchObject({
@@ -177,11 +175,10 @@ describe('admin paths', () => {
   });
 
   it('return a drained engine to service, but none that is being removed', async () => {
-    const { engine, open } = await heldEngine();
-    const { url } = await world([engine]);
+    const { engine, open, url, chat } = await held();
     const at = `${url}/engines/${encodeURIComponent(engine.id)}`;
     const tell = async (verb: string) => (await ask(`${at}/${verb}`, { method: 'POST' })).json();
-    const call = chat(url);
+    const call = chat();
     await until(() => engine.seen.length === 1);
     expect(await tell('drain')).toMatchObject({ state: 'draining' });
     expect(await tell('undrain')).toMatchObject({ state: 'joining' });
@@ -194,14 +191,14 @@ describe('admin paths', () => {
   it('show, add, drain and remove engines', async () => {
     const first = await fakeEngine();
     const second = await fakeEngine();
-    const { url } = await world([first]);
+    const { url, post, chat } = await world([first]);
     const rows = async () =>
       ((await ask(`${url}/engines`)).json() as { engines: { id: string; state: string }[] }).engines;
     expect(await rows()).toMatchObject([
       { id: first.id, state: 'up', in_flight: 0, working_set_tokens: 0, capacity_tokens: null, models: ['m'] },
     ]);
     expect((await rows())[0]).toHaveProperty('window');
-    const add = (body: object) => post(`${url}/engines`, body);
+    const add = (body: object) => post('/engines', body);
     expect((await add({ url: second.url, kind: 'openai' })).status).toBe(201);
     await until(async () => (await rows()).every(({ state }) => state === 'up'));
     for (const [body, status, code] of [
@@ -219,7 +216,7 @@ describe('admin paths', () => {
     expect(wrong).not.toEqual(missing);
     const at = `${url}/engines/${encodeURIComponent(first.id)}`;
     expect((await ask(`${at}/drain`, { method: 'POST' })).json()).toMatchObject({ state: 'draining' });
-    expect((await chat(url)).headers['x-maitred-engine']).toBe(second.id);
+    expect((await chat()).headers['x-maitred-engine']).toBe(second.id);
     expect((await ask(at, { method: 'DELETE' })).status).toBe(200);
     expect((await rows()).map(({ id }) => id)).toEqual([second.id]);
     for (const [path, method] of [
@@ -235,21 +232,21 @@ describe('admin paths', () => {
 
 describe('the ends of programs that other routers’ clients tell', () => {
   it('end no root when a sub-agent’s session is over', async () => {
-    const { url } = await world([await fakeEngine()]);
-    await chat(url, {}, { 'x-maitred-program': 'child', 'x-maitred-parent': 'root' });
-    const release = async (session_id: string) => (await post(`${url}/finish_session`, { session_id })).json();
+    const { chat, post } = await lone();
+    await chat({}, { 'x-maitred-program': 'child', 'x-maitred-parent': 'root' });
+    const release = async (session_id: string) => (await post('/finish_session', { session_id })).json();
     expect(await release('child')).toMatchObject({ released: false });
     expect(await release('root')).toMatchObject({ released: true });
   });
 
   it('are understood, also twice, also of strangers', async () => {
-    const { url } = await world([await fakeEngine()]);
+    const { chat, post } = await lone();
     for (const [path, field] of [
       ['/programs/release', 'program_id'],
       ['/finish_session', 'session_id'],
     ] as const) {
-      await chat(url, { [field]: 'p' });
-      const tell = (body: object) => post(`${url}${path}`, body);
+      await chat({ [field]: 'p' });
+      const tell = (body: object) => post(path, body);
       expect((await tell({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: true });
       expect((await tell({ [field]: 'p' })).json()).toEqual({ [field]: 'p', released: false });
       for (const wrong of [{}, { [field]: '' }, { [field]: [] }])

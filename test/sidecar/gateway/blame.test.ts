@@ -7,23 +7,21 @@ import {
   JSON_TYPE,
   STREAM,
   TEXT_EVENT,
-  ask,
-  chat,
   chatBody,
   completion,
   configOf,
-  dial,
   drainSocket,
   errorCode,
   fakeEngine,
   gate,
-  openChat,
   stream,
   until,
   world,
   type Answer,
   type FakeEngine,
   type World,
+  lone,
+  refusal,
 } from './world.js';
 
 describe('a request that makes every engine fail', () => {
@@ -33,9 +31,9 @@ describe('a request that makes every engine fail', () => {
     for (let round = 0; round < 3; round++) {
       const [streamed] = say(`poison too ${round}`);
       const [one, two, good] = await Promise.all([
-        chat(all.url, ...say(`poison ${round}`, asProgram('bad'))),
-        chat(all.url, { ...streamed, stream: true }, asProgram('bad')),
-        chat(all.url, ...say(`hello ${round}`, asProgram('good'))),
+        all.chat(...say(`poison ${round}`, asProgram('bad'))),
+        all.chat({ ...streamed, stream: true }, asProgram('bad')),
+        all.chat(...say(`hello ${round}`, asProgram('good'))),
       ]);
       for (const { status, headers, text } of [one, two]) {
         expect([status, errorCode(text), headers['x-maitred-reason']]).toEqual([502, code, code]);
@@ -54,9 +52,9 @@ describe('answers that are too slow', () => {
   it('to one program’s calls eject no engine that answers others', async () => {
     const engines = [await fakeEngine(poisoned(hang)), await fakeEngine(poisoned(hang))];
     const all = await world(engines, { ...QUICK, timeouts: { firstByteMs: 200 } });
-    const slow = Array.from({ length: 6 }, (_, i) => chat(all.url, ...say(`poison ${i}`, asProgram('slow'))));
+    const slow = Array.from({ length: 6 }, (_, i) => all.chat(...say(`poison ${i}`, asProgram('slow'))));
     for (const got of await Promise.all(slow)) expect(got.status).toBe(504);
-    expect((await chat(all.url, {}, asProgram('good'))).status).toBe(200);
+    expect((await all.chat({}, asProgram('good'))).status).toBe(200);
     expect(ejections(all)).toBe(0);
   });
 
@@ -72,9 +70,9 @@ describe('answers that are too slow', () => {
       balancer: { name: 'least-loaded' },
     });
     for (let i = 0; i < 8 && ejections(all) === 0; i++) {
-      expect((await chat(all.url, {}, asProgram(`p${i}`))).status).toBe(200);
-      for (let j = 0; j < 2; j++) await ask(`${all.url}/tokenize`, { headers: JSON_TYPE, body: chatBody() });
-      for (let j = 0; j < 2; j++) await chat(all.url, ...say('bad', asProgram('bad')));
+      expect((await all.chat({}, asProgram(`p${i}`))).status).toBe(200);
+      for (let j = 0; j < 2; j++) await all.ask('/tokenize', { headers: JSON_TYPE, body: chatBody() });
+      for (let j = 0; j < 2; j++) await all.chat(...say('bad', asProgram('bad')));
     }
     await until(() => ejections(all) === 1);
   });
@@ -95,11 +93,11 @@ describe('an engine that refuses large bodies early, and closes', () => {
     const all = await world([], { engines: [{ url, kind: 'openai' }], health: QUICK.health });
     const large = { messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] };
     const got: number[] = [];
-    for (let n = 0; n < 20; n += 1) got.push((await chat(all.url, large, asProgram('large'))).status);
+    for (let n = 0; n < 20; n += 1) got.push((await all.chat(large, asProgram('large'))).status);
     // Where the reset overtakes the answer, nobody can read it.
     expect(got.filter((status) => status !== 413 && status !== 502)).toEqual([]);
     expect(got).toContain(413);
-    expect((await chat(all.url, {}, asProgram('good'))).status).toBe(200);
+    expect((await all.chat({}, asProgram('good'))).status).toBe(200);
     expect(ejections(all)).toBe(0);
   });
 });
@@ -111,16 +109,16 @@ describe('a stream that begins with an error', () => {
     const health = { ...QUICK.health, backoffMs: 60_000, backoffMsMax: 60_000 };
     const all = await world([await fakeEngine(broken), await fakeEngine(stream())], { health });
     for (let i = 0; i < 6; i++) {
-      const got = await chat(all.url, { stream: true }, asProgram(`p${i}`));
+      const got = await all.chat({ stream: true }, asProgram(`p${i}`));
       expect([got.status, got.text]).toEqual([200, STREAM.join('')]);
     }
     await until(() => ejections(all) === 1);
   });
 
   it('everywhere is told with the engine’s words', async () => {
-    const all = await world([await fakeEngine(stream(['data: {"error":{"message":"boom"}}\n\n']))], QUICK);
-    const got = await chat(all.url, { stream: true });
-    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
+    const all = await lone(stream(['data: {"error":{"message":"boom"}}\n\n']), QUICK);
+    const got = await all.chat({ stream: true });
+    expect(refusal(got)).toEqual([502, 'engine_failed']);
     expect(got.text).toContain('boom');
   });
 });
@@ -130,7 +128,7 @@ describe('an engine whose id has moved to another address', () => {
     const [before, after] = [await fakeEngine(() => undefined), await fakeEngine()];
     const at = (url: string) => ({ engines: [{ id: 'e', url, kind: 'openai' }], health: { failuresMax: 1 } });
     const all = await world([], at(before.url));
-    const calls = [1, 2].map(() => chat(all.url));
+    const calls = [1, 2].map(() => all.chat());
     await until(() => before.seen.length === 2);
     all.gateway.reload(configOf([], at(after.url)));
     await until(async () => (await states(all)).includes('up'));
@@ -147,7 +145,7 @@ describe('an engine that has come back', () => {
     const answers = engines.map(({ answer }) => answer);
     for (const engine of engines)
       engine.answer = engine === last ? (response) => void response.destroy() : completion();
-    while (ejections(all) === 0) await Promise.all([chat(all.url), chat(all.url)]);
+    while (ejections(all) === 0) await Promise.all([all.chat(), all.chat()]);
     for (const [index, engine] of engines.entries()) engine.answer = answers[index]!;
     await until(async () => (await states(all)).at(-1) === 'probation');
     return all;
@@ -165,7 +163,7 @@ describe('an engine that has come back', () => {
       }),
     ];
     const all = await backOnProbation(engines, { intervalMs: 60_000 });
-    const { body, headers } = await openChat(all.url, { stream: true });
+    const { body, headers } = await all.openChat({ stream: true });
     expect(headers['x-maitred-engine']).toBe(engines[1]!.id);
     await once(body, 'data');
     expect(await states(all)).toEqual(['up', 'up']);
@@ -178,7 +176,7 @@ describe('a slow upload of a request that is passed through', () => {
   it('is not the engine’s silence', async () => {
     const engine = await fakeEngine((response) => void response.end('done'));
     const all = await world([engine], { timeouts: { firstByteMs: 100, idleMs: 100 }, health: { failuresMax: 1 } });
-    const socket = dial(all.url);
+    const socket = all.dial();
     const head = 'POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 8\r\n\r\n';
     socket.write(`${head}abcd`);
     await new Promise((resolve) => setTimeout(resolve, 300));

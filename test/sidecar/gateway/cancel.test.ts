@@ -9,16 +9,11 @@ import {
   chat,
   chatBody,
   completion,
-  dial,
-  fakeEngine,
   gate,
-  leavingChat,
   metrics,
-  openChat,
   until,
-  waiting,
-  world,
   type Answer,
+  lone,
 } from './world.js';
 
 const hang: Answer = () => undefined;
@@ -34,45 +29,42 @@ async function inFlight(adminUrl: string): Promise<unknown> {
 
 describe('a client that leaves', () => {
   it.each([true, false])('while its call is queued frees its place (stream: %s)', async (streamed) => {
-    const engine = await fakeEngine(hang);
-    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
-    const running = chat(url, {}, {}, AbortSignal.timeout(5000)).catch(() => undefined);
+    const { engine, adminUrl, chat, leavingChat, waiting } = await lone(hang, ONE_AT_A_TIME);
+    const running = chat({}, {}, AbortSignal.timeout(5000)).catch(() => undefined);
     await until(() => engine.seen.length === 1);
-    const { call: queued, leave } = leavingChat(url, { stream: streamed });
-    await until(async () => (await waiting(adminUrl)) === 1);
+    const { call: queued, leave } = leavingChat({ stream: streamed });
+    await until(async () => (await waiting()) === 1);
     leave();
     expect(await queued).toBe('left');
-    await until(async () => (await waiting(adminUrl)) === 0);
+    await until(async () => (await waiting()) === 0);
     expect(await cancelled(adminUrl)).toBe(1);
     expect(engine.seen).toHaveLength(1);
     void running;
   });
 
   it.each([true, false])('before the first byte frees its engine (stream: %s)', async (streamed) => {
-    const engine = await fakeEngine(hang);
-    const { url, adminUrl, logs } = await world([engine], ONE_AT_A_TIME);
-    const { call, leave } = leavingChat(url, { stream: streamed });
+    const { engine, adminUrl, calls, leavingChat, chat } = await lone(hang, ONE_AT_A_TIME);
+    const { call, leave } = leavingChat({ stream: streamed });
     await until(() => engine.seen.length === 1);
     leave();
     expect(await call).toBe('left');
     await engine.last.abandoned;
     expect(await inFlight(adminUrl)).toBe(0);
-    expect(logs.find((line) => line['msg'] === 'call')).toMatchObject({
+    expect(calls()[0]).toMatchObject({
       outcome: 'cancelled',
       status: 499,
       code: 'client_gone',
     });
     engine.answer = completion();
-    expect((await chat(url)).status).toBe(200);
+    expect((await chat()).status).toBe(200);
   });
 
   it('in the middle of a stream frees its engine', async () => {
-    const engine = await fakeEngine((response) => {
+    const { engine, adminUrl, openChat } = await lone((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(TEXT_EVENT);
-    });
-    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
-    const { body } = await openChat(url, { stream: true });
+    }, ONE_AT_A_TIME);
+    const { body } = await openChat({ stream: true });
     body.on('error', () => undefined);
     await new Promise((resolve) => body.once('data', resolve));
     body.destroy();
@@ -85,11 +77,10 @@ describe('a client that leaves', () => {
     ['while a whole answer is half there', (response) => void response.write('{"choices":['), 'chat/completions'],
     ['while its request is passed through', hang, 'audio/speech'],
   ])('%s frees its engine', async (_, answer, path) => {
-    const engine = await fakeEngine(answer);
-    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
+    const { engine, adminUrl, ask } = await lone(answer, ONE_AT_A_TIME);
     const leaving = new AbortController();
     const { signal } = leaving;
-    const request = ask(`${url}/v1/${path}`, { headers: JSON_TYPE, body: chatBody(), signal }).catch(() => 'left');
+    const request = ask(`/v1/${path}`, { headers: JSON_TYPE, body: chatBody(), signal }).catch(() => 'left');
     await until(() => engine.seen.length === 1);
     leaving.abort();
     expect(await request).toBe('left');
@@ -98,9 +89,8 @@ describe('a client that leaves', () => {
   });
 
   it('with pipelined requests cancels them all', async () => {
-    const engine = await fakeEngine(hang);
-    const { url, adminUrl } = await world([engine]);
-    const socket = dial(url);
+    const { engine, adminUrl, dial } = await lone(hang);
+    const socket = dial();
     socket.write(rawChat().repeat(3));
     await until(() => engine.seen.length === 3);
     socket.destroy();
@@ -109,17 +99,15 @@ describe('a client that leaves', () => {
   });
 
   it('by closing its side only has left, too', async () => {
-    const engine = await fakeEngine(hang);
-    const { url } = await world([engine]);
-    dial(url).end(rawChat());
+    const { engine, dial } = await lone(hang);
+    dial().end(rawChat());
     await until(() => engine.seen.length === 1);
     await engine.last.abandoned;
   });
 
   it('is told to engines that are slow to see it, by the id of the very attempt', async () => {
-    const engine = await fakeEngine(hang);
-    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'sglang' }] });
-    const { call, leave } = leavingChat(url);
+    const { engine, leavingChat } = await lone(hang, { engine: { kind: 'sglang' } });
+    const { call, leave } = leavingChat();
     await until(() => engine.seen.length === 1);
     const { rid } = JSON.parse(engine.last.body.toString()) as { rid: string };
     leave();
@@ -150,9 +138,8 @@ describe('a client that does not read', () => {
 
   it('holds the engine back, and gets every byte when it reads on', async () => {
     const sent = { bytes: 0, blocked: false };
-    const engine = await fakeEngine(flood(sent));
-    const { url } = await world([engine]);
-    const { body } = await openChat(url, { stream: true });
+    const { openChat } = await lone(flood(sent));
+    const { body } = await openChat({ stream: true });
     await until(() => sent.blocked);
     let before = -1;
     await until(async () => {
@@ -172,26 +159,24 @@ describe('a client that does not read', () => {
   it('leaves the answers that it asked for in one go alone', async () => {
     const sent = { bytes: 0, blocked: false };
     const flooding = flood(sent);
-    const engine = await fakeEngine((response, seen, request) => {
+    const { dial, metrics } = await lone((response, seen, request) => {
       if (seen.body.includes('"stream":true')) return flooding(response, seen, request);
       return completion()(response, seen, request);
     });
-    const { url, adminUrl } = await world([engine]);
-    const socket = dial(url).pause();
+    const socket = dial().pause();
     socket.write(rawChat(chatBody({ stream: true })));
     await until(() => sent.blocked);
     socket.write(rawChat());
     const completed = 'maitred_calls_ended_total{outcome="completed"}';
-    await until(async () => (await metrics(adminUrl)).get(completed) === 1);
+    await until(async () => (await metrics()).get(completed) === 1);
     socket.destroy();
-    await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
+    await until(async () => (await metrics()).get('maitred_calls_in_system') === 0);
   });
 
   it('for too long is dropped, and its engine freed', async () => {
     const sent = { bytes: 0, blocked: false };
-    const engine = await fakeEngine(flood(sent));
-    const { url, adminUrl } = await world([engine], { timeouts: { idleMs: 300 } });
-    const { body } = await openChat(url, { stream: true });
+    const { engine, adminUrl, openChat } = await lone(flood(sent), { timeouts: { idleMs: 300 } });
+    const { body } = await openChat({ stream: true });
     body.on('error', () => undefined);
     await engine.last.abandoned;
     await until(async () => (await cancelled(adminUrl)) === 1);
@@ -226,21 +211,20 @@ describe('a client that hangs up while its call waits, and asks again', () => {
     ['that says so in words of another day', { 'x-maitred-program': 'p', 'x-stainless-retry-count': '1' }, 'b, again'],
   ])('(%s) has its old place and its waiting', async (_, headers, again) => {
     const { answer, seen, release } = oneByOne();
-    const engine = await fakeEngine(answer);
-    const { url, adminUrl } = await world([engine], ONE_AT_A_TIME);
+    const { url, waiting, metrics } = await lone(answer, ONE_AT_A_TIME);
     const first = say(url, 'a');
     await until(() => seen.length === 1);
     const leaving = new AbortController();
     const gone = say(url, 'b', leaving.signal, headers).catch(() => 'gone');
-    await until(async () => (await waiting(adminUrl)) === 1);
+    await until(async () => (await waiting()) === 1);
     const later = say(url, 'c');
-    await until(async () => (await waiting(adminUrl)) === 2);
+    await until(async () => (await waiting()) === 2);
     leaving.abort();
     expect(await gone).toBe('gone');
-    await until(async () => (await waiting(adminUrl)) === 1);
-    expect((await metrics(adminUrl)).get('maitred_kept_places')).toBe(1);
+    await until(async () => (await waiting()) === 1);
+    expect((await metrics()).get('maitred_kept_places')).toBe(1);
     const back = say(url, again, undefined, headers);
-    await until(async () => (await waiting(adminUrl)) === 2);
+    await until(async () => (await waiting()) === 2);
     for (let answered = 0; answered < 3; answered += 1) {
       await until(() => seen.length === answered + 1);
       release();
@@ -251,7 +235,7 @@ describe('a client that hangs up while its call waits, and asks again', () => {
     expect(Number(told['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(Number(told['x-maitred-inherited-ms']));
     expect((await later).headers).not.toHaveProperty('x-maitred-inherited-ms');
     await first;
-    const counted = await metrics(adminUrl);
+    const counted = await metrics();
     expect([counted.get('maitred_retries_joined_total'), counted.get('maitred_kept_places')]).toEqual([1, 0]);
   });
 });

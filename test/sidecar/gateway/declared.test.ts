@@ -2,13 +2,10 @@ import { describe, expect, it } from 'vitest';
 import type { Work } from '../../../src/index.js';
 import {
   MODEL,
-  ask,
-  chat,
   completion,
   configOf,
   fakeEngine,
   named,
-  post,
   recording,
   world,
   type FakeEngine,
@@ -30,15 +27,11 @@ async function declaring(engine: FakeEngine, overrides: Record<string, unknown> 
 describe('the rest of a program', () => {
   it('is declared by a field, which no engine sees, or by a header; the field goes first', async () => {
     const engine = await fakeEngine();
-    const { url, declared } = await declaring(engine);
-    const told = await chat(url, { maitred: { remaining: REST }, seed: 1 }, { [HEADER]: 'prompt=1, output=1' });
+    const { declared, chat } = await declaring(engine);
+    const told = await chat({ maitred: { remaining: REST }, seed: 1 }, { [HEADER]: 'prompt=1, output=1' });
     expect(told.headers[FORECAST]).toBe('off');
-    await chat(url, {}, { [HEADER]: 'output=300,calls=4 , prompt=1200' });
-    const answers = [
-      await chat(url, { maitred: null }),
-      await chat(url, { maitred: { workflow: 'fix' } }),
-      await chat(url),
-    ];
+    await chat({}, { [HEADER]: 'output=300,calls=4 , prompt=1200' });
+    const answers = [await chat({ maitred: null }), await chat({ maitred: { workflow: 'fix' } }), await chat()];
     expect(answers.map(({ headers }) => headers[FORECAST])).toEqual([undefined, undefined, undefined]);
     expect(declared()).toEqual([REST, REST, undefined, undefined, undefined]);
     const plain = { model: MODEL, messages: [{ role: 'user', content: 'hello' }] };
@@ -47,11 +40,11 @@ describe('the rest of a program', () => {
   });
 
   it('has a name of its kind, which is kept if it is no longer than an id', async () => {
-    const { url, adminUrl } = await declaring(await fakeEngine());
+    const { chat, admin } = await declaring(await fakeEngine());
     for (const name of ['fix', '', 'x'.repeat(10_000)])
-      await chat(url, {}, { ...named(`p${name.length}`), 'x-maitred-workflow': name });
-    await chat(url, { maitred: { workflow: ' Übersetzen ' } }, named('u'));
-    const { programs } = (await ask(`${adminUrl}/programs`)).json() as {
+      await chat({}, { ...named(`p${name.length}`), 'x-maitred-workflow': name });
+    await chat({ maitred: { workflow: ' Übersetzen ' } }, named('u'));
+    const { programs } = (await admin('/programs')).json() as {
       programs: { id: string; agent_type: string }[];
     };
     const types = Object.fromEntries(programs.map((row) => [row.id, row.agent_type]));
@@ -65,10 +58,10 @@ describe('the rest of a program', () => {
 
   it('is declared in every API', async () => {
     const engine = await fakeEngine();
-    const { url, declared } = await declaring(engine);
+    const { declared, post } = await declaring(engine);
     const input = { model: MODEL, max_tokens: 9, input: 'x', prompt: 'x', messages: [{ role: 'user', content: 'x' }] };
     for (const path of ['completions', 'responses', 'messages', 'embeddings']) {
-      await post(`${url}/v1/${path}`, { ...input, maitred: { remaining: REST } });
+      await post(`/v1/${path}`, { ...input, maitred: { remaining: REST } });
       expect(String(engine.last.body)).not.toContain('maitred');
     }
     expect(declared()).toEqual([REST, REST, REST, REST]);
@@ -76,7 +69,7 @@ describe('the rest of a program', () => {
 
   it('is refused where it is malformed, with the field or header to change', async () => {
     const engine = await fakeEngine();
-    const { url } = await declaring(engine);
+    const { chat } = await declaring(engine);
     const bad = [
       ...[3, [], { wrong: 1 }, { remaining: 5 }, { remaining: { promptTokens: 1 } }].map((maitred) => [
         { maitred },
@@ -88,11 +81,11 @@ describe('the rest of a program', () => {
       ),
     ] as const;
     for (const [body, headers] of bad) {
-      const { status, text } = await chat(url, body, headers as Record<string, string>);
+      const { status, text } = await chat(body, headers as Record<string, string>);
       expect([status, text]).toEqual([400, expect.stringMatching(/"param":"(maitred|x-maitred-remaining)/)]);
     }
     expect(engine.seen).toEqual([]);
-    const { text } = await chat(url, { maitred: { remaining: { ...REST, promptTokens: -1 } } });
+    const { text } = await chat({ maitred: { remaining: { ...REST, promptTokens: -1 } } });
     expect(text).toContain('"param":"maitred.remaining.promptTokens"');
   });
 });
@@ -103,31 +96,31 @@ describe('x-maitred-forecast', () => {
     const policy = { foresight: 'declared' };
     // One that tells its own times, whatever this machine takes.
     const engines = [{ url: engine.url, kind: 'vllm' }];
-    const { gateway, url } = await world([], { policy, engines });
+    const { gateway, chat, ask } = await world([], { policy, engines });
     // Programs of 1 to 9 units, as declared: from the ninth on, declarations count.
     const answers: Got[] = [];
     for (let units = 1; units <= 9; units += 1) {
       engine.answer = completion({ metrics: { time_to_first_token_ms: 0, generation_time_ms: 20 * units } });
       const maitred = { remaining: { promptTokens: 0, outputTokens: units } };
-      answers.push(await chat(url, { maitred }, named(`p${units}`)));
-      if (units < 9) await ask(`${url}/programs/p${units}/end`, { method: 'POST' });
+      answers.push(await chat({ maitred }, named(`p${units}`)));
+      if (units < 9) await ask(`/programs/p${units}/end`, { method: 'POST' });
     }
     const told = answers.map(({ headers }) => headers[FORECAST]);
     expect(told[0]).toBe('none');
     // The programs before it took the declared 20 ms an output token.
     expect(told[8]).toMatch(/^declared; remaining-ms=1\d\d$/);
     // A new declaration counts from the service that the program has attained by then.
-    await chat(url, { maitred: { remaining: { promptTokens: 0, outputTokens: 40 } } }, named('p9'));
+    await chat({ maitred: { remaining: { promptTokens: 0, outputTokens: 40 } } }, named('p9'));
     const forecast = { source: 'declared', used: true, remaining_seconds: expect.any(Number) as number };
-    expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast });
-    const { text } = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
+    expect((await ask('/programs/p9')).json()).toMatchObject({ forecast });
+    const { text } = (await ask('/programs/p9/explain')).json() as { text: string };
     expect(text).toMatch(/expected to need .* s more of engine time, by what its client declared\./);
     gateway.reload(configOf([], { engines, policy: { ...policy, name: 'fcfs-window' } }));
-    expect((await ask(`${url}/programs/p9`)).json()).toMatchObject({ forecast: { ...forecast, used: false } });
-    const unused = (await ask(`${url}/programs/p9/explain`)).json() as { text: string };
+    expect((await ask('/programs/p9')).json()).toMatchObject({ forecast: { ...forecast, used: false } });
+    const unused = (await ask('/programs/p9/explain')).json() as { text: string };
     expect(unused.text).toContain('The policy does not rank by that.');
-    await chat(url, {}, named('q'));
-    expect((await ask(`${url}/programs/q`)).json()).toMatchObject({
+    await chat({}, named('q'));
+    expect((await ask('/programs/q')).json()).toMatchObject({
       forecast: { source: 'none', remaining_seconds: null },
     });
   });

@@ -3,23 +3,18 @@ import {
   rawChat,
   DONE_EVENT,
   TEXT_EVENT,
-  ask,
-  chat,
   chatBody,
   completion,
   configOf,
-  dial,
   drainSocket,
   fakeEngine,
   gate,
-  heldEngine,
-  openChat,
-  post,
   refusal,
   until,
-  waiting,
   world,
   type Answer,
+  lone,
+  held,
 } from './world.js';
 
 /** Streams one event, pauses, and ends. */
@@ -35,38 +30,35 @@ const slowStream =
 describe('a gateway that drains', () => {
   it('finishes what runs and what waits, refuses what is new, then closes', async () => {
     const { opened, open } = gate();
-    const engine = await fakeEngine(slowStream(opened));
-    const { gateway, url, logs } = await world([engine], { admission: { window: 1 } });
-    const running = await openChat(url, { stream: true });
-    const queued = chat(url, { stream: true });
-    await until(async () => (await waiting(url)) === 1);
+    const { gateway, calls, openChat, chat, waiting, ask } = await lone(slowStream(opened), {
+      admission: { window: 1 },
+    });
+    const running = await openChat({ stream: true });
+    const queued = chat({ stream: true });
+    await until(async () => (await waiting()) === 1);
     const drained = gateway.drain();
     let over = false;
     void drained.then(() => (over = true));
-    const refused = await chat(url);
+    const refused = await chat();
     expect(refusal(refused)).toEqual([503, 'draining']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     expect(refused.headers['connection']).toBe('close');
-    expect((await ask(`${url}/readyz`)).status).toBe(503);
-    expect((await ask(`${url}/healthz`)).status).toBe(200);
+    expect((await ask('/readyz')).status).toBe(503);
+    expect((await ask('/healthz')).status).toBe(200);
     expect(over).toBe(false);
     open();
     expect(await running.body.text()).toBe(TEXT_EVENT + DONE_EVENT);
     expect((await queued).text).toBe(TEXT_EVENT + DONE_EVENT);
     await drained;
-    await expect(ask(`${url}/healthz`)).rejects.toThrow();
-    expect(logs.filter((line) => line['msg'] === 'call').map((line) => line['outcome'])).toEqual([
-      'completed',
-      'completed',
-    ]);
+    await expect(ask('/healthz')).rejects.toThrow();
+    expect(calls().map((line) => line['outcome'])).toEqual(['completed', 'completed']);
   });
 
   it('says so on connections that were kept alive', async () => {
     const { opened, open } = gate();
-    const engine = await fakeEngine(slowStream(opened));
-    const { gateway, url } = await world([engine]);
-    const running = await openChat(url, { stream: true });
-    const socket = dial(url);
+    const { gateway, openChat, dial } = await lone(slowStream(opened));
+    const running = await openChat({ stream: true });
+    const socket = dial();
     let text = '';
     socket.on('data', (chunk) => (text += String(chunk)));
     socket.write('GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -82,30 +74,29 @@ describe('a gateway that drains', () => {
 
   it('ends what is still there when its time is over, and says so', async () => {
     const { opened } = gate();
-    const engine = await fakeEngine((response, seen, request) =>
-      seen.body.includes('"stream":true') ? slowStream(opened)(response, seen, request) : undefined,
+    const { engine, gateway, calls, chat } = await lone(
+      (response, seen, request) =>
+        seen.body.includes('"stream":true') ? slowStream(opened)(response, seen, request) : undefined,
+      { timeouts: { drainMs: 100 } },
     );
-    const { gateway, url, logs } = await world([engine], { timeouts: { drainMs: 100 } });
-    const streaming = chat(url, { stream: true });
-    const whole = chat(url);
+    const streaming = chat({ stream: true });
+    const whole = chat();
     await until(() => engine.seen.length === 2);
     await gateway.drain();
     const [cut, refused] = await Promise.all([streaming, whole]);
     expect(cut.text).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*"code":"draining"\}\}\n\n$/);
     expect(refusal(refused)).toEqual([503, 'draining']);
     await Promise.all(engine.seen.map((seen) => seen.abandoned));
-    expect(logs.filter((line) => line['msg'] === 'call').map((line) => line['outcome'])).toEqual([
-      'drained',
-      'drained',
-    ]);
+    expect(calls().map((line) => line['outcome'])).toEqual(['drained', 'drained']);
   });
 
   it('answers a call that waits for the end of an earlier answer on its connection', async () => {
-    const engine = await fakeEngine((response, seen, request) =>
-      seen.body.includes('"stream":true') ? slowStream(gate().opened)(response, seen, request) : undefined,
+    const { engine, gateway, dial } = await lone(
+      (response, seen, request) =>
+        seen.body.includes('"stream":true') ? slowStream(gate().opened)(response, seen, request) : undefined,
+      { timeouts: { drainMs: 100 } },
     );
-    const { gateway, url } = await world([engine], { timeouts: { drainMs: 100 } });
-    const socket = dial(url);
+    const socket = dial();
     const text = drainSocket(socket);
     socket.write(rawChat(chatBody({ stream: true })) + rawChat());
     await until(() => engine.seen.length === 2);
@@ -114,9 +105,8 @@ describe('a gateway that drains', () => {
   });
 
   it('waits for what is passed through', async () => {
-    const { engine, open } = await heldEngine((response) => void response.end('spoken'));
-    const { gateway, url } = await world([engine]);
-    const passing = post(`${url}/v1/audio/speech`, '{}');
+    const { engine, open, gateway, post } = await held({}, (response) => void response.end('spoken'));
+    const passing = post('/v1/audio/speech', '{}');
     await until(() => engine.seen.length === 1);
     const drained = gateway.drain();
     open();
@@ -125,7 +115,7 @@ describe('a gateway that drains', () => {
   });
 
   it('closes at once when it is idle, and twice as well as once', async () => {
-    const { gateway } = await world([await fakeEngine()]);
+    const { gateway } = await lone();
     await Promise.all([gateway.drain(), gateway.drain(), gateway.close()]);
     await gateway.close();
   });
@@ -136,10 +126,10 @@ describe('a reload', () => {
     const { opened, open } = gate();
     const old = await fakeEngine(slowStream(opened));
     const young = await fakeEngine(completion());
-    const { gateway, url } = await world([old], { admission: { window: 1 } });
-    const running = await openChat(url, { stream: true });
-    const queued = chat(url);
-    await until(async () => (await waiting(url)) === 1);
+    const { gateway, openChat, chat, waiting, ask } = await world([old], { admission: { window: 1 } });
+    const running = await openChat({ stream: true });
+    const queued = chat();
+    await until(async () => (await waiting()) === 1);
     gateway.reload(
       configOf([young], {
         admission: { window: 1 },
@@ -149,21 +139,21 @@ describe('a reload', () => {
       }),
     );
     expect((await queued).headers['x-maitred-engine']).toBe(young.id);
-    expect((await chat(url, { pad: 'x'.repeat(2000) })).status).toBe(413);
+    expect((await chat({ pad: 'x'.repeat(2000) })).status).toBe(413);
     open();
     expect(await running.body.text()).toBe(TEXT_EVENT + DONE_EVENT);
-    expect((await chat(url)).headers['x-maitred-engine']).toBe(young.id);
-    expect((await ask(`${url}/config`)).json()).toMatchObject({ limits: { bodyBytes: 1024 } });
+    expect((await chat()).headers['x-maitred-engine']).toBe(young.id);
+    expect((await ask('/config')).json()).toMatchObject({ limits: { bodyBytes: 1024 } });
   });
 
   it('of what they do not depend on leaves windows alone', async () => {
     const engines = [await fakeEngine(), await fakeEngine()];
     const overrides = { balancer: { name: 'least-loaded' }, admission: { windowInitial: 2 } };
-    const { gateway, url } = await world(engines, overrides);
+    const { gateway, ask, chat } = await world(engines, overrides);
     type Row = { id: string; window: number };
-    const windows = async () => (await ask(`${url}/engines`)).json() as { engines: Row[] };
+    const windows = async () => (await ask('/engines')).json() as { engines: Row[] };
     const grown = async () => (await windows()).engines.some(({ window }) => window > 2);
-    while (!(await grown())) await Promise.all(Array.from({ length: 32 }, () => chat(url)));
+    while (!(await grown())) await Promise.all(Array.from({ length: 32 }, () => chat()));
     const before = (await windows()).engines.map(({ window }) => window);
     gateway.reload(configOf(engines, { ...overrides, log: { level: 'warn' } }));
     expect((await windows()).engines.map(({ window }) => window)).toEqual(before);

@@ -1,18 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import {
-  ask,
-  chat,
-  errorCode,
-  fakeEngine,
-  heldEngine,
-  metrics,
-  named,
-  refusal,
-  until,
-  waiting,
-  world,
-} from './world.js';
+import { ask, chat, errorCode, metrics, named, refusal, until, waiting, held, lone } from './world.js';
 import { run } from '../../support/command-line.js';
 
 interface Call {
@@ -28,12 +16,11 @@ interface Told {
 
 /** One call that runs, of program `first`, and one that waits for its slot, of program `second`. */
 async function queued() {
-  const { engine, open } = await heldEngine();
-  const { url } = await world([engine], { admission: { window: 1 } });
-  const answers = [chat(url, {}, named('first'))];
+  const { engine, open, url, chat, waiting } = await held({ admission: { window: 1 } });
+  const answers = [chat({}, named('first'))];
   await until(() => engine.seen.length === 1);
-  answers.push(chat(url, {}, named('second')));
-  await until(async () => (await waiting(url)) === 1);
+  answers.push(chat({}, named('second')));
+  await until(async () => (await waiting()) === 1);
   return { url, engine, open, answers };
 }
 
@@ -129,31 +116,29 @@ describe('a program', () => {
   });
 
   it('is found by the beginning of its id, if no other one’s begins so, to be explained and not to be ended', async () => {
-    const { url } = await world([await fakeEngine()]);
-    for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat(url, {}, named(id));
+    const { chat, ask } = await lone();
+    for (const id of ['fix-login-1', 'fix-login-2', 'docs']) await chat({}, named(id));
     const explained = async (id: string, query = '') => {
-      const { status, text } = await ask(`${url}/programs/${id}/explain${query}`);
+      const { status, text } = await ask(`/programs/${id}/explain${query}`);
       return status === 200 ? (JSON.parse(text) as { program: { id: string } }).program.id : [status, errorCode(text)];
     };
-    await chat(url, {}, named('fix-login'));
+    await chat({}, named('fix-login'));
     expect(await Promise.all(['fix-login-2', 'fix-login', 'docs'].map((id) => explained(id)))).toEqual(['fix-login-2', 'fix-login', 'docs']); // prettier-ignore
-    await chat(url, {}, named('release-notes-of-may'));
+    await chat({}, named('release-notes-of-may'));
     expect(await explained('rele')).toBe('release-notes-of-may');
     expect(await explained('rele', '?tenant=default')).toBe('release-notes-of-may');
     expect(await explained('rele', '?tenant=other')).toEqual([404, 'unknown_program']);
     for (const none of ['rel', 'relx', 'ease-notes']) expect(await explained(none)).toEqual([404, 'unknown_program']);
     expect(await explained('fix-')).toEqual([400, 'bad_request']);
-    expect((await ask(`${url}/programs/fix-/explain`)).text).toMatch(
-      /"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/,
-    );
-    expect((await ask(`${url}/programs/rel/explain`)).text).toContain('Give at least 4 characters of its beginning.');
-    expect((await ask(`${url}/programs/rele/end`, { method: 'POST' })).status).toBe(404);
-    expect((await ask(`${url}/programs/rele`)).status).toBe(404);
+    expect((await ask('/programs/fix-/explain')).text).toMatch(/"fix-login-1\\", \\"fix-login-2\\", \\"fix-login\\"/);
+    expect((await ask('/programs/rel/explain')).text).toContain('Give at least 4 characters of its beginning.');
+    expect((await ask('/programs/rele/end', { method: 'POST' })).status).toBe(404);
+    expect((await ask('/programs/rele')).status).toBe(404);
   });
 
   it('that nobody knows is a 404, and its name does not come back whole', async () => {
-    const { url } = await world([await fakeEngine()]);
-    const got = await ask(`${url}/programs/${'n'.repeat(3000)}/explain`);
+    const { ask } = await lone();
+    const got = await ask(`/programs/${'n'.repeat(3000)}/explain`);
     expect(refusal(got)).toEqual([404, 'unknown_program']);
     expect(got.text.length).toBeLessThan(500);
   });

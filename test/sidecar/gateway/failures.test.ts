@@ -7,21 +7,19 @@ import {
   DONE_EVENT,
   STREAM,
   TEXT_EVENT,
-  chat,
   completion,
   completionBody,
   errorCode,
   fakeEngine,
-  metrics,
   queueOf,
   refusal,
   stream,
   until,
-  waiting,
   world,
   type Answer,
   type FakeEngine,
   type World,
+  lone,
 } from './world.js';
 
 /** Never ejects, so that each test sees only its own failure. */
@@ -44,8 +42,8 @@ describe('an engine that fails before the first byte', () => {
   it.each(BROKEN)('%s: another engine answers', async (_, answer) => {
     for (const streamed of [false, true]) {
       const [a, b, good] = await goodAndBad(answer, streamed ? stream() : completion());
-      const { url, adminUrl } = await world([a, b], PATIENT);
-      const got = await chat(url, { stream: streamed });
+      const { chat, metrics } = await world([a, b], PATIENT);
+      const got = await chat({ stream: streamed });
       expect([got.status, got.headers['x-maitred-engine'], got.headers['x-maitred-reason']]).toEqual([
         200,
         good().id,
@@ -53,14 +51,16 @@ describe('an engine that fails before the first byte', () => {
       ]);
       expect(got.text).toBe(streamed ? STREAM.join('') : JSON.stringify(completionBody()));
       expect([a.seen.length, b.seen.length]).toEqual([1, 1]);
-      expect((await metrics(adminUrl)).get('maitred_call_retries_total')).toBe(1);
+      expect((await metrics()).get('maitred_call_retries_total')).toBe(1);
     }
   });
 
   it('is tried as often as allowed where it is alone', async () => {
-    const engine = await fakeEngine((response) => void response.destroy());
-    const { url } = await world([engine], { ...PATIENT, limits: { attemptsMax: 3 } });
-    expect(refusal(await chat(url, { stream: true }))).toEqual([502, 'engine_failed']);
+    const { engine, chat } = await lone((response) => void response.destroy(), {
+      ...PATIENT,
+      limits: { attemptsMax: 3 },
+    });
+    expect(refusal(await chat({ stream: true }))).toEqual([502, 'engine_failed']);
     expect(engine.seen).toHaveLength(3);
   });
 
@@ -68,12 +68,11 @@ describe('an engine that fails before the first byte', () => {
     const [a, b, good] = await goodAndBad(hang, completion());
     const quick = { ...PATIENT, timeouts: { firstByteMs: 100 }, limits: { attemptsMax: 2 } };
     const both = await world([a, b], quick);
-    expect((await chat(both.url)).headers['x-maitred-engine']).toBe(good().id);
+    expect((await both.chat()).headers['x-maitred-engine']).toBe(good().id);
     await (good() === a ? b : a).last.abandoned;
-    const alone = await world([await fakeEngine(hang)], quick);
-    const got = await chat(alone.url);
-    expect([got.status, errorCode(got.text)]).toEqual([504, 'engine_timeout']);
-    await expect.poll(() => alone.logs.find((line) => line['msg'] === 'call')?.['outcome']).toBe('timed_out');
+    const alone = await lone(hang, quick);
+    expect(refusal(await alone.chat())).toEqual([504, 'engine_timeout']);
+    await expect.poll(() => alone.calls()[0]?.['outcome']).toBe('timed_out');
   });
 
   it('hangs after its headers: the first byte is that of the body', async () => {
@@ -81,8 +80,8 @@ describe('an engine that fails before the first byte', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.flushHeaders();
     }, stream());
-    const { url } = await world([a, b], { ...PATIENT, timeouts: { firstByteMs: 100, idleMs: 60_000 } });
-    expect((await chat(url, { stream: true })).text).toBe(STREAM.join(''));
+    const { chat } = await world([a, b], { ...PATIENT, timeouts: { firstByteMs: 100, idleMs: 60_000 } });
+    expect((await chat({ stream: true })).text).toBe(STREAM.join(''));
   });
 
   it('has only sent comments: another engine answers, in the same stream', async () => {
@@ -90,16 +89,14 @@ describe('an engine that fails before the first byte', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(': keep-alive\n\n', () => response.destroy());
     }, stream());
-    const { url } = await world([a, b], PATIENT);
-    const { text } = await chat(url, { stream: true });
+    const { chat } = await world([a, b], PATIENT);
+    const { text } = await chat({ stream: true });
     expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
   });
 
   it('sends more than is taken: 502 at once, since it would do so again', async () => {
-    const engine = await fakeEngine(completion({ pad: 'x'.repeat(5000) }));
-    const { url } = await world([engine], { limits: { answerBytes: 1024 } });
-    const got = await chat(url);
-    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_answer_too_large']);
+    const { engine, chat } = await lone(completion({ pad: 'x'.repeat(5000) }), { limits: { answerBytes: 1024 } });
+    expect(refusal(await chat())).toEqual([502, 'engine_answer_too_large']);
     expect(engine.seen).toHaveLength(1);
   });
 });
@@ -120,36 +117,32 @@ describe('an engine that fails after the first byte', () => {
 
   it.each(ways)('%s: the stream ends with an error event, and there is no second answer', async (_, answer, code) => {
     const [a, b, good] = await goodAndBad(answer, stream());
-    const { url, logs } = await world([a, b], { ...PATIENT, timeouts: { idleMs: 100 } });
-    const { status: sent, text } = await chat(url, { stream: true });
+    const { calls, chat } = await world([a, b], { ...PATIENT, timeouts: { idleMs: 100 } });
+    const { status: sent, text } = await chat({ stream: true });
     expect(sent).toBe(200);
     expect(text).toMatch(/^data: \{"choices".*\n\ndata: \{"error":\{.*\}\}\n\n$/);
     expect(errorCode(text)).toBe(code);
     expect(text).not.toMatch(/\[DONE\]|UND_ERR/);
     expect(good().seen).toEqual([]);
-    await expect
-      .poll(() => logs.find((line) => line['msg'] === 'call'))
-      .toMatchObject({ code, status: 200, attempts: 1 });
+    await expect.poll(() => calls()[0]).toMatchObject({ code, status: 200, attempts: 1 });
   });
 
   it('but had said that it was done has done its work', async () => {
-    const engine = await fakeEngine((response) => {
+    const { calls, chat } = await lone((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(TEXT_EVENT + DONE_EVENT, () => response.destroy());
     });
-    const { url, logs } = await world([engine]);
-    expect((await chat(url, { stream: true })).text).toBe(TEXT_EVENT + DONE_EVENT);
-    await expect.poll(() => logs.find((line) => line['msg'] === 'call')?.['outcome']).toBe('completed');
+    expect((await chat({ stream: true })).text).toBe(TEXT_EVENT + DONE_EVENT);
+    await expect.poll(() => calls()[0]?.['outcome']).toBe('completed');
   });
 });
 
 describe('a client whose call every engine fails', () => {
   it('hears what the last engine said, without addresses and keys', async () => {
     const message = 'CUDA error in http://10.0.0.7:8000/run for key sk-abcdefgh1234 and client-secret';
-    const engine = await fakeEngine(says(500, { message }));
-    const { url } = await world([engine], { limits: { attemptsMax: 1 } });
-    const got = await chat(url, {}, { authorization: 'Bearer client-secret' });
-    expect([got.status, errorCode(got.text)]).toEqual([502, 'engine_failed']);
+    const { chat } = await lone(says(500, { message }), { limits: { attemptsMax: 1 } });
+    const got = await chat({}, { authorization: 'Bearer client-secret' });
+    expect(refusal(got)).toEqual([502, 'engine_failed']);
     expect(got.text).toContain('status 500: CUDA error in [...] for key [...] and [...]');
   });
 
@@ -162,8 +155,8 @@ describe('a client whose call every engine fails', () => {
     ['a path', says(500, { message: 'boom in /srv/engine/x.py:5' }), 'status 500: boom in [...]'],
     ['a stack', says(500, { message: 'boom\n    at run (/srv/app.js:1:1)' }), 'status 500: boom'],
   ] as const)('does not hear the insides of engines (%s)', async (_, answer, words) => {
-    const { url } = await world([await fakeEngine(answer)], { limits: { attemptsMax: 1 } });
-    const { error } = (await chat(url)).json() as { error: { message: string } };
+    const { chat } = await lone(answer, { limits: { attemptsMax: 1 } });
+    const { error } = (await chat()).json() as { error: { message: string } };
     expect(error.message).toMatch(new RegExp(`${words.replaceAll(/[.[\]]/g, '\\$&')}$`));
   });
 });
@@ -172,11 +165,11 @@ describe('a call that its engine fails while another is out', () => {
   it('waits for that one, and does not wear itself out on the one that is left', async () => {
     const [a, b] = [await fakeEngine(), await fakeEngine((response) => void response.destroy())];
     const all = await world([a, b], { health: { failuresMax: 1, intervalMs: 100, backoffMs: 500 } });
-    while (ejections(all) === 0) await Promise.all([chat(all.url), chat(all.url)]);
+    while (ejections(all) === 0) await Promise.all([all.chat(), all.chat()]);
     const served = a.seen.length;
     a.answer = says(500, { message: 'no' });
     b.answer = completion();
-    const got = await chat(all.url);
+    const got = await all.chat();
     expect([got.status, got.headers['x-maitred-engine'], a.seen.length - served]).toEqual([200, b.id, 1]);
   });
 });
@@ -184,19 +177,18 @@ describe('a call that its engine fails while another is out', () => {
 describe('an engine without room', () => {
   it.each([429, 503])('(%i) is left alone for as long as it says while others are tried', async (code) => {
     const full = await fakeEngine(says(code, { message: 'full' }, { 'retry-after': '0.3' }));
-    const { url, adminUrl } = await world([full], queueOf(250));
+    const { chat, metrics } = await world([full], queueOf(250));
     const start = performance.now();
-    const got = await chat(url);
-    expect([got.status, errorCode(got.text)]).toEqual([408, 'queue_timeout']);
+    expect(refusal(await chat())).toEqual([408, 'queue_timeout']);
     expect(performance.now() - start).toBeGreaterThanOrEqual(240);
     expect(full.seen).toHaveLength(1);
-    expect((await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="timed_out"}')).toBe(1);
+    expect((await metrics()).get('maitred_calls_ended_total{outcome="timed_out"}')).toBe(1);
   });
 
   it('leaves the call to another at once, and is not counted as broken', async () => {
     const [full, free] = [await fakeEngine(says(429, { message: 'full' })), await fakeEngine()];
     const all = await world([full, free], { health: { failuresMax: 1 }, balancer: { name: 'least-loaded' } });
-    for (let i = 0; i < 3; i++) expect((await chat(all.url)).headers['x-maitred-engine']).toBe(free.id);
+    for (let i = 0; i < 3; i++) expect((await all.chat()).headers['x-maitred-engine']).toBe(free.id);
     expect(await states(all)).toEqual(['up', 'up']);
   });
 
@@ -205,27 +197,27 @@ describe('an engine without room', () => {
   it('for one caller alone says so to that caller at once, and rests nothing', async () => {
     const engine = await fakeEngine(poisoned(quota));
     const all = await world([engine]);
-    const got = await chat(all.url, ...say('poison'));
+    const got = await all.chat(...say('poison'));
     expect([got.status, got.headers['retry-after'], got.json()['error']]).toEqual([
       429,
       '300',
       { message: 'over', code: 'insufficient_quota' },
     ]);
-    expect((await chat(all.url)).headers['x-maitred-reason']).toBe('direct');
+    expect((await all.chat()).headers['x-maitred-reason']).toBe('direct');
   });
 
   it('for one program while another is served while another is served is its answer', async () => {
-    const engine = await fakeEngine(poisoned(says(429, { message: 'slow down' }, { 'retry-after': '300' })));
-    const { url } = await world([engine]);
-    await chat(url, {}, asProgram('good'));
-    expect((await chat(url, ...say('poison', asProgram('bad')))).status).toBe(429);
-    expect((await chat(url, {}, asProgram('good'))).headers['x-maitred-reason']).toBe('direct');
+    const { chat } = await lone(poisoned(says(429, { message: 'slow down' }, { 'retry-after': '300' })));
+    await chat({}, asProgram('good'));
+    expect((await chat(...say('poison', asProgram('bad')))).status).toBe(429);
+    expect((await chat({}, asProgram('good'))).headers['x-maitred-reason']).toBe('direct');
   });
 
   it('for longer than `busyMs` is quoted', async () => {
-    const engine = await fakeEngine(says(503, { message: 'full' }, { 'retry-after': '0.05' }));
-    const { url } = await world([engine], { timeouts: { busyMs: 300 } });
-    const got = await chat(url);
+    const { engine, chat } = await lone(says(503, { message: 'full' }, { 'retry-after': '0.05' }), {
+      timeouts: { busyMs: 300 },
+    });
+    const got = await chat();
     expect([got.status, got.headers['retry-after'], got.json()['error']]).toEqual([503, '0.05', { message: 'full' }]);
     // The rests double from 50 ms on: at 300 ms the engine was asked three or four times, fewer on a slow machine.
     expect(engine.seen.length).toBeGreaterThan(1);
@@ -245,12 +237,12 @@ describe('when all engines are gone', () => {
     const engine = await fakeEngine();
     const all = await gone(engine, { timeouts: { noEngineMs: 200 } });
     const start = performance.now();
-    const got = await chat(all.url);
-    expect([got.status, errorCode(got.text)]).toEqual([503, 'no_engine']);
+    const got = await all.chat();
+    expect(refusal(got)).toEqual([503, 'no_engine']);
     expect(Number(got.headers['retry-after'])).toBeGreaterThan(0);
     expect(performance.now() - start).toBeGreaterThanOrEqual(195);
     expect(got.text).toMatch(/No engine is ready \([^()]+: connection (refused|reset)\)\./);
-    expect((await chat(all.url, { model: 'never-seen' })).status).toBe(404);
+    expect((await all.chat({ model: 'never-seen' })).status).toBe(404);
   });
 
   it('no cause that is told has an address', () => {
@@ -264,8 +256,8 @@ describe('when all engines are gone', () => {
     const port = Number(new URL(engine.url).port);
     const all = await world([engine], { health: { failuresMax: 1000 } });
     await engine.close();
-    const call = chat(all.url);
-    await until(async () => (await waiting(all.adminUrl)) === 1);
+    const call = all.chat();
+    await until(async () => (await all.waiting()) === 1);
     await serve((_, response) => void completion()(response, undefined as never, undefined as never), port);
     expect((await call).status).toBe(200);
   });

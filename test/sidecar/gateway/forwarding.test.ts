@@ -9,49 +9,42 @@ import {
   STREAM,
   TEXT_EVENT,
   USAGE_EVENT,
-  ask,
-  chat,
   chatBody,
   completionBody,
   errorCode,
   fakeEngine,
   gate,
-  openChat,
-  raw,
   stream,
   world,
+  lone,
 } from './world.js';
 
 describe('a request on its way to the engine', () => {
   it('keeps every byte of its body when nothing must change', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
+    const { engine, ask } = await lone();
     const body = ` { "model":"${MODEL}", "messages":[{"role":"user","content":"\\u00e9\\/"}], "x":12345678901234567890, "y":1e400, "x":1 }\n`;
-    await ask(`${url}/v1/chat/completions?beta=1&x=%20`, { headers: JSON_TYPE, body });
+    await ask('/v1/chat/completions?beta=1&x=%20', { headers: JSON_TYPE, body });
     expect(engine.last.body.toString()).toBe(body);
     expect(engine.last.url).toBe('/v1/chat/completions?beta=1&x=%20');
   });
 
   it('asks for usage when it streams and the client did not, and changes nothing else', async () => {
-    const engine = await fakeEngine(stream());
-    const { url } = await world([engine]);
-    await chat(url, { stream: true });
+    const { engine, chat } = await lone(stream());
+    await chat({ stream: true });
     const added = '"stream_options":{"include_usage":true},';
     expect(engine.last.body.toString()).toBe(chatBody({ stream: true }).replace('{', `{${added}`));
-    await chat(url, { stream: true, stream_options: { include_usage: true } });
+    await chat({ stream: true, stream_options: { include_usage: true } });
     expect(engine.last.body.toString()).toBe(chatBody({ stream: true, stream_options: { include_usage: true } }));
     const options = { include_usage: false, other: 1, deep: JSON.parse('['.repeat(500) + ']'.repeat(500)) as unknown };
-    await chat(url, { stream: true, stream_options: options, z: 1 });
+    await chat({ stream: true, stream_options: options, z: 1 });
     const asked = chatBody({ stream: true, stream_options: { ...options, include_usage: true }, z: 1 });
     expect(engine.last.body.toString()).toBe(asked);
   });
 
   it('keeps its headers but those of the connection, and asks for no compression', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
+    const { engine, raw } = await lone();
     const body = chatBody();
     await raw(
-      url,
       [
         'POST /v1/chat/completions HTTP/1.1',
         'Host: gateway.example',
@@ -90,18 +83,18 @@ describe('a request on its way to the engine', () => {
 
   it('carries the engine’s own key instead of the client’s', async () => {
     const engine = await fakeEngine();
-    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'openai', apiKey: 'engine-key' }] });
-    await chat(url, {}, { authorization: 'Bearer client', 'x-api-key': 'client' });
+    const { chat } = await world([engine], { engines: [{ url: engine.url, kind: 'openai', apiKey: 'engine-key' }] });
+    await chat({}, { authorization: 'Bearer client', 'x-api-key': 'client' });
     expect(engine.last.headers.authorization).toBe('Bearer engine-key');
     expect(engine.last.headers).not.toHaveProperty('x-api-key');
   });
 
   it('goes below the path of the engine’s URL', async () => {
     const engine = await fakeEngine();
-    const { url } = await world([engine], {
+    const { chat } = await world([engine], {
       engines: [{ url: `${engine.url}/deep/path`, kind: 'openai', models: [MODEL] }],
     });
-    await expect.poll(async () => (await chat(url)).status).not.toBe(503);
+    await expect.poll(async () => (await chat()).status).not.toBe(503);
     expect(engine.seen.some((seen) => seen.url === '/deep/path/v1/chat/completions')).toBe(true);
   });
 });
@@ -109,7 +102,7 @@ describe('a request on its way to the engine', () => {
 describe('an answer on its way to the client', () => {
   it('is passed on as it came, with what the gateway did', async () => {
     const body = JSON.stringify(completionBody()).replace('{', '{ "n":12345678901234567890, ');
-    const engine = await fakeEngine((response) => {
+    const { engine, chat } = await lone((response) => {
       response.writeHead(
         201,
         [
@@ -125,8 +118,7 @@ describe('an answer on its way to the client', () => {
       );
       response.end(body);
     });
-    const { url } = await world([engine]);
-    const got = await chat(url, {}, { 'x-maitred-program': 'mine' });
+    const got = await chat({}, { 'x-maitred-program': 'mine' });
     expect([got.status, got.text]).toEqual([201, body]);
     expect(got.headers).toMatchObject({
       'x-engine': 'kept',
@@ -142,13 +134,12 @@ describe('an answer on its way to the client', () => {
   });
 
   it.each([400, 401, 404, 422])('is passed on when the engine refuses the request with %i', async (status) => {
-    const engine = await fakeEngine((response) => {
+    const { engine, chat } = await lone((response) => {
       response.writeHead(status, { 'content-type': 'text/weird' });
       response.end('as it came');
     });
-    const { url } = await world([engine]);
     for (const streamed of [false, true]) {
-      const got = await chat(url, { stream: streamed });
+      const got = await chat({ stream: streamed });
       expect([got.status, got.text, got.headers['content-type']]).toEqual([status, 'as it came', 'text/weird']);
       expect(got.headers['x-maitred-engine']).toBe(engine.id);
     }
@@ -161,7 +152,7 @@ describe('an answer on its way to the client', () => {
     ['br', brotliCompressSync],
   ])('is decompressed when an engine sends %s unasked', async (encoding, compress) => {
     const whole = JSON.stringify(completionBody());
-    const engine = await fakeEngine((response, seen) => {
+    const { chat } = await lone((response, seen) => {
       const streams = seen.body.includes('"stream":true');
       response.writeHead(200, {
         'content-type': streams ? 'text/event-stream' : 'application/json',
@@ -169,11 +160,10 @@ describe('an answer on its way to the client', () => {
       });
       response.end(compress(streams ? STREAM.join('') : whole));
     });
-    const { url } = await world([engine]);
-    const got = await chat(url);
+    const got = await chat();
     expect([got.status, got.text]).toEqual([200, whole]);
     expect(got.headers).not.toHaveProperty('content-encoding');
-    const streamed = await chat(url, { stream: true });
+    const streamed = await chat({ stream: true });
     expect(streamed.text).toBe(STREAM.join(''));
     expect(streamed.headers).not.toHaveProperty('content-encoding');
   });
@@ -189,7 +179,7 @@ describe('a streamed answer', () => {
       STOP_EVENT,
       DONE_EVENT,
     ];
-    const engine = await fakeEngine(async (response) => {
+    const { openChat } = await lone(async (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-engine': 'kept' });
       response.write(parts[0]);
       response.write(parts[1]);
@@ -197,8 +187,7 @@ describe('a streamed answer', () => {
       for (const part of parts.slice(2)) response.write(part);
       response.end();
     });
-    const { url } = await world([engine]);
-    const { statusCode, headers, body } = await openChat(url, { stream: true });
+    const { statusCode, headers, body } = await openChat({ stream: true });
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -215,31 +204,31 @@ describe('a streamed answer', () => {
 
   it('hides the usage event that the client did not ask for, and only that', async () => {
     const parts = [TEXT_EVENT, STOP_EVENT, USAGE_EVENT, DONE_EVENT];
-    const { url, logs } = await world([await fakeEngine(stream(parts))]);
-    expect((await chat(url, { stream: true })).text).toBe([TEXT_EVENT, STOP_EVENT, DONE_EVENT].join(''));
-    expect((await chat(url, { stream: true, stream_options: { include_usage: true } })).text).toBe(parts.join(''));
-    await expect.poll(() => logs.filter((line) => line['msg'] === 'call')).toHaveLength(2);
-    for (const line of logs.filter((one) => one['msg'] === 'call'))
+    const { calls, chat } = await lone(stream(parts));
+    expect((await chat({ stream: true })).text).toBe([TEXT_EVENT, STOP_EVENT, DONE_EVENT].join(''));
+    expect((await chat({ stream: true, stream_options: { include_usage: true } })).text).toBe(parts.join(''));
+    await expect.poll(() => calls()).toHaveLength(2);
+    for (const line of calls())
       expect(line).toMatchObject({ prompt_tokens: 7, output_tokens: 3, outcome: 'completed' });
   });
 
   it('is taken as a whole answer when the engine does not stream', async () => {
-    const { url } = await world([await fakeEngine()]);
-    const got = await chat(url, { stream: true });
+    const { chat } = await lone();
+    const got = await chat({ stream: true });
     expect(got.json()).toEqual(completionBody());
   });
 
   it('in which the engine reports an error is passed on as it came', async () => {
     const parts = [TEXT_EVENT, 'data: {"error":{"message":"boom"}}\n\n', DONE_EVENT];
-    const { url, logs } = await world([await fakeEngine(stream(parts))]);
-    expect((await chat(url, { stream: true })).text).toBe(parts.join(''));
-    await expect.poll(() => logs.find((line) => line['msg'] === 'call')?.['outcome']).toBe('engine_error');
+    const { calls, chat } = await lone(stream(parts));
+    expect((await chat({ stream: true })).text).toBe(parts.join(''));
+    await expect.poll(() => calls()[0]?.['outcome']).toBe('engine_error');
   });
 });
 
 describe('other APIs', () => {
   it('break in their own shape', async () => {
-    const engine = await fakeEngine((response, seen) => {
+    const { ask } = await lone((response, seen) => {
       const first =
         seen.url === '/v1/messages'
           ? 'event: message_start\ndata: {"type":"message_start","message":{"id":"m"}}\n\n'
@@ -247,12 +236,11 @@ describe('other APIs', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(first, () => response.destroy());
     });
-    const { url } = await world([engine]);
     const message = { model: MODEL, max_tokens: 5, stream: true, messages: [{ role: 'user', content: 'hi' }] };
-    const anthropic = await ask(`${url}/v1/messages`, { headers: JSON_TYPE, body: JSON.stringify(message) });
+    const anthropic = await ask('/v1/messages', { headers: JSON_TYPE, body: JSON.stringify(message) });
     expect(anthropic.text).toMatch(/^event: message_start\n.*\n\nevent: error\ndata: \{"type":"error"/s);
     const input = { model: MODEL, stream: true, input: 'hi' };
-    const responses = await ask(`${url}/v1/responses`, { headers: JSON_TYPE, body: JSON.stringify(input) });
+    const responses = await ask('/v1/responses', { headers: JSON_TYPE, body: JSON.stringify(input) });
     expect(responses.text).toMatch(
       /^event: response.created\n.*event: response.failed\ndata: \{"type":"response.failed"/s,
     );
@@ -266,7 +254,7 @@ describe('a redirect of an engine', () => {
     const all = await world([engine], QUICK);
     for (const location of [`${engine.url}/v1/elsewhere?y=2`, '/x', 'https://other.example/', '//other/', '/\\other']) {
       engine.answer = (response) => void response.writeHead(307, { location }).end();
-      const got = await chat(all.url);
+      const got = await all.chat();
       const isHere = !location.includes('other');
       expect([got.status, got.headers.location]).toEqual([307, isHere ? location.replace(engine.url, '') : undefined]);
     }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import pino from 'pino';
 import type * as Gateways from '../../../sidecar/index.js';
 import type * as Readers from '../../../sidecar/bodies/reader.js';
 import { tenantId } from '../../../src/index.js';
@@ -8,34 +7,29 @@ import { ROOT } from '../../support/tree.js';
 import {
   JSON_TYPE,
   MODEL,
-  ask,
   bearer,
-  chat,
   chatBody,
   cleanUp,
   completion,
   configOf,
   errorCode,
   fakeEngine,
-  heldEngine,
   keysOf,
   metrics,
-  openChat,
-  post,
-  raw,
   refusal,
   until,
   world,
-  type FakeEngine,
+  type Answer,
+  lone,
+  held,
 } from './world.js';
 
 /** The built gateway, because its thread cannot run the sources. */
-async function built(engines: readonly FakeEngine[], overrides: Record<string, unknown> = {}): Promise<string> {
+async function built(answer?: Answer, overrides: Readonly<Record<string, unknown>> = {}) {
   const { startGateway } = (await import(`${ROOT}dist/sidecar/index.js`)) as typeof Gateways;
-  const limits = { inlineBytes: 32_768, ...(overrides['limits'] as object | undefined) };
-  const gateway = await startGateway(configOf(engines, { ...overrides, limits }), { log: pino({ level: 'silent' }) });
-  cleanUp(() => gateway.close());
-  return gateway.url;
+  const engine = await fakeEngine(answer);
+  const limits = { inlineBytes: 32_768 };
+  return { engine, ...(await world([engine], { ...overrides, limits }, {}, startGateway)) };
 }
 
 const TENANT = tenantId('t');
@@ -45,12 +39,11 @@ const user = (content: string) => ({ role: 'user', content });
 
 describe('a large body', () => {
   it('goes on byte for byte, with the fields that are set in it', async () => {
-    const engine = await fakeEngine();
-    const url = await built([engine], { engines: [{ url: engine.url, kind: 'sglang' }] });
+    const { engine, post } = await built(undefined, { engine: { kind: 'sglang' } });
     const body = ` {"messages":[${JSON.stringify(user(LONG))}], "model":"${MODEL}", "x":12345678901234567890 , "x":1e400}\n`;
     const withId = body.replace('{', '{"rid":"x",');
     for (const sent of [`\uFEFF${body}`, withId]) {
-      expect((await post(`${url}${CHAT}`, sent)).status).toBe(200);
+      expect((await post(CHAT, sent)).status).toBe(200);
       // Compares without a diff, because one of half a megabyte helps nobody.
       expect(engine.last.body.toString().replace(/"rid":"[^"]*"/, '"rid":"x"') === withId).toBe(true);
     }
@@ -58,23 +51,23 @@ describe('a large body', () => {
 
   it('is sent whole again after its engine was busy', async () => {
     let asked = 0;
-    const engine = await fakeEngine(async (response, seen, request) => {
+    const busyOnce: Answer = async (response, seen, request) => {
       asked += 1;
       if (asked === 1) response.writeHead(503, { 'retry-after': '0' }).end();
       else await completion()(response, seen, request);
-    });
-    const url = await built([engine], { engines: [{ url: engine.url, kind: 'vllm' }] });
+    };
+    const { engine, post } = await built(busyOnce, { engine: { kind: 'vllm' } });
     const body = chatBody({ messages: [user(LONG)] });
-    expect((await post(`${url}${CHAT}`, body)).status).toBe(200);
+    expect((await post(CHAT, body)).status).toBe(200);
     expect(asked).toBe(2);
     expect(engine.last.headers['content-length']).toBe(String(engine.last.body.length));
     expect(engine.last.body.toString() === body).toBe(true);
   });
 
   it('is known by its fields and by its history, as a small one is', async () => {
-    const url = await built([await fakeEngine()]);
+    const { chat } = await built();
     const programOf = async (more: object) => {
-      const got = await chat(url, more);
+      const got = await chat(more);
       expect(got.status).toBe(200);
       return got.headers['x-maitred-program'];
     };
@@ -95,50 +88,45 @@ describe('a large body', () => {
   });
 
   it('is refused for the same reasons, and passed on where it is none of ours to refuse', async () => {
-    const engine = await fakeEngine();
-    const url = await built([engine]);
+    const { engine, ask, post } = await built();
     const pad = ' '.repeat(300_000);
     for (const [body, code, param] of [
       [`{"model":"m"${pad}`, 'invalid_json', null],
       [`[${pad}]`, 'invalid_body', null],
       [`{"model":"m","messages":[5]${pad}}`, 'invalid_body', 'messages[0]'],
     ] as const) {
-      const got = await post(`${url}${CHAT}`, body);
+      const got = await post(CHAT, body);
       expect([got.status, got.json()['error']]).toMatchObject([400, { code, param }]);
     }
-    const invalid = await ask(`${url}${CHAT}`, {
+    const invalid = await ask(CHAT, {
       headers: JSON_TYPE,
       body: Buffer.concat([Buffer.from(`{"${pad}`), Buffer.from([0xff])]),
     });
     expect(errorCode(invalid.text)).toBe('invalid_json');
     expect(engine.seen).toEqual([]);
-    expect((await post(`${url}/tokenize`, `not json${pad}`)).status).toBe(200);
+    expect((await post('/tokenize', `not json${pad}`)).status).toBe(200);
     expect(engine.last.body.toString()).toBe(`not json${pad}`);
-    expect(errorCode((await post(`${url}/tokenize`, `{"model":"other"}${pad}`)).text)).toBe('unknown_model');
-    expect((await post(`${url}/v1/messages/count_tokens`, `{"model":"m","messages":[]${pad}}`)).status).toBe(400);
+    expect(errorCode((await post('/tokenize', `{"model":"other"}${pad}`)).text)).toBe('unknown_model');
+    expect((await post('/v1/messages/count_tokens', `{"model":"m","messages":[]${pad}}`)).status).toBe(400);
   });
 
   it.each(['by the thread', 'at once'])('that would take long to parse is refused before: %s', async (where) => {
-    const engine = await fakeEngine();
-    const { url } = where === 'at once' ? await world([engine]) : { url: await built([engine]) };
+    const { post } = await (where === 'at once' ? lone() : built());
     const nested = '['.repeat(20_000) + ']'.repeat(20_000);
     const many = Array.from({ length: 130_000 }, (_, i) => `{"k":${i}}`).join();
     const fields = Array.from({ length: 5000 }, (_, i) => `"field${i}":1`).join();
     for (const more of [`"x":${nested}`, `"x":[${many}]`, fields]) {
-      expect(refusal(await post(`${url}${CHAT}`, chatBody().replace('{', `{${more},`)))).toEqual([
-        400,
-        'body_too_complex',
-      ]);
+      expect(refusal(await post(CHAT, chatBody().replace('{', `{${more},`)))).toEqual([400, 'body_too_complex']);
     }
     // Brackets in strings do not count, and a body with few keys may be long.
     const text = `"x":"${'[{:'.repeat(200_000)}\\"${'['.repeat(2000)}"`;
-    expect((await post(`${url}${CHAT}`, chatBody().replace('{', `{${text},`))).status).toBe(200);
+    expect((await post(CHAT, chatBody().replace('{', `{${text},`))).status).toBe(200);
   });
 
   it('nested deeper than the stack is no fault of ours, however small it is', async () => {
-    const { url } = await world([await fakeEngine()]);
+    const { post } = await lone();
     const tools = '['.repeat(15_000) + ']'.repeat(15_000);
-    expect((await post(`${url}${CHAT}`, chatBody().replace('{', `{"tools":${tools},`))).status).toBe(200);
+    expect((await post(CHAT, chatBody().replace('{', `{"tools":${tools},`))).status).toBe(200);
   });
 });
 
@@ -189,40 +177,41 @@ describe('the reader', () => {
 });
 
 describe('bodies that are held', () => {
-  const held = async (adminUrl: string) => (await metrics(adminUrl)).get('maitred_body_bytes');
+  const heldBytes = async (adminUrl: string) => (await metrics(adminUrl)).get('maitred_body_bytes');
   const large = { messages: [user('x'.repeat(60_000))] };
 
   it('are bounded in bytes: 503 with Retry-After, before and while a body comes; all is given back', async () => {
-    const { engine, open } = await heldEngine();
-    const { url, adminUrl } = await world([engine], { limits: { queuedBytes: 100_000 }, admission: { window: 1 } });
-    const running = openChat(url, large);
+    const { engine, open, adminUrl, openChat, chat, post, raw } = await held({
+      limits: { queuedBytes: 100_000 },
+      admission: { window: 1 },
+    });
+    const running = openChat(large);
     await until(() => engine.seen.length === 1);
-    expect(await held(adminUrl)).toBe(chatBody(large).length);
-    const refused = await chat(url, large);
+    expect(await heldBytes(adminUrl)).toBe(chatBody(large).length);
+    const refused = await chat(large);
     expect(refusal(refused)).toEqual([503, 'bodies_full']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
     for (const path of ['/tokenize', '/v1/messages/count_tokens'])
-      expect((await post(`${url}${path}`, chatBody(large))).headers['x-maitred-reason']).toBe('bodies_full');
-    const waiting = chat(url);
-    await until(async () => (await held(adminUrl)) === chatBody(large).length + chatBody().length);
+      expect((await post(path, chatBody(large))).headers['x-maitred-reason']).toBe('bodies_full');
+    const waiting = chat();
+    await until(async () => (await heldBytes(adminUrl)) === chatBody(large).length + chatBody().length);
     open();
     expect([(await running).statusCode, (await waiting).status]).toEqual([200, 200]);
     // No bytes remain held for calls that are refused, broken off or passed through.
-    await chat(url, { model: 'other' });
-    await chat(url, { messages: 5 });
-    await post(`${url}/tokenize`, chatBody());
+    await chat({ model: 'other' });
+    await chat({ messages: 5 });
+    await post('/tokenize', chatBody());
     const cut = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{"mo`;
-    void raw(url, cut).catch(() => undefined);
-    await until(async () => (await held(adminUrl)) === 4);
+    void raw(cut).catch(() => undefined);
+    await until(async () => (await heldBytes(adminUrl)) === 4);
   });
 
   it('of one tenant leave room for those of others', async () => {
-    const { engine, open } = await heldEngine();
-    const { url } = await world([engine], { auth: { keys: keysOf('a', 'b') }, limits: { queuedBytes: 130_000 } });
-    const calls = [chat(url, large, bearer('a'))];
+    const { engine, open, chat } = await held({ auth: { keys: keysOf('a', 'b') }, limits: { queuedBytes: 130_000 } });
+    const calls = [chat(large, bearer('a'))];
     await until(() => engine.seen.length === 1);
-    expect(errorCode((await chat(url, large, bearer('a'))).text)).toBe('bodies_full');
-    calls.push(chat(url, large, bearer('b')));
+    expect(errorCode((await chat(large, bearer('a'))).text)).toBe('bodies_full');
+    calls.push(chat(large, bearer('b')));
     await until(() => engine.seen.length === 2);
     open();
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200]);

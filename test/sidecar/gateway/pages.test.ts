@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, chatBody, fakeEngine, keysOf, raw, world } from './world.js';
+import { JSON_TYPE, chatBody, keysOf, raw, lone } from './world.js';
 
 /** Status of a request with exactly these headers; `port` in a value stands for the gateway's own. */
 async function statusOf(url: string, line: string, headers: Record<string, string>, body = ''): Promise<number> {
@@ -39,14 +39,13 @@ const FOREIGN: Record<string, string>[] = [
 
 describe('an open admin listener', () => {
   it.each(OWN)('answers %j', async (headers) => {
-    const { url } = await world([await fakeEngine()]);
+    const { url } = await lone();
     for (const path of ['/engines', '/programs', '/queue', '/config', '/metrics'])
       expect(await statusOf(url, `GET ${path}`, headers)).toBe(200);
   });
 
   it.each(FOREIGN)('refuses %j on every path, and changes nothing', async (headers) => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
+    const { engine, url } = await lone();
     for (const path of ['/engines', '/programs', '/queue', '/config', '/metrics'])
       expect([path, await statusOf(url, `GET ${path}`, headers)]).toEqual([path, 403]);
     expect(await statusOf(url, `POST /engines/${engine.id}/drain`, headers)).toBe(403);
@@ -60,7 +59,7 @@ describe('an open admin listener', () => {
   });
 
   it('answers to the names that it was told, also from their own pages', async () => {
-    const { url } = await world([await fakeEngine()], { auth: { hosts: ['gpu.example'] } });
+    const { url } = await lone(undefined, { auth: { hosts: ['gpu.example'] } });
     const page = { host: 'gpu.example:1', origin: 'https://gpu.example:1', 'sec-fetch-site': 'same-origin' };
     expect(await statusOf(url, 'GET /engines', page)).toBe(200);
     expect(await statusOf(url, 'GET /engines', { ...page, origin: 'https://evil.example' })).toBe(403);
@@ -68,7 +67,7 @@ describe('an open admin listener', () => {
   });
 
   it('beyond loopback is asked by any address, as by Prometheus, and by no other name', async () => {
-    const { adminUrl } = await world([await fakeEngine()], { admin: { port: 0, host: '0.0.0.0' } });
+    const { adminUrl } = await lone(undefined, { admin: { port: 0, host: '0.0.0.0' } });
     const at = adminUrl.replace('0.0.0.0', '127.0.0.1');
     expect(await statusOf(at, 'GET /metrics', { host: '10.1.2.3:port' })).toBe(200);
     expect(await statusOf(at, 'GET /metrics', { host: '[fd00::1]:port' })).toBe(200);
@@ -77,7 +76,7 @@ describe('an open admin listener', () => {
   });
 
   it('with a token is protected by that, whatever it is called', async () => {
-    const { url } = await world([await fakeEngine()], { admin: { token: 'admin-token' } });
+    const { url } = await lone(undefined, { admin: { token: 'admin-token' } });
     const page = { host: 'gpu.example', origin: 'http://other.example' };
     expect(await statusOf(url, 'GET /engines', { ...page, authorization: 'Bearer admin-token' })).toBe(200);
     expect(await statusOf(url, 'GET /engines', page)).toBe(401);
@@ -88,7 +87,7 @@ describe('reads of a client listener without keys', () => {
   const READS = ['/v1/models'];
 
   it('answer its own pages and applications, and no page whose name leads here, which has no other mark', async () => {
-    const { url } = await world([await fakeEngine()]);
+    const { url } = await lone();
     const foreign = FOREIGN.filter((headers) => !('sec-fetch-site' in headers));
     const asked = [...OWN, { origin: 'app://obsidian.md', 'sec-fetch-site': 'cross-site' }, ...foreign];
     for (const path of READS) {
@@ -98,9 +97,9 @@ describe('reads of a client listener without keys', () => {
   });
 
   it('answers to names that it was told, and with keys to any', async () => {
-    const named = await world([await fakeEngine()], { auth: { hosts: ['gpu.example'] } });
+    const named = await lone(undefined, { auth: { hosts: ['gpu.example'] } });
     expect(await statusOf(named.url, 'GET /v1/models', { host: 'gpu.example:port' })).toBe(200);
-    const keyed = await world([await fakeEngine()], { auth: { keys: keysOf('a') } });
+    const keyed = await lone(undefined, { auth: { keys: keysOf('a') } });
     const asked = { host: 'any.example', authorization: 'Bearer key-a' };
     expect(await statusOf(keyed.url, 'GET /v1/models', asked)).toBe(200);
   });
@@ -118,7 +117,7 @@ describe('a client listener without keys', () => {
     { origin: 'file://', 'sec-fetch-site': 'cross-site' },
     { 'sec-fetch-mode': 'cors' },
   ])('serves clients, applications and pages of this machine: %j', async (headers) => {
-    const { url } = await world([await fakeEngine()]);
+    const { url } = await lone();
     expect(await call(url, headers)).toBe(200);
   });
 
@@ -128,8 +127,7 @@ describe('a client listener without keys', () => {
     { host: 'evil.example:port', origin: 'http://evil.example:port', 'sec-fetch-site': 'same-origin' },
     { host: 'evil.example:port', 'sec-fetch-site': 'same-origin' },
   ])('refuses web pages: %j', async (headers) => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
+    const { engine, url } = await lone();
     expect(await call(url, headers)).toBe(403);
     expect(await statusOf(url, 'POST /v1/audio/transcriptions', { 'content-type': 'text/plain', ...headers })).toBe(
       403,
@@ -139,7 +137,7 @@ describe('a client listener without keys', () => {
   });
 
   it('with keys asks for those alone', async () => {
-    const { url } = await world([await fakeEngine()], { auth: { keys: keysOf('a') } });
+    const { url } = await lone(undefined, { auth: { keys: keysOf('a') } });
     const page = { host: 'gpu.example', origin: 'https://chat.example', authorization: 'Bearer key-a' };
     expect(await call(url, page)).toBe(200);
   });

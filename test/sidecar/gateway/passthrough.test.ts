@@ -1,21 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import {
-  JSON_TYPE,
-  MODEL,
-  ask,
-  fakeEngine,
-  gate,
-  metrics,
-  open,
-  post,
-  raw,
-  refusal,
-  until,
-  world,
-  type Answer,
-} from './world.js';
+import { JSON_TYPE, MODEL, fakeEngine, gate, open, refusal, until, world, type Answer, lone } from './world.js';
 
 /** Permits requests for paths without a meaning. */
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
@@ -35,10 +21,9 @@ describe('a path that the gateway has no opinion of', () => {
     ['POST', '/rerank'],
     ['POST', '/pooling'],
   ])('goes to an engine and comes back as it is: %s %s', async (method, path) => {
-    const engine = await fakeEngine(echo);
-    const { url, adminUrl } = await world([engine], ANY_PATH);
+    const { engine, ask, metrics } = await lone(echo, ANY_PATH);
     const body = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : randomBytes(1000);
-    const got = await ask(`${url}${path}`, {
+    const got = await ask(path, {
       method,
       headers: { 'x-mine': 'kept', 'accept-encoding': 'br' },
       ...(body && { body }),
@@ -53,17 +38,16 @@ describe('a path that the gateway has no opinion of', () => {
     expect(got.headers['x-request-id']).toBe(engine.last.headers['x-request-id']);
     expect([engine.last.method, engine.last.url]).toEqual([method, path]);
     expect(engine.last.headers).toMatchObject({ 'x-mine': 'kept', 'accept-encoding': 'br' });
-    expect((await metrics(adminUrl)).get(`maitred_passthrough_requests_total{engine="${engine.id}"}`)).toBe(1);
-    expect((await metrics(adminUrl)).get('maitred_calls_accepted_total')).toBe(0);
+    expect((await metrics()).get(`maitred_passthrough_requests_total{engine="${engine.id}"}`)).toBe(1);
+    expect((await metrics()).get('maitred_calls_accepted_total')).toBe(0);
   });
 
   it.each(['/v1/x', '/tokenize', '/v1/messages/count_tokens'])(
     'never shows declarations to an engine: %s',
     async (path) => {
-      const engine = await fakeEngine(echo);
-      const { url } = await world([engine], ANY_PATH);
+      const { engine, post } = await lone(echo, ANY_PATH);
       const body = `{"model":"${MODEL}","maitred":{"node":"n"},"messages":[{"role":"user","content":"a"}],"x":1e300}`;
-      await post(`${url}${path}`, body);
+      await post(path, body);
       expect(engine.last.body.toString()).toBe(
         `{"model":"${MODEL}","messages":[{"role":"user","content":"a"}],"x":1e300}`,
       );
@@ -72,42 +56,39 @@ describe('a path that the gateway has no opinion of', () => {
 
   it('keeps compression as the engine chose it', async () => {
     const zipped = gzipSync('hello');
-    const engine = await fakeEngine((response) => {
+    const { ask } = await lone((response) => {
       response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
       response.end(zipped);
-    });
-    const { url } = await world([engine], ANY_PATH);
-    const got = await ask(`${url}/v1/files`);
+    }, ANY_PATH);
+    const got = await ask('/v1/files');
     expect([got.headers['content-encoding'], got.bytes]).toEqual(['gzip', zipped]);
   });
 
   it('answers HEAD with the engine’s headers', async () => {
-    const engine = await fakeEngine((response) => {
+    const { ask } = await lone((response) => {
       response.writeHead(200, { 'content-length': 1234 });
       response.end();
-    });
-    const { url } = await world([engine], ANY_PATH);
-    const got = await ask(`${url}/v1/files`, { method: 'HEAD' });
+    }, ANY_PATH);
+    const got = await ask('/v1/files', { method: 'HEAD' });
     expect([got.status, got.headers['content-length'], got.text]).toEqual([200, '1234', '']);
   });
 
   it('is answered in the API’s shape where the engine has no such path', async () => {
-    const { url } = await world([
-      await fakeEngine((response) => {
-        response.writeHead(404, { 'content-type': 'application/json', 'content-length': 22 });
-        response.end('{"detail":"Not Found"}');
-      }),
+    const { ask } = await lone((response) => {
+      response.writeHead(404, { 'content-type': 'application/json', 'content-length': 22 });
+      response.end('{"detail":"Not Found"}');
+    });
+    expect(refusal(await ask('/v1/moderations', { method: 'POST', headers: JSON_TYPE, body: '{}' }))).toEqual([
+      404,
+      'unknown_path',
     ]);
-    const got = await ask(`${url}/v1/moderations`, { method: 'POST', headers: JSON_TYPE, body: '{}' });
-    expect(refusal(got)).toEqual([404, 'unknown_path']);
   });
 
   it('streams its body up and its answer down, each before the other is over', async () => {
     const { opened, open: openGate } = gate();
-    const engine = await fakeEngine(echo);
-    const { url } = await world([engine], ANY_PATH);
+    const { engine, url, ask } = await lone(echo, ANY_PATH);
     const big = randomBytes(5_000_000);
-    const got = await ask(`${url}/v1/audio/transcriptions`, {
+    const got = await ask('/v1/audio/transcriptions', {
       headers: { 'content-type': 'multipart/form-data; boundary=x' },
       body: big,
     });
@@ -129,16 +110,16 @@ describe('a path that the gateway has no opinion of', () => {
   it('goes to an engine that serves the model that it names', async () => {
     const one = await fakeEngine(echo, ['one']);
     const two = await fakeEngine(echo, ['two']);
-    const { url } = await world([one, two], ANY_PATH);
+    const { post } = await world([one, two], ANY_PATH);
     for (const [model, engine] of [
       ['one', one],
       ['two', two],
     ] as const) {
-      const got = await post(`${url}/tokenize`, { model, prompt: 'x' });
+      const got = await post('/tokenize', { model, prompt: 'x' });
       expect(got.headers['x-maitred-engine']).toBe(engine.id);
     }
-    expect(refusal(await post(`${url}/tokenize`, { model: 'three' }))).toEqual([404, 'unknown_model']);
-    expect((await post(`${url}/tokenize`, 'not json')).text).toBe('not json');
+    expect(refusal(await post('/tokenize', { model: 'three' }))).toEqual([404, 'unknown_model']);
+    expect((await post('/tokenize', 'not json')).text).toBe('not json');
   });
 
   it('goes to the least busy engine', async () => {
@@ -148,8 +129,8 @@ describe('a path that the gateway has no opinion of', () => {
       response.end();
     };
     const engines = [await fakeEngine(slow), await fakeEngine(slow)];
-    const { url } = await world(engines, ANY_PATH);
-    const answers = Array.from({ length: 4 }, () => ask(`${url}/v1/x`));
+    const { ask } = await world(engines, ANY_PATH);
+    const answers = Array.from({ length: 4 }, () => ask('/v1/x'));
     await until(() => engines.every((engine) => engine.seen.length === 2));
     openGate();
     await Promise.all(answers);
@@ -162,27 +143,26 @@ describe('a path that the gateway has no opinion of', () => {
       first = false;
       response.destroy();
     };
-    const { url } = await world([await fakeEngine(flaky), await fakeEngine(flaky)], ANY_PATH);
-    expect((await post(`${url}/v1/x`, '{}')).status).toBe(207);
+    const { post } = await world([await fakeEngine(flaky), await fakeEngine(flaky)], ANY_PATH);
+    expect((await post('/v1/x', '{}')).status).toBe(207);
     const half = await fakeEngine((response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half', () => response.destroy());
     });
     const broken = await world([half], ANY_PATH);
-    await expect(ask(`${broken.url}/v1/x`)).rejects.toThrow();
+    await expect(broken.ask('/v1/x')).rejects.toThrow();
     const none = await world([], ANY_PATH);
-    expect(refusal(await ask(`${none.url}/v1/x`))).toEqual([503, 'no_engine']);
+    expect(refusal(await none.ask('/v1/x'))).toEqual([503, 'no_engine']);
   });
 });
 
 describe('counting tokens', () => {
   it('is checked, and goes past the queues', async () => {
-    const engine = await fakeEngine((response) => {
+    const { post } = await lone((response) => {
       response.setHeader('content-type', 'application/json');
       response.end('{"input_tokens":5}');
     });
-    const { url } = await world([engine]);
-    const count = (body: object) => post(`${url}/v1/messages/count_tokens`, body);
+    const count = (body: object) => post('/v1/messages/count_tokens', body);
     const good = await count({ model: MODEL, messages: [{ role: 'user', content: 'x' }] });
     expect([good.text, good.headers['x-maitred-reason']]).toEqual(['{"input_tokens":5}', 'passthrough']);
     expect((await count({ model: MODEL, messages: 5 })).json()).toMatchObject({ type: 'error' });
@@ -192,17 +172,17 @@ describe('counting tokens', () => {
 
 describe('models', () => {
   it('are merged over the engines, each once, in their order', async () => {
-    const { url } = await world([await fakeEngine(echo, ['b', 'org/a']), await fakeEngine(echo, ['c', 'b'])]);
-    const list = (await ask(`${url}/v1/models`)).json() as { object: string; data: { id: string }[] };
+    const { ask } = await world([await fakeEngine(echo, ['b', 'org/a']), await fakeEngine(echo, ['c', 'b'])]);
+    const list = (await ask('/v1/models')).json() as { object: string; data: { id: string }[] };
     expect(list.object).toBe('list');
     expect(list.data.map(({ id }) => id)).toEqual(['b', 'org/a', 'c']);
     for (const id of ['b', 'org/a', 'org%2Fa']) {
-      expect((await ask(`${url}/v1/models/${id}`)).json()).toMatchObject({
+      expect((await ask(`/v1/models/${id}`)).json()).toMatchObject({
         id: decodeURIComponent(id),
         object: 'model',
       });
     }
-    expect(refusal(await ask(`${url}/v1/models/none`))).toEqual([404, 'unknown_model']);
+    expect(refusal(await ask('/v1/models/none'))).toEqual([404, 'unknown_model']);
   });
 });
 
@@ -223,10 +203,10 @@ describe('a response', () => {
 
   it('is read, cancelled and deleted at the engine that made it', async () => {
     const engines = [await fakeEngine(maker), await fakeEngine(maker)];
-    const { url } = await world(engines);
+    const { ask } = await world(engines);
     const ids = new Map<string, string>();
     for (const name of ['a', 'b', 'c', 'd']) {
-      const got = await ask(`${url}/v1/responses`, {
+      const got = await ask('/v1/responses', {
         headers: { ...JSON_TYPE, 'x-name': name },
         body: JSON.stringify({ model: MODEL, input: 'x' }),
       });
@@ -239,33 +219,30 @@ describe('a response', () => {
         ['POST', '/cancel'],
         ['DELETE', ''],
       ] as const) {
-        const got = await ask(`${url}/v1/responses/${id}${rest}`, { method });
+        const got = await ask(`/v1/responses/${id}${rest}`, { method });
         expect([got.text, got.headers['x-maitred-engine']]).toEqual([`${method} /v1/responses/${id}${rest}`, engine]);
       }
     }
-    expect(refusal(await ask(`${url}/v1/responses/resp_unknown`))).toEqual([404, 'unknown_response']);
+    expect(refusal(await ask('/v1/responses/resp_unknown'))).toEqual([404, 'unknown_response']);
   });
 
   it('that is still being streamed can be cancelled', async () => {
-    const engine = await fakeEngine(maker);
-    const { url } = await world([engine]);
+    const { url, ask } = await lone(maker);
     const { body } = await open(`${url}/v1/responses`, {
       headers: { ...JSON_TYPE, 'x-name': 'live' },
       body: JSON.stringify({ model: MODEL, input: 'x', stream: true }),
     });
     body.on('error', () => undefined);
     await new Promise((resolve) => body.once('data', resolve));
-    expect((await ask(`${url}/v1/responses/resp_live/cancel`, { method: 'POST' })).status).toBe(200);
+    expect((await ask('/v1/responses/resp_live/cancel', { method: 'POST' })).status).toBe(200);
     body.destroy();
   });
 });
 
 describe('a request without a length', () => {
   it('goes through in chunks', async () => {
-    const engine = await fakeEngine(echo);
-    const { url } = await world([engine], ANY_PATH);
+    const { engine, raw } = await lone(echo, ANY_PATH);
     const text = await raw(
-      url,
       'POST /v1/x HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n',
       '2\r\nde\r\n0\r\n\r\n',
     );

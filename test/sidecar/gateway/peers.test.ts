@@ -12,20 +12,7 @@ import type {
 } from '../../../sidecar/admin/answers.js';
 import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { Desk } from '../../support/shared-desk.js';
-import {
-  ask,
-  bearer,
-  chat,
-  cleanUp,
-  heldEngine,
-  keysOf,
-  named,
-  open,
-  post,
-  until,
-  world,
-  type World,
-} from './world.js';
+import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, open, until, world, type World } from './world.js';
 
 const PATIENCE_MS = 60_000;
 const TOKEN = { authorization: 'Bearer operator' };
@@ -92,13 +79,13 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     expect(pages.map((row) => row.age_seconds)).toEqual(pages.map((row) => row.age_seconds).sort((x, y) => x - y));
     expect((await page(a, '?tenant=u')).programs.map(({ key }) => key)).toEqual(['u:p3']);
     expect((await page(a, '?state=running')).programs.map(({ key }) => key)).toEqual(['t:p1']);
-    expect((await ask(`${a.adminUrl}/programs?sort=nothing`, { headers: TOKEN })).status).toBe(400);
+    expect((await a.admin('/programs?sort=nothing', { headers: TOKEN })).status).toBe(400);
 
     const why = await get<{ text: string; program: Program }>(a, '/programs/p3/explain?tenant=u');
     expect(why.program).toMatchObject({ key: 'u:p3', current_wait_cause: 'window' });
     expect(why.text).toContain(`It is at the gateway ${why.program.gateway}.`);
     expect((await get<Program>(a, '/programs/t:p3')).gateway).toBe(why.program.gateway);
-    expect((await ask(`${a.adminUrl}/programs/nothing/explain`, { headers: TOKEN })).status).toBe(404);
+    expect((await a.admin('/programs/nothing/explain', { headers: TOKEN })).status).toBe(404);
 
     release();
     for (const { status } of await Promise.all([first, ...others])) expect(status).toBe(200);
@@ -110,12 +97,12 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     }
     // The end is told to either of them.
     for (const { status } of [
-      await ask(`${a.adminUrl}/programs/t:p3/end`, { method: 'POST', headers: TOKEN }),
-      await ask(`${a.url}/programs/p3/end`, { method: 'POST', headers: bearer('u') }),
+      await a.admin('/programs/t:p3/end', { method: 'POST', headers: TOKEN }),
+      await a.ask('/programs/p3/end', { method: 'POST', headers: bearer('u') }),
     ])
       expect(status).toBe(200);
     for (const gateway of gateways) await until(async () => (await page(gateway)).total === 2, PATIENCE_MS);
-    expect((await ask(`${b.url}/programs/p1/end`, { method: 'POST', headers: bearer('u') })).status).toBe(404);
+    expect((await b.ask('/programs/p1/end', { method: 'POST', headers: bearer('u') })).status).toBe(404);
     const { programs: ended } = await get<EndedPrograms>(a, '/ended');
     expect(ended.map(({ key, cause }) => [key, cause]).sort()).toEqual([['t:p3', 'ended'], ['u:p3', 'ended']]); // prettier-ignore
     // Its next call is one of a new program, wherever it comes to.
@@ -138,7 +125,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const { calls } = await get<{ calls: { arrived_at: number }[] }>(a, '/programs/t:p/calls');
     expect(calls).toHaveLength(2);
     expect(calls[0]!.arrived_at).toBeLessThanOrEqual(calls[1]!.arrived_at);
-    await ask(`${b.adminUrl}/programs/p/end`, { method: 'POST', headers: TOKEN });
+    await b.admin('/programs/p/end', { method: 'POST', headers: TOKEN });
     await until(async () => (await get<EndedPrograms>(a, '/ended')).programs.length === 1, PATIENCE_MS);
   });
 
@@ -147,7 +134,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const [a, b] = gateways;
     release();
     await call(b, 'p');
-    const releasing = async () => (await post(`${a.url}/programs/release`, { program_id: 'p' }, bearer('t'))).json();
+    const releasing = async () => (await a.post('/programs/release', { program_id: 'p' }, bearer('t'))).json();
     expect(await releasing()).toMatchObject({ released: true });
     expect(await releasing()).toMatchObject({ released: false });
     await call(b, 'p');
@@ -165,7 +152,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const why = (id: string) => get<{ program: Program }>(a, `/programs/${id}/explain`);
     expect((await why('run-1')).program.key).toBe('t:run-1');
     expect((await why('run-10')).program.key).toBe('t:run-10');
-    const end = (query: string) => ask(`${a.adminUrl}/programs/same/end${query}`, { method: 'POST', headers: TOKEN });
+    const end = (query: string) => a.admin(`/programs/same/end${query}`, { method: 'POST', headers: TOKEN });
     expect((await end('')).status).toBe(400);
     expect((await end('?tenant=u')).json()).toMatchObject({ ended: true, tenant: 'u' });
     expect((await get<Program>(a, '/programs/same')).key).toBe('t:same');
@@ -204,8 +191,8 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     });
     expect((last['calls'] as { calls: unknown[] }).calls).toHaveLength(1);
     for (const path of ['/programs', '/queue', '/programs/p', '/programs/p/explain', '/ended', '/stream']) {
-      expect((await ask(a.adminUrl + path)).status).toBe(401);
-      expect((await ask(a.url + path, { headers: bearer('t') })).status, path).toBe(404);
+      expect((await a.admin(path)).status).toBe(401);
+      expect((await a.ask(path, { headers: bearer('t') })).status, path).toBe(404);
     }
   });
 

@@ -3,22 +3,19 @@ import { startEngine } from '../../../sim/index.js';
 import {
   ONE_AT_A_TIME,
   STREAM,
-  chat,
   cleanUp,
   completion,
   errorCode,
   fakeEngine,
   gate,
-  heldEngine,
-  metrics,
   named,
-  openChat,
   queueOf,
   stream,
   until,
-  waiting,
   world,
   type Answer,
+  lone,
+  held,
 } from './world.js';
 
 /** Holds the first request until the gate opens; `then` answers all others. */
@@ -39,16 +36,16 @@ async function behindFirst(then: Answer, overrides: object = {}) {
   const { opened, open } = gate();
   const engine = await fakeEngine(firstBehind(opened, then));
   const all = await world([engine], { ...ONE_AT_A_TIME, ...overrides });
-  const first = chat(all.url);
+  const first = all.chat();
   await until(() => engine.seen.length === 1);
   return { ...all, first, open };
 }
 
 describe('a call that waits', () => {
   it('goes when its turn comes, and tells how long it waited', async () => {
-    const { url, adminUrl, first, open } = await behindFirst(completion());
-    const second = chat(url);
-    await until(async () => (await waiting(adminUrl)) === 1);
+    const { first, open, chat, waiting } = await behindFirst(completion());
+    const second = chat();
+    await until(async () => (await waiting()) === 1);
     await new Promise((resolve) => setTimeout(resolve, 60));
     open();
     expect((await first).headers['x-maitred-reason']).toBe('direct');
@@ -58,8 +55,8 @@ describe('a call that waits', () => {
   });
 
   it('gets comments when it streams, then its answer in the same stream', async () => {
-    const { url, adminUrl, first, open } = await behindFirst(stream(), { timeouts: { commentMs: 100 } });
-    const { statusCode, headers, body } = await openChat(url, { stream: true }, named('p'));
+    const { first, open, openChat, metrics } = await behindFirst(stream(), { timeouts: { commentMs: 100 } });
+    const { statusCode, headers, body } = await openChat({ stream: true }, named('p'));
     expect(statusCode).toBe(200);
     expect(headers).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
@@ -77,16 +74,16 @@ describe('a call that waits', () => {
     );
     expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
     expect((await first).status).toBe(200);
-    expect((await metrics(adminUrl)).get('maitred_queue_comments_total')).toBeGreaterThanOrEqual(3);
+    expect((await metrics()).get('maitred_queue_comments_total')).toBeGreaterThanOrEqual(3);
   });
 
   it('for longer than allowed gets 408 and when to ask again; one that streams waits on', async () => {
-    const { url, first, open } = await behindFirst(
+    const { first, open, chat } = await behindFirst(
       stream(),
       queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }),
     );
-    const patient = chat(url, { stream: true });
-    const got = await chat(url);
+    const patient = chat({ stream: true });
+    const got = await chat();
     expect([got.status, errorCode(got.text), got.headers['x-maitred-reason'], got.headers['retry-after']]).toEqual([
       408,
       'queue_timeout',
@@ -105,11 +102,13 @@ describe('a call that waits', () => {
       response.writeHead(422, { 'content-type': 'application/json' });
       response.end('{"error":{"message":"too long for me"}}');
     };
-    const engine = await fakeEngine(firstBehind(opened, refuse));
-    const { url, logs } = await world([engine], { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } });
-    const first = chat(url);
+    const { engine, logs, chat, openChat } = await lone(firstBehind(opened, refuse), {
+      ...ONE_AT_A_TIME,
+      timeouts: { commentMs: 100 },
+    });
+    const first = chat();
     await until(() => engine.seen.length === 1);
-    const { body } = await openChat(url, { stream: true });
+    const { body } = await openChat({ stream: true });
     let text = '';
     for await (const chunk of body) {
       text += String(chunk);
@@ -124,12 +123,11 @@ describe('a call that waits', () => {
 
 describe('a queue that is full', () => {
   it('refuses with 429 and Retry-After, and loses nothing that it took', async () => {
-    const { engine, open } = await heldEngine();
-    const { url, adminUrl } = await world([engine], {
+    const { open, chat, metrics } = await held({
       ...ONE_AT_A_TIME,
       limits: { queuedMax: 4, queuedPerTenantMax: 4, programsMax: 100 },
     });
-    const calls = Array.from({ length: 8 }, () => chat(url));
+    const calls = Array.from({ length: 8 }, () => chat());
     const settled: number[] = [];
     for (const call of calls) void call.then((got) => settled.push(got.status));
     await until(() => settled.length === 3);
@@ -139,7 +137,7 @@ describe('a queue that is full', () => {
     const refused = answers.find((got) => got.status === 429);
     expect(errorCode(refused?.text ?? '')).toBe('queue_full');
     expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0);
-    const counted = await metrics(adminUrl);
+    const counted = await metrics();
     expect(counted.get('maitred_calls_rejected_total{code="queue_full"}')).toBe(3);
     expect(counted.get('maitred_calls_accepted_total')).toBe(5);
   });
@@ -150,15 +148,15 @@ describe('a prompt longer than any engine takes', () => {
     const engine = await startEngine({ preset: 'tiny-cpu', speed: 1, models: ['m'] });
     cleanUp(() => engine.close());
     const engines = [{ url: engine.url, kind: 'vllm' }];
-    const { url, adminUrl } = await world([engine], { engines, ...ONE_AT_A_TIME });
+    const { chat, waiting } = await world([engine], { engines, ...ONE_AT_A_TIME });
     const leaving = new AbortController();
     const busy = Array.from({ length: 8 }, () =>
-      chat(url, { max_tokens: 4000, ignore_eos: true }, {}, leaving.signal).catch(() => 'gone'),
+      chat({ max_tokens: 4000, ignore_eos: true }, {}, leaving.signal).catch(() => 'gone'),
     );
-    await until(async () => (await waiting(adminUrl)) === 7);
+    await until(async () => (await waiting()) === 7);
     const start = performance.now();
     const huge = 'far too long '.repeat(10_000);
-    const got = await chat(url, { messages: [{ role: 'user', content: huge }] });
+    const got = await chat({ messages: [{ role: 'user', content: huge }] });
     expect([got.status, got.headers['x-maitred-reason'], got.headers['x-maitred-queue-ms']]).toEqual([
       400,
       'direct',
@@ -166,7 +164,7 @@ describe('a prompt longer than any engine takes', () => {
     ]);
     expect(got.text).toContain('maximum context length');
     expect(performance.now() - start).toBeLessThan(2000);
-    expect(await waiting(adminUrl)).toBe(7);
+    expect(await waiting()).toBe(7);
     leaving.abort();
     await Promise.all(busy);
   }, 20_000);

@@ -12,7 +12,7 @@ import { millis, POLICY_NAMES, TENANTS_NAMES, type LogLine } from '../../../src/
 import { arrived, cancelled, ended, reported, woke } from '../../support/core-events.js';
 import { Dice } from '../../support/dice.js';
 import { folderOf } from '../../support/folder.js';
-import { JSON_TYPE, ask, configOf, metrics, until, world } from './world.js';
+import { JSON_TYPE, configOf, until, world } from './world.js';
 
 type Logged = Record<string, unknown>;
 
@@ -62,7 +62,7 @@ describe('a recorded gateway', () => {
         health: { failuresMax: 1, intervalMs: 20, backoffMs: 50 },
       };
       const { recorder } = await eventLog(file, configOf(engines, overrides));
-      const { gateway, url, adminUrl } = await world(engines, overrides, { recorder });
+      const { gateway, ask, admin, metrics } = await world(engines, overrides, { recorder });
       const dice = new Dice(BALANCER_NAMES.length + before.policy.name.length);
       const program = async (id: number) => {
         for (let turn = 0; turn < 3; turn += 1) {
@@ -71,7 +71,7 @@ describe('a recorded gateway', () => {
           const content = `secret words of ${id % 5} `.repeat(60 + 60 * turn);
           const body = { model: 'm', messages: [{ role: 'user', content }], max_tokens: dice.int(1, 60) };
           const headers = { ...JSON_TYPE, 'x-maitred-program': `secret-${id}`, 'x-maitred-thread': `helper-${id % 2}` };
-          await ask(`${url}/v1/chat/completions`, {
+          await ask('/v1/chat/completions', {
             headers,
             body: JSON.stringify({ ...body, stream: dice.chance(0.5), ignore_eos: true }),
             signal: leaving.signal,
@@ -84,9 +84,9 @@ describe('a recorded gateway', () => {
       await programs[10];
       await engines[0]!.close();
       await Promise.all(programs);
-      await until(async () => /"state":"ejected"/.test((await ask(`${adminUrl}/engines`)).text));
-      await ask(`${adminUrl}/programs/secret-7/end`, { method: 'POST' });
-      await until(async () => (await metrics(adminUrl)).get('maitred_calls_in_system') === 0);
+      await until(async () => /"state":"ejected"/.test((await admin('/engines')).text));
+      await admin('/programs/secret-7/end', { method: 'POST' });
+      await until(async () => (await metrics()).get('maitred_calls_in_system') === 0);
       await gateway.close();
       await recorder.close();
 

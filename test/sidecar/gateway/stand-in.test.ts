@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EngineOptions } from '../../../sim/index.js';
 import { engine as standIn } from '../../sim/client.js';
-import { recording, ask, metrics, post, refusal, until, world } from './world.js';
+import { recording, post, refusal, until, world } from './world.js';
 
 /** The gateway in front of the stand-in engine, which speaks like vLLM. */
 
@@ -57,17 +57,16 @@ describe('in front of the stand-in engine', () => {
     const [stuck, well] = [await engine(), await engine()];
     const health = { intervalMs: 20, stuckMs: 100, backoffMs: 20, backoffMsMax: 20 };
     const engines = [stuck, well].map((each) => ({ url: each.url, kind: 'vllm' }));
-    const { url, adminUrl } = await world([], { engines, health, balancer: { name: 'least-loaded' } });
+    const { url, admin, metrics } = await world([], { engines, health, balancer: { name: 'least-loaded' } });
     const set = (isStuck: boolean) => post(`${stuck.url}/sim/faults`, { stuck: isStuck });
     const states = async () =>
-      ((await ask(`${adminUrl}/engines`)).json() as { engines: { state: string; down_reason: string | null }[] })
-        .engines;
+      ((await admin('/engines')).json() as { engines: { state: string; down_reason: string | null }[] }).engines;
     await until(async () => (await states()).every(({ state }) => state === 'up'));
     await set(true);
     const held = Promise.all([1, 2].map(() => call(url, '/v1/completions')));
     await until(async () => (await states()).some(({ state }) => state === 'ejected'));
     expect((await states()).find(({ state }) => state === 'ejected')?.down_reason).toContain('stuck');
-    expect((await metrics(adminUrl)).get(`maitred_engine_stuck{engine="${new URL(stuck.url).host}"}`)).toBe(1);
+    expect((await metrics()).get(`maitred_engine_stuck{engine="${new URL(stuck.url).host}"}`)).toBe(1);
     for (let turn = 0; turn < 3; turn += 1) {
       const { status, headers } = await call(url, '/v1/completions');
       expect([status, headers['x-maitred-engine']]).toEqual([200, new URL(well.url).host]);
@@ -103,14 +102,14 @@ describe('in front of the stand-in engine', () => {
   });
 
   it.each(PATHS)('%s is served, whole and streamed, and its tokens counted', async (path) => {
-    const { url, logs } = await world([await engine()]);
+    const { url, calls } = await world([await engine()]);
     const whole = await call(url, path);
     expect([whole.status, whole.headers['x-maitred-reason']]).toEqual([200, 'direct']);
     expect(whole.text).toContain('usage');
     const streamed = await call(url, path, { stream: true });
     expect(streamed.text).toMatch(ENDS[path]);
-    await until(() => logs.filter((line) => line['msg'] === 'call').length === 2);
-    for (const line of logs.filter((one) => one['msg'] === 'call')) {
+    await until(() => calls().length === 2);
+    for (const line of calls()) {
       expect(line).toMatchObject({ outcome: 'completed', status: 200, model: 'm' });
       expect(line['prompt_tokens']).toBeGreaterThan(0);
       expect(line['output_tokens']).toBeGreaterThan(0);

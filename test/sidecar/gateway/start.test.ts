@@ -51,8 +51,8 @@ describe('while the engines are asked for the first time', () => {
 
   it('waits for a whole first probe, longer than the time limit of one of its questions', async () => {
     const engine = await lateEngine(() => sleep(500));
-    const { url } = await world([engine], { engines: [{ url: engine.url, kind: 'auto' }], health: {} });
-    expect((await chat(url)).status).toBe(200);
+    const { chat } = await world([engine], { engines: [{ url: engine.url, kind: 'auto' }], health: {} });
+    expect((await chat()).status).toBe(200);
   });
 
   it('has found a taken port already', async () => {

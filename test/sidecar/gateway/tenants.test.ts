@@ -1,18 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  bearer,
-  ask,
-  chat,
-  completion,
-  configOf,
-  fakeEngine,
-  heldEngine,
-  keysOf,
-  named,
-  until,
-  waiting,
-  world,
-} from './world.js';
+import { bearer, completion, configOf, fakeEngine, heldEngine, keysOf, named, until, world } from './world.js';
 
 const KEYS = keysOf('heavy', 'light');
 const by = (tenant: string, headers = {}) => ({ ...bearer(tenant), ...headers });
@@ -27,20 +14,20 @@ describe('a tenant over its share', () => {
   it('waits behind others, and is told so', async () => {
     const { engine, open } = await heldEngine();
     const overrides = { policy: { tenants: 'weighted', tenantWeights: { light: 3 } }, admission: { window: 1 } };
-    const { url, adminUrl } = await sharing(engine, overrides);
-    const calls = [chat(url, { seed: 0 }, by('heavy', named('h')))];
+    const { chat, waiting, admin } = await sharing(engine, overrides);
+    const calls = [chat({ seed: 0 }, by('heavy', named('h')))];
     await until(() => engine.seen.length === 1);
-    calls.push(chat(url, { seed: 1 }, by('heavy', named('i'))));
-    await until(async () => (await waiting(adminUrl)) === 1);
-    calls.push(chat(url, { seed: 2 }, by('light', named('l'))));
-    await until(async () => (await waiting(adminUrl)) === 2);
+    calls.push(chat({ seed: 1 }, by('heavy', named('i'))));
+    await until(async () => (await waiting()) === 1);
+    calls.push(chat({ seed: 2 }, by('light', named('l'))));
+    await until(async () => (await waiting()) === 2);
     const explained = async (program: string) =>
-      (await ask(`${adminUrl}/programs/${program}/explain`)).json() as { text: string };
+      (await admin(`/programs/${program}/explain`)).json() as { text: string };
     const heavy = await explained('i');
     expect(heavy.text).toContain('Its tenant "heavy" is over its share: it has had 100 % of the engine time');
     expect(heavy.text).toContain('1 call is ahead of it');
     expect((await explained('l')).text).not.toContain('share');
-    const { text } = await ask(`${adminUrl}/metrics`);
+    const { text } = await admin('/metrics');
     expect(metric(text, 'maitred_tenant_attained_share{tenant="heavy"}')).toBe(1);
     expect(metric(text, 'maitred_tenant_waiting_calls{tenant="light"}')).toBe(1);
     expect(metric(text, 'maitred_tenant_due_share{tenant="light"}')).toBe(0.75);
@@ -51,9 +38,9 @@ describe('a tenant over its share', () => {
   });
 
   it('is none by default: no shares, and the earlier call goes first', async () => {
-    const { url, adminUrl } = await sharing(await fakeEngine(completion()), { policy: {} });
-    await chat(url, {}, by('light'));
-    expect((await ask(`${adminUrl}/metrics`)).text).not.toContain('maitred_tenant_due_share{');
+    const { chat, admin } = await sharing(await fakeEngine(completion()), { policy: {} });
+    await chat({}, by('light'));
+    expect((await admin('/metrics')).text).not.toContain('maitred_tenant_due_share{');
   });
 
   it('cannot be weighed by a mistyped name', () => {

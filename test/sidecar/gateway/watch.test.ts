@@ -10,21 +10,7 @@ import { VERSION } from '../../../sidecar/version.js';
 import { familyOf } from '../../../sidecar/apis/index.js';
 import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
-import {
-  ask,
-  chat,
-  cleanUp,
-  completion,
-  configOf,
-  fakeEngine,
-  gate,
-  heldEngine,
-  named,
-  open,
-  stream,
-  until,
-  world,
-} from './world.js';
+import { ask, cleanUp, completion, configOf, gate, named, open, stream, until, world, lone, held } from './world.js';
 
 const CACHED = { usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 25 } } };
 
@@ -49,20 +35,19 @@ async function watch(url: string) {
 describe('the admin API', () => {
   it('shows programs, calls, engines and totals', async () => {
     const held = gate();
-    const engine = await fakeEngine(completion(CACHED));
-    const { url } = await world([engine], {
-      engines: [{ url: engine.url, kind: 'openai', id: 'e', window: 1, capacityTokens: 1000 }],
+    const { engine, chat, ask } = await lone(completion(CACHED), {
+      engine: { id: 'e', window: 1, capacityTokens: 1000 },
       // The first test of a file on a busy machine.
       health: { timeoutMs: 30_000 },
     });
-    expect((await chat(url, {}, named('p'))).status).toBe(200);
+    expect((await chat({}, named('p'))).status).toBe(200);
     engine.answer = async (...all) => {
       await held.opened;
       await completion()(...all);
     };
-    const calls = ['p', 'q'].map((program) => chat(url, {}, named(program)));
-    await until(async () => (await ask(`${url}/queue`)).json()['waiting'] === 1);
-    const read = async (path: string, init = {}) => (await ask(`${url}${path}`, init)).json();
+    const calls = ['p', 'q'].map((program) => chat({}, named(program)));
+    await until(async () => (await ask('/queue')).json()['waiting'] === 1);
+    const read = async (path: string, init = {}) => (await ask(path, init)).json();
     const post = { method: 'POST' };
     expect(await read('/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
       programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
@@ -93,8 +78,8 @@ describe('the admin API', () => {
       queue_seconds: { count: expect.arrayContaining([1]) as number[] },
       marks: [{ text: 'the gateway started' }],
     });
-    expect((await ask(`${url}/history?range=2h`)).json()).toMatchObject({ error: { param: 'range' } });
-    expect((await ask(`${url}/`)).headers['location']).toBe('/ui');
+    expect((await ask('/history?range=2h')).json()).toMatchObject({ error: { param: 'range' } });
+    expect((await ask('/')).headers['location']).toBe('/ui');
     expect(await read('/demo', post)).toMatchObject({ error: { code: 'unknown_path' } });
     expect(await read('/health')).toEqual(await read('/healthz'));
     expect(await read('/version')).toEqual({ version: VERSION });
@@ -111,19 +96,18 @@ describe('the admin API', () => {
   });
 
   it('shows the estimate against pass-through, if there is one', async () => {
-    const { url } = await world([await fakeEngine()], {}, { shadow: SHADOW });
-    expect((await ask(`${url}/totals`)).json()['shadow']).toEqual(SHADOW.latest());
-    expect((await ask(`${url}/metrics`)).text).toContain('maitred_shadow_gain_ratio{model="m",bound="mean"} 1.3\n');
-    const off = await world([await fakeEngine()]);
-    expect((await ask(`${off.url}/totals`)).json()['shadow']).toBeNull();
+    const { ask } = await lone(undefined, {}, { shadow: SHADOW });
+    expect((await ask('/totals')).json()['shadow']).toEqual(SHADOW.latest());
+    expect((await ask('/metrics')).text).toContain('maitred_shadow_gain_ratio{model="m",bound="mean"} 1.3\n');
+    const off = await lone();
+    expect((await off.ask('/totals')).json()['shadow']).toBeNull();
   });
 
   it('selects programs by tenant, engine, state and text', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
-    for (const name of ['Alpha', 'alphabet', 'beta']) await chat(url, {}, named(name));
+    const { chat, ask } = await lone();
+    for (const name of ['Alpha', 'alphabet', 'beta']) await chat({}, named(name));
     const select = async (query: string) => {
-      const { programs, total } = (await ask(`${url}/programs?${query}`)).json() as unknown as ProgramPage;
+      const { programs, total } = (await ask(`/programs?${query}`)).json() as unknown as ProgramPage;
       expect(total).toBe(programs.length);
       return programs.map(({ id }) => id);
     };
@@ -132,59 +116,61 @@ describe('the admin API', () => {
     expect(await select('state=running')).toEqual([]);
     expect(await select('tenant=other')).toEqual([]);
     expect(await select('engine=other')).toEqual([]);
-    expect((await ask(`${url}/programs?state=asleep`)).status).toBe(400);
+    expect((await ask('/programs?state=asleep')).status).toBe(400);
   });
 
   it('starts the demo fleet of a gateway that has one', async () => {
     let fleets = 0;
     const demo = { progress: undefined as Demo['progress'], start: () => (fleets += 1) };
-    const { url } = await world([], {}, { demo });
-    const state = async () => (await ask(`${url}/gateway`)).json();
+    const { ask } = await world([], {}, { demo });
+    const state = async () => (await ask('/gateway')).json();
     expect(await state()).toMatchObject({ demo: 'idle', demo_programs: null });
     demo.progress = { ended: 14, total: 80 };
     expect(await state()).toMatchObject({ demo: 'running', demo_programs: demo.progress });
-    expect((await ask(`${url}/demo`)).status).toBe(405);
+    expect((await ask('/demo')).status).toBe(405);
     const foreign = { method: 'POST', headers: { origin: 'http://evil.example' } };
-    expect((await ask(`${url}/demo`, foreign)).status).toBe(403);
-    expect([(await ask(`${url}/demo`, { method: 'POST' })).status, fleets]).toEqual([202, 1]);
+    expect((await ask('/demo', foreign)).status).toBe(403);
+    expect([(await ask('/demo', { method: 'POST' })).status, fleets]).toEqual([202, 1]);
   });
 });
 
 describe('ended calls', () => {
   it('are remembered with their ends, the latest of each program, also after it has ended', async () => {
-    const engine = await fakeEngine(stream());
-    const { url } = await world([engine], { limits: { pastCalls: 3 } });
-    await chat(url, { stream: true }, named('old'));
-    await chat(url, { stream: true }, named('p'));
+    const { engine, chat, ask } = await lone(stream(), { limits: { pastCalls: 3 } });
+    await chat({ stream: true }, named('old'));
+    await chat({ stream: true }, named('p'));
     engine.answer = (response) => {
       response.statusCode = 400;
       response.end('{}');
     };
-    await chat(url, {}, named('p'));
-    await ask(`${url}/programs/p/end`, { method: 'POST' });
+    await chat({}, named('p'));
+    await ask('/programs/p/end', { method: 'POST' });
     const callsOf = async (key: string) =>
-      ((await ask(`${url}/programs/${key}/calls`)).json() as unknown as PastCallList).calls;
+      ((await ask(`/programs/${key}/calls`)).json() as unknown as PastCallList).calls;
     const [first, second] = await callsOf('default:p');
     expect(first).toMatchObject({ outcome: 'completed', status: 200, reason: 'direct', level: 0, attempts: 1 });
     expect(first?.first_token_seconds).toBeGreaterThanOrEqual(0);
     expect(second).toMatchObject({ outcome: 'client_error', status: 400, prompt_tokens: null });
     // The fourth call: the program that was idle longest is forgotten.
-    for (let call = 0; call < 2; call += 1) await chat(url, {}, named('p'));
+    for (let call = 0; call < 2; call += 1) await chat({}, named('p'));
     expect(await callsOf('default:p')).toHaveLength(3);
     expect(await callsOf('old')).toEqual([]);
   });
 
   it('include those that were refused', async () => {
-    const { engine, open: openEngine } = await heldEngine();
-    const { url } = await world([engine], {
-      engines: [{ url: engine.url, kind: 'openai', window: 1 }],
+    const {
+      open: openEngine,
+      chat,
+      ask,
+    } = await held({
+      engine: { window: 1 },
       limits: { queuedMax: 1 },
       health: { timeoutMs: 30_000 },
     });
-    const calls = [chat(url, {}, named('a')), chat(url, {}, named('b'))];
-    await until(async () => (await ask(`${url}/queue`)).json()['waiting'] === 1);
-    expect((await chat(url, {}, named('c'))).status).toBe(429);
-    const got = (await ask(`${url}/programs/default:c/calls`)).json();
+    const calls = [chat({}, named('a')), chat({}, named('b'))];
+    await until(async () => (await ask('/queue')).json()['waiting'] === 1);
+    expect((await chat({}, named('c'))).status).toBe(429);
+    const got = (await ask('/programs/default:c/calls')).json();
     expect(got).toMatchObject({ calls: [{ outcome: 'refused', status: 429, code: 'queue_full', engine: null }] });
     openEngine();
     await Promise.all(calls);
@@ -193,7 +179,7 @@ describe('ended calls', () => {
 
 describe('/stream', () => {
   it('sends all at once, then only what has changed, and ends with the gateway', async () => {
-    const { url, gateway } = await world([await fakeEngine(stream())]);
+    const { url, gateway, chat } = await lone(stream());
     const seen = await watch(`${url}/stream?program=default:p&limit=1`);
     await until(() => seen.last['calls'] !== undefined);
     expect(seen.last).toMatchObject({
@@ -206,7 +192,7 @@ describe('/stream', () => {
       calls: { calls: [] },
     });
     const engines = seen.counts['engines'];
-    await chat(url, { stream: true }, named('p'));
+    await chat({ stream: true }, named('p'));
     await until(() => (seen.last['calls'] as { calls: unknown[] }).calls.length === 1);
     expect(seen.last).toMatchObject({ program: { id: 'p' }, programs: { total: 1 } });
     expect([seen.counts['gateway'], seen.counts['engines']]).toEqual([1, engines]);
@@ -215,27 +201,27 @@ describe('/stream', () => {
   });
 
   it('is guarded and bounded, and ends for clients with an old token', async () => {
-    const { url, gateway } = await world([], { admin: { token: 'admin-token' }, limits: { watchersMax: 1 } });
-    expect((await ask(`${url}/stream`)).status).toBe(401);
+    const { url, gateway, ask } = await world([], { admin: { token: 'admin-token' }, limits: { watchersMax: 1 } });
+    expect((await ask('/stream')).status).toBe(401);
     const headers = { authorization: 'Bearer admin-token' };
-    expect((await ask(`${url}/stream?limit=0`, { headers })).status).toBe(400);
+    expect((await ask('/stream?limit=0', { headers })).status).toBe(400);
     const response = await open(`${url}/stream`, { headers });
-    expect((await ask(`${url}/stream`, { headers })).status).toBe(503);
-    expect((await ask(`${url}/stream`, { headers, method: 'HEAD' })).status).toBe(503);
+    expect((await ask('/stream', { headers })).status).toBe(503);
+    expect((await ask('/stream', { headers, method: 'HEAD' })).status).toBe(503);
     // Calls find room: no alert may count this.
-    expect((await ask(`${url}/metrics`, { headers })).text).not.toMatch(/rejected_total\{code="overloaded"\} [1-9]/);
+    expect((await ask('/metrics', { headers })).text).not.toMatch(/rejected_total\{code="overloaded"\} [1-9]/);
     gateway.reload(configOf([], { admin: { token: 'other-token' } }));
     await response.body.text();
-    expect((await ask(`${url}/stream`, { headers })).status).toBe(401);
+    expect((await ask('/stream', { headers })).status).toBe(401);
   });
 });
 
 it('/stream ends where a reload closes the admin paths', async () => {
-  const { url, gateway } = await world([]);
+  const { url, gateway, ask } = await world([]);
   const { over } = await watch(`${url}/stream`);
   gateway.reload(configOf([], { auth: { keys: [{ sha256: 'a'.repeat(64), tenant: 'a' }] } }));
   await until(over);
-  expect((await ask(`${url}/stream`)).status).toBe(403);
+  expect((await ask('/stream')).status).toBe(403);
 });
 
 describe('/ui', () => {

@@ -15,12 +15,14 @@ export { completion, completionBody, FakeEngine, MODEL, type Answer } from '../.
 
 /** Gateways and engines for one test file; everything started is closed after each test. */
 
-export interface World {
+export interface World extends ReturnType<typeof clientOf> {
   readonly gateway: Gateway;
   readonly url: string;
   readonly adminUrl: string;
   /** Parsed log lines so far. */
   readonly logs: Record<string, unknown>[];
+  /** Those of calls. */
+  readonly calls: () => Record<string, unknown>[];
 }
 
 type Overrides = Readonly<Record<string, unknown>>;
@@ -55,10 +57,11 @@ export const ONE_AT_A_TIME = { admission: { window: 1 } };
 /** A busy machine does not make an engine look sick. */
 const PATIENT = { health: { timeoutMs: 60_000 } };
 
-export function configOf(engines: readonly { readonly url: string }[], overrides: Overrides = {}) {
+/** `engine` stands for what all engines have in common. */
+export function configOf(engines: readonly { readonly url: string }[], { engine = {}, ...overrides }: Overrides = {}) {
   return configSchema.parse({
     listen: { port: 0 },
-    engines: engines.map(({ url }) => ({ url, kind: 'openai' })),
+    engines: engines.map(({ url }) => ({ url, kind: 'openai', ...(engine as object) })),
     ...PATIENT,
     ...overrides,
     limits: { ...SMALL, ...(overrides['limits'] as object | undefined) },
@@ -78,6 +81,7 @@ export async function world(
   engines: readonly { readonly url: string }[],
   overrides: Overrides = {},
   options: GatewayOptions = {},
+  start = startGateway,
 ): Promise<World> {
   const logs: Record<string, unknown>[] = [];
   const log = pino(
@@ -89,9 +93,45 @@ export async function world(
       },
     },
   );
-  const gateway = await startGateway(configOf(engines, overrides), { log, ...options });
+  const gateway = await start(configOf(engines, overrides), { log, ...options });
   cleanUp(() => gateway.close());
-  return { gateway, url: gateway.url, adminUrl: gateway.adminUrl, logs };
+  const { url, adminUrl } = gateway;
+  return {
+    gateway,
+    url,
+    adminUrl,
+    logs,
+    calls: () => logs.filter((line) => line['msg'] === 'call'),
+    ...clientOf(url, adminUrl),
+  };
+}
+
+/** A gateway in front of one engine. */
+export async function lone(answer?: Answer, overrides: Overrides = {}, options: GatewayOptions = {}) {
+  const engine = await fakeEngine(answer);
+  return { engine, ...(await world([engine], overrides, options)) };
+}
+
+/** A gateway in front of an engine that holds every call until it is told to answer. */
+export async function held(overrides: Overrides = {}, answer?: Answer) {
+  const { engine, open } = await heldEngine(answer);
+  return { engine, open, ...(await world([engine], overrides)) };
+}
+
+/** Requests to one gateway, by path. */
+function clientOf(url: string, adminUrl: string) {
+  return {
+    ask: (path: string, init?: RequestInit) => ask(url + path, init),
+    admin: (path: string, init?: RequestInit) => ask(adminUrl + path, init),
+    post: (path: string, body: unknown, headers?: Record<string, string>) => post(url + path, body, headers),
+    chat: (more?: object, headers?: Record<string, string>, signal?: AbortSignal) => chat(url, more, headers, signal),
+    openChat: (more?: object, headers?: Record<string, string>) => openChat(url, more, headers),
+    leavingChat: (more?: object) => leavingChat(url, more),
+    raw: (...parts: readonly (string | Buffer)[]) => raw(url, ...parts),
+    dial: () => dial(url),
+    metrics: () => metrics(adminUrl),
+    waiting: () => waiting(adminUrl),
+  };
 }
 
 /** Records what the core was told, and what it wanted done. */
