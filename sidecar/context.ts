@@ -22,7 +22,7 @@ import { Auth } from './http/auth.js';
 import { Identified } from './identity/identified.js';
 import { Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
-import { SharedCache } from './identity/shared-cache.js';
+import { SharedCache } from './identity/memory.js';
 import { CallLog, makeLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { setTimer } from './timer.js';

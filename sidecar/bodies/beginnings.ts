@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TenantId } from '../../src/index.js';
 import { promptBytes, type Api, type JsonObject, type Outline } from '../apis/index.js';
 import { isAbsent, isObject } from '../apis/fields.js';
-import { SharedCache } from '../identity/shared-cache.js';
+import { SharedCache } from '../identity/memory.js';
 import type { List, Span } from './skeleton.js';
 
 /** A beginning is known by whole blocks: small enough that little is left behind one, and few enough to hash each. */

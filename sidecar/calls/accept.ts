@@ -15,7 +15,8 @@ import type { Asked } from '../unscheduled/relay.js';
 import { checkMediaType, readBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
-import { fingerprintOf, saysRetry } from '../identity/returning.js';
+import { saysRetry } from '../identity/claims.js';
+import { fingerprintOf } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
 
 /** Prefix of call ids, random for each process; a counter completes it. So ids are unique across processes. */
@@ -64,7 +65,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const before = context.returning.find(tenant, fingerprint);
   const own = context.identifier.identify({ tenant, headers, body, facts, before });
   context.returning.came(tenant, fingerprint, own);
-  if (own.renews === true) endProgram(context, own.program);
+  if (own.renews) endProgram(context, own.program);
   const asked = { tenant, facts, identity: own, isRepeated: before !== undefined };
   const { identity, elsewhere } =
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);

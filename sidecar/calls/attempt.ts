@@ -111,7 +111,7 @@ export class Attempt implements AnswerSink {
     this.#headers = headers;
     const { api, facts, identity } = this.call;
     if (status !== 200 || !facts.stream || !isEventStream(headers['content-type'])) return;
-    this.reader = api.readStream(facts, identity.wantsAnswer);
+    this.reader = api.readStream(facts, identity.leaf !== undefined);
     this.#splitter = this.#split(this.reader);
     this.sink.opened(headers);
   }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ProgramView, TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
-import { valueOf } from '../identity/harnesses.js';
+import { valueOf } from '../identity/claims.js';
 
 const HEADER = 'x-maitred-budget';
 const FORM =

@@ -1,6 +1,14 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { millis, tokens } from '../../src/index.js';
-import type { Dispatch, Event, Millis, ProgramId, Reject, Usage } from '../../src/index.js';
+import {
+  millis,
+  tokens,
+  type Dispatch,
+  type Event,
+  type Millis,
+  type ProgramId,
+  type Reject,
+  type Usage,
+} from '../../src/index.js';
 import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { endProgram } from '../admin/programs.js';
 import type { Context } from '../context.js';

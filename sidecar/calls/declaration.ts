@@ -6,7 +6,7 @@ import { countSchema } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
 import { withoutField } from '../http/splice.js';
-import { valueOf } from '../identity/harnesses.js';
+import { valueOf } from '../identity/claims.js';
 import { cleanId } from '../identity/names.js';
 
 const FIELD = 'maitred';

@@ -41,12 +41,10 @@ export async function askOthers(
 }
 
 /** The call's identity by another gateway's answers, if the call continues one; otherwise as given. */
-export async function identify(
-  cluster: Participant,
-  tenant: TenantId,
-  { sought, ...identity }: Identity,
-): Promise<Identity> {
-  if (sought === undefined) return identity;
+export async function identify(cluster: Participant, tenant: TenantId, own: Identity): Promise<Identity> {
+  const { sought } = own;
+  if (sought === undefined || sought.keys.length === 0) return own;
+  const identity = { ...own, sought: undefined };
   const name = await cluster.find(tenant, sought.keys);
   if (name === undefined) return identity;
   const task = usedTask(name);

@@ -1,10 +1,9 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
-import type { Ends } from './ends.js';
+import type { Ends } from './memory.js';
 import { hashOf } from './growing.js';
-import { linesIn, type Line } from './lines.js';
-import { inAll } from './marked.js';
-import { wholeOf } from './marks.js';
+import { linesIn, type Line } from './texts.js';
+import { inAll, wholeOf } from './marked.js';
 import { Seats, type Answered } from './seats.js';
 import type { Trail } from './trail.js';
 

@@ -1,7 +1,6 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
-import type { Ends, Seat } from './ends.js';
-import { SharedCache } from './shared-cache.js';
+import { SharedCache, type Ends, type Seat } from './memory.js';
 
 /**
  * Programs whose whole history is one user message that grows from call to call (dspy's ReAct and other prompts filled
@@ -30,9 +29,8 @@ const LINE_CHARS_MIN = 16;
 /** Most programs that wait to grow from one beginning; beyond, they cannot be distinguished. */
 const SEATS_MAX = 64;
 
-/** Points at which a message may grow, and the text already there. */
+/** Points at which a message may grow: hashes of it up to each of its last lines, and of these. */
 export interface Opening {
-  /** Hashes of the message up to each of its last lines. */
   readonly beginnings: readonly number[];
   readonly tail: ReadonlySet<number>;
 }

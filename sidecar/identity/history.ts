@@ -1,11 +1,10 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { Briefs, endsOf } from './briefs.js';
-import type { Ends } from './ends.js';
+import type { Ends } from './memory.js';
 import { Growing, hashOf, type Opening } from './growing.js';
-import { leadOf, textOf, type Text } from './lines.js';
-import { Marked } from './marked.js';
-import { beginsWith } from './marks.js';
+import { leadOf, textOf, type Text } from './texts.js';
+import { Marked, beginsWith } from './marked.js';
 import { Seats, type Answered } from './seats.js';
 import { Tasks } from './tasks.js';
 import { idsWith, isSystem, type Place, type Trail } from './trail.js';
@@ -58,9 +57,8 @@ interface FirstCall {
   readonly question: readonly number[];
 }
 
-/** The program of a call, if known, and the facts to remember with its answer. */
 interface Found {
-  readonly program?: ProgramId;
+  readonly program: ProgramId | undefined;
   readonly leaf: Leaf;
 }
 
@@ -107,22 +105,19 @@ export class History {
     const said = trail.said(trail.turns.length - 1);
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};
     const texts = textsOf(trail);
-    const question = endsOf(texts.at(-1)?.lines ?? []);
     const first = {
       growing: grown.opening,
       lines: texts.flatMap(({ lines }) => lines.map(({ hash }) => hash)),
-      question,
+      question: endsOf(texts.at(-1)?.lines ?? []),
     };
     const { opening } = trail;
     const seat = this.#briefs.find(tenant, trail, only) ?? this.#marked.in(tenant, texts, only) ?? grown.seat;
-    if (seat)
-      return { program: this.take(seat), leaf: leafOf(trail, foreign, { thread: seat.thread, opening }, first) };
-    const task = trail.turns.some(({ role }) => role === 'assistant')
-      ? undefined
-      : texts.find(({ role }) => !isSystem(role));
-    const sub = task && this.#tasks.find(tenant, task, trail, only);
-    const leaf = leafOf(trail, foreign, { thread: sub?.thread ?? '', opening }, first);
-    return sub ? { program: sub.program, leaf } : { leaf };
+    if (seat) this.take(seat);
+    const isBegun = trail.turns.some(({ role }) => role === 'assistant');
+    const task = seat || isBegun ? undefined : texts.find(({ role }) => !isSystem(role));
+    const named = seat ?? (task && this.#tasks.find(tenant, task, trail, only));
+    const leaf = leafOf(trail, foreign, { thread: named?.thread ?? '', opening }, first);
+    return { program: named?.program, leaf };
   }
 
   /** Seats the program at the current end of its conversation. @returns the seat, for `take`. */

@@ -15,14 +15,12 @@ export interface Identity {
   readonly final: boolean;
   /** The source that matched: a header's or field's name, 'history', or 'none' for a new program. */
   readonly source: string;
-  /** Whether the answer's text is needed afterwards, for history matching. */
-  readonly wantsAnswer: boolean;
-  /** Facts to remember with the answer; absent if it is not wanted. */
-  readonly leaf?: Leaf;
+  /** Facts to remember with the answer; undefined: its text is not needed afterwards. */
+  readonly leaf: Leaf | undefined;
   /** Whether an earlier program, now over, used the id: that program must be ended first. */
-  readonly renews?: boolean;
+  readonly renews: boolean;
   /** Present if nothing here names the program, and another gateway may know it. */
-  readonly sought?: Sought;
+  readonly sought: Sought | undefined;
 }
 
 /** Keys by which another gateway may recognise a call's program. */

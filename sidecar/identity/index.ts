@@ -1,19 +1,25 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { AnswerFacts, CanonicalMessage, Turn } from '../apis/api.js';
 import type { IDENTITY_SOURCES } from '../config/index.js';
-import { Ends, type Seat } from './ends.js';
-import { cacheKeyClaim, fieldClaim, programIdClaim } from './fields.js';
+import { Ends, Lineage, SharedCache, type Seat } from './memory.js';
+import {
+  cacheKeyClaim,
+  fieldClaim,
+  programIdClaim,
+  harnessClaim,
+  maitredClaim,
+  saysFinal,
+  valueOf,
+  saysRetry,
+  baggageClaim,
+  traceparentClaim,
+} from './claims.js';
 import { hashOf } from './growing.js';
-import { harnessClaim, maitredClaim, saysFinal, valueOf } from './harnesses.js';
 import { History, type Leaf } from './history.js';
 import type { Activity, Claim, Identity, IdentityRequest } from './identity.js';
-import { Lineage } from './lineage.js';
 import { cleanId, labelOf, madeProgram, namedProgram } from './names.js';
-import { saysRetry } from './returning.js';
 import { answerKeys, doneTasks, responseKey, soughtBy, taskNames } from './shared-keys.js';
-import { SharedCache } from './shared-cache.js';
 import type { Answered } from './seats.js';
-import { baggageClaim, traceparentClaim } from './tracing.js';
 import { digest, Trail, TURNS_MAX } from './trail.js';
 
 export type { Identity, IdentityRequest } from './identity.js';
@@ -25,7 +31,6 @@ export interface IdentifierOptions {
   readonly sources: readonly Source[];
   /** Number of answered conversations to remember; also bounds the links of sub-agents and the ends of programs. */
   readonly conversationsMax: number;
-  /** Number of served responses to remember. */
   readonly responsesMax: number;
   /** Idle time of an id after which a call without history begins a new program; 0: never. */
   readonly reuseMs: number;
@@ -37,14 +42,14 @@ export interface IdentifierOptions {
   readonly share?: ((tenant: TenantId, key: string, name: string) => void) | undefined;
 }
 
-/** A response that was served. */
 interface Served extends Seat {
   readonly thread: string;
   /** Seat of its answer, if the answer is also known by its history. */
   readonly answered: Answered | undefined;
 }
 
-type Found = Pick<Identity, 'program' | 'thread' | 'final' | 'source' | 'renews'>;
+/** `final`: as the client declares; otherwise as the headers of the call do. */
+type Found = Pick<Identity, 'program' | 'thread' | 'source'> & Partial<Pick<Identity, 'final' | 'renews'>>;
 
 /**
  * Number of unrelated calls in flight at once that shows a `prompt_cache_key` to be shared by programs. A UUID names
@@ -56,10 +61,7 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const TOLD_BY_HISTORY: ReadonlySet<string> = new Set(['history', 'none', 'prompt_cache_key', 'previous_response_id']);
 const NONE: ReadonlySet<string | number> = new Set();
 
-/**
- * Answers the question "which program does this call belong to?", and keeps the bounded memory that this needs. Never
- * throws, for any input.
- */
+/** Answers the question "which program does this call belong to?", from bounded memory. Never throws, for any input. */
 export class Identifier {
   readonly #ends: Ends;
   readonly #lineage: Lineage;
@@ -82,26 +84,16 @@ export class Identifier {
   identify(request: IdentityRequest): Identity {
     const call = new Call(request, this.options.sources);
     const found = this.#find(call) ??
-      this.#before(call) ?? {
-        program: madeProgram(request.tenant, this.options.newId()),
-        thread: '',
-        final: call.isFinal,
-        source: 'none',
-      };
-    const leaf = TOLD_BY_HISTORY.has(found.source) ? call.leaf : undefined;
-    const identity = {
-      label: labelOf(found.program),
-      wantsAnswer: leaf !== undefined,
-      ...found,
-      ...(leaf && { leaf }),
-    };
+      this.#before(call) ?? { program: madeProgram(request.tenant, this.options.newId()), thread: '', source: 'none' };
+    const { program, thread, source, final = call.isFinal, renews = false } = found;
+    const isTold = TOLD_BY_HISTORY.has(source);
     const { share } = this.options;
     // A key with two names has none.
-    if (share && call.trail && TOLD_BY_HISTORY.has(found.source))
-      for (const key of doneTasks(call.trail)) share(request.tenant, key, '');
-    if (share === undefined || found.source !== 'none' || request.before !== undefined) return identity;
-    const sought = soughtBy(request.facts?.previousResponseId, call.trail);
-    return sought.keys.length === 0 ? identity : { ...identity, sought };
+    if (share && call.trail && isTold) for (const key of doneTasks(call.trail)) share(request.tenant, key, '');
+    const isSought = share !== undefined && source === 'none' && request.before === undefined;
+    const sought = isSought ? soughtBy(request.facts?.previousResponseId, call.trail) : undefined;
+    const leaf = isTold ? call.leaf : undefined;
+    return { program, label: labelOf(program), thread, final, source, leaf, renews, sought };
   }
 
   /** Remembers a whole answer, so that a call that continues it finds its program. */
@@ -169,7 +161,7 @@ export class Identifier {
     const { before } = call.request;
     if (before === undefined) return undefined;
     call.leaf = before.leaf;
-    return { program: before.program, thread: before.thread, final: call.isFinal, source: before.source };
+    return { program: before.program, thread: before.thread, source: before.source };
   }
 
   #fromClaim(call: Call, claim: Claim | undefined): Found | undefined {
@@ -189,7 +181,7 @@ export class Identifier {
       // The last call of a sub-agent's session does not end its root.
       final: isRoot && (call.isFinal || claim.final === true),
       source,
-      ...(this.#isReused(call, root) && { renews: true }),
+      renews: this.#isReused(call, root),
     };
   }
 
@@ -239,14 +231,14 @@ export class Identifier {
       const opening = answered?.opening ?? 0;
       call.leaf = { chain: digest(id ?? ''), ids: '', last: 0, thread, opening, sender: call.sender, foreign: NONE };
     }
-    return { program, thread, final: call.isFinal, source: 'previous_response_id' };
+    return { program, thread, source: 'previous_response_id' };
   }
 
   #fromHistory(call: Call): Found | undefined {
     if (!call.trail) return undefined;
     const { program, leaf } = this.#history.find(call.request.tenant, call.trail);
     call.leaf = leaf;
-    return program && { program, thread: leaf.thread, final: call.isFinal, source: 'history' };
+    return program && { program, thread: leaf.thread, source: 'history' };
   }
 }
 
@@ -260,7 +252,6 @@ class Call {
   readonly sender: number;
   /** Absent if history is no source, or the conversation cannot be matched. */
   readonly trail: Trail | undefined;
-  /** Facts to remember with the answer, once a source has looked it up. */
   leaf: Leaf | undefined;
 
   constructor(

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import type { TenantId } from '../../src/index.js';
 import type { Identity } from './identity.js';
-import { SharedCache } from './shared-cache.js';
+import { SharedCache } from './memory.js';
 
 /** Requests that left the queue and may be repeated; the oldest are dropped first. */
 const RETURNING_MAX = 10_000;
+
 interface Expected {
   readonly identity: Identity;
   readonly untilMs: number;
@@ -46,8 +46,3 @@ const isFromCalls = ({ source }: Identity): boolean => source === 'history' || s
 /** Equal for equal bodies. */
 export const fingerprintOf = ({ raw, hash: known }: { readonly raw: Buffer; readonly hash?: string }): string =>
   `${raw.length.toString(36)}-${(known ?? hash('sha256', raw, 'base64url')).slice(0, 16)}`;
-
-/** Whether the request is a retry, which official clients count. */
-export function saysRetry(headers: IncomingHttpHeaders): boolean {
-  return Number(headers['x-stainless-retry-count'] ?? 0) > 0;
-}

@@ -1,7 +1,6 @@
 import type { TenantId } from '../../src/index.js';
-import type { Ends } from './ends.js';
-import type { Excerpt } from './excerpts.js';
-import { SharedCache } from './shared-cache.js';
+import { SharedCache, type Ends } from './memory.js';
+import type { Excerpt } from './texts.js';
 import type { Place } from './trail.js';
 
 /** Share of a full table's seats that stay, the latest ones. */
@@ -9,7 +8,6 @@ const KEPT_SHARE = 0.75;
 /** Dropped seats that a full table keeps in mind. */
 const CROWD_MAX = 16;
 
-/** The place of an answer, and its identity. */
 export interface Answered extends Excerpt, Place {
   /** The sub-agent that got the answer; '' for the root. */
   readonly thread: string;
@@ -38,14 +36,10 @@ type Kept = Answered | Table;
 
 const isTable = (kept: Kept): kept is Table => 'seats' in kept;
 
-/** Seats by key, a bounded number in all and under each key. */
+/** Seats by key, at most `max` in all and `perKey` under each. */
 export class Seats {
   readonly #kept: SharedCache<Kept>;
 
-  /**
-   * @param max most seats in all
-   * @param perKey most seats under one key
-   */
   constructor(
     max: number,
     private readonly perKey: number,

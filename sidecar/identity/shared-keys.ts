@@ -2,8 +2,8 @@ import type { CanonicalMessage } from '../apis/api.js';
 import { programId } from '../../src/index.js';
 import { hashOf } from './growing.js';
 import type { Identity, Sought } from './identity.js';
-import { linesIn } from './lines.js';
-import { idOf, standsAlone, wholeOf } from './marks.js';
+import { linesIn } from './texts.js';
+import { idOf, standsAlone, wholeOf } from './marked.js';
 import type { Answered } from './seats.js';
 import { labelOf } from './names.js';
 import { passedOn, threadOf } from './tasks.js';
@@ -105,5 +105,5 @@ export function identityBy(name: string, sought: Sought, own: Identity): Identit
   if (parent !== undefined && Number(parent) === sought.opening) return own;
   const program = programId(named);
   const leaf = own.leaf && { ...own.leaf, thread };
-  return { ...own, program, thread, label: labelOf(program), source: sought.source, ...(leaf && { leaf }) };
+  return { ...own, program, thread, label: labelOf(program), source: sought.source, leaf };
 }

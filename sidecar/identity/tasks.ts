@@ -1,10 +1,9 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
-import type { Ends } from './ends.js';
-import { Excerpts, type Excerpt } from './excerpts.js';
+import type { Ends } from './memory.js';
+import { Excerpts, leadOf, type Excerpt, type Text } from './texts.js';
 import { hashOf } from './growing.js';
-import { leadOf, type Text } from './lines.js';
 import { inAll } from './marked.js';
 import { cleanId } from './names.js';
 import type { Answered } from './seats.js';
@@ -21,18 +20,12 @@ const NAMES = 36 ** 4;
 /** Sentences in letters have words with spaces between them; paths and names of files do not. */
 const IS_SENTENCE = /\S\s+\S+\s+\S|[^\p{ASCII}]{8}/u;
 
-/** A text that an answer has passed to a tool. */
 interface Task extends Excerpt {
   readonly parent: Answered;
   readonly tool: string;
   /** Conversations that have begun with it. */
   begun: number;
 }
-
-type Beginning = Pick<Answered, 'opening' | 'sender'>;
-
-/** A sub-agent. */
-type Sub = Pick<Answered, 'program' | 'thread'>;
 
 /**
  * Sub-agents, whose client makes them by a tool: the first message of a sub-agent holds what its parent has passed to
@@ -59,7 +52,12 @@ export class Tasks {
    * The sub-agent that begins with this message, if exactly one waiting program has passed all the texts in it to tools.
    * @param by how the call begins, and its client: one that begins like the parent is another run of it
    */
-  find(tenant: TenantId, said: Text, by: Beginning, only: ProgramId | undefined): Sub | undefined {
+  find(
+    tenant: TenantId,
+    said: Text,
+    by: Pick<Answered, 'opening' | 'sender'>,
+    only: ProgramId | undefined,
+  ): Pick<Answered, 'program' | 'thread'> | undefined {
     const tasks = this.#tasks
       .in(tenant, said.content, said.lines)
       .filter(({ parent, begun }) => parent.taken === undefined && begun < BEGUN_MAX && parent.sender === by.sender);
@@ -71,7 +69,6 @@ export class Tasks {
   }
 }
 
-/** A text that an answer passes to a tool. */
 interface Passed extends Pick<Task, 'tool' | 'hash'> {
   readonly text: string;
 }

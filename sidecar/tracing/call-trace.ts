@@ -1,6 +1,6 @@
 import { TraceFlags, type Attributes, type SpanContext } from '@opentelemetry/api';
 import type { Dispatch, EngineId } from '../../src/index.js';
-import { writeTraceparent } from '../http/traceparent.js';
+import { writeTraceparent } from '../http/headers.js';
 
 /** Most events of one call's span; an attempt takes two. */
 const EVENTS_MAX = 64;

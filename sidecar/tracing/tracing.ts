@@ -7,7 +7,7 @@ import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
 import type { Fleet } from '../engines/index.js';
 import type { ErrorCode } from '../errors.js';
-import { readTraceparent } from '../http/traceparent.js';
+import { readTraceparent } from '../http/headers.js';
 import type { Identity } from '../identity/identity.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { WallClock } from '../watch/wall-clock.js';

@@ -18,7 +18,9 @@ const identityOf = (program = PROGRAM, more: Partial<Identity> = {}): Identity =
   thread: '',
   final: false,
   source: 'none',
-  wantsAnswer: false,
+  leaf: undefined,
+  renews: false,
+  sought: undefined,
   ...more,
 });
 

@@ -98,7 +98,7 @@ describe('a conversation that the engine keeps (previous_response_id)', () => {
     const { call } = createCaller({ sources: ['body'] });
     call({ path, body: { input: 'Plan a walk.' } }, calls(TASK, 'c1', 'r1'));
     const next = call({ path, body: { input: result('c1'), previous_response_id: 'r1' } }, { id: 'r2', output: [] });
-    expect(next).toMatchObject({ source: 'previous_response_id', wantsAnswer: false });
+    expect(next).toMatchObject({ source: 'previous_response_id' });
   });
 });
 

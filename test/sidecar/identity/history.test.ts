@@ -13,11 +13,15 @@ describe('a client that sends no id', () => {
     const { call } = createCaller();
     const conversation = [system, ask];
     const first = call(chat(...conversation), answer('step 0'));
-    expect(first).toMatchObject({ source: 'none', wantsAnswer: true });
+    expect(first).toMatchObject({ source: 'none' });
     for (let step = 0; step < 20; step++) {
       conversation.push(said('assistant', `step ${step}`), said('user', `result ${step}`));
       const next = call(chat(...conversation), answer(`step ${step + 1}`));
-      expect(next).toMatchObject({ program: first.program, source: 'history', wantsAnswer: true, thread: '' });
+      expect(next).toMatchObject({
+        program: first.program,
+        source: 'history',
+        thread: '',
+      });
     }
   });
 
@@ -31,14 +35,14 @@ describe('a client that sends no id', () => {
 
   it('is not read when the client names its program, or when history is off', () => {
     const named = createCaller().identify({ ...chat(ask), headers: { 'x-session-id': 'p' } });
-    expect([named.wantsAnswer, named.leaf]).toEqual([false, undefined]);
-    expect(createCaller({ sources: ['body'] }).identify(chat(ask)).wantsAnswer).toBe(false);
+    expect(named.leaf).toBeUndefined();
+    expect(createCaller({ sources: ['body'] }).identify(chat(ask)).leaf).toBeUndefined();
   });
 
   it('may put other sources behind history', () => {
     const { call } = createCaller({ sources: ['history', 'body'] });
     const named = call({ body: { session_id: 'p', messages: [ask] } }, answer('one'));
-    expect(named).toMatchObject({ label: 'p', source: 'session_id', wantsAnswer: false });
+    expect(named).toMatchObject({ label: 'p', source: 'session_id', leaf: undefined });
   });
 
   it('may go on with tools, and with another model', () => {
@@ -91,9 +95,9 @@ describe('a client that sends no id', () => {
 
   it('has no conversation in completions, embeddings and counts', () => {
     const { identify } = createCaller();
-    expect(identify({ path: '/v1/completions', body: { prompt: 'a' } }).wantsAnswer).toBe(false);
-    expect(identify({ path: '/v1/embeddings', body: { input: 'a' } }).wantsAnswer).toBe(false);
-    expect(identify({ path: '/v1/messages/count_tokens', body: { messages: [ask] } }).wantsAnswer).toBe(false);
+    expect(identify({ path: '/v1/completions', body: { prompt: 'a' } }).leaf).toBeUndefined();
+    expect(identify({ path: '/v1/embeddings', body: { input: 'a' } }).leaf).toBeUndefined();
+    expect(identify({ path: '/v1/messages/count_tokens', body: { messages: [ask] } }).leaf).toBeUndefined();
   });
 });
 
@@ -272,7 +276,7 @@ describe('what is remembered', () => {
   it('takes no conversation of more messages than it can hash in passing', () => {
     const { identify } = createCaller();
     const many = Array.from({ length: 10_001 }, () => ask);
-    expect(identify(chat(...many)).wantsAnswer).toBe(false);
-    expect(identify(chat(...many.slice(1))).wantsAnswer).toBe(true);
+    expect(identify(chat(...many)).leaf).toBeUndefined();
+    expect(identify(chat(...many.slice(1))).leaf).toBeDefined();
   });
 });

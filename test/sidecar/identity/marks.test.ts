@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { idOf, standsAlone, wholeOf } from '../../../sidecar/identity/marks.js';
+import { idOf, standsAlone, wholeOf } from '../../../sidecar/identity/marked.js';
 
 const said = (content: string) => ({ role: 'assistant', content });
 

@@ -83,7 +83,10 @@ describe('previous_response_id', () => {
     const { call, identify: ask } = createCaller();
     const first = call(turn(), { id: 'r1' });
     const second = call(turn('r1'), { id: 'r2' });
-    expect(second).toMatchObject({ program: first.program, source: 'previous_response_id', wantsAnswer: true });
+    expect(second).toMatchObject({
+      program: first.program,
+      source: 'previous_response_id',
+    });
     expect(call(turn('r2'), { id: 'r3' }).program).toBe(first.program);
     expect(ask(turn('r1')).program).toBe(first.program);
     expect(ask(turn('unheard')).source).toBe('none');

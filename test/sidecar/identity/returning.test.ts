@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { programId, tenantId } from '../../../src/index.js';
-import { Returning, fingerprintOf, saysRetry } from '../../../sidecar/identity/returning.js';
+import { saysRetry } from '../../../sidecar/identity/claims.js';
+import { Returning, fingerprintOf } from '../../../sidecar/identity/returning.js';
 import type { Identity } from '../../../sidecar/identity/identity.js';
 
 const [ours, theirs] = [tenantId('ours'), tenantId('theirs')];
@@ -10,7 +11,9 @@ const identity = (program: string, source: string): Identity => ({
   thread: '',
   final: false,
   source,
-  wantsAnswer: true,
+  leaf: undefined,
+  renews: false,
+  sought: undefined,
 });
 
 describe('who asked before', () => {

@@ -14,7 +14,7 @@ describe('an id that is used again', () => {
 
   it('begins a new program when it was idle and a conversation begins anew', () => {
     const { identify } = callerWith(IDLE);
-    const renews = [first, later, later, first, first, later, first].map((sent) => identify(sent).renews ?? false);
+    const renews = [first, later, later, first, first, later, first].map((sent) => identify(sent).renews);
     expect(renews).toEqual([false, false, false, true, false, false, true]);
   });
 
@@ -25,26 +25,26 @@ describe('an id that is used again', () => {
   ])('goes on while it %s', (_why, activity) => {
     const { identify } = callerWith(activity);
     identify(later);
-    expect(identify(first).renews).toBeUndefined();
+    expect(identify(first).renews).toBe(false);
   });
 
   it('goes on when its calls never had a history, or hold none of it', () => {
     const { identify } = callerWith(IDLE);
-    for (let i = 0; i < 3; i++) expect(identify(first).renews).toBeUndefined();
+    for (let i = 0; i < 3; i++) expect(identify(first).renews).toBe(false);
     identify(later);
     const completion = { ...first, path: '/v1/completions', body: { prompt: 'Do it.' } };
     const turn = { ...first, path: '/v1/responses', body: { input: 'x', previous_response_id: 'r' } };
-    for (const sent of [completion, turn]) expect(identify(sent).renews).toBeUndefined();
+    for (const sent of [completion, turn]) expect(identify(sent).renews).toBe(false);
   });
 
   it('goes on for a retry, and where this is switched off', () => {
     const retry = { ...first, headers: { ...first.headers, 'x-stainless-retry-count': '1' } };
     const { identify } = callerWith(IDLE);
     identify(later);
-    expect(identify(retry).renews).toBeUndefined();
+    expect(identify(retry).renews).toBe(false);
     const off = callerWith(IDLE, 0);
     off.identify(later);
-    expect(off.identify(first).renews).toBeUndefined();
+    expect(off.identify(first).renews).toBe(false);
   });
 });
 
@@ -86,7 +86,7 @@ describe('a prompt_cache_key', () => {
 
   it('stays the name where history is off', () => {
     const { identify } = createCaller({ sources: ['body'], activityOf: () => ({ activeCalls: 1, idleMs: 0 }) });
-    expect(identify(keyed('k', ask))).toMatchObject({ label: 'k', wantsAnswer: false });
+    expect(identify(keyed('k', ask))).toMatchObject({ label: 'k', leaf: undefined });
   });
 
   it('is not shared because of a retry', () => {

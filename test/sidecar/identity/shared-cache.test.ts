@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { tenantId } from '../../../src/index.js';
-import { SharedCache } from '../../../sidecar/identity/shared-cache.js';
+import { SharedCache } from '../../../sidecar/identity/memory.js';
 
 const [small, large] = [tenantId('small'), tenantId('large')];
 

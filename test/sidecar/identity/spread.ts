@@ -22,7 +22,8 @@ export function spread(count: number, next?: () => number): Pick<Identifier, 'id
   return {
     identify(request) {
       const gateway = all[next?.() ?? Math.floor(random() * count)] as Identifier;
-      const { sought, ...own } = gateway.identify(request);
+      const own = gateway.identify(request);
+      const { sought } = own;
       const key = sought?.keys.find((each) => store.has(`${request.tenant} ${each}`));
       const name = key === undefined ? '' : (store.get(`${request.tenant} ${key}`) ?? '');
       const task = usedTask(name);

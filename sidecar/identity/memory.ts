@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { TenantId } from '../../src/index.js';
+import type { ProgramId, TenantId } from '../../src/index.js';
 
 /**
  * A bounded cache shared by tenants. No tenant reads another's entries, so a crafted key affects only its author's. A
@@ -20,7 +20,7 @@ export class SharedCache<V extends object | boolean | number> {
     return this.#shares.get(tenant)?.get(key);
   }
 
-  /** The tenant's own entries, to look up many; undefined: it has none. */
+  /** The tenant's own entries, to look up many. */
   of(tenant: TenantId): Pick<LRUCache<string | number, V>, 'get'> | undefined {
     return this.#shares.get(tenant);
   }
@@ -57,5 +57,78 @@ export class SharedCache<V extends object | boolean | number> {
     let largest = first;
     for (const share of this.#shares.values()) if (share.calculatedSize > largest.calculatedSize) largest = share;
     return largest;
+  }
+}
+
+/**
+ * Forgets an ended program under all its keys at once. Every memory of a program is a stamped seat, and a seat counts
+ * only if it is younger than its program's end. O(1) each.
+ */
+export class Ends {
+  readonly #ends: LRUCache<ProgramId, number>;
+  #clock = 0;
+
+  constructor(max: number) {
+    this.#ends = new LRUCache({ max });
+  }
+
+  ended(program: ProgramId): void {
+    this.#ends.set(program, this.tick());
+  }
+
+  seat(program: ProgramId): Seat {
+    return { program, stamp: this.tick() };
+  }
+
+  /** A stamp later than all earlier ones. */
+  tick(): number {
+    return ++this.#clock;
+  }
+
+  isAlive({ program, stamp }: Seat): boolean {
+    return stamp > (this.#ends.get(program) ?? 0);
+  }
+}
+
+/** A program, and when it was remembered. */
+export interface Seat {
+  readonly program: ProgramId;
+  readonly stamp: number;
+}
+
+/**
+ * Finds the root program of a sub-agent's own session, for harnesses that name only the parent. Chains of parents are
+ * followed to the root, and shortened on the way. A parent without a link of its own is a root. A link that would close
+ * a circle is not added. O(1) amortised.
+ */
+export class Lineage {
+  readonly #parents: LRUCache<ProgramId, ProgramId>;
+
+  constructor(max: number) {
+    this.#parents = new LRUCache({ max });
+  }
+
+  /** @returns the root of both. */
+  link(child: ProgramId, parent: ProgramId): ProgramId {
+    // Without its old link the child ends every chain through it, which reveals a circle.
+    this.#parents.delete(child);
+    const root = this.rootOf(parent);
+    if (root !== child) this.#parents.set(child, root);
+    return root;
+  }
+
+  rootOf(program: ProgramId): ProgramId {
+    let root = program;
+    for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next;
+    for (let at = program; at !== root;) {
+      const next = this.#parents.get(at) ?? root;
+      if (next !== root) this.#parents.set(at, root);
+      at = next;
+    }
+    return root;
+  }
+
+  forget(program: ProgramId): void {
+    this.#parents.delete(program);
   }
 }

@@ -1,0 +1,200 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../apis/api.js';
+import { objectOf, parseObject, stringOf } from '../apis/fields.js';
+import { readTraceparent } from '../http/headers.js';
+import { percentDecoded } from '../http/target.js';
+import type { Claim } from './identity.js';
+import { cleanId } from './names.js';
+
+/** Names under which a client writes about its program; the first one present counts. */
+interface Names {
+  readonly session: readonly string[];
+  /** The sub-agent's own id inside the session. */
+  readonly thread?: readonly string[];
+  /** The parent of this session, if it is a sub-agent's. */
+  readonly parent?: readonly string[];
+  /** A flag on the session's last call. */
+  readonly final?: string;
+}
+
+const MAITRED: Names = {
+  session: ['x-maitred-program'],
+  thread: ['x-maitred-thread'],
+  parent: ['x-maitred-parent'],
+};
+
+/**
+ * Headers with which agent harnesses, routers and load generators already name their programs. To add one, add a row.
+ * The first row with a session header wins, so rows with threads come before rows without; fields of different rows are
+ * never mixed.
+ */
+const HARNESSES: readonly Names[] = [
+  // Claude Code
+  { session: ['x-claude-code-session-id'], thread: ['x-claude-code-agent-id'] },
+  // Codex
+  { session: ['session-id', 'session_id'], thread: ['thread-id', 'thread_id'], parent: ['x-codex-parent-thread-id'] },
+  // Dynamo's clients
+  { session: ['x-dynamo-session-id'], parent: ['x-dynamo-parent-session-id'], final: 'x-dynamo-session-final' },
+  // OpenCode; vLLM router, TensorRT-LLM, inference-perf
+  {
+    session: ['x-session-id', 'x-session-affinity', 'x-opencode-session'],
+    parent: ['x-parent-session-id', 'x-opencode-parent-session'],
+  },
+  // LiteLLM, Mistral Vibe, AIBrix, SGLang model gateway, llm-d
+  { session: ['x-litellm-session-id', 'x-litellm-trace-id'] },
+  { session: ['x-affinity'] },
+  { session: ['x-aibrix-session-key'] },
+  { session: ['x-smg-routing-key'] },
+  { session: ['x-llm-d-inference-fairness-id'] },
+];
+
+/** AIPerf's and TensorRT-LLM's. Last, because proxies also use this name for the id of a single request. */
+const CORRELATION: Names = { session: ['x-correlation-id'] };
+
+/** Any other vendor's session header, a convention of LiteLLM. */
+const VENDOR_SESSION = /^x-([a-z0-9-]+)-session-id$/;
+
+export const maitredClaim = (headers: IncomingHttpHeaders): Claim | undefined => claimOf(headers, MAITRED);
+
+/** Whether the client declares this call its program's last, however the program was found. */
+export const saysFinal = (headers: IncomingHttpHeaders): boolean => isYes(headers['x-maitred-final']);
+
+/** Whether the request is a retry, which official clients count. */
+export const saysRetry = (headers: IncomingHttpHeaders): boolean => Number(headers['x-stainless-retry-count'] ?? 0) > 0;
+
+export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  for (const harness of HARNESSES) {
+    const claim = claimOf(headers, harness);
+    if (claim) return claim;
+  }
+  return vendorClaim(headers) ?? claimOf(headers, CORRELATION);
+}
+
+function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  const names = Object.keys(headers).filter((name) => name.endsWith('-session-id'));
+  // Sorted, so that the result does not depend on the order in which a proxy writes headers.
+  for (const name of names.sort()) {
+    const vendor = VENDOR_SESSION.exec(name)?.[1];
+    if (vendor === undefined || vendor === 'parent' || vendor.endsWith('-parent')) continue;
+    const parent = [`x-${vendor}-parent-session-id`];
+    const claim = claimOf(headers, { session: [name], parent, final: `x-${vendor}-session-final` });
+    if (claim) return claim;
+  }
+  return undefined;
+}
+
+/** A client's statement about its program in headers, or in one object of a body. The source is the id's name. */
+function claimOf(from: Readonly<Record<string, unknown>>, names: Names): Claim | undefined {
+  const firstOf = (some: readonly string[] = []) => {
+    for (const source of some) {
+      const id = cleanId(from[source]);
+      if (id !== undefined) return { id, source };
+    }
+    return undefined;
+  };
+  const session = firstOf(names.session);
+  if (session === undefined) return undefined;
+  const final = names.final !== undefined && isYes(from[names.final]);
+  return { ...session, thread: firstOf(names.thread)?.id, parent: firstOf(names.parent)?.id, final };
+}
+
+const isYes = (value: unknown): boolean =>
+  value === true || value === 1 || (typeof value === 'string' && /^\s*(?:true|1|yes)\s*$/i.test(value));
+
+/** The header's value; of a repeated one, the first. */
+export function valueOf(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
+/** Sources: https://www.w3.org/TR/baggage/ and https://www.w3.org/TR/trace-context/ */
+const BAGGAGE_KEYS = ['session.id', 'gen_ai.conversation.id'];
+
+/** The first value of each key counts; malformed members are skipped. */
+export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  const entries: Record<string, string | undefined> = {};
+  for (const member of valueOf(headers, 'baggage')?.split(',') ?? []) {
+    const [pair = ''] = member.split(';', 1);
+    const equals = pair.indexOf('=');
+    const key = pair.slice(0, Math.max(0, equals)).trim();
+    if (BAGGAGE_KEYS.includes(key)) entries[key] ??= percentDecoded(pair.slice(equals + 1).trim());
+  }
+  const claim = claimOf(entries, { session: BAGGAGE_KEYS });
+  return claim && { ...claim, source: `baggage ${claim.source}` };
+}
+
+/** Treats a trace as a program. That holds for tracers with one trace per run, so this source is off by default. */
+export function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
+  const trace = readTraceparent(valueOf(headers, 'traceparent'));
+  return trace && { id: trace.traceId, source: 'traceparent' };
+}
+
+/**
+ * Body fields that name a client's program, tried in this order. To add one, add a row. `user` is not among them: it
+ * names a person, not a program.
+ */
+const FIELDS: readonly (((body: JsonObject) => Claim | undefined) | (Names & { readonly at?: string }))[] = [
+  readAgenticContext,
+  // The contract of Continuum's clients: a step of a job, and whether it is the last.
+  { at: 'vllm_xargs', session: ['job_id'], final: 'is_last_step' },
+  { at: 'agent_hint', session: ['session_id'], parent: ['parent_session_id'] },
+  // Codex repeats its headers here, so that they survive a proxy that drops them.
+  { at: 'client_metadata', session: ['session_id'], thread: ['thread_id'] },
+  { session: ['conversation'] },
+  { at: 'conversation', session: ['id'] },
+  { at: 'metadata', session: ['session_id', 'conversation_id', 'thread_id'] },
+  readClaudeUser,
+  { session: ['session_id'] },
+];
+
+/** ThunderAgent's field, which belongs to the same source as our own header. */
+export const programIdClaim = (body: JsonObject): Claim | undefined =>
+  claimOf(body, { session: ['program_id'] }) ?? claimOf(objectOf(body['extra_body']), { session: ['program_id'] });
+
+/** OpenAI's hint of a common prefix: some clients send a session's id, others the same text for every user. */
+export const cacheKeyClaim = (body: JsonObject): Claim | undefined => claimOf(body, { session: ['prompt_cache_key'] });
+
+export function fieldClaim(body: JsonObject): Claim | undefined {
+  for (const field of FIELDS) {
+    const at = typeof field === 'function' ? undefined : field.at;
+    const claim =
+      typeof field === 'function' ? field(body) : claimOf(at === undefined ? body : objectOf(body[at]), field);
+    if (claim) return at === undefined ? claim : { ...claim, source: `${at}.${claim.source}` };
+  }
+  return undefined;
+}
+
+const CLAUDE_SESSION = '_session_';
+
+/** Claude Code appends its session to the user: `..._session_<uuid>`, or since 2.1.78 in an object printed as text. */
+function readClaudeUser(body: JsonObject): Claim | undefined {
+  const source = 'metadata.user_id';
+  const user = stringOf(objectOf(body['metadata'])['user_id']);
+  if (user.startsWith('{')) {
+    const claim = claimOf(parseObject(user) ?? {}, { session: ['session_id'] });
+    return claim && { ...claim, source };
+  }
+  // A single pattern for both parts would restart at each of a million marks.
+  const at = user.lastIndexOf(CLAUDE_SESSION);
+  const id = at < 0 ? '' : user.slice(at + CLAUDE_SESSION.length);
+  return /^[\w-]+$/.test(id) ? { id, source } : undefined;
+}
+
+/**
+ * vLLM router's own contract, an object or its JSON text. There, every agent of a task is a program. Here, the task is
+ * the program, and its agents except the leader are threads. A leader that is not expected to resume makes its last call.
+ */
+function readAgenticContext(body: JsonObject): Claim | undefined {
+  const source = 'vllm_xargs.agentic_context';
+  const raw = objectOf(body['vllm_xargs'])['agentic_context'];
+  const context = typeof raw === 'string' ? (parseObject(raw) ?? {}) : objectOf(raw);
+  const task = cleanId(context['task_id']) ?? cleanId(context['session_id']);
+  const final = context['expected_resume'] === false;
+  if (task === undefined) {
+    const claim = claimOf(context, { session: ['program_id'], parent: ['parent_program_id'] });
+    return claim && { ...claim, source, final };
+  }
+  const agent = (cleanId(context['agent_id']) ?? cleanId(context['program_id']) ?? task).replace(`${task}:`, '');
+  const thread = agent === 'lead' || agent === task ? '' : agent;
+  return { id: task, source, thread, final: thread === '' && final };
+}
