@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
 import { CONFIG_KEYS, ConfigError, configSchema, pathText, problemsOf } from '../sidecar/config/index.js';
@@ -111,7 +112,7 @@ function write(command: Command, file: string, text: string): void {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') command.error(`${file} exists: move it away, or name another one with --out`);
-    if (code === 'ENOENT') command.error(`${file} cannot be written: its folder does not exist`);
+    if (code === 'ENOENT') command.error(`${file} cannot be written: the folder ${dirname(file)} does not exist`);
     // A full disk leaves a part of it.
     rmSync(file, { force: true });
     command.error(`${file} cannot be written: ${message}`);

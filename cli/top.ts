@@ -1,11 +1,13 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { PROGRAM_STATES } from '../sidecar/admin/query.js';
 import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { choice, duration, numberFrom } from './options.js';
 import { SORT_KEYS } from './top/columns.js';
 import { frame } from './top/frame.js';
 import { showLive } from './top/live.js';
-import { readSnapshot } from './top/snapshot.js';
+import { choiceOf, readSnapshot } from './top/snapshot.js';
+import { explained } from './why.js';
 
 interface TopFlags extends AdminFlags {
   readonly interval: number;
@@ -34,11 +36,14 @@ const SORT = '-current_wait_seconds';
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs of a running gateway, live');
   addAdminOptions(top, URL_DEFAULT)
-    .option('--interval <time>', 'time between updates, such as 500ms', interval, 1000)
+    .addOption(
+      new Option('--interval <time>', 'time between updates, such as 500ms').argParser(interval).default(1000, '1s'),
+    )
     .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))
     .option(
       '--filter <words>',
       'programs whose names contain these; also tenant:NAME, engine:ID, state:active (or waiting, running, idle)',
+      filter,
       '',
     )
     .option('--limit <count>', 'most programs to print once', numberFrom(1, LIMIT_MAX, 'a whole number'), LIMIT)
@@ -50,12 +55,19 @@ export function addTopCommand(program: Command): void {
 async function run(command: Command, flags: TopFlags): Promise<void> {
   const { url, sort, filter, interval: intervalMs } = flags;
   const client = adminClient(command, flags, TIMEOUT_MS);
-  const read = (offset: number, limit: number) => readSnapshot(client, { sort, filter, offset, limit });
+  const read = (sort: string, offset: number, limit: number) => readSnapshot(client, { sort, filter, offset, limit });
+  const why = async (key: string) => (await explained(client, key)).text;
   const { stdin: input, stdout: output } = process;
   const isTerminal = input.isTTY && output.isTTY && process.env['TERM'] !== 'dumb';
-  if (isTerminal && !flags.once) return showLive({ read, url, sort, intervalMs, input, output });
-  const lines = frame({ url, sort, snapshot: await read(0, flags.limit) }, tableWidth(output));
+  if (isTerminal && !flags.once) return showLive({ read, why, url, sort, intervalMs, input, output });
+  const lines = frame({ url, sort, snapshot: await read(sort, 0, flags.limit) }, tableWidth(output));
   process.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(''));
+}
+
+function filter(words: string): string {
+  const { state = 'active' } = choiceOf(words);
+  if (PROGRAM_STATES.includes(state)) return words;
+  throw new InvalidArgumentError(`A state is one of ${PROGRAM_STATES.join(', ')}.`);
 }
 
 function interval(text: string): number {

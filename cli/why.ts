@@ -34,7 +34,7 @@ export function addWhyCommand(program: Command): void {
 }
 
 /** Of a program that has left the table, how it ended. @throws AdminError */
-async function explained(client: AdminClient, program: string, query: string): Promise<Pick<Explanation, 'text'>> {
+export async function explained(client: AdminClient, program: string, query = ''): Promise<Pick<Explanation, 'text'>> {
   try {
     return (await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`)) as Explanation;
   } catch (error) {

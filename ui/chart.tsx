@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import { clock, count } from './format.js';
+import { clock, count, tokens } from './format.js';
 
 export interface Curve {
   readonly name: string;
@@ -118,7 +118,7 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
           font: '11px system-ui',
           values: (_, ticks) => ticks.map(format),
           space: 30,
-          ...(format === count && { incrs: WHOLE }),
+          ...((format === count || format === tokens) && { incrs: WHOLE }),
         },
       ],
       series: [
@@ -162,6 +162,6 @@ function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): voi
 }
 
 /** Counts have no ticks between whole numbers. */
-const WHOLE = [1, 10, 100, 1000, 10_000, 100_000].flatMap((power) => [power, 2 * power, 5 * power]);
+const WHOLE = Array.from({ length: 10 }, (_, digits) => [1, 2, 5].map((first) => first * 10 ** digits)).flat();
 
 const timeOfDay = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, 5);

@@ -22,6 +22,7 @@ export function Engines() {
 function Card({ engine }: { readonly engine: Engine }) {
   const { id, state, rest_tokens: rest, capacity_tokens: capacity, gate_tokens: gate } = engine;
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
+  const isOff = state === 'ejected' || state === 'joining';
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === gate ? 'gate' : 'gate and host';
   const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
@@ -39,24 +40,28 @@ function Card({ engine }: { readonly engine: Engine }) {
         <span class={`badge ${state}`}>{state === 'ejected' ? 'down' : state}</span>
       </h3>
       <p class={engine.has_room ? 'quiet' : 'warn'}>{engine.text}</p>
-      <Bar
-        label="In flight"
-        text={window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}
-        value={inFlight}
-        max={window}
-      />
-      <Bar
-        label="Working set"
-        title="Contexts of calls in flight, and of programs that are expected to return; answers may outgrow the bound"
-        text={
-          limit === null
-            ? `${tokens(workingSet)}, capacity unknown`
-            : `${tokens(workingSet)} of ${tokens(limit)} (${named})`
-        }
-        value={workingSet}
-        max={limit}
-      />
-      <Facts style="facts" facts={factsOf(engine)} />
+      {!isOff && (
+        <>
+          <Bar
+            label="In flight"
+            text={window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}
+            value={inFlight}
+            max={window}
+          />
+          <Bar
+            label="Working set"
+            title="Contexts of calls in flight, and of programs that are expected to return. The bound is checked when a call starts; answers may outgrow it"
+            text={
+              limit === null
+                ? `${tokens(workingSet)}, capacity unknown`
+                : `${tokens(workingSet)} of ${tokens(limit)} (${named}${workingSet > limit ? ', which answers may outgrow' : ''})`
+            }
+            value={workingSet}
+            max={limit}
+          />
+          <Facts style="facts" facts={factsOf(engine)} />
+        </>
+      )}
       <p class="drain">
         <Command path={`/engines/${encodeURIComponent(id)}/${verb}`} label={`${word}: ${id}`}>
           {word}

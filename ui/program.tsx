@@ -3,7 +3,7 @@ import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from '../sidec
 import { Command } from './command.js';
 import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
-import { calls, ended, go, program, urlOf, view } from './state.js';
+import { calls, ended, go, program, urlOf, view, type View } from './state.js';
 import { TimeLine } from './time-line.js';
 import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf } from './words.js';
 
@@ -16,18 +16,25 @@ export function ProgramView() {
   const gone = ended.value?.programs.find((row) => row.key === key);
   const named = detail ?? gone;
   const more = (detail?.active_calls ?? 0) - active.length;
+  if (detail === null && gone === undefined && past.length === 0)
+    return ended.value === undefined ? (
+      <p>Loading.</p>
+    ) : (
+      <p>
+        No such program is here; see{' '}
+        <ProgramsLink change={{ program: '', tab: 'ended' }}>those that have ended</ProgramsLink>.
+      </p>
+    );
   return (
     <section aria-labelledby="program">
       <nav>
-        <a href={urlOf({ program: '' })} onClick={(event) => go(event, { program: '' })}>
-          ← All programs
-        </a>
+        <ProgramsLink change={{ program: '' }}>← All programs</ProgramsLink>
       </nav>
       <h2 id="program" title={key}>
         {named === undefined ? brief(key, 100) : nameOf(named)}
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
-      {detail === null && <Gone row={gone} isKnown={past.length > 0} />}
+      {detail === null && <Gone row={gone} />}
       {detail !== null && detail !== undefined && (
         <>
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
@@ -44,9 +51,19 @@ export function ProgramView() {
   );
 }
 
-function Gone({ row, isKnown }: { readonly row: EndedProgram | undefined; readonly isKnown: boolean }) {
-  if (row === undefined)
-    return <p class="warn">{isKnown ? 'It has left the table.' : 'No program of this name is known.'}</p>;
+interface LinkProps {
+  readonly change: Partial<View>;
+  readonly children: string;
+}
+
+const ProgramsLink = ({ change, children }: LinkProps) => (
+  <a href={urlOf(change)} onClick={(event) => go(event, change)}>
+    {children}
+  </a>
+);
+
+function Gone({ row }: { readonly row: EndedProgram | undefined }) {
+  if (row === undefined) return <p class="warn">It has left the table.</p>;
   const queued = percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds));
   return (
     <p>

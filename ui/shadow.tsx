@@ -1,5 +1,5 @@
 import type { ShadowAnswer } from '../sidecar/admin/answers.js';
-import { clock, counted, duration, percent } from './format.js';
+import { clock, counted, percent } from './format.js';
 import { gateway, totals } from './state.js';
 
 type Pool = ShadowAnswer['pools'][number];
@@ -44,7 +44,8 @@ function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
         </p>
       ))}
       <p class="quiet">
-        The {duration(seconds)} until {clock(madeAt)}, replayed in a simulation of these engines.
+        Of the {counted(Math.max(1, Math.round(seconds / 60)), 'minute')} until {clock(madeAt).slice(0, 5)}, replayed in
+        a simulation of these engines.
       </p>
     </>
   );
@@ -57,10 +58,13 @@ function textOf({ doubt, programs, replay, gain }: Pool): string {
       : `Programs end ${gain.ratio.toFixed(2)}x faster than under pass-through (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
   const of = counted(programs, 'program');
   if (replay === null) return `${verdict} (${of}).`;
-  const passed = gain === null ? '' : `, ${duration(gain.pass_through_seconds)} under pass-through`;
-  const simulated = `simulated ${duration(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;
-  return `${verdict}. Mean of ${of}: measured ${duration(replay.measured_seconds)}; ${simulated}. The simulation is off by ${percent(replay.error)}.`;
+  const passed = gain === null ? '' : `, ${exact(gain.pass_through_seconds)} under pass-through`;
+  const simulated = `simulated ${exact(replay.simulated_seconds)} under ${gateway.value?.policy ?? 'the policy'}${passed}`;
+  return `${verdict}. Mean of ${of}: measured ${exact(replay.measured_seconds)}; ${simulated}. The simulation is off by ${percent(replay.error)}.`;
 }
+
+/** Seconds, exact enough for the ratio of two of them. */
+const exact = (seconds: number): string => `${seconds.toLocaleString('en', { maximumSignificantDigits: 3 })} s`;
 
 function withheld(doubt: Pool['doubt']): string {
   return doubt === null || doubt === 'no_difference' ? 'No difference that can be told' : `No figure: ${DOUBTS[doubt]}`;

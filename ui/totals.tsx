@@ -27,8 +27,8 @@ export function Totals() {
       />
       {levels.length > 0 && (
         <p class="quiet" title={LEVEL_MEANING}>
-          Waiting at level (0 goes first) {levels.map(({ level, waiting }) => `${level}: ${count(waiting)}`).join(', ')}
-          .
+          Waiting calls by level, of which 0 goes first:{' '}
+          {levels.map(({ level, waiting }) => `${count(waiting)} at ${level}`).join(', ')}.
         </p>
       )}
       <Shadow />

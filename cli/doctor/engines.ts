@@ -2,7 +2,8 @@ import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig
 import { ENGINES_MAX, firstLook, tooMany } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
-import { examine, NotAnEngine, type Examination } from '../../sidecar/engines/examine.js';
+import { examine, type Examination } from '../../sidecar/engines/examine.js';
+import { NotAnEngine } from '../../sidecar/engines/index.js';
 import type { Finding } from './finding.js';
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
@@ -33,8 +34,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   const { timeoutMs } = health;
   const { connectMs } = timeouts;
   const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
-  if (found instanceof NotAnEngine)
-    return [{ level: 'broken', subject, found: found.message, advice: 'name the engines behind it instead' }];
+  if (found instanceof NotAnEngine) return [{ level: 'broken', subject, found: found.message }];
   if (found instanceof Error) {
     const advice = 'start it, or correct its url and apiKey; calls for its models wait or fail meanwhile';
     return [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reasonOf(found)}`, advice }];

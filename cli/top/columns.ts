@@ -54,6 +54,12 @@ export function tableLines(rows: readonly ProgramRow[], sort: string, width: num
   return [titles, ...rows.map((row) => line(row.id, ({ text }) => text(row)))];
 }
 
+/** Titles of the columns for which there is no room. */
+export function hiddenColumns(rows: readonly ProgramRow[], sort: string, width: number): string[] {
+  const shown = columnsFor(rows, sort.replace('-', ''), width).map(({ title }) => title);
+  return columnsFor(rows, '', Infinity).flatMap(({ title }) => (shown.includes(title) ? [] : title));
+}
+
 /** The columns that fit. */
 function columnsFor(rows: readonly ProgramRow[], key: string, width: number): readonly Column[] {
   const hidden = [

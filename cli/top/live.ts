@@ -2,13 +2,17 @@ import { writeSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
-import { fitted } from '../text.js';
+import { fitted, printable, wrapped } from '../text.js';
+import { hiddenColumns, SORT_KEYS } from './columns.js';
 import { frame } from './frame.js';
 import type { Snapshot } from './snapshot.js';
 
 interface LiveOptions {
-  readonly read: (offset: number, limit: number) => Promise<Snapshot>;
+  readonly read: (sort: string, offset: number, limit: number) => Promise<Snapshot>;
+  /** The words of `maitred why` about a program. */
+  readonly why: (key: string) => Promise<string>;
   readonly url: string;
+  /** The first order. */
   readonly sort: string;
   readonly intervalMs: number;
   readonly input: ReadStream;
@@ -29,7 +33,7 @@ const OTHER_LINES = HEAD_LINES + 2;
 /** The table on the whole terminal, until `q` or a signal. @throws AdminError if the first answer fails */
 export async function showLive(options: LiveOptions): Promise<void> {
   // Before the screen changes: a wrong address or token is an error of usage.
-  const live = new Live(options, await options.read(0, rowsOf(options.output)));
+  const live = new Live(options, await options.read(options.sort, 0, rowsOf(options.output)));
   await live.run();
 }
 
@@ -39,7 +43,12 @@ class Live {
   #quit: () => void = () => undefined;
   #snapshot: Snapshot;
   #fault: string | undefined;
+  #sort: string;
   #offset = 0;
+  /** The chosen row, counted from the first of all. */
+  #chosen = 0;
+  /** Why it waits, which hides the table. */
+  #why: string | undefined;
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
   /** Whether a read is under way, and whether another must follow it at once. */
@@ -48,6 +57,7 @@ class Live {
 
   constructor(options: LiveOptions, first: Snapshot) {
     this.#options = options;
+    this.#sort = options.sort;
     this.#snapshot = first;
     this.#ended = new Promise((resolve) => (this.#quit = resolve));
   }
@@ -94,15 +104,36 @@ class Live {
   };
 
   readonly #onKey = (text: string | undefined, { name = text, ctrl }: Key): void => {
-    const move = MOVES[name ?? ''];
-    if (name === 'q' || (ctrl === true && name === 'c')) this.#quit();
+    if (ctrl === true && name === 'c') this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
-    else if (move !== undefined) {
-      const rows = rowsOf(this.#options.output);
-      this.#offset = Math.max(0, Math.min(this.#snapshot.total - rows, move(this.#offset, rows)));
+    else if (this.#why !== undefined) {
+      this.#why = undefined;
+      this.#draw();
+    } else if (name === 'q') this.#quit();
+    else if (name === 's') {
+      const next = SORT_KEYS.indexOf(this.#sort.replace('-', '')) + 1;
+      this.#sort = `-${SORT_KEYS[next % SORT_KEYS.length] ?? ''}`;
       void this.#read();
-    }
+    } else if (name === 'return' || name === 'w') void this.#explain();
+    else this.#move(MOVES[name ?? '']);
   };
+
+  /** The table follows the chosen row. */
+  #move(to: ((row: number, rows: number) => number) | undefined): void {
+    if (to === undefined) return;
+    const rows = rowsOf(this.#options.output);
+    this.#chosen = Math.max(0, Math.min(this.#snapshot.total - 1, to(this.#chosen, rows)));
+    this.#offset = Math.max(this.#chosen - rows + 1, Math.min(this.#offset, this.#chosen));
+    this.#draw();
+    void this.#read();
+  }
+
+  async #explain(): Promise<void> {
+    const { id, key = id } = this.#snapshot.programs[this.#chosen - this.#snapshot.offset] ?? {};
+    if (key === undefined) return;
+    this.#why = await this.#options.why(key).catch((error: unknown) => (error as Error).message);
+    this.#draw();
+  }
 
   /** Stops the whole job, as Ctrl-Z does outside of raw mode. A job that no shell could continue goes on. */
   #suspend(): void {
@@ -117,18 +148,25 @@ class Live {
   };
 
   #draw(): void {
-    const { output, url, sort } = this.#options;
+    const { output, url } = this.#options;
     // A slow terminal misses a frame.
     if (!this.#isOpen || output.writableNeedDrain) return;
     const columns = output.columns || 80;
     const height = OTHER_LINES + rowsOf(output);
-    const lines = frame({ url, sort, snapshot: this.#snapshot, fault: this.#fault }, columns, HEAD_LINES);
+    const { programs, offset } = this.#snapshot;
+    const words = this.#why?.split('\n').flatMap((line) => wrapped(printable(line), columns));
+    const scene = { url, sort: this.#sort, snapshot: this.#snapshot, fault: this.#fault };
+    const lines = words?.map((line) => fitted(line, columns)) ?? frame(scene, columns, HEAD_LINES);
+    const looks: Readonly<Record<number, string>> =
+      words === undefined ? { [HEAD_LINES]: INVERSE, [HEAD_LINES + 1 + this.#chosen - offset]: CHOSEN } : {};
     const blank = Array.from({ length: Math.max(0, height - lines.length) }, () => ' '.repeat(columns));
     const shown = [...lines, ...blank]
       .slice(0, height - 1)
-      .map((line, at) => (at === HEAD_LINES ? inverse(line) : line));
-    const keys = fitted('q quit   arrows PgUp PgDn Home End scroll', columns);
-    output.write(BEGIN + [...shown, inverse(keys)].join('\r\n') + END);
+      .map((line, at) => (looks[at] === undefined ? line : `${looks[at]}${line}${PLAIN}`));
+    const hidden = hiddenColumns(programs, this.#sort, columns);
+    const keys = `q quit  ↑↓ row  Enter why  s sort${hidden.length > 0 ? `  hidden: ${hidden.join(' ')}` : ''}`;
+    const footer = fitted(words === undefined ? keys : 'any key: back to the table', columns);
+    output.write(BEGIN + [...shown, INVERSE + footer + PLAIN].join('\r\n') + END);
   }
 
   async #read(): Promise<void> {
@@ -140,11 +178,11 @@ class Live {
     this.#isReading = true;
     this.#readAgain = false;
     try {
-      this.#snapshot = await this.#options.read(this.#offset, rowsOf(this.#options.output));
+      this.#snapshot = await this.#options.read(this.#sort, this.#offset, rowsOf(this.#options.output));
       this.#fault = undefined;
       // The programs there have ended.
       if (this.#offset > 0 && this.#snapshot.programs.length === 0) {
-        this.#offset = 0;
+        this.#offset = this.#chosen = 0;
         this.#readAgain = true;
       }
     } catch (error) {
@@ -158,14 +196,17 @@ class Live {
 
 /** Rows of programs on the screen. Some terminals do not know their size. */
 const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - OTHER_LINES);
-const inverse = (text: string): string => `\u001B[7m${text}\u001B[0m`;
+const INVERSE = '\u001B[7m';
+/** Bold and underlined. */
+const CHOSEN = '\u001B[1;4m';
+const PLAIN = '\u001B[0m';
 
-/** The first row to show, by key. */
-const MOVES: Readonly<Record<string, (offset: number, rows: number) => number>> = {
-  up: (offset) => offset - 1,
-  down: (offset) => offset + 1,
-  pageup: (offset, rows) => offset - rows,
-  pagedown: (offset, rows) => offset + rows,
+/** The row to choose, by key. */
+const MOVES: Readonly<Record<string, (row: number, rows: number) => number>> = {
+  up: (row) => row - 1,
+  down: (row) => row + 1,
+  pageup: (row, rows) => row - rows,
+  pagedown: (row, rows) => row + rows,
   home: () => 0,
   end: () => Infinity,
 };

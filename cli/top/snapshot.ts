@@ -39,7 +39,7 @@ async function read<T>(client: AdminClient, path: string): Promise<T> {
 const CHOICE = /^(tenant|engine|state):(.+)$/;
 
 /** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
-function choiceOf(filter: string): Record<string, string> {
+export function choiceOf(filter: string): Record<string, string> {
   const choice: Record<string, string> = {};
   const words: string[] = [];
   for (const word of filter.split(/\s+/)) {

@@ -1,10 +1,13 @@
 import type { ProgramView, ThreadView, Views } from '../../src/index.js';
 import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { longestWaiting, programState, type ProgramQuery } from './query.js';
+import { engineRow, type Shown } from './state-rows.js';
+import { DOWN_SHOWN, troubleInWords } from './status.js';
 
 /** Programs in admin answers. */
 
@@ -45,7 +48,6 @@ function programRow(
   return {
     id: labelOf(row.id),
     tenant: row.tenant,
-    /** The scheduler's own id, unique among tenants. */
     key: row.id,
     state: programState(row),
     level: row.level,
@@ -94,13 +96,19 @@ export function endedRows({ known }: Pick<Context, 'known'>): Answers.EndedProgr
 
 /** One program with its threads, the root first. @param shown those of its active calls that are told */
 export function programDetail(
-  context: Known & Pick<Context, 'threads'>,
+  context: Shown & Pick<Context, 'threads'>,
   row: ProgramView,
   shown = context.driver.views.callsOf(row.id, CALLS_MAX),
 ): Answers.ProgramDetail {
-  const { driver, threads } = context;
+  const { driver, fleet, threads } = context;
   const agents = threads.of(row.id);
-  const setting = { balancer: driver.views.balancerName, now: driver.now(), forecast: row.forecast };
+  const troubles = (model: string) =>
+    fleet
+      .serving(model)
+      .filter((engine) => !isServing(engine))
+      .slice(0, DOWN_SHOWN)
+      .map((engine) => troubleInWords(engineRow(context, engine, new Map())));
+  const setting = { balancer: driver.views.balancerName, now: driver.now(), forecast: row.forecast, troubles };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
   const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);
   return {

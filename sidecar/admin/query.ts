@@ -42,8 +42,9 @@ const SORT_KEYS = {
   idle_seconds: (row) => 0 - row.lastArrivalAtMs,
 } as const satisfies Record<string, (row: ProgramView) => number>;
 
-/** Besides these, `active` selects what is not idle. */
-const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies ReturnType<typeof programState>[];
+const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies Program['state'][];
+/** What the parameter `state` takes; `active` selects what is not idle. */
+export const PROGRAM_STATES = [...STATES, 'active'];
 
 /** Of equal rows, those that wait come first, and idle ones last. */
 const stateRank = (row: ProgramView): number => STATES.indexOf(programState(row));
@@ -155,8 +156,8 @@ function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  if (state !== null && state !== 'active' && !STATES.includes(state))
-    throw bad('state', `must be one of ${STATES.join(', ')}, active`);
+  if (state !== null && !PROGRAM_STATES.includes(state))
+    throw bad('state', `must be one of ${PROGRAM_STATES.join(', ')}`);
   return (row) =>
     (tenant === null || row.tenant === tenant) &&
     (engine === null || row.home === engine || row.engines.some((id) => id === engine)) &&

@@ -35,7 +35,7 @@ export interface Engine {
   readonly down_since: number | null;
   /** The last error; null: none. */
   readonly down_reason: string | null;
-  /** Until it is asked again; null: it is in service, or drains. */
+  /** Until it is probed again; null: it is in service, or drains. */
   readonly probe_in_seconds: number | null;
   readonly models: readonly string[];
   /** Most calls in flight; null: no limit, or not in service. */
@@ -45,11 +45,11 @@ export interface Engine {
   readonly working_set_tokens: number;
   /** Those of them of idle contexts, kept for a return. */
   readonly idle_tokens: number;
-  /** Most tokens of running contexts; null: no gate. */
+  /** Most tokens of running contexts; null: no gate, or not in service. */
   readonly gate_tokens: number | null;
   /** Most tokens of the working set, more than that with host memory; null: no gate. */
   readonly rest_tokens: number | null;
-  /** KV cache of the engine; null: unknown. */
+  /** KV cache of the engine; null: unknown, or not in service. */
   readonly capacity_tokens: number | null;
   /** Host memory for what leaves the KV cache; 0: none. */
   readonly host_tokens: number;

@@ -38,19 +38,18 @@ export function engineRow(
   engine: Engine,
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
-  const view = context.driver.views.engine(engine.id);
+  // The scheduler keeps the row of an engine that is down, whose cache is gone.
+  const view = engine.state === 'ejected' ? undefined : context.driver.views.engine(engine.id);
   const row = {
     id: engine.id,
     url: engine.url.href,
     kind: engine.adapter.kind,
-    /** Its owner in the fleet; null: it is being removed. */
     source: context.membership.originOf(engine.id) ?? null,
     state: engine.state,
     down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
     down_reason: engine.trouble?.reason ?? null,
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
-    /** Null: the policy has no window, or the engine has not joined yet. */
     window: limitOf(view?.window),
     in_flight: view?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,

@@ -5,7 +5,7 @@ import { count, counted, span } from './figures.js';
 import { WAITED_FOR } from './words.js';
 
 /** Engines down to name. */
-const DOWN_SHOWN = 5;
+export const DOWN_SHOWN = 5;
 
 /** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */
 const TROUBLES = ['no_engine', 'retry', 'refused', 'resting', 'probation'] as const;
@@ -30,7 +30,7 @@ export function statusOf(
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const sentences = [
     draining && 'The gateway is draining.',
-    ...down.slice(0, DOWN_SHOWN).map(({ id, text }) => `${id} is ${text.charAt(0).toLowerCase()}${text.slice(1)}`),
+    ...down.slice(0, DOWN_SHOWN).map(troubleInWords),
     engines.length === 0 ? 'There is no engine.' : `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up.`, // prettier-ignore
     callsInWords(queue, running),
     ...batches.map(batchInShort),
@@ -68,6 +68,10 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
   ];
 }
 
+/** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
+export const troubleInWords = ({ id, text }: Pick<Engine, 'id' | 'text'>): string =>
+  `${id} ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
@@ -77,11 +81,11 @@ type Told = Omit<Engine, 'text' | 'has_room'>;
 export function engineInWords(engine: Told, now: number): Pick<Engine, 'text' | 'has_room'> {
   const closed = (text: string) => ({ has_room: false, text });
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
-  const next = probe === null ? '' : `, asked again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
-  if (state === 'joining') return closed(`Starting (${reason ?? 'not healthy yet'})${next}.`);
+  const next = probe === null ? '' : `; probed again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
+  if (state === 'joining') return closed(`Is not ready (${reason ?? 'not healthy yet'})${next}.`);
   if (state === 'ejected')
-    return closed(`Down${since === null ? '' : ` for ${span(1000 * (now - since))}`} (${reason ?? 'unknown'})${next}.`);
-  if (state === 'draining') return closed(`Draining: ${counted(inFlight, 'call')} left, no new ones.`);
+    return closed(`${since === null ? 'Is down' : `Has been down for ${span(1000 * (now - since))}`} (${reason ?? 'unknown'})${next}.`); // prettier-ignore
+  if (state === 'draining') return closed(`Is draining: ${counted(inFlight, 'call')} left, no new ones.`);
   if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
   if (state === 'probation' && inFlight > 0) return closed('On probation: one call at a time.');
   if (engine.window !== null && inFlight >= engine.window) return closed('Its window is full.');

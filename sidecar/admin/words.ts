@@ -21,16 +21,19 @@ export const WAITED_FOR: Readonly<Record<ObstacleView['cause'], string>> = {
   knee: 'a smaller batch',
   background: 'room that no other call needs',
 };
+
 /** Facts that the words about a call need besides its view. */
 export interface Setting {
   readonly balancer: string;
   readonly now: number;
   /** That of its program. */
   readonly forecast: ForecastView | undefined;
+  /** What is wrong with each engine that serves a model and is not in service, a sentence each. */
+  readonly troubles: (model: string) => readonly string[];
 }
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
-export function callInWords(view: CallView, { balancer, now, forecast }: Setting): string {
+export function callInWords(view: CallView, { balancer, now, forecast, troubles }: Setting): string {
   const { call: id, program, thread, level, serviceAtArrivalMs, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
@@ -39,8 +42,10 @@ export function callInWords(view: CallView, { balancer, now, forecast }: Setting
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const [answer, ...more] = [obstacleInWords(nearest, now)].flat();
+  const away = nearest.cause === 'no_engine' ? troubles(view.model) : [];
   const details = [
     ...more,
+    ...(away.length > 0 ? [`Engines that serve ${named(view.model)}: ${away.join(' ')}`] : []),
     ...elsewhereInWords(others),
     ...shareInWords(waiting),
     `It stands at level ${level} (0 goes first): its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`,
@@ -136,7 +141,7 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 }
 
 function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
-  const { promoteAtMs, overdueAtMs, refuseAtMs } = waiting ?? {};
+  const { promoteAtMs, overdueAtMs, refuseAtMs = Infinity } = waiting ?? {};
   const found: string[] = [];
   if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
     found.push(
@@ -147,9 +152,10 @@ function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, n
   if (overdue)
     found.push('It is overdue: it has waited so long that it goes first, and idle contexts are evicted for it.');
   else if (promoted) found.push('It goes ahead of others, because its program had waited too long.');
-  if (promoteAtMs !== undefined)
+  if (promoteAtMs !== undefined && promoteAtMs < refuseAtMs)
     found.push(`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`);
-  if (overdueAtMs !== undefined) found.push(`In ${span(overdueAtMs - now)} idle contexts are evicted for it, too.`);
-  if (refuseAtMs !== undefined) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
+  if (overdueAtMs !== undefined && overdueAtMs < refuseAtMs)
+    found.push(`In ${span(overdueAtMs - now)} idle contexts are evicted for it, too.`);
+  if (refuseAtMs < Infinity) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
   return found;
 }

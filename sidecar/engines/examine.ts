@@ -3,8 +3,7 @@ import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
 import type { Flag, Get } from './adapter.js';
-import { inspect, type Inspection } from './inspect.js';
-import { MODELS_PATH } from './models.js';
+import { checkIsEngine, inspect, type Inspection } from './inspect.js';
 import { isOk, Prober } from './prober.js';
 
 /** Time of a small call: it may wait behind others. */
@@ -19,16 +18,14 @@ export interface Examination extends Inspection {
   readonly hostTier: string | undefined;
 }
 
-export interface ExamineOptions {
+interface Patience {
   readonly timeoutMs: number;
   readonly connectMs: number;
-  /** Whether to send two calls of one token each, which some flags can be seen by. */
-  readonly calls: boolean;
 }
 
-/** A gateway behind a gateway would schedule what is scheduled already; one behind itself never answers. */
-export class NotAnEngine extends Error {
-  override readonly name = 'NotAnEngine';
+export interface ExamineOptions extends Patience {
+  /** Whether to send two calls of one token each, which some flags can be seen by. */
+  readonly calls: boolean;
 }
 
 /**
@@ -41,13 +38,7 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
   const prober = open(options.timeoutMs);
   const caller = open(CALL_MS);
   try {
-    // A gateway may refuse what an engine answers, so neither question waits for the other.
-    const [listed, found] = await Promise.all([
-      prober.ask(MODELS_PATH).catch(() => undefined),
-      inspect(prober, config).catch((error: unknown) => error as Error),
-    ]);
-    if (listed?.isGateway) throw new NotAnEngine(`${config.url} is a maitred gateway, not an engine`);
-    if (found instanceof Error) throw found;
+    const found = await inspect(prober, config);
     const get: Get = async (path) => {
       const answer = await prober.ask(path).catch(() => undefined);
       return answer !== undefined && isOk(answer.status) ? answer.text : undefined;
@@ -62,6 +53,16 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
     return { ...found, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
     await Promise.all([prober.close(), caller.close()]);
+  }
+}
+
+/** Looks at an address that an operator names; one where nobody answers yet may be an engine's. @throws NotAnEngine */
+export async function refuseGateway(config: EngineConfig, patience: Patience): Promise<void> {
+  const prober = new Prober({ config }, { ...patience, setTimer });
+  try {
+    await checkIsEngine({ ask: (path) => prober.ask(path) }, config.url);
+  } finally {
+    await prober.close();
   }
 }
 

@@ -15,9 +15,24 @@ export interface Inspection {
   readonly load: LoadReport;
 }
 
+/** A gateway behind a gateway would schedule what is scheduled already; one behind itself would send calls in a circle. */
+export class NotAnEngine extends Error {
+  override readonly name = 'NotAnEngine';
+}
+
+/** Every gateway answers here, on each of its ports. */
+const GATEWAY_PATH = '/health';
+
+/** @throws NotAnEngine if a gateway such as this one answers there */
+export async function checkIsEngine({ ask }: Pick<Prober, 'ask'>, url: string): Promise<void> {
+  const answer = await ask(GATEWAY_PATH).catch(() => undefined);
+  if (answer?.isGateway)
+    throw new NotAnEngine(`${url} is a maitred gateway, not an engine: name the engines behind it`);
+}
+
 /**
  * Probes an engine: its kind (unless `known`), its health, its models and its load. Each path is requested once.
- * Rejects with the reason if the engine is not healthy.
+ * Rejects with the reason if the engine is not healthy, or a gateway.
  */
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
@@ -39,6 +54,8 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
 
   let adapter = known;
   if (adapter === undefined) {
+    // A gateway that waits for engines keeps all other paths waiting.
+    await checkIsEngine({ ask }, config.url);
     // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths.
     if (config.kind === 'auto') await ask(MODELS_PATH);
     const found = config.kind === 'auto' ? await detect(get) : ADAPTERS[config.kind];

@@ -1,14 +1,16 @@
 import type { Context } from '../context.js';
+import { isServing } from '../engines/index.js';
 import type { Reading } from './steps.js';
 
-/** Waiting calls by cause, and the room of all engines together; a limit that one engine lacks is left out. */
+/** Waiting calls by cause, and the room of all engines that are up; a limit that one of them lacks is left out. */
 export function readState({ config, driver, fleet }: Pick<Context, 'config' | 'driver' | 'fleet'>): Reading {
   const sums = { in_flight: 0, slots: 0, working_set_tokens: 0, gate_tokens: 0 };
   const { views } = driver;
-  for (const { id } of fleet.list()) {
-    const engine = views.engine(id);
+  for (const member of fleet.list()) {
+    const engine = views.engine(member.id);
     if (engine === undefined) continue;
     sums.in_flight += engine.inFlight;
+    if (!isServing(member)) continue;
     sums.slots += engine.window;
     sums.working_set_tokens += engine.workingSetTokens;
     sums.gate_tokens += config.admission.gate * (engine.capacityTokens ?? Infinity);

@@ -50,6 +50,13 @@ describe('maitred engines', () => {
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
   });
 
+  it('takes no gateway for an engine', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const { code, errors } = await run(['engines', 'add', url, '--url', url]);
+    expect([code, errors]).toEqual([1, [expect.stringContaining(`${url} is a maitred gateway, not an engine`)]]);
+    expect((await ask(`${url}/engines`)).json()['engines']).toHaveLength(1);
+  });
+
   it('says that it knows no such engine', async () => {
     const { url } = await world([await fakeEngine()]);
     const { code, out, errors } = await run(['engines', 'drain', 'gpu', '--url', url]);

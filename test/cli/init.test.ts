@@ -59,6 +59,8 @@ describe('maitred init', () => {
     ['-e http://a --engine-key sk-secret', /name of an environment variable/],
     ['-e http://a --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],
     ['-e http://a --role gatway', /Did you mean gateway/i],
+    ['-e http://a --tenant a --tenant a', /--tenant/],
+    ['-e http://a -o no-such/x.yaml', /the folder no-such does not exist/],
   ])('refuses %j, and writes nothing', async (line, message) => {
     const file = join(folderOf({}), 'maitred.yaml');
     const { code, err } = await init('-o', file, ...line.split(' ').filter((word) => word !== ''));

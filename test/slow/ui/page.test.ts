@@ -115,7 +115,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     // Its three calls ran for the same reason.
     expect([await page.locator('.ended li').count(), await page.locator('.reason').count()]).toEqual([3, 1]);
     await page.goto(`${adminUrl}/ui?program=${'x'.repeat(10_000)}&text=${encodeURIComponent(HOSTILE)}`);
-    await page.getByText('No program of this name is known.').waitFor();
+    await page.getByText(/^No such program is here/).waitFor();
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBe(1280);
     expect(complaints).toEqual([]);
   });
@@ -164,11 +164,11 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page } = await openPage(browser, `${adminUrl}/ui`);
     await page.getByText('2 engines up. No call waits.').waitFor();
     await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
-    await page.getByText('Draining: 0 calls left, no new ones.').waitFor();
+    await page.getByText('Is draining: 0 calls left, no new ones.').waitFor();
     await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
     await page.getByText('2 engines up. No call waits.').waitFor();
     await away.close();
-    await page.getByText(/^gpu-1 is down for .* \(.*\), asked again .*\. 1 of 2 engines up\./).waitFor();
+    await page.getByText(/^gpu-1 has been down for .* \(.*\); probed again .*\. 1 of 2 engines up\./).waitFor();
     await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
     expect(await axe(page)).toEqual([]);
