@@ -4,8 +4,7 @@ import { FaultyBatch, PASSES, sharedTokens, type Outline, type Plan } from '../p
 import { readPlan } from '../sidecar/batches/input.js';
 import { ConfigError } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
-import { warnOfPlaceholders } from './batch/placeholders.js';
-import { runBatch, type RunOptions } from './batch/run.js';
+import { runBatch, warnOf, type RunOptions } from './batch/run.js';
 import { checkReadable, checkWritable } from './files.js';
 import { names, numberFrom } from './options.js';
 import { stoppable } from './signals.js';
@@ -61,8 +60,8 @@ export function addBatchCommand(program: Command): void {
   plan.action(async (file: string, { json, without: left }: { readonly json?: true; readonly without?: string[] }) => {
     checkReadable(plan, file);
     const limits = limitsOf(left);
-    const { outlines, plan: planned } = await naming(file, () => readPlan(file, limits));
-    await warnOfPlaceholders(file);
+    const { outlines, plan: planned, warnings } = await naming(file, () => readPlan(file, limits));
+    warnOf(file, warnings);
     const text = json ? JSON.stringify(asJson(outlines, planned)) : plain(asText(outlines, planned));
     process.stdout.write(`${text}\n`);
   });

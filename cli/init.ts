@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
-import { CONFIG_KEYS, ConfigError, configSchema, pathText, problemsOf } from '../sidecar/config/index.js';
+import { CONFIG_KEYS, ConfigError, checkValue, configSchema, pathText } from '../sidecar/config/index.js';
 import { OWN_NAME } from './advice.js';
 import { choice, collect, numberFrom } from './options.js';
 import { wrapped } from './text.js';
@@ -82,9 +82,9 @@ function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] 
     ...(keys.length > 0 && { auth: { keys: keys.map(({ tenant, key }) => ({ tenant, sha256: sha256(key) })) } }),
   };
   // A token is generated, or a variable of any length.
-  const { error } = configSchema.safeParse({ ...values, admin: {} }, { reportInput: true });
-  if (error !== undefined)
-    throw new ConfigError(problemsOf(error.issues).map(({ path, message }) => ({ path: pathText(path), message })));
+  const { problems } = checkValue(configSchema, { ...values, admin: {} });
+  if (problems.length > 0)
+    throw new ConfigError(problems.map(({ path, message }) => ({ path: pathText(path), message })));
   return { values, keys, token };
 }
 

@@ -38,7 +38,6 @@ export function* paced<T>(items: Iterable<T>, visit: (item: T) => void): Generat
  */
 export function* graphOf(lines: readonly Outline[], faults: readonly Problem[]): Generator<void, Graph> {
   const problems = [...faults];
-  const known = faults.length > 0 ? 'a line that can be read' : 'this file';
   const report = (code: string, message: string, line: number, param: string): void => {
     if (problems.length < PROBLEMS_MAX) problems.push(problem(code, message, line, param));
   };
@@ -59,7 +58,7 @@ export function* graphOf(lines: readonly Outline[], faults: readonly Problem[]):
       const need = byId.get(name);
       if (need !== undefined) own.push(need);
       if (need === undefined)
-        report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of ${known}.`, line, 'after'); // prettier-ignore
+        report('unknown_custom_id', `The line needs "${name.slice(0, 100)}", which is no custom_id of this file.`, line, 'after'); // prettier-ignore
       else if (dependents[need] === NONE) dependents[need] = [index];
       else (dependents[need] as number[]).push(index);
     }

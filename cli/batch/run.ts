@@ -10,7 +10,8 @@ import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/ru
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { Interrupted } from '../signals.js';
-import { warnOfPlaceholders } from './placeholders.js';
+import { complain } from '../trace-file.js';
+import type { Problem } from '../../plans/index.js';
 
 export interface RunOptions {
   readonly target: string;
@@ -25,6 +26,7 @@ const SILENCE_MS = 600_000;
 const REACH_MS = 30_000;
 const PROGRESS_MS = 500;
 const MODELS_SHOWN_MAX = 8;
+const WARNINGS_SHOWN_MAX = 5;
 
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) });
 
@@ -41,7 +43,7 @@ export async function runBatch(
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
   const models = await modelsOf(agent, target, signal);
   const input = await readInput(file, limits);
-  await warnOfPlaceholders(file);
+  warnOf(file, input.warnings);
   if (!resume) checkModels(file, input.models, target, models);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
@@ -91,12 +93,21 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
 }
 
 /** @throws ConfigError for models that the target lacks: each of their lines would fail */
-function checkModels(file: string, asked: readonly string[], target: string, there: readonly string[]): void {
+function checkModels(file: string, asked: ReadonlyMap<string, number>, target: string, there: readonly string[]): void {
   const has = `${there.slice(0, MODELS_SHOWN_MAX).join(', ')}${there.length > MODELS_SHOWN_MAX ? ', …' : ''}`;
-  const problems = asked
-    .filter((model) => !there.includes(model))
-    .map((model) => ({ path: '', message: `asks for the model ${model}; ${target} serves ${has}`, origin: file }));
+  const problems = [...asked]
+    .filter(([model]) => !there.includes(model))
+    .map(([model, line]) => ({
+      path: '',
+      message: `asks for the model "${model}"; ${target} serves only: ${has}`,
+      origin: `${file}:${line}`,
+    }));
   if (there.length > 0 && problems.length > 0) throw new ConfigError(problems);
+}
+
+export function warnOf(file: string, warnings: readonly Problem[]): void {
+  for (const { line, message } of warnings.slice(0, WARNINGS_SHOWN_MAX)) complain(`${file}:${line}: ${message}`);
+  if (warnings.length > WARNINGS_SHOWN_MAX) complain(`${warnings.length - WARNINGS_SHOWN_MAX} more texts like this`);
 }
 
 const authorization = (): Record<string, string> => {

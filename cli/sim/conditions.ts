@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { ConfigError, didYouMean, pathText, problemsOf, readConfigFile } from '../../sidecar/config/index.js';
+import { checkValue, ConfigError, didYouMean, pathText, readConfigFile } from '../../sidecar/config/index.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
 
 /** Conditions and the name by which they were chosen. */
@@ -23,9 +23,8 @@ function choose(name: string): ChosenConditions {
   if (!/[./\\]/.test(name))
     throw new InvalidArgumentError(`It must be one of ${NAMES.join(', ')}, or a file${didYouMean(name, NAMES)}`);
   const file = readConfigFile(name);
-  const result = conditionsSchema.safeParse(file.values, { reportInput: true });
-  if (result.success) return { name, conditions: result.data };
-  const problems = problemsOf(result.error.issues);
+  const { data, problems } = checkValue(conditionsSchema, file.values);
+  if (data !== undefined) return { name, conditions: data };
   throw new ConfigError(
     problems.map(({ path, message }) => ({ path: pathText(path), message, origin: file.originOf(path) ?? name })),
   );

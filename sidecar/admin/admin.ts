@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
-import { configSchema, pathText, problemsOf, redact, type EngineConfig } from '../config/index.js';
+import { checkValue, configSchema, pathText, redact, type EngineConfig } from '../config/index.js';
 import type { Context } from '../context.js';
 import { isServing, NotAnEngine, refuseGateway } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -143,7 +143,7 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
 
 /** Parses one engine's configuration, with the same checks as in the file. */
 function readEngine(body: unknown): EngineConfig {
-  const { data, error } = configSchema.safeParse({ engines: [body] }, { reportInput: true });
+  const { data, problems } = checkValue(configSchema, { engines: [body] });
   const engine = data?.engines[0];
   // An operator must not make the gateway send its variables to any address.
   if (engine?.apiKey?.startsWith('env:'))
@@ -151,7 +151,7 @@ function readEngine(body: unknown): EngineConfig {
       param: 'apiKey',
     });
   if (engine !== undefined) return engine;
-  const [problem] = problemsOf(error?.issues ?? []);
+  const [problem] = problems;
   const param = pathText(problem?.path.slice(2) ?? []);
   throw new GatewayError(
     'invalid_body',

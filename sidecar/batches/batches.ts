@@ -6,17 +6,18 @@ import { tenantId, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
 import { isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
-import type { Disk } from './line-file.js';
+import { surely, type Disk } from './line-file.js';
 import { Pump, type PumpPorts } from './pump.js';
 import { Results } from './results.js';
 import { Run, type LineAnswer, type LineRequest } from './run.js';
 import { Shelf } from './shelf.js';
-import { isFull } from './upload.js';
 import { Work, type BatchView } from './work.js';
 
 export interface BatchPorts extends PumpPorts {
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
   readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
+  /** The batch has ended, and with it its programs. */
+  readonly ended: (tenant: TenantId, id: string) => void;
   /** Whether this gateway alone writes into the folder. */
   readonly isOurs: () => boolean;
   /** Milliseconds since 1970. */
@@ -29,8 +30,7 @@ const SWEEP_TICKS = 3600;
 /** Pause before what a full disk prevents is repeated. */
 const DISK_TICKS = 5;
 const PREFIX = 't-';
-/** How far V8 lets the heap grow between collections, in percent; 0: its own choice, up to 300. Lines make much garbage. */
-const collectAt = (percent: number): void => setFlagsFromString(`--heap-growing-percent=${percent}`);
+/** How far V8 lets the heap grow between collections; by itself up to 300. Lines make much garbage. */
 const GARBAGE_PERCENT = 60;
 
 /**
@@ -43,6 +43,8 @@ export class Batches {
   #planning: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #ticks = 0;
+  /** Batches that are planned or run. */
+  #busy = 0;
   #cancelTick = (): void => undefined;
   /** Wake what waits for room on the disk. */
   readonly #waits: (() => void)[] = [];
@@ -163,18 +165,18 @@ export class Batches {
         if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch failed');
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
-        await this.#surely(() => shelf.change(id, failed)).catch(() => undefined);
-      })
-      .finally(() => this.#rested());
+        await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
+        this.#count(-1);
+      });
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
+    this.#count(1);
     const path = shelf.pathOf(this.shown(shelf, id).input_file_id);
-    collectAt(GARBAGE_PERCENT);
     const input = await readInput(path, this.ports.config());
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await this.#surely(() => Results.open(nameOf(id), input.order.length, paths, this.#disk));
+    const results = await surely(this.#disk, () => Results.open(nameOf(id), input.order.length, paths, this.#disk));
     const run = await Run.open(nameOf(id), path, input, results, {
       ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
       changed: () => this.#changed(id),
@@ -182,10 +184,9 @@ export class Batches {
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
-    // Another batch may have ended while this one was planned.
-    collectAt(GARBAGE_PERCENT);
-    const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
-    await this.#surely(() => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
+    const warnings = input.warnings.length === 0 ? null : ({ object: 'list', data: input.warnings } as const);
+    const begun = { status: 'in_progress', in_progress_at: this.#seconds, warnings } as const;
+    await surely(this.#disk, () => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
   }
 
@@ -199,20 +200,23 @@ export class Batches {
     const { shelf, id, run } = work;
     const { keepMs } = this.ports.config();
     try {
-      const { status, request_counts: counts } = await work.conclude(keepMs, (write) => this.#surely(write));
+      const { status, request_counts: counts } = await work.conclude(keepMs, this.#disk);
+      this.ports.ended(shelf.tenant, id);
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
       // It stays as it is on the disk, and goes on after the next start.
       this.ports.log.error({ err, batch: id }, 'batch cannot be ended');
     } finally {
       this.#pump.works.delete(id);
-      this.#rested();
+      this.#count(-1);
       await run.close();
     }
   }
 
-  #rested(): void {
-    if (this.#pump.works.size === 0) collectAt(0);
+  /** A batch begins to be planned, or has ended. */
+  #count(by: 1 | -1): void {
+    this.#busy += by;
+    setFlagsFromString(`--heap-growing-percent=${this.#busy > 0 ? GARBAGE_PERCENT : 0}`);
   }
 
   #tick(): void {
@@ -232,16 +236,6 @@ export class Batches {
       for (const file of shelf.files.values())
         if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.remove(file.id);
     }
-  }
-
-  /** Repeats what a full disk prevents. */
-  async #surely<T>(write: () => Promise<T>): Promise<T> {
-    for (;;)
-      try {
-        return await write();
-      } catch (error) {
-        if (!isFull(error) || !(await this.#failedWrite(error))) throw error;
-      }
   }
 
   /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */

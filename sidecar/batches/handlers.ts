@@ -10,11 +10,12 @@ import { requestIdOf } from '../http/headers.js';
 import type { TenantHandler } from '../http/listener.js';
 import { splitTarget } from '../http/target.js';
 import type { Batches } from './batches.js';
+import { ofDisk } from './line-file.js';
 import { relayTo } from './relay.js';
 import type { BatchSeat } from './seat.js';
 import { BatchRequest, type BatchObject, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
-import { ofDisk, upload } from './upload.js';
+import { upload } from './upload.js';
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>>>;
 

@@ -3,7 +3,8 @@ import { FaultyBatch, outlineOf, planOf, problem, PROBLEMS_MAX } from '../../pla
 import type { Outline, Pass, Plan, Problem } from '../../plans/index.js';
 import type { Config } from '../config/index.js';
 import { readLines, type Place } from './line-file.js';
-import { parseLine } from './lines.js';
+import { idIn, parseLine } from './lines.js';
+import { Placeholders } from './placeholders.js';
 
 /** Longest work in one go. */
 const SLICE_MS = 10;
@@ -16,52 +17,63 @@ export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineB
 }
 
 /** The plan of a file, and the place of each line in it. */
-export interface Input extends Plan {
+export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 'models' | 'warnings'> {
   readonly offsets: Float64Array;
   readonly lengths: Float64Array;
   /** Tokens of each line's prompt and answer, by estimate. */
   readonly promptTokens: Float64Array;
   readonly outputTokens: Float64Array;
-  /** All that its lines ask for. */
-  readonly models: readonly string[];
 }
 
 /** A line of a file, and its place in it. */
 type PlacedOutline = Outline & Place;
 
-/** Reads, checks and plans the lines of a file. @throws FaultyBatch */
+/** Of a faulty line only the id counts. */
+const FAULTY = { needs: [], request: undefined, blocks: new Float64Array(), promptTokens: 0, outputTokens: 0 };
+
+/**
+ * Reads, checks and plans the lines of a file.
+ * @returns with the first line of each model, and texts that may be mistaken
+ * @throws FaultyBatch
+ */
 export async function readPlan(path: string, { linesMax, lineBytes, passes }: InputLimits) {
   const outlines: PlacedOutline[] = [];
   const problems: Problem[] = [];
-  const models = new Set<string>();
+  const models = new Map<string, number>();
+  const placeholders = new Placeholders();
   let calls = 0;
   for await (const lines of readLines(path, lineBytes))
     for (const { number, offset, length, head } of lines) {
       if (length < BLANK_BYTES_MAX && head.toString().trim() === '') continue;
       const line =
         length > lineBytes
-          ? problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read.`, number)
+          ? [problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read.`, number)]
           : parseLine(head, number);
-      if ('code' in line) {
-        if (problems.push(line) >= PROBLEMS_MAX) throw new FaultyBatch(problems);
+      if (!('customId' in line)) {
+        if (problems.push(...line) >= PROBLEMS_MAX) throw new FaultyBatch(problems.slice(0, PROBLEMS_MAX));
+        const customId = idIn(head);
+        if (customId !== undefined) outlines.push({ ...FAULTY, customId, line: number, offset, length });
         continue;
       }
-      models.add(line.body['model'] as string);
+      placeholders.look(head, line, number);
+      const model = line.body['model'] as string;
+      if (!models.has(model)) models.set(model, number);
       outlines.push({ ...outlineOf(line, number), offset, length });
       if ((calls += line.each?.max ?? 1) > linesMax)
         throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines; one with "each" counts its max.`, number)]); // prettier-ignore
     }
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
-  return { outlines, models: [...models], plan: await inSlices(planOf(outlines, passes, problems)) };
+  const plan = await inSlices(planOf(outlines, passes, problems));
+  return { outlines, plan, models, warnings: await inSlices(placeholders.warnings(outlines)) };
 }
 
 /** The plan with places, and without what only the plan needs. @throws FaultyBatch */
 export async function readInput(path: string, limits: InputLimits): Promise<Input> {
-  const { outlines, models, plan } = await readPlan(path, limits);
+  const { outlines, plan, ...rest } = await readPlan(path, limits);
   const each = (of: (line: PlacedOutline) => number) => Float64Array.from(outlines, of);
   return {
     ...plan,
-    models,
+    ...rest,
     offsets: each(({ offset }) => offset),
     lengths: each(({ length }) => length),
     promptTokens: each(({ promptTokens }) => promptTokens),

@@ -77,6 +77,24 @@ export function checkOurs({ isOurs }: Disk): void {
   if (!isOurs()) throw moving();
 }
 
+/** Whether the disk has no room, or none for this user. */
+const isFull = (error: unknown): error is Error =>
+  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
+
+/** An error of the disk as one for the client. */
+export const ofDisk = (error: unknown): unknown =>
+  isFull(error) ? new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.') : error;
+
+/** Repeats what a full disk prevents. */
+export async function surely<T>({ failed }: Disk, write: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await write();
+    } catch (error) {
+      if (!isFull(error) || !(await failed(error))) throw error;
+    }
+}
+
 /** A file to which lines are appended, each whole and one after the other: a failed write is repeated in its place. */
 export class LineFile {
   private constructor(

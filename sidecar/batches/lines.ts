@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { findReferences, ITEM, problem, type BatchLine, type Problem } from '../../plans/index.js';
 import { isObject, parseJson } from '../apis/fields.js';
 import { SCHEDULED } from '../apis/index.js';
-import { GatewayError } from '../errors.js';
-import { checked } from '../http/checked.js';
+import { checkValue, pathText } from '../config/index.js';
+import { sentenceOf } from '../http/checked.js';
 
 const ID_CHARS_MAX = 512;
 /** Most items unless the line says so, and at all. */
@@ -47,27 +47,35 @@ const Line = z.strictObject({
     .optional(),
 });
 
-/** A line of a batch's file. @param number from 1 */
-export function parseLine(bytes: Buffer, number: number): BatchLine | Problem {
-  const invalid = (what: string) => problem('invalid_json_line', `The line is not ${what}.`, number);
+/** A line of a batch's file, or its faults. @param number from 1 */
+export function parseLine(bytes: Buffer, number: number): BatchLine | readonly Problem[] {
+  const invalid = (what: string) => [problem('invalid_json_line', `The line is not ${what}.`, number)];
   if (!isUtf8(bytes)) return invalid('UTF-8');
   // The file's first line may begin with a byte-order mark.
   const value = parseJson(bytes.toString().replace(/^\uFEFF/, ''));
   if (value === undefined) return invalid('valid JSON');
   if (!isObject(value)) return invalid('a JSON object');
-  try {
-    const { custom_id: customId, url, after, each, if: condition } = checked(Line, value);
-    const body = value['body'] as BatchLine['body'];
-    const referenced: string[] = [];
-    const fault = findReferences(body, referenced);
-    if (fault !== undefined) return problem('invalid_request', `'body' ${fault}.`, number, 'body');
-    const needs = new Set([...after, ...referenced]);
-    if (each !== undefined) needs.delete(ITEM);
-    for (const given of [each, condition]) if (given !== undefined) needs.add(given.$ref);
-    const inserted = new Set(each === undefined ? after : [...after, ITEM]);
-    return { customId, url, body, after: inserted, needs: [...needs], each, condition };
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return problem('invalid_request', error.message, number, error.detail.param);
-  }
+  const { data, problems } = checkValue(Line, value);
+  const body = value['body'] as BatchLine['body'];
+  const referenced: string[] = [];
+  const fault = findReferences(body, referenced);
+  const faults = fault === undefined ? problems : [...problems, { path: ['body'], message: fault }];
+  if (data === undefined || faults.length > 0)
+    return faults.map(({ path, message }) => {
+      const param = pathText(path);
+      return problem('invalid_request', sentenceOf(param, message), number, param);
+    });
+  const { custom_id: customId, url, after, each, if: condition } = data;
+  const needs = new Set([...after, ...referenced]);
+  if (each !== undefined) needs.delete(ITEM);
+  for (const given of [each, condition]) if (given !== undefined) needs.add(given.$ref);
+  const inserted = new Set(each === undefined ? after : [...after, ITEM]);
+  return { customId, url, body, after: inserted, needs: [...needs], each, condition };
+}
+
+/** The id of a line that may not be readable. */
+export function idIn(bytes: Buffer): string | undefined {
+  const [, text] = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(bytes.toString()) ?? [];
+  const id = parseJson(text);
+  return typeof id === 'string' ? id : undefined;
 }

@@ -1,12 +1,14 @@
 import { IncomingMessage, ServerResponse, type OutgoingHttpHeaders } from 'node:http';
 import { Socket } from 'node:net';
 import { tenantId, type TenantId } from '../../src/index.js';
+import { endProgram, rowsHere } from '../admin/programs.js';
 import { SCHEDULED, type Api } from '../apis/index.js';
 import { acceptCall } from '../calls/accept.js';
 import type { Context } from '../context.js';
 import { isServing } from '../engines/index.js';
 import { asGatewayError, sendError } from '../http/answer.js';
 import { settleRequestId } from '../http/headers.js';
+import { labelOf } from '../identity/names.js';
 import { setTimer } from '../timer.js';
 import type { BatchPorts } from './batches.js';
 import { BatchSeat } from './seat.js';
@@ -28,6 +30,7 @@ export async function openBatches(context: Context): Promise<BatchSeat | undefin
     batches: {
       config: () => context.config.batches,
       ask: sender(context),
+      ended: (tenant, id) => endPrograms(context, tenant, id),
       engines: () => context.fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])),
       now: () => Date.now(),
       setTimer,
@@ -36,6 +39,12 @@ export async function openBatches(context: Context): Promise<BatchSeat | undefin
     now: () => performance.now(),
     setTimer,
   });
+}
+
+/** Ends what is left of a batch's programs: those whose last line was not asked, as it was a copy or left out. */
+function endPrograms(context: Context, tenant: TenantId, batch: string): void {
+  const rows = [...rowsHere(context)].filter((row) => row.tenant === accountOf(tenant));
+  for (const { id } of rows) if (labelOf(id).startsWith(`${batch}.`)) endProgram(context, id);
 }
 
 /** Whether engines may yet list further models: some have not been reached, or others may be found. */

@@ -24,7 +24,7 @@ export class Progress {
   ready = 0;
 
   constructor(
-    private readonly input: Omit<Input, 'offsets' | 'lengths' | 'critical' | 'sorted' | 'models'>,
+    private readonly input: Omit<Input, 'offsets' | 'lengths' | 'critical' | 'sorted' | 'models' | 'warnings'>,
     private readonly stateOf: (index: number) => LineState,
   ) {
     const { order, needs, originals } = input;

@@ -163,8 +163,8 @@ export class Run {
   async #lineAt(index: number): Promise<BatchLine> {
     const { offsets, lengths } = this.input;
     const line = parseLine(await readAt(this.handle, { offset: offsets[index] ?? 0, length: lengths[index] ?? 0 }), 0);
-    if ('code' in line) throw new Error(`the input file has changed: ${line.message}`);
-    return line;
+    if ('customId' in line) return line;
+    throw new Error(`the input file has changed: ${line[0]?.message}`);
   }
 
   /** Undefined: the line has no end yet, or becomes a list of calls. */

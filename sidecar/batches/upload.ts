@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
+import { ofDisk } from './line-file.js';
 import { newFile, newName, type FileObject } from './objects.js';
 import type { Shelf } from './shelf.js';
 
@@ -116,11 +117,3 @@ async function received(request: IncomingMessage, form: BusboyInstance, keep: (c
 }
 
 const wrong = (param: string, message: string) => new GatewayError('invalid_body', `'${param}' ${message}.`, { param });
-
-/** Whether the disk has no room, or none for this user. */
-export const isFull = (error: unknown): error is Error =>
-  ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
-
-/** An error of the disk as one for the client. */
-export const ofDisk = (error: unknown): unknown =>
-  isFull(error) ? new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.') : error;

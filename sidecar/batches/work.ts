@@ -1,3 +1,4 @@
+import { surely, type Disk } from './line-file.js';
 import type { BatchObject } from './objects.js';
 import type { Run } from './run.js';
 import type { Shelf } from './shelf.js';
@@ -61,8 +62,8 @@ export class Work {
     return completed + failed;
   }
 
-  /** Ends it: as cancelled, expired or completed. @param surely repeats what a full disk prevents */
-  async conclude(keepMs: number, surely: <T>(write: () => Promise<T>) => Promise<T>): Promise<BatchObject> {
+  /** Ends it: as cancelled, expired or completed. */
+  async conclude(keepMs: number, disk: Disk): Promise<BatchObject> {
     const { shelf, id, run } = this;
     await run.stop();
     const isCancelled = this.batch.status === 'cancelling';
@@ -71,11 +72,11 @@ export class Work {
     if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
     const at = Math.floor(this.now() / 1000);
     const status = isCancelled ? 'cancelled' : isLate ? 'expired' : 'completed';
-    if (status === 'completed') await surely(() => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
+    if (status === 'completed') await surely(disk, () => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
     // Batches of an earlier version do not have it.
     const keepSeconds = Math.min(keepMs / 1000, this.batch.output_expires_after?.seconds ?? Infinity);
-    const files = await surely(() => shelf.addResults(id, run.results.bytes, at, keepSeconds));
+    const files = await surely(disk, () => shelf.addResults(id, run.results.bytes, at, keepSeconds));
     const ended = { status, [`${status}_at`]: at, ...files, request_counts: { ...run.results.counts } } as const;
-    return surely(() => shelf.change(id, ended));
+    return surely(disk, () => shelf.change(id, ended));
   }
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { DAY_MS, STARTING, count, fixed, ms, name } from './note.js';
+import { DAY_MS, count, fixed, ms, name } from './note.js';
 
 const STORE_URL =
   'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
@@ -20,7 +20,7 @@ export const cluster = z
       'Redis or Valkey server through which gateways share their engines (CLUSTER.md).',
       'off by default',
     ),
-    pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.', STARTING),
+    pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.'),
     gateway: fixed(
       name.max(64).optional(),
       'Name of this gateway; each start adds a suffix of its own.',
@@ -35,7 +35,7 @@ export const cluster = z
       'URL at which other gateways reach this one, for `batches.folder`.',
       'for operators',
     ),
-    gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.', STARTING),
+    gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.'),
     username: fixed(z.string().min(1).nullable().default(null), 'User at the server.', 'as the server'),
     password: fixed(z.string().min(1).nullable().default(null), 'Its password.', 'as the server', { secret: true }),
     caFile: fixed(
@@ -43,12 +43,11 @@ export const cluster = z
       'PEM file of the authorities for the server’s certificate.',
       'as Node.js',
     ),
-    limitMs: fixed(ms(1, 1000).default(3), 'Time for the server to answer; then a call goes on without.', STARTING),
-    heartbeatMs: fixed(ms(50, DAY_MS).default(1000), 'Interval of signs of life to the server.', STARTING),
+    limitMs: fixed(ms(1, 1000).default(3), 'Time for the server to answer; then a call goes on without.'),
+    heartbeatMs: fixed(ms(50, DAY_MS).default(1000), 'Interval of signs of life to the server.'),
     leaseMs: fixed(
       ms(200, DAY_MS).default(15_000),
       'Silence after which a gateway counts as gone. At least three heartbeats.',
-      STARTING,
     ),
     programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.', 'as `limits.programsMax`'),
     keysMax: fixed(

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { queueMsLeast } from '../../src/index.js';
 import { idOf } from '../engines/address.js';
-import { labelOf } from './discovery.js';
-import { configKeys, type Config } from './schema.js';
-import { tenantsOf } from './tenants.js';
+import { labelOf } from './engines.js';
+import { configKeys, tenantsOf, type Config } from './schema.js';
 
 /** A configuration is complete and without contradictions. */
 export const configSchema = configKeys.superRefine(checkConsistency);

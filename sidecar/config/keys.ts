@@ -56,7 +56,12 @@ function envName(segments: readonly string[]): string {
 
 /** The schema without its defaults and transforms. */
 export function unwrap(schema: z.core.$ZodType): z.core.$ZodType {
-  if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional)
+  if (
+    schema instanceof z.ZodDefault ||
+    schema instanceof z.ZodPrefault ||
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable
+  )
     return unwrap(schema.unwrap());
   return schema instanceof z.ZodPipe ? unwrap(schema.in) : schema;
 }

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import { readConfigFile } from './file.js';
+import { CONFIG_KEYS } from './keys.js';
 import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
 import { readOtelEnvironment } from './otel.js';
-import { ConfigError, pathText, problemsOf, type ConfigProblem, type Path } from './problems.js';
+import { checkValue, ConfigError, pathText, type ConfigProblem, type Path } from './problems.js';
 import { configSchema } from './consistency.js';
 import type { Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
@@ -36,8 +38,8 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
-  const result = configSchema.safeParse(values, { reportInput: true });
-  for (const { path, message } of problemsOf(result.error?.issues ?? []))
+  const result = checkValue(configSchema, values);
+  for (const { path, message } of result.problems)
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0)
@@ -59,14 +61,30 @@ function overrideOrigin(overrides: readonly Override[], path: string): string | 
   return overrides.findLast((override) => path === override.path || path.startsWith(`${override.path}[`))?.origin;
 }
 
-export function deepFreeze<T>(value: T): T {
+function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
 }
 
 /** Whether a source has already set the key, even to null. */
 function isSet(values: Readonly<Record<string, unknown>>, path: string): boolean {
-  let node: unknown = values;
-  for (const name of path.split('.')) node = (node as Record<string, unknown> | null | undefined)?.[name];
-  return node !== undefined;
+  return valueAt(values, path.split('.')) !== undefined;
+}
+
+/** `next` with the current values of keys that need a restart, and the paths of those whose change must wait. */
+export function keepRestartKeys(current: Config, next: Config): { config: Config; waiting: readonly string[] } {
+  const config = structuredClone(next);
+  const waiting: string[] = [];
+  for (const { path, segments } of CONFIG_KEYS.filter(({ note }) => note.restart)) {
+    const kept = valueAt(current, segments);
+    if (isDeepStrictEqual(kept, valueAt(config, segments))) continue;
+    const holder = valueAt(config, segments.slice(0, -1)) as Record<string, unknown>;
+    holder[segments.at(-1) ?? ''] = kept;
+    waiting.push(path);
+  }
+  return { config: deepFreeze(config), waiting };
+}
+
+function valueAt(values: unknown, segments: readonly string[]): unknown {
+  return segments.reduce((node, name) => (node as Record<string, unknown> | null | undefined)?.[name], values);
 }

@@ -13,15 +13,31 @@ export const bearer = z.string().refine((text) => /^[!-~]+$/.test(text), {
   abort: true,
 });
 
-/** Recurring texts for the source of a default. */
-export const STARTING = 'starting value';
+const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
+
+/** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
+function isPlainUrl(text: string): boolean {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+  const { username, password, search, hash } = new URL(text);
+  return username + password + search + hash === '';
+}
+
+export const plainUrl = z.string().refine(isPlainUrl, {
+  // A host, with or without a port, is a URL but for its beginning.
+  error: ({ input }) =>
+    typeof input === 'string' && /^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(input)
+      ? `${PLAIN_URL}: did you mean http://${input}?`
+      : PLAIN_URL,
+  abort: true,
+});
+
+/** A recurring source. */
 export const MEASURED = 'measured: lab/NOTEBOOK.md, “What the settings are worth”';
-export const NONE = 'no default';
 
 /** Text of a key in docs/CONFIG.md, besides its type. */
 export interface KeyNote {
   readonly description: string;
-  /** Source of the default. */
+  /** Source of the default; '': it is a starting value, or there is none. */
   readonly source: string;
   /** The default in words, if it depends on another key. */
   readonly default?: string;
@@ -31,12 +47,12 @@ export interface KeyNote {
   readonly secret?: true;
 }
 
+type More = Omit<KeyNote, 'description' | 'source'>;
+
 /** The schema with its text for docs/CONFIG.md. */
-export const note = <T extends z.ZodType>(schema: T, description: string, source: string, more: More = {}): T =>
+export const note = <T extends z.ZodType>(schema: T, description: string, source = '', more: More = {}): T =>
   schema.meta({ description, source, ...more } satisfies KeyNote);
 
 /** Of a key whose change takes effect only after a restart. */
-export const fixed = <T extends z.ZodType>(schema: T, description: string, source: string, more: More = {}): T =>
+export const fixed = <T extends z.ZodType>(schema: T, description: string, source = '', more: More = {}): T =>
   note(schema, description, source, { ...more, restart: true });
-
-type More = Omit<KeyNote, 'description' | 'source'>;

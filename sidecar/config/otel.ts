@@ -1,6 +1,6 @@
 import type { Override } from './overrides.js';
 import type { ConfigProblem } from './problems.js';
-import { TRACES_PATH } from './tracing.js';
+import { TRACES_PATH } from './sections.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

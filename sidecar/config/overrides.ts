@@ -51,7 +51,7 @@ export function readEnvironment(env: Environment): { overrides: Override[]; prob
 function meantBy(variable: string): string {
   const known = [...BY_VARIABLE.keys(), FILE_VARIABLE];
   const tail = variable.slice('MAITRED'.length);
-  const whole = known.find((name) => name.endsWith(tail) || name.startsWith(`${variable}_`));
+  const whole = known.find((name) => name.endsWith(tail));
   return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md says how they are named';
 }
 

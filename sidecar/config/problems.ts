@@ -1,5 +1,5 @@
-import type { z } from 'zod';
-import { CONFIG_KEYS } from './keys.js';
+import { z } from 'zod';
+import { unwrap } from './keys.js';
 import { didYouMean } from './similar.js';
 
 /** One problem in the configuration. */
@@ -37,29 +37,45 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['rewritten', ': leave it out, as answers are always looked for'],
 ]);
 
-/**
- * The schema's issues in our words, each with the key's path.
- * @param keysAt names allowed directly under a path; none: they are not listed
- */
-export function problemsOf(
-  issues: readonly z.core.$ZodIssue[],
-  keysAt: (path: Path) => readonly string[] = keysUnder,
-): { readonly path: Path; readonly message: string }[] {
-  return issues.flatMap((issue) => {
+/** The value as the schema has it, or the problems in our words, each with its key's path. */
+export function checkValue<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+): { readonly data?: z.output<T> | undefined; readonly problems: readonly { path: Path; message: string }[] } {
+  const { data, error } = schema.safeParse(value, { reportInput: true });
+  const problems = (error?.issues ?? []).flatMap((issue) => {
     const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue) }];
-    const known = keysAt(path);
+    if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue, schemaAt(schema, path)) }];
+    const at = schemaAt(schema, path);
+    const under = at && unwrap(at);
+    const known = under instanceof z.ZodObject ? Object.keys(under.shape) : [];
     const list = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
     return issue.keys.map((key) => ({
       path: [...path, key],
       message: `is not a known key${REPLACEMENTS.get(key) ?? (didYouMean(key, known) || list)}`,
     }));
   });
+  return { data, problems };
 }
 
-function messageOf(issue: z.core.$ZodIssue): string {
-  if (issue.code === 'invalid_type')
-    return issue.input === undefined ? 'is missing' : `must be ${TYPES[issue.expected] ?? issue.expected}`;
+/** The schema at a path; undefined: none, or one of several. */
+function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
+  let at: z.core.$ZodType | undefined = schema;
+  for (const part of path) {
+    const inner: z.core.$ZodType | undefined = at && unwrap(at);
+    if (inner instanceof z.ZodObject) at = inner.shape[part] as z.core.$ZodType | undefined;
+    else if (inner instanceof z.ZodArray) at = inner.element;
+    else at = inner instanceof z.ZodRecord ? inner.valueType : undefined;
+  }
+  return at;
+}
+
+function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined): string {
+  if (issue.code === 'invalid_type') {
+    if (issue.input === undefined) return 'is missing';
+    const words = schema === undefined ? undefined : numberOf(schema, issue.path.at(-1));
+    return `must be ${words ?? TYPES[issue.expected] ?? issue.expected}`;
+  }
   if (issue.code === 'invalid_value') {
     const words = issue.values.map(String);
     return `must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`;
@@ -84,9 +100,18 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
 
-/** Names allowed directly under `path`. */
-function keysUnder(path: Path): string[] {
-  const parent = path.map((part) => (typeof part === 'number' ? '[]' : part));
-  const under = CONFIG_KEYS.filter(({ segments }) => parent.every((part, index) => segments[index] === part));
-  return [...new Set(under.map(({ segments }) => segments[parent.length] ?? ''))];
+/** A number in words: `a number of milliseconds from 1 to 9, such as 5`. Its name ends in its unit. */
+function numberOf(schema: z.core.$ZodType, name: PropertyKey | undefined): string | undefined {
+  const number = unwrap(schema);
+  if (!(number instanceof z.ZodNumber)) return undefined;
+  const [, unit] = /(ms|bytes|tokens|seconds)(?:max|min)?$/i.exec(String(name)) ?? [];
+  const { minValue, maxValue, format } = number;
+  const isBounded = Number.isSafeInteger((minValue ?? NaN) - 1) && Number.isSafeInteger((maxValue ?? NaN) + 1);
+  const usual = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
+  return [
+    format === 'safeint' ? 'a whole number' : 'a number',
+    unit === undefined ? '' : ` of ${unit.toLowerCase().replace('ms', 'milliseconds')}`,
+    isBounded ? ` from ${minValue} to ${maxValue}` : '',
+    typeof usual === 'number' ? `, such as ${usual}` : '',
+  ].join('');
 }

@@ -1,7 +1,7 @@
 import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
 import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
-import { DAY_MS, MEASURED, NONE, STARTING, count, ms, name, note } from './note.js';
+import { DAY_MS, MEASURED, count, ms, name, note } from './note.js';
 
 const ORDER = 'measured: lab/NOTEBOOK.md, “What each step of the order is worth”';
 const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth”';
@@ -33,12 +33,10 @@ export const policy = z.strictObject({
   msPerPromptToken: note(
     z.number().min(0).max(1e4).default(defaults.policy.msPerPromptToken),
     'Milliseconds per prompt token, for `countPrompt` and `foresight`.',
-    STARTING,
   ),
   msPerOutputToken: note(
     z.number().min(0).max(1e4).default(defaults.policy.msPerOutputToken),
     'Milliseconds per output token, for `foresight`.',
-    STARTING,
   ),
   foresight: note(
     z.enum(FORESIGHT_NAMES).default(defaults.policy.foresight),
@@ -53,7 +51,6 @@ export const policy = z.strictObject({
   tenantWeights: note(
     z.record(name, z.number().min(0.001).max(1000)).default(defaults.policy.tenantWeights),
     'Weights by tenant, as `{research: 4}`; others have 1.',
-    NONE,
   ),
 });
 
@@ -91,10 +88,10 @@ export const admission = z
       'Share of an engine’s time that background calls (batches, `service_tier: flex`) may cost others; 0: only idle engines run them.',
       'measured: lab/NOTEBOOK.md, “Batches”',
     ),
-    windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', STARTING, {
+    windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', '', {
       default: `${defaults.admission.windowInitial}, within \`windowMin\` and \`windowMax\``,
     }),
-    windowMin: note(count(1, 100_000).optional(), 'Smallest adaptive window.', STARTING, {
+    windowMin: note(count(1, 100_000).optional(), 'Smallest adaptive window.', '', {
       default: `${defaults.admission.windowMin}, at most \`windowMax\``,
     }),
     windowMax: note(count(1, 100_000).default(defaults.admission.windowMax), 'Largest adaptive window.', MEASURED),
@@ -144,7 +141,6 @@ export const admission = z
     outputReserveTokens: note(
       count(0, 1e6).default(defaults.admission.outputReserveTokens),
       'Output tokens reserved for a call of unknown length.',
-      STARTING,
     ),
     reserveMs: note(
       ms(0, DAY_MS).default(defaults.admission.reserveMs),
@@ -170,14 +166,9 @@ export const balancer = z.strictObject({
     'Longest prompt that is spread instead of sent home.',
     'Autellix, Algorithm 2',
   ),
-  adaptThreshold: note(
-    z.boolean().default(balancing.adaptThreshold),
-    'Move the threshold by measured prefix hits.',
-    STARTING,
-  ),
+  adaptThreshold: note(z.boolean().default(balancing.adaptThreshold), 'Move the threshold by measured prefix hits.'),
   spillMs: note(
     ms(0, DAY_MS).default(defaults.balancer.spillMs),
     'Wait after which a call may leave its engine for an idle one.',
-    STARTING,
   ),
 });

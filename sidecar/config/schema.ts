@@ -1,16 +1,11 @@
 import { totalmem } from 'node:os';
 import { z } from 'zod';
-import { batches } from './batches.js';
-import { budget } from './budget.js';
 import { cluster } from './cluster.js';
-import { defaults } from '../../src/index.js';
-import { discovery } from './discovery.js';
-import { engine } from './engine.js';
-import { health } from './health.js';
-import { DAY_MS, NONE, STARTING, bearer, count, fixed, ms, name, note } from './note.js';
+import { defaults, tenantId, type TenantId } from '../../src/index.js';
+import { discovery, engine } from './engines.js';
+import { DAY_MS, bearer, count, fixed, ms, name, note } from './note.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
-import { shadow } from './shadow.js';
-import { tracing } from './tracing.js';
+import { batches, budget, health, shadow, tracing } from './sections.js';
 
 const { limits: shipped } = defaults;
 
@@ -41,12 +36,11 @@ const admin = z.strictObject({
   port: fixed(
     count(0, 65_535).nullable().default(null),
     'Port of a separate listener for admin paths and metrics; null: none.',
-    STARTING,
   ),
   token: note(
     bearer.min(8).nullable().default(null),
     'Bearer token for admin paths. Null: open on their own listener, and on loopback without API keys.',
-    NONE,
+    '',
     { secret: true },
   ),
 });
@@ -57,7 +51,7 @@ const limits = z
     queuedBytes: note(
       count(1024, 1e13).optional(),
       'Request bodies in memory, of all calls. A tenant may hold half.',
-      STARTING,
+      '',
       { default: 'a quarter of the machine’s or container’s memory' },
     ),
     inlineBytes: note(
@@ -85,43 +79,33 @@ const limits = z
       'Largest non-streaming answer accepted from an engine.',
       'twice `bodyBytes`',
     ),
-    programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', STARTING, {
+    programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', '', {
       default: `${shipped.programsMax}, at least twice \`queuedMax\``,
     }),
-    queuedMax: note(count(1, 1e6).optional(), 'Most waiting calls in total.', STARTING, {
+    queuedMax: note(count(1, 1e6).optional(), 'Most waiting calls in total.', '', {
       default: `${shipped.queuedMax}, at most half \`programsMax\``,
     }),
-    queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', STARTING, {
+    queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', '', {
       default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
     }),
-    attemptsMax: note(
-      count(1, 100).default(shipped.attemptsMax),
-      'Attempts of a call on engines that fail it.',
-      STARTING,
-    ),
-    pastCalls: fixed(count(0, 1e7).default(20_000), 'Ended calls to remember for the page; 0: none.', STARTING),
-    watchersMax: note(count(0, 10_000).default(32), 'Most open pages and other clients of `/stream`.', STARTING),
+    attemptsMax: note(count(1, 100).default(shipped.attemptsMax), 'Attempts of a call on engines that fail it.'),
+    pastCalls: fixed(count(0, 1e7).default(20_000), 'Ended calls to remember for the page; 0: none.'),
+    watchersMax: note(count(0, 10_000).default(32), 'Most open pages and other clients of `/stream`.'),
     enginesFailedMax: note(
       count(1, 100).default(shipped.enginesFailedMax),
       'Engines that may fail a call before its client gets the error.',
-      STARTING,
     ),
     clientRetries: note(
       count(0, 1e6).default(shipped.clientRetries),
       'Retries of a client: a call that would outwait them all is refused on arrival.',
       'the default of the OpenAI and Anthropic clients',
     ),
-    responsesMax: fixed(count(1, 1e7).default(100_000), 'Ids of served responses to remember.', STARTING),
-    conversationsMax: note(count(1, 1e7).default(100_000), 'Conversations to remember for history matching.', STARTING),
-    tenantSeriesMax: note(
-      count(1, 10_000).default(100),
-      'Tenants with metrics of their own; `(other)` has the rest.',
-      STARTING,
-    ),
+    responsesMax: fixed(count(1, 1e7).default(100_000), 'Ids of served responses to remember.'),
+    conversationsMax: note(count(1, 1e7).default(100_000), 'Conversations to remember for history matching.'),
+    tenantSeriesMax: note(count(1, 10_000).default(100), 'Tenants with metrics of their own; `(other)` has the rest.'),
     recordBytes: fixed(
       count(65_536, 1e10).default(33_554_432),
       'Unwritten event log (`serve --record`); recording stops above it.',
-      STARTING,
     ),
   })
   .transform((given) => {
@@ -133,15 +117,15 @@ const limits = z
   });
 
 const timeouts = z.strictObject({
-  headersMs: note(ms(100, DAY_MS).default(10_000), 'Time for a client to send its headers.', STARTING),
-  bodyMs: note(ms(100, DAY_MS).default(60_000), 'Time for a client to send its body.', STARTING),
-  connectMs: fixed(ms(10, DAY_MS).default(5000), 'Time to connect to an engine.', STARTING),
+  headersMs: note(ms(100, DAY_MS).default(10_000), 'Time for a client to send its headers.'),
+  bodyMs: note(ms(100, DAY_MS).default(60_000), 'Time for a client to send its body.'),
+  connectMs: fixed(ms(10, DAY_MS).default(5000), 'Time to connect to an engine.'),
   firstByteMs: note(
     ms(100, DAY_MS).default(600_000),
     'Time from dispatch to the engine’s first byte.',
     'the default of the OpenAI clients',
   ),
-  idleMs: note(ms(100, DAY_MS).default(120_000), 'Longest silence within an engine’s answer.', STARTING),
+  idleMs: note(ms(100, DAY_MS).default(120_000), 'Longest silence within an engine’s answer.'),
   queueMs: note(
     ms(100, DAY_MS).default(defaults.timeouts.queueMs),
     'Longest wait in the queue, without streaming; at least max(`waitMsMax`, `reserveMs`) + `turnMs`.',
@@ -152,7 +136,7 @@ const timeouts = z.strictObject({
     'Longest wait in the queue while no engine for the call is up.',
     'a short restart of an engine',
   ),
-  busyMs: note(ms(0, DAY_MS).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.', STARTING),
+  busyMs: note(ms(0, DAY_MS).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.'),
   ghostMs: note(
     ms(0, DAY_MS).default(defaults.timeouts.ghostMs),
     'Time for which a queued call’s place is kept for a retry.',
@@ -167,7 +151,6 @@ const timeouts = z.strictObject({
   leaseMs: note(
     ms(1000, 30 * DAY_MS).default(defaults.timeouts.leaseMs),
     'Idle time after which a program is forgotten.',
-    STARTING,
   ),
 });
 
@@ -180,7 +163,6 @@ const identity = z.strictObject({
   reuseMs: note(
     ms(0, DAY_MS).default(120_000),
     'Idle time after which an id without history begins a new program; 0: never.',
-    STARTING,
   ),
 });
 
@@ -210,7 +192,7 @@ const auth = z.strictObject({
     'Names of the gateway for browsers and admin requests without a token.',
     'a web page can make any other name resolve to it',
   ),
-  keys: note(z.array(key).default([]), 'API keys; none: every call is accepted.', NONE),
+  keys: note(z.array(key).default([]), 'API keys; none: every call is accepted.'),
 });
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
@@ -223,9 +205,9 @@ const log = z.strictObject({
 export const configKeys = z.strictObject({
   listen: listen.prefault({}),
   admin: admin.prefault({}),
-  engines: note(z.array(engine).default([]), 'Engine replicas.', NONE),
+  engines: note(z.array(engine).default([]), 'Engine replicas.'),
   discovery,
-  embedded: fixed(count(0, 64).default(0), 'Stand-in engines to start with the gateway.', NONE),
+  embedded: fixed(count(0, 64).default(0), 'Stand-in engines to start with the gateway.'),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
   admission: admission.prefault({}),
@@ -257,3 +239,10 @@ export function hasNoEngine({ engines, embedded, discovery: sources }: Config): 
 function memoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Infinity);
 }
+
+/** Tenant of every call when no API keys are configured. */
+export const DEFAULT_TENANT = tenantId('default');
+
+/** The tenants that may call, once for each of their keys. */
+export const tenantsOf = ({ auth }: Pick<Config, 'auth'>): TenantId[] =>
+  auth.keys.length === 0 ? [DEFAULT_TENANT] : auth.keys.map(({ tenant }) => tenantId(tenant));

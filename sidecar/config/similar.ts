@@ -1,10 +1,13 @@
+/** Shortest word that can stand for a longer one. */
+const BEGINNING_CHARS_MIN = 3;
+
 /** Suggests the word of `known` that resembles `word`, as the end of a sentence; '' if none is similar. */
 export function didYouMean(word: string, known: readonly string[]): string {
   const best = similarTo(word, known);
   return best === undefined ? '' : `; did you mean ${best}?`;
 }
 
-/** The word of `known` that is at most a third of its letters away from `word`, and the nearest. */
+/** The word of `known` nearest to `word`, at most a third of its letters away; otherwise one that begins with it. */
 export function similarTo(word: string, known: readonly string[]): string | undefined {
   const reach = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
@@ -13,12 +16,11 @@ export function similarTo(word: string, known: readonly string[]): string | unde
     const edits = distance(word.toLowerCase(), candidate.toLowerCase(), least);
     if (edits < least) [best, least] = [candidate, edits];
   }
-  return best;
+  if (best !== undefined || word.length < BEGINNING_CHARS_MIN) return best;
+  return known.find((candidate) => candidate.toLowerCase().startsWith(word.toLowerCase()));
 }
 
-/**
- * Edit distance (insert, delete or replace one character) from `a` to `b`, by Levenshtein's table, one row at a time.
- */
+/** Edit distance (insert, delete or replace one character), by Levenshtein's table, one row at a time. */
 function distance(a: string, b: string, enough: number): number {
   if (Math.abs(a.length - b.length) >= enough) return enough;
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { pathText, problemsOf, type Path } from '../config/index.js';
+import { checkValue, pathText, type Path } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
 /**
@@ -8,11 +8,13 @@ import { GatewayError } from '../errors.js';
  * @throws GatewayError `invalid_body` with the first bad field
  */
 export function checked<T extends z.ZodType>(schema: T, value: unknown, at: Path = []): z.output<T> {
-  const { data, error } = schema.safeParse(value, { reportInput: true });
-  if (error === undefined) return data;
-  const [problem] = problemsOf(error.issues, () => []);
-  const param = pathText([...at, ...(problem?.path ?? [])]);
-  const subject = param === '' ? 'The request body' : `'${param}'`;
-  const message = `${subject} ${problem?.message}.`.replace(/\?\.$/, '?');
-  throw new GatewayError('invalid_body', message, param === '' ? {} : { param });
+  const { data, problems } = checkValue(schema, value);
+  const [problem] = problems;
+  if (problem === undefined) return data as z.output<T>;
+  const param = pathText([...at, ...problem.path]);
+  throw new GatewayError('invalid_body', sentenceOf(param, problem.message), param === '' ? {} : { param });
 }
+
+/** @param param path of the bad field; '': the whole value */
+export const sentenceOf = (param: string, message: string): string =>
+  `${param === '' ? 'The request body' : `'${param}'`} ${message}.`.replace(/\?\.$/, '?');

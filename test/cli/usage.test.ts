@@ -39,7 +39,7 @@ describe('maitred', () => {
   it('names a wrong flag of the configuration once', async () => {
     expect(await run(['serve', '--port', 'abc'])).toMatchObject({
       code: 2,
-      err: 'maitred: --port: must be a number\n',
+      err: 'maitred: --port: must be a whole number from 0 to 65535, such as 8080\n',
     });
     expect((await run(['config', '--engine', 'ftp://x'])).err).toContain('--engine: engines[0].url: ');
   });

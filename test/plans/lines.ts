@@ -26,7 +26,10 @@ export const line = (id: string, { after, content = 'hello', body = {} }: Given 
     ...(after && { after }),
   });
 
-export const read = (text: string, number = 1) => parseLine(Buffer.from(text), number);
+export function read(text: string, number = 1) {
+  const found = parseLine(Buffer.from(text), number);
+  return 'customId' in found ? found : found[0];
+}
 export const outlines = (...texts: string[]): Outline[] =>
   texts.map((text, index) => outlineOf(read(text, index + 1) as BatchLine, index + 1));
 

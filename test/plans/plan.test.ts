@@ -27,6 +27,11 @@ describe('a line', () => {
     expect(read(text, 7)).toMatchObject({ code, param, line: 7 });
   });
 
+  it('with a mistyped key says which was meant', () => {
+    const told = expect.stringMatching(/^'aftr' is not a known key; did you mean after\?$/) as string;
+    expect(read(line('a').replace(/}$/, ',"aftr":["b"]}'))).toMatchObject({ param: 'aftr', message: told });
+  });
+
   it('with a mistyped path ends in a question alone', () => {
     expect(read(line('a').replace('completions', 'completion'))).toMatchObject({
       message: expect.stringMatching(/did you mean \/v1\/chat\/completions\?$/) as string,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../sidecar/config/choices.js';
 import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
-import { NONE, STARTING } from '../../sidecar/config/note.js';
 import { readText } from './tree.js';
 
 const MARK = '<!-- The rest is generated. -->\n';
@@ -51,9 +50,8 @@ const isEngineDefault = ({ path, note }: ConfigKey): boolean =>
 
 const MEASURED = /^measured: lab\/NOTEBOOK.md, “(.*)”$/;
 
-/** Measured ones as a link; starting values say nothing. */
+/** Measured ones as a link. */
 function sourceOf(source: string): string {
-  if (source === STARTING || source === NONE) return '';
   const anchor = (title: string) => title.toLowerCase().replace(/[^a-z ]/g, '').replaceAll(' ', '-'); // prettier-ignore
   return source.replace(MEASURED, (_, title: string) => `[measured](../lab/NOTEBOOK.md#${anchor(title)})`);
 }

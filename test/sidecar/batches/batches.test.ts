@@ -128,11 +128,37 @@ describe('a batch', () => {
     ]);
     expect(await failed(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([['invalid_json_line', 1]]);
     expect(await failed([lineOf('a'), lineOf('a')].join('\n'))).toEqual([['duplicate_custom_id', 2]]);
+    const twice = lineOf('a', 'x', { aftr: [] }).replace('completions', 'completion');
+    const told = [['invalid_request', 2], ['invalid_request', 2], ['duplicate_custom_id', 2], ['invalid_json_line', 4]]; // prettier-ignore
+    expect(await failed([lineOf('a'), twice, lineOf('c', 'x', { after: ['d'] }), '{"custom_id": "d"'].join('\n'))).toEqual(told); // prettier-ignore
     const lists = [0, 1, 2, 3, 4, 5].map((at) => lineOf(`l${at}`, '', { each: { $ref: 'l0', max: 10_000 } }));
     expect(await failed(lists.join('\n'))).toEqual([['too_many_lines', 6]]);
     expect(await failed(lineOf('a', 'x', { after: ['a'] }))).toEqual([['circular_dependency', 1]]);
     expect(await failed(lineOf('a', 'x'.repeat(2_000_000)))).toEqual([['line_too_long', 1]]);
     expect(engine.seen).toEqual([]);
+  });
+
+  it('ends its programs at its end, also those whose last line was left out or is a copy', async () => {
+    const { url, adminUrl } = await world([await fakeEngine(echo)], inFolder());
+    const same = { body: { model: 'm', temperature: 0, messages: [{ role: 'user', content: 'x' }] } };
+    const lines = [
+      lineOf('a'),
+      lineOf('b', '', { if: { $ref: 'a', contains: 'nowhere' } }),
+      lineOf('c', '', same),
+      lineOf('d', '', same),
+      lineOf('e', '${d}', { after: ['d'], if: { $ref: 'd', contains: 'nowhere' } }),
+    ];
+    await reached(url, await batchOf(url, lines), 'completed');
+    expect((await ask(`${adminUrl}/programs`)).json()['programs']).toEqual([]);
+  });
+
+  it('warns of placeholders that are sent as they are, but seem to mean a line', async () => {
+    const { url } = await world([await fakeEngine(echo)], inFolder());
+    const id = await batchOf(url, [lineOf('topics'), lineOf('b', '${topics}'), lineOf('c', '${HOME}')]);
+    const { warnings } = await reached(url, id, 'completed');
+    expect(warnings).toMatchObject({ object: 'list', data: [{ code: 'placeholder_kept', line: 2, param: 'body' }] });
+    const plain = await reached(url, await batchOf(url, [lineOf('topics'), lineOf('b', '${topcs}')]), 'completed');
+    expect(plain['warnings']).toBeNull();
   });
 
   it('lets other calls go first: no line starts while one waits', async () => {

@@ -1,8 +1,10 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import v8 from 'node:v8';
 import pino from 'pino';
 import { describe, expect, it, vi } from 'vitest';
 import { Batches, type BatchPorts } from '../../../sidecar/batches/batches.js';
-import { ofDisk } from '../../../sidecar/batches/upload.js';
+import { ofDisk } from '../../../sidecar/batches/line-file.js';
 import { Results } from '../../../sidecar/batches/results.js';
 import type { LineAnswer, LineRequest } from '../../../sidecar/batches/run.js';
 import { engineId, tenantId, type TenantId } from '../../../src/index.js';
@@ -32,6 +34,7 @@ async function stage(
     config: () => config,
     ask: (tenant, line, isBackground) =>
       new Promise((answer) => asked.push({ id: line.id, tenant, signs: line, isBackground, answer })),
+    ended: () => undefined,
     engines: () => [],
     isOurs: () => true,
     now: () => clock.now,
@@ -98,6 +101,24 @@ describe('batches', () => {
     for (const { signs } of asked) if (signs.engine === engines[1]) signs.entered();
     await until(() => asked.length === 24);
     expect(numbersOf('e1')).toEqual(range(8, 24));
+  });
+
+  it('have garbage collected more often, until the last of them has ended', async () => {
+    const set = vi.spyOn(v8, 'setFlagsFromString');
+    syncBuiltinESMExports();
+    const percent = () => set.mock.lastCall?.[0].split('=')[1];
+    const { asked, make } = await stage();
+    const [first, second] = [await make(A, lines(1)), await make(B, lines(1))];
+    await until(() => asked.length === 2);
+    asked[0]!.answer(OK);
+    await until(() => first.shown().status === 'completed');
+    const faulty = await make(A, ['{']);
+    await until(() => faulty.shown().status === 'failed');
+    expect(percent()).toBe('60');
+    asked[1]!.answer(OK);
+    await until(() => second.shown().status === 'completed' && percent() === '0');
+    set.mockRestore();
+    syncBuiltinESMExports();
   });
 
   it('of the tenant with the fewest lines under way go first', async () => {

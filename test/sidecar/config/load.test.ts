@@ -174,9 +174,17 @@ describe('schema', () => {
     ]);
   });
 
-  it('tells which keys there are where none is like the unknown one', () => {
-    const [problem] = problemsIn({ file: write('listen: {wat: 1}') });
-    expect(problem?.message).toMatch(/host.*port/);
+  it.each([
+    ['listen: {wat: 1}', /known here: host, port$/],
+    ['engines: [{url: "http://a", capacity: 1}]', /did you mean capacityTokens\?$/],
+    ['discovery: [{dns: {name: a, prt: 1}}]', /did you mean port\?$/],
+    ['timeouts: {queueMs: 5s}', /^must be a number of milliseconds from 100 to 86400000, such as \d+$/],
+    ['limits: {queuedBytes: 1G}', /^must be a whole number of bytes from 1024 to 10000000000000$/],
+    ['admission: {gate: high}', /^must be a number from 0 to 2, such as 0\.\d+$/],
+    ['admin: {port: x}', /^must be a whole number from 0 to 65535$/],
+    ['budget: {tenants: {default: {tokens: many}}}', /^must be a whole number of tokens from 1 to /],
+  ])('tells what may stand in the place of %s', (text, told) => {
+    expect(problemsIn({ file: write(text) })[0]?.message).toMatch(told);
   });
 
   it('drops what clients append to a base URL', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keepRestartKeys } from '../../../sidecar/config/reload.js';
+import { keepRestartKeys } from '../../../sidecar/config/load.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 
 describe('keepRestartKeys', () => {

@@ -1,6 +1,50 @@
 import { z } from 'zod';
-import { engine } from './engine.js';
-import { DAY_MS, NONE, STARTING, count, ms, note } from './note.js';
+import { DAY_MS, bearer, count, ms, name, note, plainUrl } from './note.js';
+
+export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
+
+/** One engine replica. */
+export const engine = z.strictObject({
+  url: note(
+    plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, '')),
+    'Base URL of the engine. A trailing `/v1` is dropped.',
+    'required',
+  ),
+  id: note(name.optional(), 'Name in metrics, headers and admin answers.', '', { default: 'host:port of the URL' }),
+  kind: note(z.enum(ENGINE_KINDS).default('auto'), 'Kind of server; `auto` detects it.', 'works for all'),
+  models: note(z.array(z.string().min(1)).min(1).optional(), 'Models that the engine serves.', '', {
+    default: 'its /v1/models',
+  }),
+  window: note(count(1, 100_000).optional(), 'Most calls in flight.', '', { default: 'from `admission.window`' }),
+  capacityTokens: note(count(1, 1e12).optional(), 'KV cache capacity.', '', {
+    default: 'the engine’s report; unknown: no gate',
+  }),
+  hostTokens: note(
+    count(0, 1e12).optional(),
+    'Tokens that fit into the engine’s host memory (plus `capacityTokens`, if it moves contexts there); 0: none.',
+    '',
+    { default: 'the engine’s report; unknown: none' },
+  ),
+  hostTokensPerSecond: note(
+    z.number().min(1).max(1e9).optional(),
+    'Tokens a second that come back from host memory.',
+    '',
+    { default: 'the engine’s report; unknown: learnt from calls' },
+  ),
+  contextTokensMax: note(count(1, 1e12).optional(), 'Longest prompt and answer together.', '', {
+    default: 'the engine’s report; unknown: such calls wait like others',
+  }),
+  apiKey: note(bearer.optional(), 'Bearer token for the engine, instead of the client’s own.', '', { secret: true }),
+  serverName: note(
+    z
+      .string()
+      .regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' })
+      .optional(),
+    'Name in the engine’s TLS certificate.',
+    '',
+    { default: 'the host of the URL' },
+  ),
+});
 
 /** Shortest time between two refreshes, for any TTL. */
 export const REFRESH_MS_MIN = 1000;
@@ -12,7 +56,6 @@ const dns = z.strictObject({
   port: note(
     count(1, 65_535).optional(),
     'Port of the engines. Required for `A` and `AAAA`; `SRV` records have their own.',
-    NONE,
   ),
   type: note(
     z.enum(['A', 'AAAA', 'SRV']).default('A'),
@@ -23,7 +66,6 @@ const dns = z.strictObject({
   refreshMs: note(
     ms(REFRESH_MS_MIN, DAY_MS).default(10_000),
     'Longest time between two lookups; a shorter TTL shortens it.',
-    STARTING,
   ),
   servers: note(
     z
@@ -34,7 +76,6 @@ const dns = z.strictObject({
       )
       .default([]),
     'DNS servers to ask, as IP or IP:port; none: the system’s.',
-    NONE,
   ),
 });
 
@@ -52,7 +93,7 @@ const source = z.strictObject({
   models: note(
     engineDefaults.shape.models,
     'Models that its engines serve. With it, calls wait while the source lists no engine.',
-    NONE,
+    '',
     { default: 'their /v1/models' },
   ),
 });
@@ -61,7 +102,6 @@ const source = z.strictObject({
 export const discovery = note(
   z.array(source).default([]),
   'Sources of further engines: DNS names, each with defaults for its engines.',
-  NONE,
 );
 
 export type SourceConfig = z.output<typeof source>;

@@ -1,0 +1,41 @@
+import { ITEM, problem, PROBLEMS_MAX, type BatchLine, type Outline, type Problem } from '../../plans/index.js';
+import { similarTo } from '../config/index.js';
+
+const PLACEHOLDER = /\$\{([^{}]+)\}/g;
+/** Texts that are remembered, as the lines that they may mean follow later. */
+const FOUND_MAX = 1000;
+/** Shortest text that can be a mistyped id, and most ids of lines that it is compared with. */
+const CHARS_MIN = 4;
+const COMPARED_MAX = 1000;
+
+/** Finds each `${name}` that is sent as it is, though it seems to mean a line. */
+export class Placeholders {
+  readonly #found: { readonly name: string; readonly line: number; readonly after: ReadonlySet<string> }[] = [];
+
+  look(text: Buffer, { after }: BatchLine, line: number): void {
+    if (this.#found.length >= FOUND_MAX || !text.includes('${')) return;
+    for (const name of new Set(Array.from(text.toString().matchAll(PLACEHOLDER), ([, name = '']) => name)))
+      if (name !== ITEM && !after.has(name)) this.#found.push({ name, line, after });
+  }
+
+  /** @yields often, so that the caller may do other work in between */
+  *warnings(lines: readonly Outline[]): Generator<void, readonly Problem[]> {
+    const ids = new Set(lines.map(({ customId }) => customId));
+    // Where no line needs another, texts that resemble an id are code.
+    const isPlan = ids.size <= COMPARED_MAX && lines.some(({ needs }) => needs.length > 0);
+    const warnings: Problem[] = [];
+    for (const { name, line, after } of this.#found) {
+      if (warnings.length >= PROBLEMS_MAX) break;
+      const known = isPlan ? [...after, ...ids] : [...after];
+      const meant = ids.has(name) ? name : name.length < CHARS_MIN ? undefined : similarTo(name, known);
+      yield;
+      if (meant === undefined) continue;
+      const why = [
+        meant === name ? '' : ` did you mean \${${meant}}?`,
+        after.has(meant) ? '' : ` "after" does not name ${meant}`,
+      ];
+      warnings.push(problem('placeholder_kept', `\${${name}} is sent as it is:${why.join('')}`, line, 'body'));
+    }
+    return warnings;
+  }
+}

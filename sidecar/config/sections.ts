@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { PASSES } from '../../plans/index.js';
+import { DAY_MS, count, fixed, ms, name, note, plainUrl } from './note.js';
+
+/** The shorter sections of the configuration; see the opening words of schema.ts. */
+
+export const batches = z.strictObject({
+  folder: fixed(
+    z.string().min(1).nullable().default(null),
+    'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).',
+    'off by default',
+  ),
+  inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once.'),
+  fileBytes: note(count(1024, 1e12).default(209_715_200), 'Largest uploaded file.', 'OpenAI’s limit, 200 MB'),
+  lineBytes: note(count(1024, 1e8).default(1_048_576), 'Longest line of a batch’s file.'),
+  linesMax: note(count(1, 1e6).default(50_000), 'Most lines of a batch.', 'OpenAI’s limit'),
+  bytesMax: note(
+    count(1024, 1e15).default(10_737_418_240),
+    'Bytes of one tenant’s files; above it, uploads and batches are refused.',
+  ),
+  filesMax: note(count(1, 1e6).default(1000), 'Files of one tenant.'),
+  openMax: note(count(1, 10_000).default(50), 'Unfinished batches of one tenant.'),
+  passes: note(
+    z.array(z.enum(PASSES)).default([...PASSES]),
+    '`merge` asks equal deterministic lines once, `order` puts lines that begin alike together.',
+  ),
+  keepMs: note(
+    ms(60_000, 3650 * DAY_MS).default(30 * DAY_MS),
+    'Age at which files and ended batches are removed.',
+    'OpenAI’s for the output of a batch',
+  ),
+});
+
+const most = (max: number) => count(1, max).nullable();
+/** Bounds of one program; null: without. */
+const BOUNDS = { tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) };
+
+export const budget = z.strictObject({
+  tokens: note(BOUNDS.tokens.default(null), 'Most prompt and output tokens of one program; null: no bound.'),
+  calls: note(BOUNDS.calls.default(null), 'Most calls of one program; null: no bound.'),
+  engineSeconds: note(
+    BOUNDS.engineSeconds.default(null),
+    'Most seconds of engine time of one program; null: no bound.',
+  ),
+  repeats: note(
+    BOUNDS.repeats.default(null),
+    'Most answers in a row that ask for the same tool calls; null: no bound.',
+  ),
+  tenants: note(
+    z.record(name, z.strictObject(BOUNDS).partial()).default({}),
+    'Other bounds for a tenant, as `{research: {tokens: 2000000, calls: null}}`. `x-maitred-budget` can only lower them.',
+  ),
+});
+
+export const health = z
+  .strictObject({
+    intervalMs: fixed(ms(10, DAY_MS).default(2000), 'Interval of load reports and health probes of an engine.'),
+    timeoutMs: fixed(ms(10, DAY_MS).default(2000), 'Time for one probe.', 'as `intervalMs`'),
+    failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row from which an engine is down.'),
+    stuckMs: fixed(
+      ms(10, DAY_MS).default(30_000),
+      'Time without a token, with requests waiting and none running, from which an engine is down.',
+    ),
+    backoffMs: fixed(
+      ms(10, DAY_MS).optional(),
+      'First wait before an engine that is down is probed; it doubles each time.',
+      '',
+      { default: '1000, at most `backoffMsMax`' },
+    ),
+    backoffMsMax: fixed(ms(10, DAY_MS).optional(), 'Longest wait between such probes.', '', {
+      default: '30000, at least `backoffMs`',
+    }),
+  })
+  .transform((given) => {
+    const backoffMs = given.backoffMs ?? Math.min(1000, given.backoffMsMax ?? Infinity);
+    return { ...given, backoffMs, backoffMsMax: given.backoffMsMax ?? Math.max(30_000, backoffMs) };
+  });
+
+export const shadow = z.strictObject({
+  enabled: fixed(
+    z.boolean().default(true),
+    'Estimate program times under `pass-through` (INSPECT.md).',
+    'an estimate takes at most 1 % of a core',
+  ),
+  everyMs: fixed(ms(1000, DAY_MS).default(60_000), 'Least time between two estimates.'),
+});
+
+/** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
+export const TRACES_PATH = '/v1/traces';
+
+const otlp = z.strictObject({
+  url: fixed(
+    plainUrl
+      .overwrite((url) => (new URL(url).pathname === '/' ? url.replace(/\/*$/, TRACES_PATH) : url))
+      .nullable()
+      .default(null),
+    'OTLP collector over HTTP, such as `http://collector:4318`.',
+    'off by default',
+    { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
+  ),
+  sampleShare: fixed(
+    z.number().min(0).max(1).default(1),
+    'Share of programs traced. A call whose client traces it follows the client’s decision.',
+  ),
+});
+
+export const tracing = z.strictObject({ otlp: otlp.prefault({}) });
