@@ -1,12 +1,8 @@
 import { Argument, Command } from 'commander';
-import { benchGap } from './batches/gap.js';
 import { benchLarge } from './batches/large.js';
 import { benchPrograms } from './batches/programs.js';
-import { benchRoom } from './batches/room.js';
-import { benchTeola } from './batches/teola.js';
 import { benchCluster } from './cluster/calls.js';
-import { benchPressure } from './cluster/pressure.js';
-import { benchGateways } from './cluster/scale.js';
+import { benchGateways, benchPressure } from './cluster/gateways.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchLatency } from './gateway/latency.js';
@@ -15,13 +11,12 @@ import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
 import { benchWatching } from './gateway/watching.js';
-import { benchHistory } from './history/identify.js';
-import { benchIdentity } from './identity/table.js';
+import { benchReading } from './gateway/reading.js';
 import { say } from './numbers.js';
 import { sayDisturbance, watchOthers } from './disturbance.js';
 import { ensurePackages } from './packages.js';
 import { benchJoining, benchOrder } from './parts/order.js';
-import { benchParts } from './parts/table.js';
+import { benchParts } from './parts/parts.js';
 import { benchTiers } from './parts/tiers.js';
 
 interface Bench {
@@ -34,8 +29,7 @@ interface Bench {
 const BENCHES: Readonly<Record<string, Bench>> = {
   core: { run: benchDecisions, quickSeconds: 11 },
   memory: { run: benchProgramBytes, quickSeconds: 3 },
-  history: { run: benchHistory, quickSeconds: 1 },
-  identity: { run: benchIdentity, quickSeconds: 4 },
+  reading: { run: benchReading, quickSeconds: 1 },
   latency: { run: benchLatency, quickSeconds: 13 },
   streams: { run: benchStreams, quickSeconds: 13 },
   relay: { run: benchRelay, quickSeconds: 17 },
@@ -49,9 +43,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   order: { run: benchOrder, quickSeconds: 60 },
   tiers: { run: benchTiers, quickSeconds: 30 },
   batches: { run: benchPrograms, quickSeconds: 5 },
-  gap: { run: benchGap, quickSeconds: 20 },
-  room: { run: benchRoom, quickSeconds: 20 },
-  teola: { run: benchTeola, quickSeconds: 2 },
   large: { run: benchLarge, quickSeconds: 15 },
   joining: { run: benchJoining, quickSeconds: 20 },
 };

@@ -40,9 +40,7 @@ async function writeLines(path: string, lines: number, kind: keyof typeof KINDS)
 
 /** @returns megabytes of a gateway before and at most, and the seconds that the batch takes */
 async function runWhole(path: string, folder: string): Promise<readonly [number, number, number]> {
-  const stage = new Stage();
-  try {
-    await stage.open();
+  return Stage.with(async (stage) => {
     const gateway = await stage.startGateway({ batches: { folder } });
     const before = gateway.rssBytes() ?? NaN;
     const ask = async (where: string, init?: RequestInit) =>
@@ -62,9 +60,7 @@ async function runWhole(path: string, folder: string): Promise<readonly [number,
       await sleep(200);
     if (batch.status !== 'completed') throw new Error(`the batch is ${batch.status}`);
     return [before / MB, (gateway.peakBytes() ?? NaN) / MB, (performance.now() - startedAt) / 1000];
-  } finally {
-    await stage.close();
-  }
+  });
 }
 
 export async function benchLarge(quick: boolean): Promise<void> {

@@ -15,7 +15,7 @@ function least(ready: Iterable<number>, of: (index: number) => number): number |
 }
 
 /** The place of each line in an order. */
-export const ranksOf = (order: ArrayLike<number>): number[] => {
+const ranksOf = (order: ArrayLike<number>): number[] => {
   const ranks: number[] = [];
   Array.from(order).forEach((index, rank) => (ranks[index] = rank));
   return ranks;
@@ -49,7 +49,7 @@ const operators = once(({ files }) => {
 });
 
 /** Blocks that the prompts of two lines begin with in common. */
-export const sharedBy = ({ outlines }: Job, a: number, b: number): number =>
+const sharedBy = ({ outlines }: Job, a: number, b: number): number =>
   sharedBlocks(outlines[a]?.blocks ?? NONE, outlines[b]?.blocks ?? NONE);
 
 /** Orders of the papers' comparisons, and that of the plan. */

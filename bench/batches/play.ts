@@ -79,8 +79,6 @@ export function play(job: Job, order: Order, { preset, engines: count, parallel 
   };
   let nowMs = 0;
   let left = files.length;
-  /** Steps elsewhere that are under way, by the times of their ends. */
-  const elsewhere = new Map<number, number>();
   const ended = (index: number): void => {
     left -= 1;
     for (const next of plan.dependents[index] ?? []) {
@@ -88,12 +86,6 @@ export function play(job: Job, order: Order, { preset, engines: count, parallel 
     }
   };
   const dispatch = (): void => {
-    for (const index of [...ready]) {
-      const { ms } = files[index] as FileLine;
-      if (ms === undefined) continue;
-      elsewhere.set(index, nowMs + ms);
-      ready.delete(index);
-    }
     for (let isGoing = true; isGoing;) {
       isGoing = false;
       for (const each of engines.toSorted((a, b) => a.running.size - b.running.size)) {
@@ -115,11 +107,7 @@ export function play(job: Job, order: Order, { preset, engines: count, parallel 
   while (left > 0) {
     dispatch();
     for (const { engine } of engines) if (Number.isNaN(engine.stepEnd)) engine.begin(nowMs, Infinity);
-    nowMs = Math.min(
-      ...elsewhere.values(),
-      ...engines.map(({ engine }) => (Number.isNaN(engine.stepEnd) ? Infinity : engine.stepEnd)),
-    );
-    for (const [index, at] of elsewhere) if (at === nowMs && elsewhere.delete(index)) ended(index);
+    nowMs = Math.min(...engines.map(({ engine }) => (Number.isNaN(engine.stepEnd) ? Infinity : engine.stepEnd)));
     for (const { engine, running } of engines) {
       if (engine.stepEnd !== nowMs) continue;
       for (const sequence of engine.end()) {

@@ -20,8 +20,6 @@ export interface Step {
   readonly text: string;
   readonly needs?: readonly string[];
   readonly outputTokens: number;
-  /** Of a step elsewhere, how long it takes; absent: a call of the engine. */
-  readonly ms?: number;
 }
 
 const CHARS_PER_TOKEN = 4;
@@ -101,7 +99,6 @@ export interface FileLine {
   readonly query: number;
   readonly operator: string;
   readonly outputTokens: number;
-  readonly ms: number | undefined;
 }
 
 /** The file of a workflow: query by query, as pipelines write it, with questions in the order of a random sample. */
@@ -113,19 +110,17 @@ export function fileOf({ queries, perDocument, linesOf }: Workflow): FileLine[] 
   return sampled.flatMap(([, query]) => {
     const name = (operator: string): string => `q${query}.${operator}`;
     const doc = textOf(`document ${Math.floor(query / perDocument)}`, 1200);
-    return linesOf(doc, textOf(`question ${query}`, 60)).map(
-      ({ operator, system, text, needs = [], outputTokens, ms }) => {
-        const content = text.replace(/\$\{(\w+)\}/g, (_, need: string) => `\${${name(need)}}`);
-        const body = { model: 'm', max_tokens: outputTokens, messages: [{ role: 'system', content: system }, { role: 'user', content }] }; // prettier-ignore
-        const line = {
-          custom_id: name(operator),
-          method: 'POST',
-          url: '/v1/chat/completions',
-          body,
-          after: needs.map(name),
-        };
-        return { text: JSON.stringify(line), customId: name(operator), query, operator, outputTokens, ms };
-      },
-    );
+    return linesOf(doc, textOf(`question ${query}`, 60)).map(({ operator, system, text, needs = [], outputTokens }) => {
+      const content = text.replace(/\$\{(\w+)\}/g, (_, need: string) => `\${${name(need)}}`);
+      const body = { model: 'm', max_tokens: outputTokens, messages: [{ role: 'system', content: system }, { role: 'user', content }] }; // prettier-ignore
+      const line = {
+        custom_id: name(operator),
+        method: 'POST',
+        url: '/v1/chat/completions',
+        body,
+        after: needs.map(name),
+      };
+      return { text: JSON.stringify(line), customId: name(operator), query, operator, outputTokens };
+    });
   });
 }

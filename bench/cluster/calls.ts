@@ -23,31 +23,30 @@ export async function benchCluster(quick: boolean): Promise<void> {
 ${PER_SECOND} calls a second at fixed times (open loop), each ${DELAY_MS} ms on the engine: ${IN_FLIGHT} in flight. ${PROGRAMS} programs in turns.
 "own": the gateway had the program's last call. "moved": two gateways on the one core, each call at the other one than the last.
 Added: less the gateway without a cluster in the same round. Medians of interleaved rounds.\n`);
-  const stage = new Stage();
-  await stage.open();
   try {
-    const off = await stage.startGateway();
-    const cluster = { url: server.path, gateways: 2 };
-    const [a, b] = [await stage.startGateway({ cluster }), await stage.startGateway({ cluster })];
-    const cases: Case[] = [
-      { name: 'off', gateways: [off] },
-      { name: 'own', gateways: [a] },
-      { name: 'moved', gateways: [a, b] },
-    ];
-    const compared = await measure(stage, cases, quick);
-    const rows = cases.map(({ name }) => [
-      name,
-      ...KEYS.map((key) => show(compared.middle(name, key))),
-      ...(name === 'off'
-        ? []
-        : [
-            ...(['wholeP50', 'wholeP99'] as const).map((key) => compared.added(name, key, 'off')),
-            compared.ratio(name, 'cpuMicros', 'off'),
-          ]),
-    ]);
-    printTable(['program', 'p50 ms', 'p99 ms', 'CPU µs', 'added p50', 'added p99', 'CPU ratio'], rows);
+    await Stage.with(async (stage) => {
+      const off = await stage.startGateway();
+      const cluster = { url: server.path, gateways: 2 };
+      const [a, b] = [await stage.startGateway({ cluster }), await stage.startGateway({ cluster })];
+      const cases: Case[] = [
+        { name: 'off', gateways: [off] },
+        { name: 'own', gateways: [a] },
+        { name: 'moved', gateways: [a, b] },
+      ];
+      const compared = await measure(stage, cases, quick);
+      const rows = cases.map(({ name }) => [
+        name,
+        ...KEYS.map((key) => show(compared.middle(name, key))),
+        ...(name === 'off'
+          ? []
+          : [
+              ...(['wholeP50', 'wholeP99'] as const).map((key) => compared.added(name, key, 'off')),
+              compared.ratio(name, 'cpuMicros', 'off'),
+            ]),
+      ]);
+      printTable(['program', 'p50 ms', 'p99 ms', 'CPU µs', 'added p50', 'added p99', 'CPU ratio'], rows);
+    });
   } finally {
-    await stage.close();
     await server.stop();
   }
 }

@@ -54,13 +54,9 @@ all its threads: CPU of one such body, and its most memory.\n`);
   const rows: string[][] = [];
   for (const [name, make] of Object.entries(BODIES)) {
     if (quick && !QUICK.includes(name)) continue;
-    const stage = new Stage();
-    await stage.open();
-    try {
+    await Stage.with(async (stage) => {
       rows.push(await rowOf(name, make(), await stage.start('maitred'), seconds));
-    } finally {
-      await stage.close();
-    }
+    });
   }
   printTable(['body', 'answer', 'sent', 'gap p50', 'p99', 'longest', 'answered in', 'CPU ms', 'most MB'], rows);
 }

@@ -16,9 +16,7 @@ export async function benchLatency(quick: boolean): Promise<void> {
 ${PER_SECOND} requests a second at fixed times, answered or not (open loop). Milliseconds from handing a request to the client
 library; "first" is the first byte of the answer's body, a stream's first event; "whole" its last. Added: less the direct
 latency of the same round. Medians of interleaved rounds.\n`);
-  const stage = new Stage();
-  await stage.open();
-  try {
+  await Stage.with(async (stage) => {
     const proxies: Proxy[] = [];
     for (const name of TARGETS) proxies.push(await stage.start(name));
     const rows: string[][] = [];
@@ -34,9 +32,7 @@ latency of the same round. Medians of interleaved rounds.\n`);
         ]);
     }
     printTable(['case', 'through', 'first p50', 'first p99', 'whole p50', 'whole p99', ...ADDED, 'CPU µs'], rows);
-  } finally {
-    await stage.close();
-  }
+  });
 }
 
 async function measure(

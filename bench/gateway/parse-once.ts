@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
+import { serve } from './serve.js';
 
 /**
  * The process of the least that a scheduler of calls must do: it reads each request and each answer whole, and parses both
@@ -37,12 +37,8 @@ function passOn(request: IncomingMessage, response: ServerResponse, body: Buffer
   pool.dispatch({ method: request.method ?? 'GET', path: request.url ?? '/', headers, body }, handler);
 }
 
-const server = createServer({ noDelay: true }, (request, response) => {
+serve((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => passOn(request, response, Buffer.concat(chunks)));
 });
-server.listen({ port: 0, host: '127.0.0.1', backlog: 10_000 }, () => {
-  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-});
-process.once('disconnect', () => process.exit());

@@ -18,18 +18,14 @@ Long streams, an event of each every so many milliseconds; opening them is not m
 connections here. CPU is user and system time of all threads of the proxy for one event. A proxy that falls behind gets
 several events at one read, so that it relays more with less CPU each, and later. Medians of interleaved rounds; a ratio
 is the median of the rounds' ratios. ~ marks proxies that had idle time.\n`);
-  const stage = new Stage();
-  await stage.open();
-  try {
+  await Stage.with(async (stage) => {
     const proxies: Proxy[] = [];
-    for (const name of PROXIES) proxies.push(await stage.start(name, [], CONNECTIONS));
+    for (const name of PROXIES) proxies.push(await stage.start(name, CONNECTIONS));
     const rows: string[][] = [];
     for (const one of quick ? CASES.slice(0, 1) : CASES)
       rows.push(rowOf(one, await measure(stage, proxies, one, quick)));
     printTable(HEADINGS, rows);
-  } finally {
-    await stage.close();
-  }
+  });
 }
 
 async function measure(stage: Stage, proxies: readonly Proxy[], one: (typeof CASES)[number], quick: boolean) {

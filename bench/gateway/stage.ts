@@ -36,28 +36,25 @@ export class Stage {
   #load: ChildProcess | undefined;
   #upstream = '';
 
-  async open(): Promise<void> {
-    this.#upstream = (await this.#fork(LOAD_CORE, here('upstream.js')))[1];
-    [this.#load] = await this.#fork(LOAD_CORE, here('load.js'));
+  /** Opens a stage for the work, and closes it. */
+  static async with<T>(work: (stage: Stage) => Promise<T>): Promise<T> {
+    const stage = new Stage();
+    try {
+      stage.#upstream = (await stage.#fork(LOAD_CORE, here('upstream.js')))[1];
+      [stage.#load] = await stage.#fork(LOAD_CORE, here('load.js'));
+      return await work(stage);
+    } finally {
+      await stage.#close();
+    }
   }
 
-  /**
-   * @param flags of Node, for profiles
-   * @param connections limit on http-proxy's connections to the engine; absent: its default, 128
-   */
-  async start(name: TargetName, flags: readonly string[] = [], connections?: number): Promise<Proxy> {
-    if (name === 'direct')
-      return {
-        name,
-        url: this.#upstream,
-        cpuMs: () => undefined,
-        rssBytes: () => undefined,
-        peakBytes: () => undefined,
-      };
-    if (name === 'maitred') return this.startGateway({}, flags);
+  /** @param connections limit on http-proxy's connections to the engine; absent: its default, 128 */
+  async start(name: TargetName, connections?: number): Promise<Proxy> {
+    if (name === 'direct') return proxyOf(name, this.#upstream);
+    if (name === 'maitred') return this.startGateway();
     const args = connections === undefined ? [] : [String(connections)];
-    const [child, url] = await this.#fork(PROXY_CORE, ...flags, here(`${name}.js`), this.#upstream, ...args);
-    return proxyOf(name, url, child);
+    const [child, url] = await this.#fork(PROXY_CORE, here(`${name}.js`), this.#upstream, ...args);
+    return proxyOf(name, url, child.pid);
   }
 
   throughput = (job: ThroughputJob) => this.#ask(job) as Promise<Throughput>;
@@ -65,7 +62,7 @@ export class Stage {
   hold = (job: HoldJob) => this.#ask(job) as Promise<{ open: number }>;
   count = (job: CountJob) => this.#ask(job) as Promise<Counted>;
 
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     const ended = this.#children.filter((child) => child.exitCode === null).map((child) => once(child, 'exit'));
     for (const child of this.#children) child.kill('SIGTERM');
     await Promise.all(ended);
@@ -99,18 +96,17 @@ export class Stage {
    * The gateway with all defaults (PLAS, history matching, a log line a call) but one: a window that the mock engine
    * never fills. The gateway is measured, not the waiting of calls.
    * @param more further settings
-   * @param flags of Node
    */
-  async startGateway(more: object = {}, flags: readonly string[] = []): Promise<Proxy> {
+  async startGateway(more: object = {}): Promise<Proxy> {
     const port = await freePort();
     const file = join(this.#folder, `maitred-${port}.json`);
     const engines = [{ id: 'mock', url: this.#upstream }];
     writeFileSync(file, JSON.stringify({ listen: { port }, engines, admission: { window: 100_000 }, ...more }));
     const main = fileURLToPath(new URL('../../cli/main.js', import.meta.url));
-    const child = this.#spawn(PROXY_CORE, [...flags, main, 'serve', '--config', file], false);
+    const child = this.#spawn(PROXY_CORE, [main, 'serve', '--config', file], false);
     const url = `http://127.0.0.1:${port}`;
     for (let tries = 0; tries < 200; tries += 1) {
-      if (await isReady(url)) return proxyOf('maitred', url, child);
+      if (await isReady(url)) return proxyOf('maitred', url, child.pid);
       await sleep(50);
     }
     throw new Error('the gateway did not become ready');
@@ -125,7 +121,7 @@ const isReady = (url: string): Promise<boolean> =>
     () => false,
   );
 
-const proxyOf = (name: TargetName, url: string, { pid = NaN }: ChildProcess): Proxy => ({
+const proxyOf = (name: TargetName, url: string, pid = NaN): Proxy => ({
   name,
   url,
   cpuMs: () => cpuMsOf(pid),

@@ -16,9 +16,7 @@ hundred streams that have ended), and the median of ${seconds} seconds while all
 default and could not hold them.\n`);
   const rows: string[][] = [];
   for (const name of ['maitred', 'pass-through'] as const) {
-    const stage = new Stage();
-    await stage.open();
-    try {
+    await Stage.with(async (stage) => {
       const proxy = await stage.start(name);
       await hold(stage, proxy, 100);
       await stage.throughput({
@@ -45,9 +43,7 @@ default and could not hold them.\n`);
         show((opened * 1000) / streams),
         show((kept * 1000 * GAP_MS) / 1000),
       ]);
-    } finally {
-      await stage.close();
-    }
+    });
   }
   printTable(['through', 'idle MB', 'open MB', 'KB a stream', 'CPU µs to open one', 'CPU µs a chunk'], rows);
 }

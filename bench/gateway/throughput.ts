@@ -34,9 +34,7 @@ and each JSON answer whole and parses it once: the least that a scheduler of cal
 most that the load generator and the mock engine can do. Medians of the rounds; a ratio is the median of the rounds' ratios.
 CPU is user and system time of all threads of the proxy for one request; ~ marks proxies that had idle time: there the
 throughput is the latency's or the load's, and CPU tells more.\n`);
-  const stage = new Stage();
-  await stage.open();
-  try {
+  await Stage.with(async (stage) => {
     const proxies: Proxy[] = [];
     for (const name of TARGETS) proxies.push(await stage.start(name));
     // A quick run has one round to warm up, in each cell.
@@ -49,9 +47,7 @@ throughput is the latency's or the load's, and CPU tells more.\n`);
       printTable(HEADINGS, rows);
     }
     say(`\nCalls that the gateway scheduled and completed: ${await completed(proxies)}`);
-  } finally {
-    await stage.close();
-  }
+  });
 }
 
 /** Requests until V8 has compiled the code on their path; on a loaded machine this takes long. */

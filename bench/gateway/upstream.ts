@@ -1,6 +1,7 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { AGENT_HEADER, CHUNKS, CHUNK_TEXT, ID_CHARS, answerOf } from './agent.js';
 import { MODEL } from './bodies.js';
+import { listen } from './serve.js';
 
 /**
  * The process of a mock engine that answers at once, from canned bytes. It shares a core with the load generator, so
@@ -165,7 +166,4 @@ const server = createServer({ noDelay: true }, (socket) => {
   socket.on('data', (chunk) => connection.take(chunk));
   socket.on('error', () => socket.destroy());
 });
-server.listen({ port: 0, host: '127.0.0.1', backlog: 10_000 }, () => {
-  process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
-});
-process.once('disconnect', () => process.exit());
+listen(server);

@@ -1,18 +1,6 @@
-import { existsSync } from 'node:fs';
-import { Command } from 'commander';
-import {
-  RECORDING_NAMES,
-  runCase,
-  type Case,
-  type RunMeasures,
-  GAP_SECONDS_MAX,
-  type Surroundings,
-} from '../../lab/index.js';
+import { RECORDING_NAMES, type Case, type RunMeasures } from '../../lab/index.js';
 import { printTable, say } from '../numbers.js';
-import { HOOKS, surroundings } from '../report/recordings.js';
-import { readRecording } from '../../cli/recording.js';
-import { Faults } from '../../cli/trace-file.js';
-import { withShortGaps } from '../../workloads/index.js';
+import { Runs } from '../report/recordings.js';
 
 type Scenario = Case['scenario'];
 type Setup = Case['setup'];
@@ -79,17 +67,10 @@ const STEPS: Readonly<Record<string, Setup>> = {
 
 /** Prints what each step of the order is worth on the standing loads. Virtual time: the machine's speed is no matter. */
 export async function benchOrder(isQuick: boolean): Promise<void> {
-  const around = await surroundings(RECORDING_NAMES);
-  const loads = Object.entries(ORDER_LOADS).filter(
-    ([, { programs }]) => !('recording' in programs) || around.recordings[programs.recording] !== undefined,
-  );
-  const rows = loads.map(([name, scenario]) => {
-    const seeds = isQuick ? [1] : [1, 2, 3];
-    const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
-    const runs = (setup: Setup) =>
-      seeds.map((seed) => runCase({ scenario: { ...scenario, count }, setup }, seed, around, HOOKS));
-    return [name, ...Object.values(STEPS).map((setup) => cellOf(runs(setup)))];
-  });
+  const runs = await Runs.over(RECORDING_NAMES, isQuick);
+  const rows = Object.entries(ORDER_LOADS)
+    .filter(([, scenario]) => runs.can(scenario))
+    .map(([name, scenario]) => [name, ...Object.values(STEPS).map((setup) => cellOf(runs.of(scenario, setup)))]);
   printTable(['load', ...Object.keys(STEPS)], rows);
   say(CELLS);
 }
@@ -105,49 +86,39 @@ const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
   (run) => run.queue_seconds.max,
 ];
 
+const shown = (value: number): string =>
+  Number.isNaN(value) ? '-' : value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
+
 export function cellOf(runs: readonly RunMeasures[]): string {
   const means = FIGURES.map((figure) => runs.reduce((sum, run) => sum + (figure(run) ?? NaN), 0) / runs.length);
-  return means.map((value) => value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })).join(' · ');
+  return means.map(shown).join(' · ');
 }
 
-type Load = [name: string, scenario: Scenario, inputs: Surroundings];
-
 /** Sessions that all start sub-agents; the standing recording has few. */
-const SUB_AGENTS = '../shared/traces/weka-claude-code/traces_with_subagents_first6.jsonl.gz';
+const SUB_AGENTS = 'weka-claude-code/traces_with_subagents_first6.jsonl.gz';
 const weka: Omit<Scenario, 'ratePerSecond'> = { programs: { recording: 'weka' }, count: 80, engines: 2, machine: 'long-context' }; // prettier-ignore
-const synthetic: Omit<Scenario, 'ratePerSecond'> = { programs: { workload: 'map-reduce' }, count: 200, engines: 2, machine: 'llama-3.1-8b-a100' }; // prettier-ignore
-const JOINED = { policy: 'plas' } as const;
-const SPLIT = { policy: 'plas', deception: 'split-sub-agents' } as const;
+const synthetic: Omit<Scenario, 'ratePerSecond'> = { programs: { workload: 'map-reduce' }, count: 200, engines: 2, machine: A100 }; // prettier-ignore
 
 /** Prints what it is worth that sub-agents are recognised, instead of each being a program. Virtual time. */
 export async function benchJoining(isQuick: boolean): Promise<void> {
-  const around = await surroundings(['weka']);
-  const own = await sessionsWithSubAgents(around);
-  const at = (scenario: Omit<Scenario, 'ratePerSecond'>, rates: readonly number[]) =>
-    rates.map((ratePerSecond): Scenario => ({ ...scenario, ratePerSecond }));
-  const loads: Load[] = [
-    ...at(weka, own ? [0.0003, 0.0005, 0.02] : []).map((one): Load => ['weka with sub-agents', one, own ?? around]),
-    ...at(weka, around.recordings.weka ? [0.02] : []).map((one): Load => ['weka', one, around]),
-    ...at(synthetic, [0.04, 0.06, 0.1]).map((one): Load => ['map-reduce', one, around]),
-  ];
-  const rows = loads.flatMap(([name, scenario, inputs]) => {
-    const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
-    return (isQuick ? [1] : [1, 2, 3]).map((seed) => {
-      const of = (setup: Case['setup']) => runCase({ scenario: { ...scenario, count }, setup }, seed, inputs, HOOKS);
-      const [split, joined] = [of(SPLIT), of(JOINED)];
-      const cells = FIGURES.map((figure) => `${shown(figure(split))} -> ${shown(figure(joined))}`);
-      return [`${name}, ${scenario.ratePerSecond}/s`, String(seed), ...cells];
-    });
-  });
+  const runs = await Runs.over(['weka'], isQuick);
+  const loads = [
+    ['weka with sub-agents', weka, [0.0003, 0.0005, 0.02], await runs.withFile('weka', SUB_AGENTS)],
+    ['weka', weka, [0.02], runs],
+    ['map-reduce', synthetic, [0.04, 0.06, 0.1], runs],
+  ] as const;
+  const rows = loads.flatMap(([name, load, rates, own]) =>
+    rates.flatMap((ratePerSecond) => {
+      const scenario = { ...load, ratePerSecond };
+      if (own?.can(scenario) !== true) return [];
+      const joined = own.of(scenario, { policy: 'plas' });
+      return own.of(scenario, { policy: 'plas', deception: 'split-sub-agents' }).map((split, at) => [
+        `${name}, ${ratePerSecond}/s`,
+        `${at + 1}`,
+        ...FIGURES.map((figure) => [split, joined[at] as RunMeasures].map((run) => shown(figure(run) ?? NaN)).join(' -> ')), // prettier-ignore
+      ]);
+    }),
+  );
   printTable(['load', 'seed', 'mean s', 'p99 s', 'ms a token', 'longest wait s'], rows);
   say('Each sub-agent a program -> joined to the program of its parent.');
 }
-
-async function sessionsWithSubAgents(around: Surroundings): Promise<Surroundings | undefined> {
-  if (!existsSync(SUB_AGENTS)) return undefined;
-  const read = await readRecording(new Command('bench'), SUB_AGENTS, { format: 'weka', kept: 'lengths' }, new Faults());
-  return { ...around, recordings: { weka: [...withShortGaps(read.programs, 1000 * GAP_SECONDS_MAX)] } };
-}
-
-const shown = (value: number | null): string =>
-  value === null ? '-' : value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });

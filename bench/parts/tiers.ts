@@ -1,6 +1,6 @@
-import { atEfficiency, EFFICIENCIES, RECORDING_NAMES, runCase, type Case, type RunMeasures } from '../../lab/index.js';
+import { atEfficiency, EFFICIENCIES, RECORDING_NAMES, type Case, type RunMeasures } from '../../lab/index.js';
 import { printTable, say } from '../numbers.js';
-import { HOOKS, surroundings } from '../report/recordings.js';
+import { Runs } from '../report/recordings.js';
 import { CELLS, cellOf, ORDER_LOADS } from './order.js';
 
 type Scenario = Case['scenario'];
@@ -44,22 +44,13 @@ const SETUPS: Readonly<Record<string, Setup>> = {
 
 /** Prints what host memory is worth, and what it is worth that the gate knows of it. Virtual time. */
 export async function benchTiers(isQuick: boolean): Promise<void> {
-  const around = await surroundings(RECORDING_NAMES);
-  const loads = LOADS.filter(
-    ([, { programs }]) => !('recording' in programs) || around.recordings[programs.recording] !== undefined,
-  );
-  const runs = (scenario: Scenario, setup: Setup) => {
-    const count = isQuick ? Math.ceil(scenario.count / 10) : scenario.count;
-    return (isQuick ? [1] : [1, 2, 3]).map((seed) =>
-      runCase({ scenario: { ...scenario, count }, setup }, seed, around, HOOKS),
-    );
-  };
+  const runs = await Runs.over(RECORDING_NAMES, isQuick);
   const setups = Object.entries(SETUPS);
-  const rows = loads.map(([name, scenario]) => {
+  const rows = LOADS.filter(([, scenario]) => runs.can(scenario)).map(([name, scenario]) => {
     const none = { ...scenario, hostTokens: 0 };
-    const without = [0, 2].map((index) => cellOf(runs(none, setups[index]?.[1] as Setup)));
+    const without = [0, 2].map((index) => cellOf(runs.of(none, setups[index]?.[1] as Setup)));
     const byEfficiency = EFFICIENCIES.map((efficiency) =>
-      setups.map(([, setup]) => runs(atEfficiency(scenario, efficiency), setup)),
+      setups.map(([, setup]) => runs.of(atEfficiency(scenario, efficiency), setup)),
     );
     const shares = [0, 1].map((base) => shareOf(byEfficiency.map((cells) => mean(cells[2]) / mean(cells[base]))));
     return { cells: [name, ...without, ...(byEfficiency[0] ?? []).map(cellOf)], shares: [name, ...shares] };

@@ -1,7 +1,7 @@
 /**
  * `npm run bench:peers`: vLLM Router with calibrated program scheduling against maitred with default settings, live, on
  * the same stand-in engines. Reading guide:
- * - `program.ts`: the runs and their order. `loads.ts`: the load.
+ * - `program.ts`: the options, the runs and their order. `loads.ts`: the load.
  * - `router.ts`: the peer's command line and its coefficients. `run.ts`: one load through one target.
  * - `report.ts`: the tables.
  */

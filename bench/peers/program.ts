@@ -1,47 +1,78 @@
-import { CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
+import { names, numberFrom, seeds } from '../../cli/options.js';
 import { sayDisturbance } from '../disturbance.js';
 import { printTable, say } from '../numbers.js';
-import { makeLoad, QUICK, type Load } from './loads.js';
-import { readOptions, type PeerOptions } from './options.js';
+import { LOAD_NAMES, LOADS, type Load, type LoadName } from './loads.js';
 import { brief, HEADINGS, rowsOf } from './report.js';
 import { findRouter, SKIPPED } from './router.js';
-import { run, type Run, type RunChoice, type TargetName } from './run.js';
+import { PEERS, run, TARGETS, type Run, type RunChoice, type TargetName } from './run.js';
+
+interface Options {
+  /** Absent: `vllm-router` on the PATH. */
+  readonly router?: string;
+  readonly loads: readonly LoadName[];
+  /** The first is what the others are compared with. */
+  readonly targets: readonly TargetName[];
+  /** Real engines to run on; empty: stand-ins. */
+  readonly engine: readonly string[];
+  readonly seeds: readonly number[];
+  readonly speed?: number;
+}
+
+/** @throws CommanderError, which has been reported already */
+export function readOptions(argv: readonly string[]): Options {
+  const given = new Command('bench:peers')
+    .description('Compares maitred, live, with vLLM Router 0.1.17 and its program scheduling.')
+    .addOption(
+      names('--targets <names>', `what to compare, the first with each other one (default: ${PEERS.join()})`, TARGETS),
+    ) // prettier-ignore
+    .addOption(
+      new Option('--engine <url>', 'real engine to run on instead of two stand-ins, once for each; at its own pace')
+        .argParser((url, urls: readonly string[]) => [...urls, url.replace(/(\/v1)?\/*$/, '')])
+        .default([], 'stand-ins')
+        .conflicts('speed'),
+    )
+    .option('--router <path>', 'the vllm-router command (default: the one on the PATH)')
+    .addOption(
+      names('--loads <names>', 'loads to run (default: agents,fleet,mixed; on real engines small)', LOAD_NAMES),
+    ) // prettier-ignore
+    .addOption(new Option('--seeds <numbers>', 'one round of all runs for each').argParser(seeds))
+    .option(
+      '--speed <factor>',
+      'times as fast as real (default: 20, mixed 6); less on a busy machine',
+      numberFrom(1, 100),
+    ) // prettier-ignore
+    .showHelpAfterError()
+    .exitOverride()
+    .parse(argv, { from: 'user' })
+    .opts<Partial<Options>>();
+  const loads = given.engine?.length ? (['small'] as const) : LOAD_NAMES.filter((name) => name !== 'small');
+  return { loads, targets: PEERS, seeds: [1], ...given } as Options;
+}
 
 const complain = (text: string) => process.stderr.write(`bench:peers: ${text}\n`);
 
 /** Runs one command line. Returns its exit code: 0 when all runs gave figures or the peer is missing, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
-  let options: PeerOptions, router: string | undefined, loads: Load[];
+  let options: Options, router: string | undefined;
   try {
     options = readOptions(argv);
     router = findRouter(options.router, process.env['PATH'] ?? '');
-    loads = loadsOf(options);
   } catch (error) {
     // Commander has already reported the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     complain(error instanceof Error ? error.message : String(error));
     return 2;
   }
-  if (router !== undefined || !options.targets.includes('vllm-router')) return compare(options, router, loads);
-  say(options.json ? JSON.stringify({ version: 1, skipped: SKIPPED, runs: [] }, undefined, 2) : SKIPPED);
+  if (router !== undefined || !options.targets.includes('vllm-router')) return compare(options, router);
+  say(SKIPPED);
   return 0;
 }
 
-export function loadsOf({
-  quick,
-  loads,
-  traces,
-  engine,
-  speed = engine.length > 0 ? 1 : undefined,
-}: PeerOptions): Load[] {
-  const chosen = quick ? [QUICK] : loads.map((name) => makeLoad(name, traces));
-  return speed === undefined ? chosen : chosen.map((load) => ({ ...load, speed }));
-}
-
-async function compare(options: PeerOptions, router: string | undefined, loads: readonly Load[]): Promise<number> {
+async function compare(options: Options, router: string | undefined): Promise<number> {
   const runs: Run[] = [];
-  const failures: string[] = [];
-  for (const choice of plan(options, router, loads)) {
+  let failures = 0;
+  for (const choice of plan(options, router)) {
     const title = `${choice.load.title}, ${choice.target}, seed ${choice.seed}`;
     complain(title);
     try {
@@ -52,27 +83,27 @@ async function compare(options: PeerOptions, router: string | undefined, loads: 
       complain(sayDisturbance(result.disturbance));
       runs.push(result);
     } catch (error) {
-      failures.push(`${title}: ${error instanceof Error ? error.message : String(error)}`);
-      complain(failures.at(-1) ?? '');
+      failures += 1;
+      complain(`${title}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  if (options.json) say(JSON.stringify({ version: 1, router, runs, failures }, undefined, 2));
-  else for (const load of loads) printLoad(load, options.targets, runs.filter((each) => each.load === load.title)); // prettier-ignore
-  return failures.length === 0 ? 0 : 1;
+  for (const { title, speed } of loadsOf(options)) {
+    say(`\n${title}; model time, ${speed} times as fast as real\n`);
+    printTable(HEADINGS, rowsOf(runs.filter(({ load }) => load === title), options.targets)); // prettier-ignore
+  }
+  return failures === 0 ? 0 : 1;
 }
+
+const loadsOf = ({ loads, engine, speed = engine.length > 0 ? 1 : undefined }: Options): Load[] =>
+  loads.map((name) => ({ ...LOADS[name], ...(speed !== undefined && { speed }) }));
 
 /** Targets take turns, in reverse order every second time, so that drift does not favour one of them. */
-export function plan(options: PeerOptions, router: string | undefined, loads: readonly Load[]): RunChoice[] {
-  const { seeds, timeLimit, targets, engine } = options;
-  return seeds.flatMap((seed, round) =>
-    loads.flatMap((load, index) => {
+export function plan(options: Options, router: string | undefined): RunChoice[] {
+  const { seeds: numbers, targets, engine } = options;
+  return numbers.flatMap((seed, round) =>
+    loadsOf(options).flatMap((load, index) => {
       const order = (round + index) % 2 === 0 ? targets : targets.toReversed();
-      return order.map((target) => ({ load, target, seed, router, engine, timeLimit }));
+      return order.map((target) => ({ load, target, seed, router, engine }));
     }),
   );
-}
-
-function printLoad({ title, speed }: Load, targets: readonly TargetName[], runs: readonly Run[]): void {
-  say(`\n${title}; model time, ${speed} times as fast as real\n`);
-  printTable(HEADINGS, rowsOf(runs, targets));
 }

@@ -12,6 +12,8 @@ export const TARGETS = ['vllm-router', 'maitred', 'fcfs-window', 'pass-through']
 export const PEERS: readonly TargetName[] = ['vllm-router', 'maitred', 'pass-through'];
 export type TargetName = (typeof TARGETS)[number];
 
+/** Longest time of one run. */
+const RUN_MS_MAX = 600_000;
 const ENGINES = 2;
 /** Tokens of each engine's KV cache: a third of the largest contexts of 30 recorded agents together. */
 const KV_TOKENS = 110_500;
@@ -53,8 +55,6 @@ export interface RunChoice {
   readonly router: string | undefined;
   /** Real engines; empty: stand-ins. */
   readonly engine: readonly string[];
-  /** Milliseconds. */
-  readonly timeLimit: number;
 }
 
 /**
@@ -62,14 +62,14 @@ export interface RunChoice {
  * @throws Error when something does not start, or reports no figures
  */
 export async function run(choice: RunChoice): Promise<Run> {
-  const { load, target, seed, timeLimit, engine } = choice;
+  const { load, target, seed, engine } = choice;
   const standIns = { count: ENGINES, preset: DEFAULT_PRESET, kvTokens: KV_TOKENS, speed: load.speed };
   const engines = engine.length > 0 ? { urls: engine, stop: () => Promise.resolve() } : await startStandIns(standIns);
   try {
     const server = await startTarget(choice, engines.urls);
     try {
       const disturbance = watchOthers();
-      const { stdout, stderr } = await runToEnd(loadArgs(choice, server.url), timeLimit);
+      const { stdout, stderr } = await runToEnd(loadArgs(choice, server.url), RUN_MS_MAX);
       if (!stdout.startsWith('{')) throw new Error(stderr || 'the load tester ended without a report');
       return resultOf(JSON.parse(stdout) as LoadDocument, load, target, seed, disturbance());
     } finally {
@@ -90,16 +90,8 @@ function startTarget({ load: { speed }, target, router }: RunChoice, engines: re
 /** All targets get the same identity of programs, in the router's own header and field. Real engines keep contexts of earlier runs. */
 const loadArgs = ({ load, seed, engine }: RunChoice, url: string): string[] => [
   ...['load', '--target', `${url}/v1`, ...load.args, '--gap-max', '60s', '--speed', `${load.speed}`],
-  ...[
-    '--identity',
-    'vllm-router',
-    '--seed',
-    `${seed}`,
-    '--quiet',
-    '--json',
-    '-',
-    ...(engine.length > 0 ? ['--salt'] : []),
-  ],
+  ...['--identity', 'vllm-router', '--seed', `${seed}`, '--quiet', '--json', '-'],
+  ...(engine.length > 0 ? ['--salt'] : []),
 ];
 
 export function resultOf(

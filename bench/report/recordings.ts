@@ -2,13 +2,17 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import {
+  type Case,
   GAP_SECONDS_MAX,
+  keyOf,
   RECORDING_NAMES,
   type RecordingName,
   RECORDINGS,
+  runCase,
+  type RunMeasures,
   type Surroundings,
 } from '../../lab/index.js';
-import { withShortGaps } from '../../workloads/index.js';
+import { type AgentProgram, type FormatName, withShortGaps } from '../../workloads/index.js';
 import { readRecording } from '../../cli/recording.js';
 import { Faults } from '../../cli/trace-file.js';
 import { loadConfig } from '../../sidecar/config/load.js';
@@ -22,21 +26,53 @@ export async function readRecordings(
   const recordings: Record<string, Surroundings['recordings']['weka']> = {};
   for (const name of RECORDING_NAMES) {
     const { file, format } = RECORDINGS[name];
-    const path = join(folder, file);
-    if (!wanted.has(name) || !existsSync(path)) continue;
-    const { programs } = await readRecording(command, path, { format, kept: 'lengths' }, new Faults());
-    recordings[name] = [...withShortGaps(programs, 1000 * GAP_SECONDS_MAX)];
+    const programs = wanted.has(name) ? await read(command, join(folder, file), format) : undefined;
+    if (programs !== undefined) recordings[name] = programs;
   }
   return recordings;
 }
 
-/** A run is never stopped, and tells nothing on the way. */
-export const HOOKS = { shouldStop: () => false, onProgress: () => undefined };
+/** Undefined where there is no such file. */
+async function read(command: Command, path: string, format: FormatName): Promise<readonly AgentProgram[] | undefined> {
+  if (!existsSync(path)) return undefined;
+  const { programs } = await readRecording(command, path, { format, kept: 'lengths' }, new Faults());
+  return [...withShortGaps(programs, 1000 * GAP_SECONDS_MAX)];
+}
 
 /** Folder of recordings; without it the rows of recorded agents are left out. */
 const TRACES = '../shared/traces';
+const HOOKS = { shouldStop: () => false, onProgress: () => undefined };
 
-/** The shipped defaults, and the recordings that are there. */
-export async function surroundings(names: readonly RecordingName[]): Promise<Surroundings> {
-  return { config: loadConfig({}), recordings: await readRecordings(new Command('bench'), TRACES, new Set(names)) };
+/** Runs of cases in virtual time, with the shipped defaults and the recordings that are there. Each is made once. */
+export class Runs {
+  readonly #made = new Map<string, readonly RunMeasures[]>();
+
+  private constructor(
+    private readonly around: Surroundings,
+    /** Whether runs have one seed and a tenth of the programs. */
+    private readonly isQuick: boolean,
+  ) {}
+
+  static async over(names: readonly RecordingName[], isQuick = false): Promise<Runs> {
+    const recordings = await readRecordings(new Command('bench'), TRACES, new Set(names));
+    return new Runs({ config: loadConfig({}), recordings }, isQuick);
+  }
+
+  /** The same with another file of a recording, if it is there. */
+  async withFile(name: RecordingName, file: string): Promise<Runs | undefined> {
+    const programs = await read(new Command('bench'), join(TRACES, file), RECORDINGS[name].format);
+    return programs && new Runs({ ...this.around, recordings: { [name]: programs } }, this.isQuick);
+  }
+
+  can = ({ programs }: Case['scenario']): boolean =>
+    !('recording' in programs) || this.around.recordings[programs.recording] !== undefined;
+
+  /** One for each seed. */
+  of(scenario: Case['scenario'], setup: Case['setup'], seeds = [1, 2, 3]): readonly RunMeasures[] {
+    const one = { scenario: { ...scenario, count: this.isQuick ? Math.ceil(scenario.count / 10) : scenario.count }, setup }; // prettier-ignore
+    const key = keyOf(one);
+    const made = this.#made.get(key) ?? (this.isQuick ? seeds.slice(0, 1) : seeds).map((seed) => runCase(one, seed, this.around, HOOKS)); // prettier-ignore
+    this.#made.set(key, made);
+    return made;
+  }
 }

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFaults } from '../../processes/gateway.js';
-import type { SoakOptions } from './options.js';
 import { VARIATIONS, type Stage } from './stage.js';
 
 const FAULT_MS = 5000;
 const RELOAD_MS = 30_000;
+const KILL_MS = 150_000;
 /** How long a killed engine stays away. */
 const AWAY_MS = 5000;
 /** Of the next answers of one engine. */
@@ -32,12 +32,7 @@ export interface Disturbances {
 }
 
 /** Lets things go wrong until `signal`, then puts all right again. Returns how often. */
-export async function disturb(
-  stage: Stage,
-  { killEvery }: SoakOptions,
-  random: () => number,
-  signal: AbortSignal,
-): Promise<Disturbances> {
+export async function disturb(stage: Stage, random: () => number, signal: AbortSignal): Promise<Disturbances> {
   const done: Disturbances = { faults: 0, kills: 0, reloads: 0 };
   const every = async (ms: number, act: (turn: number) => void | Promise<void>) => {
     for (let turn = 0; await passes(ms, signal); turn += 1) await act(turn);
@@ -50,7 +45,7 @@ export async function disturb(
       done.faults += count;
       await setFaults(engine.url, { fault: FAULTS[turn % FAULTS.length], count });
     }),
-    every(killEvery * 1000, async (turn) => {
+    every(KILL_MS, async (turn) => {
       done.kills += 1;
       await engineAt(turn).kill();
       await passes(AWAY_MS, signal);

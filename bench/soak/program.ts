@@ -1,13 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { numberFrom } from '../../cli/options.js';
 import { sayDisturbance, watchOthers, type Disturbance } from '../disturbance.js';
 import { makeRandom, printTable, say, show } from '../numbers.js';
 import { Agents } from './agents.js';
 import { disturb, type Disturbances } from './disturb.js';
 import { AFTERWARDS, judge, notBack, Sampler, type Sample } from './samples.js';
-import { readOptions, type SoakOptions } from './options.js';
-import { Stage } from './stage.js';
+import { ENGINES, RATE, Stage, type SoakOptions } from './stage.js';
 
 const SAMPLE_MS = 5000;
 /** Leases, kept places and idle connections end by then. */
@@ -21,9 +21,26 @@ interface Outcome {
   readonly done: Disturbances;
 }
 
+/** @throws CommanderError, which has been told already */
+export function readOptions(
+  argv: readonly string[],
+): SoakOptions & { readonly warmUp: number; readonly json?: string } {
+  const command = new Command('soak')
+    .description('Keeps a gateway under streams, faults, kills and reloads, and tells whether it stays as it was.')
+    .option('--minutes <count>', 'how long the load lasts', numberFrom(0.2, 10_000), 60)
+    .option('--streams <count>', 'streams at once', numberFrom(1, 20_000, 'a whole number'), 2000)
+    .option('--seed <number>', 'of what agents and engines do', numberFrom(0, 1e9, 'a whole number'), 1)
+    .option('--json <file>', 'writes every sample')
+    .showHelpAfterError()
+    .exitOverride()
+    .parse(argv, { from: 'user' });
+  const given = command.opts<SoakOptions>();
+  return { ...given, warmUp: Math.min(10, given.minutes / 5) };
+}
+
 /** Runs one command line. Returns its exit code: 0 when all stayed flat and nothing was lost, 1 when not, 2 for wrong usage. */
 export async function main(argv: readonly string[]): Promise<number> {
-  let options: SoakOptions;
+  let options: ReturnType<typeof readOptions>;
   try {
     options = readOptions(argv);
   } catch (error) {
@@ -53,7 +70,7 @@ async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
   const agents = new Agents(stage.gateway.url, random);
   const over = AbortSignal.timeout(options.minutes * 60_000);
   const load = agents.run(options.streams, over);
-  const disturbed = disturb(stage, options, random, over);
+  const disturbed = disturb(stage, random, over);
   while (!over.aborted) {
     await sleep(SAMPLE_MS);
     const { minutes, rssMb, calls, loopP99Ms, gatewayCpu } = await sampler.take();
@@ -74,14 +91,14 @@ async function soak(stage: Stage, options: SoakOptions): Promise<Outcome> {
 
 function report(
   { before, samples, after, agents, done }: Outcome,
-  options: SoakOptions,
+  options: ReturnType<typeof readOptions>,
   disturbance: Disturbance,
 ): number {
   const measured = samples.filter(({ minutes }) => minutes >= options.warmUp && minutes <= options.minutes);
   const rows = judge(measured);
   const back = notBack(before, after);
   const mean = (read: (sample: Sample) => number) => measured.reduce((sum, each) => sum + read(each), 0) / measured.length; // prettier-ignore
-  say(`\n${options.streams} agents for ${options.minutes} minutes, ${options.engines} engines, ${options.rate} tokens a second and stream. Cores: gateway ${show(mean((s) => s.gatewayCpu))}, engines ${show(mean((s) => s.enginesCpu))}, load ${show(mean((s) => s.driverCpu))}.
+  say(`\n${options.streams} agents for ${options.minutes} minutes, ${ENGINES} engines, ${RATE} tokens a second and stream. Cores: gateway ${show(mean((s) => s.gatewayCpu))}, engines ${show(mean((s) => s.enginesCpu))}, load ${show(mean((s) => s.driverCpu))}.
 ${sayDisturbance(disturbance)}
 ${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\n`); // prettier-ignore
   printTable(

@@ -1,10 +1,18 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SoakOptions } from './options.js';
 import { readEngines } from '../../processes/gateway.js';
 import { untilReady, Revivable } from '../../processes/process.js';
 
+export interface SoakOptions {
+  readonly minutes: number;
+  readonly streams: number;
+  readonly seed: number;
+}
+
+export const ENGINES = 4;
+/** Tokens a second of one stream. */
+export const RATE = 3;
 /** The gateway's limit of a body, low so that going over it costs the load little. */
 export const BODY_BYTES = 2 ** 18;
 export const MODEL = 'soak';
@@ -19,14 +27,14 @@ const QUEUE_MS = 60_000;
 const ROOM = 1.2;
 
 /** A model whose steps take the same time whatever is in them. Engines differ a little, so that their steps drift apart. */
-function presetOf(index: number, { rate, streams }: SoakOptions): object {
+function presetOf(index: number, { streams }: SoakOptions): object {
   const free = { flopsPerToken: 1, attentionFlops: 1, kvBytesPerToken: 1, weightBytes: 1 };
   const preset = {
     ...free,
     model: MODEL,
     flopsPerSecond: 1e20,
     bytesPerSecond: 1e20,
-    stepOverheadMs: (1000 / rate) * (1 + 0.07 * index),
+    stepOverheadMs: (1000 / RATE) * (1 + 0.07 * index),
     sequenceOverheadMs: 0,
     kvTokens: 4_000_000,
     batchTokens: 1_000_000,
@@ -40,8 +48,8 @@ function presetOf(index: number, { rate, streams }: SoakOptions): object {
 export const VARIATIONS = ['as it was', 'another balancer', 'another quantum', 'a mistake', 'one engine less'] as const;
 type Variation = (typeof VARIATIONS)[number];
 
-function configOf(urls: readonly string[], { streams, engines }: SoakOptions, variation: Variation): object {
-  const window = Math.ceil((ROOM * streams) / engines);
+function configOf(urls: readonly string[], { streams }: SoakOptions, variation: Variation): object {
+  const window = Math.ceil((ROOM * streams) / ENGINES);
   const all = urls.map((url, index) => ({ id: `engine-${index + 1}`, url, kind: 'vllm', window }));
   return {
     engines: variation === 'one engine less' ? all.slice(1) : all,
@@ -75,7 +83,7 @@ export class Stage {
   readonly #config = join(this.#folder, 'maitred.json');
 
   constructor(private readonly options: SoakOptions) {
-    this.engines = Array.from({ length: options.engines }, (_, index) => {
+    this.engines = Array.from({ length: ENGINES }, (_, index) => {
       const preset = join(this.#folder, `engine-${index}.json`);
       writeFileSync(preset, JSON.stringify(presetOf(index, options)));
       return new Revivable(['engine', '--preset', preset, '--seed', `${options.seed + index}`]);

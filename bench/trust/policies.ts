@@ -1,5 +1,5 @@
-import { pairedRatio, overSamePrograms, runCase, type Case, type RunMeasures } from '../../lab/index.js';
-import { HOOKS, surroundings } from '../report/recordings.js';
+import { pairedRatio, overSamePrograms, type Case, type RunMeasures } from '../../lab/index.js';
+import { Runs } from '../report/recordings.js';
 
 type Setup = Case['setup'];
 type Scenario = Case['scenario'];
@@ -40,8 +40,6 @@ export const OURS: Readonly<Record<string, Scenario>> = {
   '50 of mini-swe-agent at 0.04/s, Qwen3-Coder, H100': { ...one, ratePerSecond: 0.04, machine: 'qwen3-coder-30b-a3b' },
 };
 
-const SEEDS = [1, 2, 3];
-
 export interface OurRatios {
   readonly load: string;
   /** Mean program time under pass-through. */
@@ -51,18 +49,17 @@ export interface OurRatios {
 
 /** Mean program time of our policies over that of pass-through, by load. */
 export async function ourRatios(): Promise<OurRatios[]> {
-  const around = await surroundings(['mini-swe-agent']);
+  const runs = await Runs.over(['mini-swe-agent']);
   return Object.entries(OURS).map(([load, scenario]) => {
-    const runsOf = (setup: Setup) => SEEDS.map((seed) => runCase({ scenario, setup }, seed, around, HOOKS));
-    const stock = runsOf({ policy: 'pass-through' });
+    const stock = runs.of(scenario, { policy: 'pass-through' });
     const mean = ({ program_seconds }: RunMeasures) => program_seconds.mean ?? NaN;
     return {
       load,
       seconds: stock.reduce((sum, run) => sum + mean(run), 0) / stock.length,
       ratios: KINDS.map(({ ours }) => {
-        const pairs = runsOf(ours).map(
-          (run, at) => overSamePrograms(stock[at] as RunMeasures, run).map(mean) as [number, number],
-        );
+        const pairs = runs
+          .of(scenario, ours)
+          .map((run, at) => overSamePrograms(stock[at] as RunMeasures, run).map(mean) as [number, number]);
         return pairedRatio(pairs).ratio ?? NaN;
       }),
     };

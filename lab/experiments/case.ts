@@ -27,8 +27,6 @@ export type Machine = PresetName | `long-context${'' | ':low' | ':high'}`;
 /** The load on the engines. */
 export interface Scenario {
   readonly programs: { readonly workload: WorkloadName | `${string}.yaml` } | { readonly recording: RecordingName };
-  /** Coefficient of variation of the tools' times, all of one mean. Absent: those of the programs. */
-  readonly toolCv?: number;
   /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;
@@ -79,8 +77,6 @@ export interface Setup {
   /** Absent: the default. */
   readonly balancer?: SimBalancerName;
   readonly settings?: Settings;
-  /** Whether idle contexts are held by clairvoyance, instead of `admission.retention`. Absent: no. */
-  readonly belady?: true;
   /** Order in which engines evict. Absent: the default, `lru`. */
   readonly eviction?: Eviction;
   /** False information given to the scheduler. Absent: none. */

@@ -5,7 +5,6 @@ import { mismeasured } from './mismeasured.js';
 import { parameters } from './parameters.js';
 import { rates } from './rates.js';
 import { recorded } from './recorded.js';
-import { saga } from './saga.js';
 import { starvation } from './starvation.js';
 import { tenants } from './tenants.js';
 
@@ -17,7 +16,6 @@ export const EXPERIMENTS: readonly Experiment[] = [
   parameters,
   starvation,
   tenants,
-  saga,
   declarations,
   mismeasured,
 ];

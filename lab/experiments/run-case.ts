@@ -10,7 +10,7 @@ import {
   PRESETS,
   type WorldOptions,
 } from '../../sim/index.js';
-import { type AgentProgram, openWorkload, programs, recordedPrograms, Dice } from '../../workloads/index.js';
+import { type AgentProgram, openWorkload, programs, recordedPrograms } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import { DECEPTIONS, type Case, type Machine, type RecordingName, type Scenario, type Settings } from './case.js';
 
@@ -29,13 +29,12 @@ const BLOCK_TOKENS = 16;
 export function runCase({ scenario, setup }: Case, seed: number, around: Surroundings, hooks: RunHooks): RunMeasures {
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
-  const { policy, deception, belady, eviction } = setup;
+  const { policy, deception, eviction } = setup;
   const preset = presetOf(scenario);
-  const given = programsOf(scenario, around, seed);
   const told: Partial<WorldOptions> = deception === undefined ? {} : DECEPTIONS[deception](seed);
   return measureRun(
     {
-      programs: scenario.toolCv === undefined ? given : withToolSpread(given, scenario.toolCv, seed),
+      programs: programsOf(scenario, around, seed),
       maxPrograms: scenario.count,
       arrivals: { type: 'open', ratePerSecond: scenario.ratePerSecond, cv: 1 },
       seed,
@@ -47,8 +46,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
         ...(eviction && { eviction }),
       },
       ...(scenario.cluster && { cluster: scenario.cluster }),
-      scheduler: (prefixOf) =>
-        makeSteps(policy, config, makeSimBalancer(balancer, prefixOf), { isBelady: belady === true }),
+      scheduler: (prefixOf) => makeSteps(policy, config, makeSimBalancer(balancer, prefixOf)),
       alone: scenario.alone === true,
       ...told,
       conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },
@@ -91,25 +89,4 @@ function machineOf(machine: Machine): Preset {
   if (isPreset(machine)) return PRESETS[machine];
   const own = machine.replace('long-context', 'llama-3.1-8b-a100') as PresetName;
   return { ...PRESETS[own], maxModelLen: 262_144 };
-}
-
-/** Mean time of a tool in SAGA's experiment. */
-const MEAN_MS = 1200;
-
-/**
- * The same programs with tools of another spread: log-normal, and 1.2 s in the mean (SAGA, 9.10).
- * @param cv coefficient of variation, above 0
- */
-export function* withToolSpread(programs: Iterable<AgentProgram>, cv: number, seed: number): Generator<AgentProgram> {
-  const sigma = Math.sqrt(Math.log(1 + cv * cv));
-  const median = MEAN_MS * Math.exp((-sigma * sigma) / 2);
-  const p95 = median * Math.exp(1.645 * sigma);
-  let index = 0;
-  for (const program of programs) {
-    const dice = Dice.of(seed, index++);
-    const calls = program.calls.map((call) =>
-      call.after.length === 0 ? call : { ...call, gapMs: dice.logNormal(median, p95) },
-    );
-    yield { ...program, calls };
-  }
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { QUICK } from '../../bench/peers/loads.js';
-import { readOptions } from '../../bench/peers/options.js';
-import { loadsOf, main, plan } from '../../bench/peers/program.js';
+import { LOADS } from '../../bench/peers/loads.js';
+import { main, plan, readOptions } from '../../bench/peers/program.js';
 import { HEADINGS, rowsOf } from '../../bench/peers/report.js';
 import { schedulingConfig } from '../../bench/peers/router.js';
 import { PEERS, resultOf, type Run } from '../../bench/peers/run.js';
@@ -21,9 +20,7 @@ describe('the options of bench:peers', () => {
     '--loads fleet,fleet',
     '--seeds 1,x',
     '--seeds 1,1',
-    '--time-limit 0',
     '--speed 0',
-    '--quick --loads fleet',
     '--targets plas',
     '--engine http://127.0.0.1:1 --speed 2',
     '--router no/such/file',
@@ -38,11 +35,6 @@ describe('the peer', () => {
     const { code, out, err } = await peers(['--loads', 'fleet'], env);
     expect(code).toBe(0);
     expect(out + err).toMatch(/^skipped: .*\n {2}pip install vllm-router==0\.1\.17\n/);
-    const told = await peers(['--loads', 'fleet', '--json'], env);
-    expect(told.code).toBe(0);
-    const { skipped, ...rest } = JSON.parse(told.out) as { readonly skipped: string };
-    expect(skipped).toContain('pip install');
-    expect(rest).toEqual({ version: 1, runs: [] });
   });
 
   it('has every time divided by the speed, and nothing else', () => {
@@ -58,22 +50,23 @@ describe('the peer', () => {
 });
 
 describe('the loads', () => {
+  const planned = (line: string) => plan(readOptions(line.split(' ')), 'r');
+
   it('run at a pace of their own, unless it is given', () => {
-    const speeds = (line: string) => loadsOf(readOptions(line.split(' '))).map(({ speed }) => speed);
+    const speeds = (line: string) => planned(`${line} --targets maitred`).map(({ load }) => load.speed);
     expect(speeds('--loads fleet,mixed')).toEqual([20, 6]);
     expect(speeds('--loads fleet,mixed --speed 2')).toEqual([2, 2]);
-    expect(speeds('--quick --speed 2')).toEqual([2]);
     expect(speeds('--engine http://127.0.0.1:1/v1')).toEqual([1]);
   });
 
   it('give every target its turn in each round, in alternating order', () => {
-    const order = plan(readOptions(['--seeds', '7,8']), 'r', [QUICK, { ...QUICK, title: 'other' }]);
-    const turns = order.map(({ target, seed, load }) => [seed, load === QUICK ? 'quick' : 'other', target].join(' '));
+    const names = { [LOADS.fleet.title]: 'fleet', [LOADS.mixed.title]: 'mixed' };
+    const turns = planned('--seeds 7,8 --loads fleet,mixed').map(({ target, seed, load }) => [seed, names[load.title], target].join(' ')); // prettier-ignore
     expect(turns).toEqual([
-      ...['7 quick vllm-router', '7 quick maitred', '7 quick pass-through'],
-      ...['7 other pass-through', '7 other maitred', '7 other vllm-router'],
-      ...['8 quick pass-through', '8 quick maitred', '8 quick vllm-router'],
-      ...['8 other vllm-router', '8 other maitred', '8 other pass-through'],
+      ...['7 fleet vllm-router', '7 fleet maitred', '7 fleet pass-through'],
+      ...['7 mixed pass-through', '7 mixed maitred', '7 mixed vllm-router'],
+      ...['8 fleet pass-through', '8 fleet maitred', '8 fleet vllm-router'],
+      ...['8 mixed vllm-router', '8 mixed maitred', '8 mixed pass-through'],
     ]);
   });
 });
@@ -132,8 +125,8 @@ describe('a result', () => {
         },
       ],
     } as unknown as LoadDocument;
-    expect(resultOf(document, QUICK, 'pass-through', 3, QUIET)).toEqual({
-      load: QUICK.title,
+    expect(resultOf(document, LOADS.fleet, 'pass-through', 3, QUIET)).toEqual({
+      load: LOADS.fleet.title,
       speed: 20,
       target: 'pass-through',
       seed: 3,

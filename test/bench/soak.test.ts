@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fateOf } from '../../bench/soak/agents.js';
 import { judge, notBack, type Sample } from '../../bench/soak/samples.js';
-import { readOptions } from '../../bench/soak/options.js';
+import { readOptions } from '../../bench/soak/program.js';
 
 describe('a call', () => {
   it.each([

@@ -3,7 +3,7 @@ import { keyOf, RECORDING_NAMES, type Case } from '../../../lab/experiments/case
 import { fullScale, smokeScale } from '../../../lab/experiments/experiment.js';
 import { EXPERIMENTS } from '../../../lab/experiments/experiments.js';
 import { Results } from '../../../lab/experiments/results.js';
-import { configOf, withToolSpread } from '../../../lab/experiments/run-case.js';
+import { configOf } from '../../../lab/experiments/run-case.js';
 import { Scheduler } from '../../../src/index.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
@@ -47,19 +47,6 @@ it('experiments name their charts each as no other does', () => {
   });
   expect(names).toContain('recorded-mean');
   expect(new Set(names).size).toBe(names.length);
-});
-
-it('tools of another spread keep their mean', () => {
-  const call = { gapMs: 7, thread: '', promptTokens: 1, outputTokens: 1 };
-  const calls = [{ ...call, after: [] }, ...Array.from({ length: 50_000 }, () => ({ ...call, after: [0] }))];
-  const [made] = withToolSpread([{ id: 'p', calls }], 2, 1);
-  const [first, ...gaps] = made!.calls.map(({ gapMs }) => gapMs);
-  const mean = gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length;
-  const variance = gaps.reduce((sum, gap) => sum + (gap - mean) * (gap - mean), 0) / gaps.length;
-  expect(first).toBe(7);
-  expect(mean / 1_200).toBeCloseTo(1, 1);
-  expect(Math.sqrt(variance) / mean).toBeGreaterThan(1.7);
-  expect(Math.sqrt(variance) / mean).toBeLessThan(2.3);
 });
 
 describe('cases', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replay, type Engine, type Run } from '../../../bench/identity/replay.js';
+import { replay, type Engine, type Run } from './replay.js';
 import { createCaller, answer, said } from './caller.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { spread } from './spread.js';

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { mostInFlight } from '../../../bench/cluster/scale.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { makeSteps, PRESETS, runWorld, type CallRecord, type ClusterOptions } from '../../../sim/index.js';
@@ -19,6 +18,24 @@ function draw(seed: number): { readonly cluster: ClusterOptions; readonly engine
     lossShare: dice.share() < 0.3 ? 0 : dice.share() / 2,
   };
   return { cluster, engines: dice.int(1, 3), window: dice.int(1, 6) };
+}
+
+/** Most calls that one engine ran at once. Ends make room before anything begins. */
+function mostInFlight(calls: readonly CallRecord[]): number {
+  const changes = calls
+    .flatMap(({ engine, dispatchedMs, endedMs }) => [
+      { engine, atMs: dispatchedMs, by: 1 },
+      { engine, atMs: endedMs, by: -1 },
+    ])
+    .sort((a, b) => a.atMs - b.atMs || a.by - b.by);
+  const inFlight = new Map<string | undefined, number>();
+  let most = 0;
+  for (const { engine, by } of changes) {
+    const now = (inFlight.get(engine) ?? 0) + by;
+    inFlight.set(engine, now);
+    most = Math.max(most, now);
+  }
+  return most;
 }
 
 it.each(Array.from({ length: SEEDS }, (_, index) => index + 1))(

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../sidecar/apis/index.js';
-import { Identifier } from '../../sidecar/identity/index.js';
-import { makeRandom, printTable, say } from '../numbers.js';
+import type { JsonObject } from '../../../sidecar/apis/index.js';
+import { Identifier } from '../../../sidecar/identity/index.js';
+import { makeRandom } from '../../../bench/numbers.js';
 import { replay, type Engine, type Run, type Score } from './replay.js';
 import { aider, askOf, dspyReact, itemLoop, loop, smolCode, smolTools, withExamples } from './shapes.js';
 
@@ -149,16 +149,4 @@ export function scoreOf({ runs, engine, programs }: Case): Score {
         newId: () => String(++ids),
       }),
   );
-}
-
-/** Agreement of the gateway's programs with the actual runs, client by client. */
-export function benchIdentity(): void {
-  say(`Runs at once, all in flight together. mixed: programs with calls of several runs. split: runs in several programs.
-precision: of the pairs of calls in one program, those of one run. recall: of the pairs of calls of one run, those in one
-program.\n`);
-  const rows = CASES.map((one) => {
-    const { runs, calls, programs, mixed, split, precision, recall } = scoreOf(one);
-    return [one.client, ...[runs, programs, mixed, split, calls].map(String), precision.toFixed(3), recall.toFixed(3)];
-  });
-  printTable(['client', 'runs', 'programs', 'mixed', 'split', 'calls', 'precision', 'recall'], rows);
 }

@@ -1,7 +1,7 @@
-import { tenantId } from '../../src/index.js';
-import { apiFor, type JsonObject } from '../../sidecar/apis/index.js';
-import type { Identifier, IdentityRequest } from '../../sidecar/identity/index.js';
-import { makeRandom } from '../numbers.js';
+import { tenantId } from '../../../src/index.js';
+import { apiFor, type JsonObject } from '../../../sidecar/apis/index.js';
+import type { Identifier, IdentityRequest } from '../../../sidecar/identity/index.js';
+import { makeRandom } from '../../../bench/numbers.js';
 
 /** A request from a client. */
 export interface Sent {
@@ -22,10 +22,6 @@ export interface Score {
   readonly runs: number;
   readonly calls: number;
   readonly programs: number;
-  /** Number of programs with calls of several runs. */
-  readonly mixed: number;
-  /** Number of runs with calls in several programs. */
-  readonly split: number;
   /** Share of call pairs in one program that belong to one run. */
   readonly precision: number;
   /** Share of call pairs of one run that are in one program. */
@@ -106,20 +102,12 @@ function scoreOf(calls: readonly { run: number; program: string }[], runs: numbe
   const pairs = (groups: ReadonlyMap<string, number>) =>
     [...groups.values()].reduce((sum, n) => sum + (n * (n - 1)) / 2, 0);
   const both = sizes(({ run, program }) => `${run} ${program}`);
-  const several = (part: 0 | 1) => {
-    const seen = new Map<string, number>();
-    for (const key of both.keys())
-      seen.set(key.split(' ')[part] ?? '', (seen.get(key.split(' ')[part] ?? '') ?? 0) + 1);
-    return [...seen.values()].filter((n) => n > 1).length;
-  };
   const programs = sizes(({ program }) => program);
   const share = (of: number) => (of === 0 ? 1 : pairs(both) / of);
   return {
     runs,
     calls: calls.length,
     programs: programs.size,
-    mixed: several(1),
-    split: several(0),
     precision: share(pairs(programs)),
     recall: share(pairs(sizes(({ run }) => String(run)))),
   };

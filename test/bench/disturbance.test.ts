@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { sayDisturbance, watchOthers, cpuMsOf } from '../../bench/disturbance.js';
-import { partsOf } from '../../bench/live/parts.js';
-import { readText } from '../support/tree.js';
 
 const BUSY_MS = 200;
 const BUSY = `const until = process.cpuUsage().user + ${BUSY_MS * 1000}; while (process.cpuUsage().user < until);`;
@@ -27,26 +25,5 @@ describe('the CPU of others', () => {
     [{ others_cpu_seconds: null, others_cores: null, disturbed: false }, false],
   ])('is told, with a warning above a tenth of a core: %j', (seen, warns) => {
     expect(sayDisturbance({ seconds: 10, ...seen }).includes('DISTURBED')).toBe(warns);
-  });
-});
-
-describe('the live figures', () => {
-  const parts = partsOf({ vllm: 'http://127.0.0.1:8000' });
-
-  it('each belong to a section of the documents', () => {
-    const headings = (file: string) =>
-      readText(file)
-        .split('\n')
-        .flatMap((line) => /^#+ (.*)/.exec(line)?.[1] ?? []);
-    for (const { table } of parts) {
-      const [, file = 'lab/NOTEBOOK.md', section = ''] = /^(?:(docs\/\S+): )?(.*?)(?:: .*)?$/.exec(table) ?? [];
-      expect(headings(file), table).toContain(section);
-    }
-  });
-
-  it('have names of their own, and take half an hour', () => {
-    expect(new Set(parts.map(({ name }) => name)).size).toBe(parts.length);
-    const minutes = partsOf({}).reduce((sum, part) => sum + part.minutes, 0);
-    expect(minutes).toBeLessThan(33);
   });
 });

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../sidecar/apis/index.js';
+import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { itemsOf, type Run } from './replay.js';
 
 /**
