@@ -190,40 +190,26 @@ export class Agent {
   }
 
   #drawJunk(): DrawnAsk {
-    const dice = this.#dice;
-    const chat = PATHS.chat;
-    const headers = this.#headers();
-    switch (dice.int(0, 10)) {
-      case 0:
-        return asks('POST', chat, headers, '{"model":');
-      case 1:
-        return asks('POST', chat, headers, '{"model":"nobody","messages":[]}');
-      case 2:
-        return asks('POST', chat, headers, `{"model":"m","messages":"${'x'.repeat(30_000)}"}`);
-      case 3:
-        return asks('POST', chat, headers, '{"model":"m","messages":[{}]}', { lies: true });
-      case 4:
-        return asks('POST', chat, { ...headers, authorization: 'Bearer wrong' }, '{"model":"m","messages":[]}');
-      case 5:
-        return asks('GET', '/v1/../programs', headers, '');
-      case 6:
-        return asks('GET', '/programs', { ...headers, authorization: 'Bearer wrong-token' }, '');
-      case 7:
-        return asks('POST', '/tokenize', headers, '{"model":"m","prompt":"x"}');
-      case 8:
-        return asks('POST', `${chat}/`, headers, '{"model":"m","messages":[{"role":"user","content":"x"}]}');
-      case 9:
-        return asks('GET', '/v1/models', headers, '');
-      default:
-        return asks(
-          'POST',
-          '/v1/messages/count_tokens',
-          headers,
-          '{"model":"m","messages":[{"role":"user","content":"x"}]}',
-        );
-    }
+    const [method, path, body, { lies = false, ...wrong } = {}] = JUNK[this.#dice.int(0, JUNK.length - 1)]!;
+    return asks(method, path, { ...this.#headers(), ...wrong }, body, { lies });
   }
 }
+
+const WORD = '{"model":"m","messages":[{"role":"user","content":"x"}]}';
+/** Requests that the gateway refuses, or that are no calls; with a header of their own, or less than they announce. */
+const JUNK: readonly (readonly [string, string, string, { authorization?: string; lies?: true }?])[] = [
+  ['POST', PATHS.chat, '{"model":'],
+  ['POST', PATHS.chat, '{"model":"nobody","messages":[]}'],
+  ['POST', PATHS.chat, `{"model":"m","messages":"${'x'.repeat(30_000)}"}`],
+  ['POST', PATHS.chat, '{"model":"m","messages":[{}]}', { lies: true }],
+  ['POST', PATHS.chat, '{"model":"m","messages":[]}', { authorization: 'Bearer wrong' }],
+  ['GET', '/v1/../programs', ''],
+  ['GET', '/programs', '', { authorization: 'Bearer wrong-token' }],
+  ['POST', '/tokenize', '{"model":"m","prompt":"x"}'],
+  ['POST', `${PATHS.chat}/`, WORD],
+  ['GET', '/v1/models', ''],
+  ['POST', '/v1/messages/count_tokens', WORD],
+];
 
 type DrawnAsk = Pick<Ask, 'method' | 'path' | 'headers' | 'body' | 'stream' | 'lies'> & { readonly again: boolean };
 /** A call, tried for the so-manyth time. */

@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser';
 import { describe, expect, it } from 'vitest';
 import { gatewayId } from '../../../cluster/index.js';
 import type {
@@ -12,7 +11,7 @@ import type {
 } from '../../../sidecar/admin/answers.js';
 import { noRedis, RedisServer } from '../../../processes/redis.js';
 import { Desk } from '../../support/shared-desk.js';
-import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, open, until, world, type World } from './world.js';
+import { ask, bearer, chat, cleanUp, heldEngine, keysOf, named, until, world, type World } from './world.js';
 
 const PATIENCE_MS = 60_000;
 const TOKEN = { authorization: 'Bearer operator' };
@@ -22,6 +21,13 @@ const get = async <T>({ adminUrl }: World, path: string, headers = TOKEN): Promi
   expect(got.status, path).toBe(200);
   return got.json() as T;
 };
+
+/** Shares with so many members, itself included. */
+const live = (gateway: World, members: number) =>
+  until(async () => {
+    const { cluster } = await get<GatewayState>(gateway, '/gateway');
+    return cluster?.standing === 'shared' && cluster.live === members;
+  }, PATIENCE_MS);
 
 /** Two gateways in front of an engine that runs one call at a time, and holds it until told. */
 async function two() {
@@ -38,12 +44,15 @@ async function two() {
       cluster: { url: store.path, pool: 'p', gateway, limitMs: 1000, heartbeatMs: 100, leaseMs: 60_000 },
     });
   const gateways = [await start('a'), await start('b')] as const;
-  for (const gateway of gateways)
-    await until(async () => {
-      const { cluster } = await get<{ cluster: { standing: string; live: number } }>(gateway, '/gateway');
-      return cluster.standing === 'shared' && cluster.live === 2;
-    }, PATIENCE_MS);
+  for (const gateway of gateways) await live(gateway, 2);
   return { store, gateways, release };
+}
+
+/** One more member, which answers the others' questions so. */
+async function join(store: RedisServer, name: string, answer: () => Promise<string>): Promise<void> {
+  const place = { connection: { url: store.path }, pool: 'p', gateway: gatewayId(name) };
+  const desk = await Desk.inRedis({ ...place, answer });
+  cleanUp(() => desk.shared.leave());
 }
 
 const call = ({ url }: World, program: string, tenant = 't') => chat(url, {}, { ...named(program), ...bearer(tenant) });
@@ -163,23 +172,9 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const [a, b] = gateways;
     release();
     await call(b, 'p');
-    const mute = gatewayId('mute');
-    const connection = { url: store.path };
-    const desk = await Desk.inRedis({
-      connection,
-      pool: 'p',
-      gateway: mute,
-      answer: () => new Promise(() => undefined),
-    });
-    cleanUp(async () => {
-      await desk.shared.leave();
-    });
-    await until(async () => (await get<{ cluster: { live: number } }>(a, '/gateway')).cluster.live === 3, PATIENCE_MS);
-    const response = await open(`${a.adminUrl}/stream?program=t%3Ap&ended`, { headers: TOKEN });
-    cleanUp(() => Promise.resolve(response.body.destroy()));
-    const last: Record<string, unknown> = {};
-    const parser = createParser({ onEvent: ({ event = '', data }) => void (last[event] = JSON.parse(data)) });
-    response.body.on('data', (chunk: Buffer) => parser.feed(chunk.toString()));
+    await join(store, 'mute', () => new Promise(() => undefined));
+    await live(a, 3);
+    const { last } = await a.watch('program=t%3Ap&ended', TOKEN);
     await until(() => Promise.resolve('programs' in last), PATIENCE_MS);
     expect(last).toMatchObject({
       gateway: { cluster: { live: 3, silent: ['mute'] } },
@@ -200,12 +195,8 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const { store, gateways, release } = await two();
     const [a] = gateways;
     release();
-    const connection = { url: store.path };
-    const desk = await Desk.inRedis({ connection, pool: 'p', gateway: gatewayId('odd'), answer: () => Promise.resolve('{') }); // prettier-ignore
-    cleanUp(async () => {
-      await desk.shared.leave();
-    });
-    await until(async () => (await get<{ cluster: { live: number } }>(a, '/gateway')).cluster.live === 3, PATIENCE_MS);
+    await join(store, 'odd', () => Promise.resolve('{'));
+    await live(a, 3);
     for (const path of ['/programs', '/queue', '/ended', '/totals']) await get(a, path);
   });
 
@@ -213,11 +204,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     const { store, gateways, release } = await two();
     const [a] = gateways;
     release();
-    const connection = { url: store.path };
-    const desk = await Desk.inRedis({ connection, pool: 'p', gateway: gatewayId('older'), answer: () => Promise.resolve('') }); // prettier-ignore
-    cleanUp(async () => {
-      await desk.shared.leave();
-    });
+    await join(store, 'older', () => Promise.resolve(''));
     const state = async () => get<GatewayState>(a, '/gateway');
     await until(async () => (await state()).cluster?.other_version[0] === 'older', PATIENCE_MS);
     const { cluster, status } = await state();

@@ -1,4 +1,3 @@
-import { createParser } from 'eventsource-parser';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,43 +9,36 @@ import { VERSION } from '../../../sidecar/version.js';
 import { familyOf } from '../../../sidecar/apis/index.js';
 import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
-import { ask, cleanUp, completion, configOf, gate, named, open, stream, until, world, lone, held } from './world.js';
+import {
+  ask,
+  keysOf,
+  cleanUp,
+  completion,
+  configOf,
+  gate,
+  named,
+  open,
+  stream,
+  until,
+  world,
+  lone,
+  held,
+} from './world.js';
 
 const CACHED = { usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: 25 } } };
-
-/** What a client of `/stream` has received so far: the last of each section, and how many of each came. */
-async function watch(url: string) {
-  const response = await open(url);
-  const last: Record<string, unknown> = {};
-  const counts: Record<string, number> = {};
-  let isOver = false;
-  const parser = createParser({
-    onEvent: ({ event = '', data }) => {
-      last[event] = JSON.parse(data);
-      counts[event] = (counts[event] ?? 0) + 1;
-    },
-  });
-  response.body.on('data', (chunk: Buffer) => parser.feed(chunk.toString()));
-  for (const end of ['end', 'close', 'error']) response.body.on(end, () => (isOver = true));
-  cleanUp(() => Promise.resolve(response.body.destroy()));
-  return { response, last, counts, over: () => isOver };
-}
 
 describe('the admin API', () => {
   it('shows programs, calls, engines and totals', async () => {
     const held = gate();
-    const { engine, chat, ask } = await lone(completion(CACHED), {
-      engine: { id: 'e', window: 1, capacityTokens: 1000 },
-      // The first test of a file on a busy machine.
-      health: { timeoutMs: 30_000 },
-    });
+    const settings = { id: 'e', window: 1, capacityTokens: 1000 };
+    const { engine, chat, ask, waiting } = await lone(completion(CACHED), { engine: settings });
     expect((await chat({}, named('p'))).status).toBe(200);
     engine.answer = async (...all) => {
       await held.opened;
       await completion()(...all);
     };
     const calls = ['p', 'q'].map((program) => chat({}, named(program)));
-    await until(async () => (await ask('/queue')).json()['waiting'] === 1);
+    await until(async () => (await waiting()) === 1);
     const read = async (path: string, init = {}) => (await ask(path, init)).json();
     const post = { method: 'POST' };
     expect(await read('/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
@@ -158,29 +150,21 @@ describe('ended calls', () => {
   });
 
   it('include those that were refused', async () => {
-    const {
-      open: openEngine,
-      chat,
-      ask,
-    } = await held({
-      engine: { window: 1 },
-      limits: { queuedMax: 1 },
-      health: { timeoutMs: 30_000 },
-    });
+    const { open, chat, ask, waiting } = await held({ engine: { window: 1 }, limits: { queuedMax: 1 } });
     const calls = [chat({}, named('a')), chat({}, named('b'))];
-    await until(async () => (await ask('/queue')).json()['waiting'] === 1);
+    await until(async () => (await waiting()) === 1);
     expect((await chat({}, named('c'))).status).toBe(429);
     const got = (await ask('/programs/default:c/calls')).json();
     expect(got).toMatchObject({ calls: [{ outcome: 'refused', status: 429, code: 'queue_full', engine: null }] });
-    openEngine();
+    open();
     await Promise.all(calls);
   });
 });
 
 describe('/stream', () => {
   it('sends all at once, then only what has changed, and ends with the gateway', async () => {
-    const { url, gateway, chat } = await lone(stream());
-    const seen = await watch(`${url}/stream?program=default:p&limit=1`);
+    const { gateway, chat, watch } = await lone(stream());
+    const seen = await watch('program=default:p&limit=1');
     await until(() => seen.last['calls'] !== undefined);
     expect(seen.last).toMatchObject({
       gateway: { api: 2, draining: false },
@@ -217,9 +201,9 @@ describe('/stream', () => {
 });
 
 it('/stream ends where a reload closes the admin paths', async () => {
-  const { url, gateway, ask } = await world([]);
-  const { over } = await watch(`${url}/stream`);
-  gateway.reload(configOf([], { auth: { keys: [{ sha256: 'a'.repeat(64), tenant: 'a' }] } }));
+  const { gateway, ask, watch } = await world([]);
+  const { over } = await watch('');
+  gateway.reload(configOf([], { auth: { keys: keysOf('a') } }));
   await until(over);
   expect((await ask('/stream')).status).toBe(403);
 });

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -123,6 +124,9 @@ function clientOf(url: string, adminUrl: string) {
   return {
     ask: (path: string, init?: RequestInit) => ask(url + path, init),
     admin: (path: string, init?: RequestInit) => ask(adminUrl + path, init),
+    /** JSON of the admin API. */
+    get: async <T = Record<string, unknown>>(path: string) => (await ask(adminUrl + path)).json() as T,
+    watch: (query: string, headers?: Record<string, string>) => watch(`${adminUrl}/stream?${query}`, headers),
     post: (path: string, body: unknown, headers?: Record<string, string>) => post(url + path, body, headers),
     chat: (more?: object, headers?: Record<string, string>, signal?: AbortSignal) => chat(url, more, headers, signal),
     openChat: (more?: object, headers?: Record<string, string>) => openChat(url, more, headers),
@@ -240,6 +244,24 @@ export function stream(parts: readonly string[] = STREAM): Answer {
     for (const part of parts) response.write(part);
     response.end();
   };
+}
+
+/** What a client of `/stream` has received so far: the last of each section, and how many of each came. */
+async function watch(url: string, headers: Record<string, string> = {}) {
+  const { body } = await open(url, { headers });
+  const last: Record<string, unknown> = {};
+  const counts: Record<string, number> = {};
+  let isOver = false;
+  const parser = createParser({
+    onEvent: ({ event = '', data }) => {
+      last[event] = JSON.parse(data);
+      counts[event] = (counts[event] ?? 0) + 1;
+    },
+  });
+  body.on('data', (chunk: Buffer) => parser.feed(chunk.toString()));
+  for (const end of ['end', 'close', 'error']) body.on(end, () => (isOver = true));
+  cleanUp(() => Promise.resolve(body.destroy()));
+  return { last, counts, over: () => isOver };
 }
 
 /** A gate that holds answers back until a test opens it. */

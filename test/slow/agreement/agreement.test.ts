@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RunMeasures } from '../../../lab/measure/run.js';
 import type { PolicyName } from '../../../src/index.js';
-import { runLive, type Live, type LiveRun } from './live.js';
-import { agreementTable, figureOf, machineTable, outsideRange, titleOf, type Figure, type Row } from './report.js';
+import { runLive, type LiveRun } from './live.js';
+import { agreementTable, figureOf, outsideRange, titleOf, type Figure, type Row } from './report.js';
 import { agents, counted, fleet, spokenAgents, type Setting } from './setting.js';
 import { simulate } from './simulated.js';
 
@@ -57,10 +57,10 @@ describe.each([
 ])('%s', (_, make) => {
   it('rank policies and take as long as simulated', async () => {
     const setting = await make();
-    const lives: Live[] = [];
-    for (const policy of POLICIES) lives.push(await runLive(setting, [policy]));
-    const rows = lives.flatMap(({ runs }) => runs.map((run) => rowOf(setting, run)));
-    show(titleOf(setting), agreementTable(rows), machineTable(lives));
+    const rows: Row[] = [];
+    for (const policy of POLICIES)
+      rows.push(...(await runLive(setting, [policy])).runs.map((run) => rowOf(setting, run)));
+    show(titleOf(setting), agreementTable(rows));
     expect(swapped(rows, (row) => row.programSeconds)).toEqual([]);
     expect(swapped(rows, (row) => row.msPerToken)).toEqual([]);
     for (const row of rows) expect(outsideRange(row.programSeconds), row.policy).toBeLessThan(OUTSIDE_MAX);
@@ -80,7 +80,6 @@ describe('two targets at once', () => {
     show(
       titleOf(setting),
       agreementTable(rows),
-      machineTable([live]),
       `plas / pass-through in the mean: simulated ${(after / before).toFixed(3)}, live ${ratio?.toFixed(3)} (95 % interval ${low?.toFixed(3)} to ${high?.toFixed(3)}, ${pairs} pairs)`, // prettier-ignore
     );
     expect(after / before).toBeGreaterThan(low ?? NaN);

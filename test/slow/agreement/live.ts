@@ -1,7 +1,6 @@
-import { cpus } from 'node:os';
 import { startStandIns, startGateway } from '../../../processes/gateway.js';
 import { get } from '../../../processes/process.js';
-import { runLoad, type LoadCallRecord, type LoadProgramRecord, type LoadSummary } from '../../../loadtest/index.js';
+import { runLoad, type LoadCallRecord, type LoadProgramRecord } from '../../../loadtest/index.js';
 import { parsePrometheus } from '../../../sidecar/engines/prometheus.js';
 import { pairedRatio, type Ratio } from '../../../lab/measure/comparison.js';
 import { Gathering, type Measures } from '../../../lab/measure/measures.js';
@@ -15,9 +14,6 @@ export interface Live {
   readonly runs: readonly LiveRun[];
   /** Mean program time of the second run over that of the first, if there are two. */
   readonly ratio: Ratio;
-  /** Share of the machine's processor time that was busy, other work included. */
-  readonly busy: number;
-  readonly summary: LoadSummary;
 }
 
 export interface LiveRun {
@@ -27,12 +23,6 @@ export interface LiveRun {
   readonly promptTokens: PromptTokens;
   /** Share of prompt tokens that hit the engines' caches. */
   readonly hitRate: number;
-  /** Mean time of a call besides its wait in the gateway and its time in the engine: real milliseconds. */
-  readonly overheadMs: number;
-  /** The same as a share of the call's whole time. */
-  readonly overheadShare: number;
-  /** Mean number of cores that the gateway used. */
-  readonly gatewayCores: number;
 }
 
 /**
@@ -63,19 +53,11 @@ export async function runLive(setting: Setting, policies: readonly PolicyName[])
       seed,
       timeoutMs: 3_600_000,
     };
-    const before = machine();
     for (const stage of stages) await stage.begin();
-    const summary = await runLoad(options, observer, new AbortController().signal);
-    const after = machine();
+    await runLoad(options, observer, new AbortController().signal);
     const runs: LiveRun[] = [];
-    for (const stage of stages) runs.push(await stage.end(summary.elapsedMs));
-    const busyMs = after.busyMs - before.busyMs;
-    return {
-      runs,
-      ratio: pairedRatio(seconds[0].map((first, index) => [first, seconds[1][index] ?? NaN])),
-      busy: busyMs / (busyMs + after.idleMs - before.idleMs),
-      summary,
-    };
+    for (const stage of stages) runs.push(await stage.end());
+    return { runs, ratio: pairedRatio(seconds[0].map((first, index) => [first, seconds[1][index] ?? NaN])) };
   } finally {
     for (const stage of stages) await stage.close();
   }
@@ -84,22 +66,17 @@ export async function runLive(setting: Setting, policies: readonly PolicyName[])
 type Server = Awaited<ReturnType<typeof startGateway>>;
 type Engines = Awaited<ReturnType<typeof startStandIns>>;
 
-/** Running totals of a gateway and its engines. */
+/** Running totals of the engines' caches. */
 interface Reading {
   readonly hits: number;
   readonly queries: number;
-  readonly engineSeconds: number;
-  readonly queueSeconds: number;
-  readonly gatewayCpuSeconds: number;
 }
 
 /** A gateway under one policy, its engines, and their observed results. */
 class Stage {
   readonly #gathering: Gathering;
   readonly #promptTokens = new Map<string, number[]>();
-  #callMs = 0;
-  #calls = 0;
-  #before: Reading | undefined;
+  #before: Reading = { hits: 0, queries: 0 };
 
   private constructor(
     private readonly setting: Setting,
@@ -123,8 +100,6 @@ class Stage {
 
   callEnded(call: LoadCallRecord): void {
     this.#gathering.callEnded(inModelTime(call, this.setting.speed));
-    this.#callMs += call.endedMs - call.sentMs;
-    this.#calls += 1;
     const tokens = this.#promptTokens.get(call.program) ?? [];
     tokens[call.call] = call.promptTokens;
     this.#promptTokens.set(call.program, tokens);
@@ -138,18 +113,13 @@ class Stage {
     this.#before = await this.#read();
   }
 
-  async end(elapsedMs: number): Promise<LiveRun> {
-    const after = await this.#read();
-    const spent = (name: keyof Reading) => after[name] - (this.#before?.[name] ?? 0);
-    const overheadMs = this.#callMs - 1000 * (spent('queueSeconds') + spent('engineSeconds'));
+  async end(): Promise<LiveRun> {
+    const { hits, queries } = await this.#read();
     return {
       policy: this.policy,
       measures: this.#gathering.measures(),
       promptTokens: this.#promptTokens,
-      hitRate: spent('hits') / spent('queries'),
-      overheadMs: overheadMs / this.#calls,
-      overheadShare: overheadMs / this.#callMs,
-      gatewayCores: (1000 * spent('gatewayCpuSeconds')) / elapsedMs,
+      hitRate: (hits - this.#before.hits) / (queries - this.#before.queries),
     };
   }
 
@@ -160,13 +130,9 @@ class Stage {
 
   async #read(): Promise<Reading> {
     const engines = await Promise.all(this.engines.urls.map((url) => get(`${url}/metrics`)));
-    const gateway = [await get(`${this.gateway.url}/metrics`)];
     return {
       hits: total('vllm:prefix_cache_hits_total', engines),
       queries: total('vllm:prefix_cache_queries_total', engines),
-      engineSeconds: total('vllm:e2e_request_latency_seconds_sum', engines),
-      queueSeconds: total('maitred_queue_seconds_sum', gateway),
-      gatewayCpuSeconds: total('process_cpu_seconds_total', gateway),
     };
   }
 }
@@ -174,18 +140,6 @@ class Stage {
 function total(name: string, texts: readonly string[]): number {
   const samples = texts.flatMap((text) => parsePrometheus(text, new Set([name])).get(name) ?? []);
   return samples.reduce((sum, { value }) => sum + value, 0);
-}
-
-/** Time of all processors so far, busy and idle. */
-function machine(): { readonly busyMs: number; readonly idleMs: number } {
-  const each = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({
-    busyMs: user + nice + sys + irq,
-    idleMs: idle,
-  }));
-  return {
-    busyMs: each.reduce((sum, { busyMs }) => sum + busyMs, 0),
-    idleMs: each.reduce((sum, { idleMs }) => sum + idleMs, 0),
-  };
 }
 
 /** The record with all times converted to those of a real machine. */
