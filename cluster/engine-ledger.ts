@@ -7,29 +7,10 @@ export interface Holding {
   slots: number;
 }
 
-/** The sum of all gateways' parts of an engine. */
-interface Sums {
-  readonly window: number;
-  /** An equal share of the window, which may be a fraction. */
-  readonly share: number;
-  slots: number;
-  inFlight: number;
-  loadTokens: number;
-  weight: number;
-  steps: readonly number[];
-  ended: number;
-  activeTokens: number;
-  claimTokens: number;
-  cachedTokens: number;
-  waitingGateways: number;
-  /** The two best levels of gateways' next calls; equal if two have the best. */
-  firstLevel: number;
-  secondLevel: number;
-  /** The best level among the gateways with less than an equal share, and the number of those with a call of it. */
-  shortLevel: number;
-  shortGateways: number;
-}
+/** The counts of a claim that are summed as they are. */
+const SUMMED = ['inFlight', 'loadTokens', 'weight', 'ended', 'activeTokens', 'claimTokens', 'cachedTokens'] as const;
 
+/** The sum of no gateways' parts of an engine. */
 const EMPTY = {
   slots: 0,
   inFlight: 0,
@@ -41,11 +22,16 @@ const EMPTY = {
   claimTokens: 0,
   cachedTokens: 0,
   waitingGateways: 0,
+  /** The two best levels of gateways' next calls; equal if two have the best. */
   firstLevel: Infinity,
   secondLevel: Infinity,
+  /** The best level among the gateways with less than an equal share, and the number of those with a call of it. */
   shortLevel: Infinity,
   shortGateways: 0,
 };
+
+/** The window, and an equal share of it, which may be a fraction. */
+type Sums = typeof EMPTY & { readonly window: number; readonly share: number };
 
 /**
  * One engine's window as the store has divided it among gateways (`redis/scripts.ts`). Each holds slots: a lease on so
@@ -69,7 +55,6 @@ export class EngineLedger {
     protected readonly holdings: ReadonlyMap<GatewayId, Holding>,
   ) {}
 
-  /** Each gateway's part. */
   parts(): Map<GatewayId, EnginePart> {
     const sums = this.#sums();
     let turn = 0;
@@ -87,14 +72,8 @@ export class EngineLedger {
     const sums = { ...EMPTY, window, share: window / this.holdings.size };
     for (const holding of this.holdings.values()) {
       const { claim, slots } = holding;
-      sums.inFlight += claim.inFlight;
-      sums.loadTokens += claim.loadTokens;
-      sums.weight += claim.weight;
+      for (const count of SUMMED) sums[count] += claim[count];
       sums.steps = sums.steps.map((sum, i) => sum + (claim.steps[i] ?? 0));
-      sums.ended += claim.ended;
-      sums.activeTokens += claim.activeTokens;
-      sums.claimTokens += claim.claimTokens;
-      sums.cachedTokens += claim.cachedTokens;
       sums.waitingGateways += waits(claim);
       sums.slots += slots;
       const level = nextLevel(holding);
@@ -149,7 +128,6 @@ function mostSlots(own: Holding, { window, share, slots, shortLevel, shortGatewa
 
 const waits = ({ waiting }: EngineClaim): number => (waiting.some((calls) => calls > 0) ? 1 : 0);
 
-/** Slots without a call in flight. */
 export const unusedSlots = ({ claim, slots }: Holding): number => slots - claim.inFlight;
 
 /** Level of the first waiting call without a slot; Infinity: there is none. */

@@ -30,12 +30,10 @@ export class Member {
   /** @param demands the gateway's present calls and needs */
   constructor(private readonly demands: () => readonly EngineDemand[]) {}
 
-  /** Number of engines in use. */
   get engines(): number {
     return this.#claimed.size;
   }
 
-  /** Whether calls of other gateways wait for an engine. */
   get isWanted(): boolean {
     return this.#wanted.size > 0;
   }

@@ -5,7 +5,6 @@ import type { EnginePart } from './messages.js';
 import { Rounds } from './rounds.js';
 import type { Answer, Held, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';
 
-/** Time, and one alarm. */
 export interface Clock {
   readonly nowMs: () => number;
   /** Calls `ring` at this time instead of at the one set before; of a past time, as soon as the work at hand is done. */
@@ -15,22 +14,18 @@ export interface Clock {
 
 export interface ParticipantPorts {
   readonly clock: Clock;
-  /** Tells the scheduler. */
   readonly emit: (event: Event) => void;
   /** Read anew at each use: a simulated gateway may restart. */
   readonly views: () => Pick<Views, 'demands' | 'record' | 'waiting'>;
   /** Most programs to remember as this gateway's own. */
   readonly programsMax: number;
-  /** The store is in use again, or no longer. */
   readonly changed: (state: StoreState) => void;
 }
 
-/** Results of asking for a program: `maitred_cluster_takes_total{result}`. */
 export type TakeResult = 'new' | 'kept' | 'moved' | 'unanswered';
 
 /**
- * A gateway's part in its cluster: it reports every step's changes to the store, and the others' changes to the
- * scheduler. Gateways run it in real time, the simulator in virtual time.
+ * A gateway's part in its cluster, in real or virtual time.
  *
  *     after a step        claims of engines, homes of programs     ──▶ store
  *     after a call        the program's record                     ──▶ store
@@ -49,7 +44,7 @@ export class Participant implements SharedListener {
   readonly #changed = new Set<ProgramId>();
   readonly #rounds = new Rounds();
   #isOpen = true;
-  /** Programs asked for, by result. */
+  /** Programs asked for, by result: `maitred_cluster_takes_total{result}`. */
   readonly takes: Record<TakeResult, number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
 
   constructor(private readonly ports: ParticipantPorts) {
@@ -83,8 +78,6 @@ export class Participant implements SharedListener {
     return this.#programs.has(program);
   }
 
-  // Messages from the gateway.
-
   /** The event, marked if it announces an engine: others use it too. */
   announced(event: Event): Event {
     if (event.type !== 'engineJoined') return event;
@@ -92,7 +85,6 @@ export class Participant implements SharedListener {
     return { ...event, shared: true };
   }
 
-  /** The scheduler has made a step. */
   stepped(): void {
     if (!this.#isOpen) return;
     const isUrgent = this.#member.isWanted || this.ports.views().waiting > 0;
@@ -100,7 +92,6 @@ export class Participant implements SharedListener {
     if (atMs !== undefined) this.ports.clock.wakeAt(atMs, this.#exchange);
   }
 
-  /** A call of the program was dispatched. */
   placed(program: ProgramId): void {
     this.#changed.add(program);
     this.stepped();
@@ -138,14 +129,12 @@ export class Participant implements SharedListener {
     return this.#shared.leave();
   }
 
-  // Questions of the gateway.
-
-  /** The program or engine of the first known key. @param keys the longest conversation first */
+  /** See `SharedState.find`. */
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
     return this.#shared.find(tenant, keys);
   }
 
-  /** Holds a name for this gateway, unless another one does (`SharedState.hold`). */
+  /** See `SharedState.hold`. */
   hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
     return this.#shared.hold(name, value, leaseMs);
   }
@@ -164,7 +153,6 @@ export class Participant implements SharedListener {
     return this.#take(program).then((taken) => taken?.record && elsewhereOf(taken.record, thread));
   }
 
-  /** One question at a time for each program. */
   #take(program: ProgramId): Answer<Taken | undefined> {
     const known = this.#taking.get(program);
     if (known !== undefined) return known;
@@ -179,8 +167,6 @@ export class Participant implements SharedListener {
     this.#taking.set(program, taking);
     return taking;
   }
-
-  // Messages to the gateway.
 
   parts(parts: readonly EnginePart[]): void {
     for (const event of this.#member.received(parts)) this.ports.emit(event);
@@ -232,7 +218,6 @@ function resultOf(taken: Taken | undefined): TakeResult {
   return taken.record === undefined ? 'new' : 'kept';
 }
 
-/** The record as the gateway sees it that runs the thread's next call. */
 function elsewhereOf({ contexts, ...record }: ProgramRecord, thread: string): Elsewhere {
   const contextTokens = contexts[thread];
   return { ...record, ...(contextTokens !== undefined && { contextTokens }) };

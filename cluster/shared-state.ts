@@ -7,10 +7,8 @@ export interface Answer<T> {
 }
 
 /**
- * State that gateways share: engines' slots, programs, and the program of each conversation. Each gateway has its own instance.
- *
- * No operation throws or rejects, and none takes longer than its time limit: without its store a gateway continues alone.
- * Then it uses an equal share of each engine and its own table of programs, until the store is back.
+ * State that gateways share, as one of them sees it. No operation throws or rejects, and none takes longer than its time
+ * limit: without its store a gateway continues alone, with an equal share of each engine and its own table of programs.
  */
 export interface SharedState {
   readonly state: StoreState;
@@ -52,7 +50,6 @@ export interface SharedState {
   leave(): Answer<void>;
 }
 
-/** State for a gateway that begins to run a program's calls. */
 export interface Taken {
   /** The program as its last gateway left it; undefined: no record yet. */
   readonly record: ProgramRecord | undefined;
@@ -60,7 +57,6 @@ export interface Taken {
   readonly from: GatewayId | undefined;
 }
 
-/** The holder of a name: this gateway, or another one, with what it says of itself. */
 export interface Held {
   readonly isOwn: boolean;
   readonly value: string;

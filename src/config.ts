@@ -10,20 +10,17 @@ export const RETENTION_NAMES = ['learnt', 'half-life', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'declared'] as const;
 export const TENANTS_NAMES = ['none', 'weighted'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
-export type ChargeName = (typeof CHARGE_NAMES)[number];
 export type OrderName = (typeof ORDER_NAMES)[number];
-export type ForecastName = (typeof FORECAST_NAMES)[number];
 export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
 export type ForesightName = (typeof FORESIGHT_NAMES)[number];
 export type TenantsName = (typeof TENANTS_NAMES)[number];
 
-/** Settings of a policy. */
 export interface PolicySettings {
   /** Upper bound of attained service in the first queue. */
   readonly firstQuantumMs: number;
   /** Charge of a program: the time of all its calls, or of its longest chain (ATLAS). */
-  readonly charge: ChargeName;
+  readonly charge: (typeof CHARGE_NAMES)[number];
   /** Order of programs: by the service to expect until they end, learnt by agent type, or by the service attained. */
   readonly order: OrderName;
   /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
@@ -36,9 +33,7 @@ export interface PolicySettings {
   readonly foresight: ForesightName;
 }
 
-/**
- * Settings of one scheduler. The gateway's configuration contains this shape; docs/CONFIG.md has each key's default.
- */
+/** Settings of one scheduler, within the gateway's configuration; docs/CONFIG.md has the defaults. */
 export interface SchedulerConfig {
   readonly policy: PolicySettings & {
     readonly name: PolicyName;
@@ -66,9 +61,7 @@ export interface SchedulerConfig {
     readonly gate: number;
     /** Share of an engine's host memory that idle contexts may take beside that; 0: the host is not counted. */
     readonly hostGate: number;
-    /**
-     * Whether a call is held when it would slow the running calls by more than it gains (`policies/admission-knee.ts`).
-     */
+    /** Whether a call is held that would slow the running ones by more than it gains (`policies/admission-knee.ts`). */
     readonly batching: AdmissionName;
     /** Most of an engine's time that background calls may cost others there; the rest they take where it is idle. */
     readonly backgroundShare: number;
@@ -86,8 +79,7 @@ export interface SchedulerConfig {
      * Whether a context counts the size that it is expected to reach: learnt by agent type and length of the first prompt,
      * by that length alone, or not at all.
      */
-    readonly forecast: ForecastName;
-    /** Whether a family's shared prefix is counted once. */
+    readonly forecast: (typeof FORECAST_NAMES)[number];
     readonly sharedPrefixes: 'family' | 'none';
     /** Output set aside for a call that names no smaller limit. */
     readonly outputReserveTokens: number;
@@ -139,53 +131,48 @@ const WEIGHT_MIN = 1e-6;
 /** Upper bound on all other counts: above it sums of them lose whole numbers, and nothing has as many. */
 const COUNT_MAX = 1e9;
 
-/** Sections of the settings. An untyped caller may leave one out. */
-const SECTIONS = ['policy', 'starvation', 'admission', 'balancer', 'limits', 'timeouts'] as const;
+/** The least value of a setting that must be greater than 0. */
+const ABOVE_0 = Number.MIN_VALUE;
+type Leasts<Section> = { readonly [Key in keyof Section]?: number };
+/** The sections, and the least values of their finite numbers. An untyped caller may leave any out. */
+const LEAST: { readonly [Section in keyof SchedulerConfig]: Leasts<SchedulerConfig[Section]> } = {
+  policy: { firstQuantumMs: ABOVE_0, msPerPromptToken: 0, msPerOutputToken: 0 },
+  starvation: { beta: ABOVE_0, floorMs: ABOVE_0, waitMsMax: ABOVE_0 },
+  admission: { gate: 0, hostGate: 0, backgroundShare: 0, halfLifeMs: 1, reserveMs: 0, turnMs: 0 },
+  balancer: { spillMs: 0 },
+  limits: {},
+  timeouts: { queueMs: ABOVE_0, noEngineMs: 0, leaseMs: ABOVE_0, ghostMs: 0 },
+};
 
 /** Checks names and ranges. @throws RangeError that names the first setting that is missing, unknown or out of range. */
 export function checkConfig(config: SchedulerConfig): void {
-  for (const section of SECTIONS)
-    if ((config[section] as unknown) === undefined) throw new RangeError(`${section} is missing; spread \`defaults\``);
+  const sections = config as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  for (const section of Object.keys(LEAST))
+    if (sections[section] === undefined) throw new RangeError(`${section} is missing; spread \`defaults\``);
   checkNames(config);
-  const { policy, starvation, admission, balancer, timeouts } = config;
-  if ((policy.tenantWeights as unknown) === undefined) throw new RangeError('policy.tenantWeights is missing');
+  const { tenantWeights } = config.policy;
+  if ((tenantWeights as unknown) === undefined) throw new RangeError('policy.tenantWeights is missing');
   checkCounts(config);
-  const atLeast: readonly (readonly [string, number, number])[] = [
-    ['policy.firstQuantumMs', policy.firstQuantumMs, Number.MIN_VALUE],
-    ['policy.msPerPromptToken', policy.msPerPromptToken, 0],
-    ['policy.msPerOutputToken', policy.msPerOutputToken, 0],
-    ...Object.entries(policy.tenantWeights).map(
-      ([tenant, weight]) => [`policy.tenantWeights.${tenant}`, weight, WEIGHT_MIN] as const,
-    ),
-    ['starvation.beta', starvation.beta, Number.MIN_VALUE],
-    ['starvation.floorMs', starvation.floorMs, Number.MIN_VALUE],
-    ['starvation.waitMsMax', starvation.waitMsMax, Number.MIN_VALUE],
-    ['admission.gate', admission.gate, 0],
-    ['admission.hostGate', admission.hostGate, 0],
-    ['admission.backgroundShare', admission.backgroundShare, 0],
-    ['admission.halfLifeMs', admission.halfLifeMs, 1],
-    ['admission.reserveMs', admission.reserveMs, 0],
-    ['admission.turnMs', admission.turnMs, 0],
-    ['balancer.spillMs', balancer.spillMs, 0],
-    ['timeouts.queueMs', timeouts.queueMs, Number.MIN_VALUE],
-    ['timeouts.noEngineMs', timeouts.noEngineMs, 0],
-    ['timeouts.leaseMs', timeouts.leaseMs, Number.MIN_VALUE],
-    ['timeouts.ghostMs', timeouts.ghostMs, 0],
-  ];
-  for (const [name, value, least] of atLeast) {
-    if (!Number.isFinite(value) || value < least)
-      throw new RangeError(`${name} must be finite and >= ${least}, got ${value}`);
-  }
+  for (const [tenant, weight] of Object.entries(tenantWeights))
+    checkLeast(`policy.tenantWeights.${tenant}`, weight, WEIGHT_MIN);
+  for (const [section, leasts] of Object.entries<Readonly<Record<string, number>>>(LEAST))
+    for (const [key, least] of Object.entries(leasts)) checkLeast(`${section}.${key}`, sections[section]?.[key], least);
+}
+
+function checkLeast(name: string, value: unknown, least: number): void {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value < least)
+    throw new RangeError(`${name} must be finite and >= ${least}, got ${String(value)}`);
 }
 
 function checkCounts({ admission, limits }: SchedulerConfig): void {
   const window = typeof admission.window === 'number' ? admission.window : 1;
-  const counts: readonly (readonly [name: string, value: number, least: number, most?: number])[] = [
+  const { windowMin, windowInitial, windowMax, outputReserveTokens } = admission;
+  const counts: readonly (readonly [name: string, value: number, least: number])[] = [
     ['admission.window', window, 1],
-    ['admission.windowMin', admission.windowMin, 1],
-    ['admission.windowInitial', admission.windowInitial, admission.windowMin],
-    ['admission.windowMax', admission.windowMax, admission.windowInitial],
-    ['admission.outputReserveTokens', admission.outputReserveTokens, 0],
+    ['admission.windowMin', windowMin, 1],
+    ['admission.windowInitial', windowInitial, windowMin],
+    ['admission.windowMax', windowMax, windowInitial],
+    ['admission.outputReserveTokens', outputReserveTokens, 0],
     ['limits.programsMax', limits.programsMax, 1],
     ['limits.queuedMax', limits.queuedMax, 1],
     ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
@@ -193,9 +180,9 @@ function checkCounts({ admission, limits }: SchedulerConfig): void {
     ['limits.enginesFailedMax', limits.enginesFailedMax, 1],
     ['limits.clientRetries', limits.clientRetries, 0],
   ];
-  for (const [name, value, least, most = COUNT_MAX] of counts)
-    if (!Number.isInteger(value) || value < least || value > most)
-      throw new RangeError(`${name} must be a whole number from ${least} to ${most}, got ${value}`);
+  for (const [name, value, least] of counts)
+    if (!Number.isInteger(value) || value < least || value > COUNT_MAX)
+      throw new RangeError(`${name} must be a whole number from ${least} to ${COUNT_MAX}, got ${value}`);
 }
 
 /** `policy.name` is left to `makePolicy`: a policy given to the scheduler replaces it. */

@@ -9,9 +9,14 @@ import { type Accounting, clampUsage, goneNotice } from './programs/accounting.j
 import { Call } from './programs/call.js';
 import { Ghosts } from './programs/ghosts.js';
 import type { Program } from './programs/process-table.js';
-import type { CallArrived, CallCancelled, CallFailed, CallFinished, CallProgressed, Refusal } from './protocol/events.js'; // prettier-ignore
+import type { CallArrived, CallCancelled, CallFailed, CallFinished, CallProgressed, Command, Refusal } from './protocol/events.js'; // prettier-ignore
 import type { CallId, Millis, ProgramId } from './protocol/units.js';
-import type { Step } from './step.js';
+
+/** The step in progress: its time, and its commands so far. */
+export interface Step {
+  nowMs: number;
+  out: Command[];
+}
 
 /** Running totals, for metrics. */
 interface Totals {
@@ -26,7 +31,6 @@ interface Totals {
  * nothing more is expected of it.
  */
 export class Lifecycle {
-  /** Waiting and running calls. */
   readonly calls = new Map<CallId, Call>();
   readonly ghosts = new Ghosts();
   readonly #escalator: Escalator;
@@ -42,7 +46,6 @@ export class Lifecycle {
     this.#escalator = new Escalator(placement, totals);
   }
 
-  /** Time of the next escalation or expiry; Infinity without one. */
   get nextChangeMs(): number {
     return Math.min(this.#escalator.nextAtMs, this.accounting.nextExpiryMs);
   }
@@ -86,7 +89,6 @@ export class Lifecycle {
     return this.policy.stand(call, call.program, this.step.nowMs);
   }
 
-  /** Dispatches every call that has room. */
   place(): void {
     const { nowMs } = this.step;
     for (let next = this.placement.next(nowMs); next !== undefined; next = this.placement.next(nowMs))
@@ -110,9 +112,9 @@ export class Lifecycle {
   }
 
   started(id: CallId): void {
-    this.#withRunning(id, (call, engine) => {
-      engine.started(call, this.step.nowMs);
-      accepted(call, engine, this.placement, this.step.nowMs);
+    this.#withRunning(id, (call, engine, nowMs) => {
+      engine.started(call, nowMs);
+      accepted(call, engine, this.placement, nowMs);
     });
   }
 
@@ -120,40 +122,35 @@ export class Lifecycle {
     this.#withRunning(id, (call) => call.progressed(outputTokens));
   }
 
-  finished(event: CallFinished): void {
-    this.#withRunning(event.call, (call, engine) => this.#finish(call, engine, clampUsage(event)));
-  }
-
-  #finish(call: Call, engine: Engine, event: CallFinished): void {
-    const { nowMs } = this.step;
-    const warm = call.program.lastEngine === engine;
-    engine.finished(call, event, nowMs);
-    accepted(call, engine, this.placement, nowMs);
-    const left = this.accounting.finished(call, engine, event, nowMs);
-    // Nothing is held for its return.
-    this.placement.vacate(call, engine, call.isBackground ? 'nothing' : left, nowMs);
-    if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);
-    this.placement.completed(call, engine, nowMs);
-    this.#end(call);
+  finished(told: CallFinished): void {
+    this.#withRunning(told.call, (call, engine, nowMs) => {
+      const event = clampUsage(told);
+      const warm = call.program.lastEngine === engine;
+      engine.finished(call, event, nowMs);
+      accepted(call, engine, this.placement, nowMs);
+      const left = this.accounting.finished(call, engine, event, nowMs);
+      // Nothing is held for its return.
+      this.placement.vacate(call, engine, call.isBackground ? 'nothing' : left, nowMs);
+      if (event.usage !== undefined) this.placement.rules.balancer.finished?.(call, event.usage, warm);
+      this.placement.completed(call, engine, nowMs);
+      this.#end(call);
+    });
   }
 
   failed(event: CallFailed): void {
-    this.#withRunning(event.call, (call, engine) => this.#fail(call, engine, event));
-  }
-
-  #fail(call: Call, engine: Engine, event: CallFailed): void {
-    const { nowMs } = this.step;
-    if (event.failure === 'lost') return this.#abandon(call, engine);
-    this.placement.vacate(call, engine, 'nothing', nowMs);
-    if (event.failure === 'refused') {
-      proved(engine, this.placement);
-      return this.#end(call);
-    }
-    const refusal = setBack(call, engine, event, this.placement, nowMs);
-    if (refusal !== undefined) return this.#reject(call, refusal);
-    if (!this.placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
-    call.sentBack(nowMs);
-    this.wait(call);
+    this.#withRunning(event.call, (call, engine, nowMs) => {
+      if (event.failure === 'lost') return this.#abandon(call, engine);
+      this.placement.vacate(call, engine, 'nothing', nowMs);
+      if (event.failure === 'refused') {
+        proved(engine, this.placement);
+        return this.#end(call);
+      }
+      const refusal = setBack(call, engine, event, this.placement, nowMs);
+      if (refusal !== undefined) return this.#reject(call, refusal);
+      if (!this.placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
+      call.sentBack(nowMs);
+      this.wait(call);
+    });
   }
 
   cancelled({ call: id, mayReturn }: CallCancelled): void {
@@ -199,7 +196,7 @@ export class Lifecycle {
     this.#ended(this.accounting.callEnded(call, this.step.nowMs));
   }
 
-  /** The client has ended the program: its row goes, with its last active call if it has any. */
+  /** The client has ended the program: its row goes, with its last active call. */
   programEnded(id: ProgramId): void {
     const row = this.accounting.table.get(id);
     if (row === undefined) return;
@@ -207,7 +204,6 @@ export class Lifecycle {
     this.#ended(this.accounting.remove(row, 'ended'));
   }
 
-  /** The program has ended, whatever the cause. */
   #ended(row: Program | undefined): void {
     if (row === undefined) return;
     this.accounting.ends.ended(row);
@@ -250,8 +246,8 @@ export class Lifecycle {
       this.#ended(row);
   }
 
-  #withRunning(id: CallId, then: (call: Call, engine: Engine) => void): void {
+  #withRunning(id: CallId, then: (call: Call, engine: Engine, nowMs: number) => void): void {
     const call = this.calls.get(id);
-    if (call?.engine !== undefined) then(call, call.engine);
+    if (call?.engine !== undefined) then(call, call.engine, this.step.nowMs);
   }
 }

@@ -3,13 +3,12 @@ import { checkConfig, type SchedulerConfig } from './config.js';
 import type { Engine } from './engines/engine.js';
 import type { Command, Event } from './protocol/events.js';
 import { counted, tellViolationsTo, type OnViolation } from './invariant.js';
-import { Lifecycle } from './lifecycle.js';
+import { Lifecycle, type Step } from './lifecycle.js';
 import { handOver } from './placement/elsewhere.js';
 import { Placement } from './placement/placement.js';
 import { Accounting } from './programs/accounting.js';
 import { makePolicy } from './policies/by-name.js';
 import type { Policy } from './policies/policy.js';
-import type { Step } from './step.js';
 import { Views } from './views/index.js';
 import type { Millis } from './protocol/units.js';
 
@@ -173,14 +172,10 @@ export class Scheduler {
 
   /** Ends a step in which no waiting call has room any more. */
   #settle(): Command[] {
-    this.#planWake();
-    return this.#step.out;
-  }
-
-  #planWake(): void {
     const at = Math.min(this.#lifecycle.nextChangeMs, this.#placement.nextChangeMs(this.#step.nowMs));
-    if (at === this.#wakeAtMs || at === Infinity) return;
+    if (at === this.#wakeAtMs || at === Infinity) return this.#step.out;
     this.#wakeAtMs = at;
     this.#step.out.push({ type: 'wakeAt', at: at as Millis });
+    return this.#step.out;
   }
 }

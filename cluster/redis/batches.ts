@@ -26,7 +26,6 @@ export class Batches<V> {
     this.#waiting.clear();
   }
 
-  /** Resolves when nothing waits. */
   get sent(): Promise<void> {
     return this.#running ?? Promise.resolve();
   }

@@ -12,7 +12,6 @@ export class Circuit {
   #failedInRow = 0;
   #probedInRow = 0;
 
-  /** @param opened the store is in use no longer */
   constructor(private readonly opened: () => void) {}
 
   /**

@@ -1,7 +1,6 @@
 import type { Redis, RedisOptions } from 'ioredis';
 import { SCRIPTS, type ScriptName } from './scripts.js';
 
-/** The way to the store, as the library ioredis takes it. */
 export interface Connection {
   /** `redis://host:port/db`, `rediss://` for TLS, or the path of a socket. */
   readonly url: string;

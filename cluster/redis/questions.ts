@@ -22,7 +22,6 @@ interface Question {
   readonly end: () => void;
 }
 
-/** Questions to all other gateways, and their answers. */
 export class Questions {
   readonly #open = new Map<number, Question>();
   #last = 0;

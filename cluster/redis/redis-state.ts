@@ -26,10 +26,7 @@ const KEYS_MAX = 64;
  *     return  three heartbeats in time; then claims are made and owned programs are written again
  */
 export class RedisState implements SharedState {
-  readonly #options: RedisOptions;
-  readonly #client: Client;
   readonly #store: Store;
-  readonly #listener: SharedListener;
   readonly #circuit = new Circuit(() => this.#opened());
   readonly #questions: Questions;
   readonly #shares: Shares;
@@ -43,7 +40,6 @@ export class RedisState implements SharedState {
   #timer: NodeJS.Timeout | undefined;
   #isBeating = false;
   #isSubscribed = false;
-  /** The store has lost claims that were sent to it. */
   #lacksClaims = false;
   #hasLeft = false;
   #begin: () => void = () => undefined;
@@ -67,10 +63,11 @@ export class RedisState implements SharedState {
     return state;
   }
 
-  private constructor(options: RedisOptions, client: Client, listener: SharedListener) {
-    this.#options = options;
-    this.#client = client;
-    this.#listener = listener;
+  private constructor(
+    private readonly options: RedisOptions,
+    private readonly client: Client,
+    private readonly listener: SharedListener,
+  ) {
     this.#shares = new Shares(options.gateway);
     this.#live = options.gateways;
     this.#store = new Store(client, options);
@@ -87,17 +84,16 @@ export class RedisState implements SharedState {
   }
 
   get gateway(): GatewayId {
-    return this.#options.gateway;
+    return this.options.gateway;
   }
 
-  /** Gateways that did not answer the last question in time. */
   get silent(): readonly GatewayId[] {
     return [...this.#questions.silent];
   }
 
   /** Asks all other gateways. Alone, there is none to answer; none is waited for longer than a second. */
   ask(question: string): Promise<ReadonlyMap<GatewayId, string>> {
-    const others = this.#circuit.isClosed ? this.#gateways.filter((each) => each !== this.gateway) : [];
+    const others = this.#gateways.filter((each) => this.#circuit.isClosed && each !== this.gateway);
     return this.#questions.ask(question, others);
   }
 
@@ -148,11 +144,11 @@ export class RedisState implements SharedState {
       await this.#circuit.inTime(left, CONTACT_MS_MAX.last);
     }
     this.#circuit.isClosed = false;
-    this.#client.disconnect();
+    this.client.disconnect();
   }
 
   #connect(): void {
-    const client = this.#client;
+    const { client } = this;
     client.on('ready', () => void this.#beat());
     client.on('error', (error) => this.#circuit.failed(error));
     client.on('close', () => {
@@ -161,7 +157,7 @@ export class RedisState implements SharedState {
     });
     client.on('message', (channel, text) => this.#hear(channel, text));
     client.connect().catch(() => undefined); // The listeners hear of it.
-    this.#beatIn(this.#options.heartbeatMs);
+    this.#beatIn(this.options.heartbeatMs);
   }
 
   #beatIn(ms: number): void {
@@ -171,16 +167,16 @@ export class RedisState implements SharedState {
 
   /** Sends a sign of life, and looks whether the store is well. One at a time, however long its answer takes. */
   async #beat(): Promise<void> {
-    this.#beatIn(this.#options.heartbeatMs);
+    this.#beatIn(this.options.heartbeatMs);
     // Without a connection, the reason is known: it must not give way to that nothing can be sent.
-    if (this.#isBeating || this.#client.status !== 'ready') return;
+    if (this.#isBeating || this.client.status !== 'ready') return;
     this.#isBeating = true;
     const answer = this.#probe().finally(() => (this.#isBeating = false));
     // The first on a connection subscribes, and the server reads the script.
-    const beat = await this.#circuit.inTime(answer, this.#isSubscribed ? this.#options.limitMs : CONTACT_MS_MAX.first);
+    const beat = await this.#circuit.inTime(answer, this.#isSubscribed ? this.options.limitMs : CONTACT_MS_MAX.first);
     if (beat === undefined || this.#hasLeft) return;
     const nowMs = performance.now();
-    if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.#options.settleMs;
+    if (beat.isNew || !this.#circuit.isClosed) this.#settlesUntilMs = nowMs + this.options.settleMs;
     this.#gateways = beat.gateways;
     const live = Math.max(1, beat.gateways.length);
     this.#live = nowMs < this.#settlesUntilMs ? Math.max(live, this.#live) : live;
@@ -207,7 +203,7 @@ export class RedisState implements SharedState {
     this.#shares.forgetStates();
     this.#tell(await this.#sendClaims(this.#shares.claims));
     let batch: (readonly [ProgramId, ProgramRecord])[] = [];
-    for (const entry of this.#listener.owned()) {
+    for (const entry of this.listener.owned()) {
       batch.push(entry);
       if (batch.length < BATCH_MAX) continue;
       await this.#sendRecords(batch);
@@ -229,14 +225,14 @@ export class RedisState implements SharedState {
       (parts) => isLate && this.#tell(parts),
       () => (this.#lacksClaims = true),
     );
-    const parts = await this.#circuit.inTime(answer, this.#options.limitMs);
+    const parts = await this.#circuit.inTime(answer, this.options.limitMs);
     isLate = parts === undefined;
     return parts ?? [];
   }
 
   async #sendRecords(records: readonly (readonly [ProgramId, ProgramRecord])[]): Promise<void> {
     if (records.length === 0) return;
-    for (const program of (await this.#use(() => this.#store.put(records))) ?? []) this.#listener.moved(program);
+    for (const program of (await this.#use(() => this.#store.put(records))) ?? []) this.listener.moved(program);
   }
 
   async #sendRemembered(entries: readonly Remembered[]): Promise<void> {
@@ -247,7 +243,7 @@ export class RedisState implements SharedState {
 
   #hear(channel: string, text: string): void {
     const { parts, moved } = this.#store.channels;
-    if (channel.startsWith(moved)) return this.#listener.moved(text as ProgramId);
+    if (channel.startsWith(moved)) return this.listener.moved(text as ProgramId);
     if (!this.#circuit.isClosed) return;
     try {
       if (channel.startsWith(parts)) this.#tell(this.#shares.read(parseLedgers(text)));
@@ -258,19 +254,17 @@ export class RedisState implements SharedState {
   }
 
   #tell(parts: readonly EnginePart[]): void {
-    if (parts.length > 0) this.#listener.parts(parts);
+    if (parts.length > 0) this.listener.parts(parts);
   }
 
   #alone(claims: readonly EngineClaim[]): EnginePart[] {
     return claims.map((claim) => partAlone(claim, this.#live));
   }
 
-  /** The store's answer, if it is in use and answers in time. */
   async #use<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    return this.#circuit.isClosed ? this.#circuit.inTime(ask(), this.#options.limitMs) : undefined;
+    return this.#circuit.isClosed ? this.#circuit.inTime(ask(), this.options.limitMs) : undefined;
   }
 
-  /** The store is in use no longer. */
   #opened(): void {
     this.#records.clear();
     this.#remembered.clear();
@@ -280,6 +274,6 @@ export class RedisState implements SharedState {
 
   #changed(): void {
     this.#sinceMs = performance.now();
-    this.#listener.changed(this.state);
+    this.listener.changed(this.state);
   }
 }

@@ -39,7 +39,6 @@ export class Shares {
     this.#seen.delete(engine);
   }
 
-  /** The store knows that the gateway uses them no more. */
   releasedFor(engines: readonly EngineId[]): void {
     for (const engine of engines) this.#released.delete(engine);
   }
@@ -56,7 +55,6 @@ export class Shares {
     });
   }
 
-  /** The store may have lost ledgers: any state is news. */
   forgetStates(): void {
     this.#seen.clear();
   }

@@ -14,7 +14,6 @@ const NAME = /^[\w.:-]{1,128}$/;
 /** The scripts as one gateway calls them, with its pool's names of keys, two for each script, and of channels. */
 export class Store {
   readonly #prefix: string;
-  /** Channels of one gateway, but for its name, and the one of all. */
   readonly channels: Readonly<Record<'parts' | 'moved' | 'answers' | 'asked', string>>;
 
   /** @throws RangeError for names that keys cannot hold */
@@ -26,12 +25,8 @@ export class Store {
     for (const name of [pool, gateway])
       if (!NAME.test(name)) throw new RangeError(`not a name of a pool or gateway: ${JSON.stringify(name)}`);
     const prefix = (this.#prefix = `maitred:{${pool}}:`);
-    this.channels = {
-      parts: `${prefix}parts:`,
-      moved: `${prefix}moved:`,
-      answers: `${prefix}answers:`,
-      asked: `${prefix}asked`,
-    };
+    const channel = (name: string): string => `${prefix}${name}:`;
+    this.channels = { parts: channel('parts'), moved: channel('moved'), answers: channel('answers'), asked: `${prefix}asked` }; // prettier-ignore
   }
 
   async subscribe(): Promise<void> {
@@ -90,11 +85,8 @@ export class Store {
 
   #onPrograms(script: ScriptName, texts: readonly string[]): Promise<unknown> {
     const { gateway, programsMs, programsMax } = this.options;
-    return this.#run(
-      script,
-      ['programs:young', 'programs:old'],
-      [`${programsMs}`, `${programsMax}`, gateway, ...texts],
-    );
+    const given = [`${programsMs}`, `${programsMax}`, gateway, ...texts];
+    return this.#run(script, ['programs:young', 'programs:old'], given);
   }
 
   #onKeys(script: ScriptName, tenant: TenantId, texts: readonly string[]): Promise<unknown> {

@@ -21,9 +21,8 @@ export class Batch {
   /** Part of the load that background calls of this gateway are, and their number. */
   backgroundTokens = 0;
   backgroundCalls = 0;
-  /** Part of the load that other gateways' calls are. */
+  /** Part of the load that other gateways' calls are, and the sum of their weights. */
   #othersTokens = 0;
-  /** Sum of the weights of their calls. */
   #othersWeight = 0;
   readonly #calls = new Set<InFlight>();
   /** Sum of their weights; undefined: to be read anew. */
@@ -52,12 +51,11 @@ export class Batch {
     this.backgroundCalls += sign;
   }
 
-  /** Load of this gateway's calls. */
   get ownTokens(): number {
     return this.loadTokens - this.#othersTokens;
   }
 
-  /** Load of other gateways' calls on a step, and the sum of their weights. */
+  /** Other gateways' calls. */
   share(othersTokens: number, othersWeight: number, nowMs: number): void {
     this.#othersWeight = othersWeight;
     this.areaTokenMs(nowMs);
@@ -65,17 +63,13 @@ export class Batch {
     this.#othersTokens = othersTokens;
   }
 
-  /**
-   * Integral of the load up to `nowMs`. The difference between two readings, over the time between them, is the mean
-   * load.
-   */
+  /** Integral of the load up to `nowMs`: the difference of two readings, over the time between them, is the mean load. */
   areaTokenMs(nowMs: number): number {
     this.#areaTokenMs += this.loadTokens * (nowMs - this.#nowMs);
     this.#nowMs = nowMs;
     return this.#areaTokenMs;
   }
 
-  /** Sum of the weights of all gateways' calls. */
   get weight(): number {
     return this.ownWeight + this.#othersWeight;
   }

@@ -2,10 +2,8 @@ import type { SchedulerConfig } from '../config.js';
 import { ThroughputTrend, type Completion } from './throughput-trend.js';
 
 /**
- * The window: the number of calls that an engine may have in flight. It keeps the order here, out of the engine's own
- * queue.
- *
- * It is fixed by config or by the engine's own limit. Else it adapts by these signals:
+ * The window: the number of calls that an engine may have in flight, which keeps the order here. It is fixed by config or
+ * by the engine's own limit. Else it adapts by these signals:
  *
  *     load reports   the engine preempts, or a queue of more than w/8 stands         shrink
  *                    nothing waits there, and the window was full                    grow
@@ -15,14 +13,13 @@ import { ThroughputTrend, type Completion } from './throughput-trend.js';
  *     grow     w + max(1, w/8), not above `windowMax`
  *     shrink   w - max(1, w/8), not below `windowMin`
  *
- * In-flight counts are ours and never stale. Reports are stale, so they move the limit slowly. The queue that stands is
- * the lesser of the last two reports: prompts that wait a moment for their prefill are no sign of a full engine. A
- * little queue keeps the batch full between two of our dispatches. Until it first shrinks the window doubles, and then
- * halves once, as TCP's slow start does (RFC 5681, section 3.1). Growing by eighths, it would leave an engine of 256
- * slots half empty for the first minute.
+ * The queue that stands is the lesser of the last two reports: prompts that wait a moment for their prefill are no sign of
+ * a full engine. A little queue keeps the batch full between two of our dispatches. Until it first shrinks the window
+ * doubles, and then halves once, as TCP's slow start does (RFC 5681, section 3.1): growing by eighths, it would leave an
+ * engine of 256 slots half empty for the first minute.
  */
 export class ConcurrencyLimit {
-  #size: number;
+  size: number;
   readonly #adapts: boolean;
   readonly #most: number;
   #wasFull = false;
@@ -42,8 +39,8 @@ export class ConcurrencyLimit {
     const { window } = config;
     this.#most = engineMax ?? config.windowMax;
     this.#adapts = window === 'adaptive' || (window === 'auto' && engineMax === undefined);
-    if (typeof window === 'number') this.#size = Math.min(window, engineMax ?? window);
-    else this.#size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
+    if (typeof window === 'number') this.size = Math.min(window, engineMax ?? window);
+    else this.size = this.#adapts ? Math.min(config.windowInitial, this.#most) : this.#most;
   }
 
   /** Whether these settings yield the same limit, so that its state remains valid. */
@@ -53,18 +50,12 @@ export class ConcurrencyLimit {
     return isSame && windowMin === config.windowMin && windowMax === config.windowMax && engineMax === this.engineMax;
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** Notes whether the window was full. */
   observe(inFlight: number): void {
-    if (inFlight >= this.#size) this.#wasFull = true;
+    if (inFlight >= this.size) this.#wasFull = true;
   }
 
-  /**
-   * A load report. @param waiting calls in the engine's own queue; `kvUsage`: 0 to 1; `preemptions`: a running total
-   */
+  /** @param waiting calls in the engine's own queue @param kvUsage 0 to 1 @param preemptions a running total */
   report(waiting = 0, kvUsage = 0, preemptions = this.#preemptions): void {
     // The first total covers the time before our start. A total that went down belongs to a restarted engine.
     const preempted = preemptions !== undefined && preemptions > (this.#preemptions ?? Infinity);
@@ -72,15 +63,15 @@ export class ConcurrencyLimit {
     this.#reports = true;
     const standing = Math.min(waiting, this.#waiting);
     this.#waiting = waiting;
-    if (preempted || standing > eighth(this.#size)) this.#shrink();
+    if (preempted || standing > eighth(this.size)) this.#shrink();
     else if (this.#wasFull && waiting === 0 && kvUsage < 0.99) this.#grow();
     this.#wasFull = false;
   }
 
   /** A call has its answer. @param inFlight calls there, this one included */
   completed(completion: Completion, inFlight: number): void {
-    if (this.#reports || inFlight < this.#size || completion.dispatchedAtMs < this.#movedAtMs) return;
-    const verdict = this.#trend.completed(this.#size, completion);
+    if (this.#reports || inFlight < this.size || completion.dispatchedAtMs < this.#movedAtMs) return;
+    const verdict = this.#trend.completed(this.size, completion);
     if (verdict === undefined) return;
     this.#movedAtMs = completion.endedAtMs;
     if (verdict === 'grow') this.#grow();
@@ -91,18 +82,17 @@ export class ConcurrencyLimit {
   refused(dispatchedAtMs: number, nowMs: number, inFlight: number): void {
     if (dispatchedAtMs < this.#movedAtMs) return;
     this.#movedAtMs = nowMs;
-    this.#shrink(Math.min(inFlight, this.#size));
+    this.#shrink(Math.min(inFlight, this.size));
   }
 
   #grow(): void {
-    if (this.#adapts)
-      this.#size = Math.min(this.#most, this.#size + (this.#metLimit ? eighth(this.#size) : this.#size));
+    if (this.#adapts) this.size = Math.min(this.#most, this.size + (this.#metLimit ? eighth(this.size) : this.size));
   }
 
-  #shrink(from = this.#size): void {
+  #shrink(from = this.size): void {
     if (!this.#adapts) return;
     const least = Math.min(this.config.windowMin, this.#most);
-    this.#size = Math.max(least, from - (this.#metLimit ? eighth(from) : from >> 1));
+    this.size = Math.max(least, from - (this.#metLimit ? eighth(from) : from >> 1));
     this.#metLimit = true;
   }
 }

@@ -47,13 +47,12 @@ export class EngineTable {
     return (this.#pools.get(model)?.engines.length ?? 0) > 0;
   }
 
-  /** Deletes pools without engines and without waiting calls. Only a change of served models creates them. */
+  /** Only a change of served models leaves pools without engines and waiting calls. */
   #forgetEmptyPools(): void {
     for (const [model, pool] of this.#pools)
       if (pool.engines.length === 0 && pool.waiting === 0) this.#pools.delete(model);
   }
 
-  /** Every call that its engine counts. */
   *running(): IterableIterator<Call> {
     for (const { running } of this.engines.values()) for (const call of running) if (!call.isOversized) yield call;
   }

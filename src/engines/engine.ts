@@ -1,8 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { SchedulerConfig } from '../config.js';
 import type { CallFinished, EngineJoined, EngineReported, EngineShared } from '../protocol/events.js';
-import type { Headroom } from '../queues/wait-queue.js';
-import { WaitQueue } from '../queues/wait-queue.js';
+import { WaitQueue, type Headroom } from '../queues/wait-queue.js';
 import type { ModelPool } from '../queues/model-pool.js';
 import type { Context } from '../kv/context.js';
 import { WorkingSet } from '../kv/working-set.js';
@@ -16,15 +15,13 @@ import { Rests } from './rests.js';
 import { NO_STEPS, StepTime } from './step-time.js';
 
 /**
- * Share of T* (`learntRetention`) that counts as the worth of a return. It is below 1 for two reasons. Measured prefill
- * times include waiting for other work, and lost room also thins the batch that shares each step's cost. Chosen
- * by simulations of all policies.
+ * Share of T* (`learntRetention`) that counts as the worth of a return, by simulations of all policies. Measured prefill
+ * times include waiting for other work, and lost room also thins the batch that shares each step's cost.
  */
 const HOLDING_SHARE = 0.25;
 /**
- * The least value of a return, in half-lives. A small cache fills in no time, so by T* alone it would hold nothing. But
- * an engine with work for all of its steps gains nothing from one more context. So the room costs less than its share of
- * the engine. Large caches exceed this value anyway. Measured on a real engine of 12,800 tokens (lab/NOTEBOOK.md).
+ * The least value of a return, in half-lives. By T* alone a small cache, which fills in no time, would hold nothing. But an
+ * engine that is busy gains nothing from one more context. Measured on a real engine of 12,800 tokens (lab/NOTEBOOK.md).
  */
 const WORTH_HALF_LIVES_MIN = 0.2;
 /** Time of a token from the host, as a share of computing it, until that was told or measured: it is 10 to 30 times less. */
@@ -54,7 +51,6 @@ export class Engine {
   probation = false;
   /** Rests after "no room", for some calls or for all. */
   rests = new Rests();
-  /** When it last went out of service. */
   lostAtMs = -Infinity;
 
   pools: readonly ModelPool[] = [];
@@ -78,9 +74,7 @@ export class Engine {
   boundTokens = 0;
   /** The other gateways' part of it. */
   #others = UNSHARED;
-  /** Calls bound to this engine. */
   readonly bound = new WaitQueue<Call>();
-  /** Its last finished call. */
   finishedAtMs = -Infinity;
   /** Time from which another aged call may displace idle contexts. */
   evictableAtMs = -Infinity;
@@ -156,7 +150,6 @@ export class Engine {
     this.limit.report(event.waiting, event.kvUsage, event.preemptions);
   }
 
-  /** A call runs here from now on. */
   began({ isBackground }: Call): void {
     if (!isBackground) this.backgroundMax = BACKGROUND_FIRST;
   }
@@ -180,9 +173,7 @@ export class Engine {
     if (call.started(nowMs)) call.areaAtStart = this.batch.areaTokenMs(nowMs);
   }
 
-  /**
-   * Learns the time of a step from the call's answer. Without a stream, the prefill time is estimated and subtracted.
-   */
+  /** Without a stream, the prefill time is estimated and subtracted. */
   #observeSteps(call: Call, { usage, queueMs }: CallFinished, nowMs: number): void {
     if (usage === undefined || usage.outputTokens < STEPS_MIN) return;
     const fromMs = call.startedAtMs ?? call.dispatchedAtMs;
@@ -204,10 +195,7 @@ export class Engine {
     workingSet.settle(nowMs, halfLifeMs, Math.round((worthMs * STEPS_PER_HALF_LIFE) / halfLifeMs));
   }
 
-  /**
-   * Milliseconds until a token of a prompt is in the KV cache: computed, or loaded from the host, as learnt, as told, or else
-   * a tenth of the former. @param prefillMs used until it was measured
-   */
+  /** Milliseconds until a token of a prompt is in the KV cache. @param prefillMs used until it was measured */
   prices(prefillMs: number): { readonly computed: number; readonly loaded: number } {
     const computed = this.#prefill.msPerToken ?? prefillMs;
     return { computed, loaded: this.#prefill.hostMsPerToken ?? this.#toldMsPerToken ?? HOST_PRICE * computed };
@@ -232,7 +220,6 @@ export class Engine {
     return Math.min(this.probation ? 1 : this.limit.size, this.#others.slots);
   }
 
-  /** The best level at which a call of another gateway waits for it; Infinity: none does. */
   get waitingLevelElsewhere(): number {
     return this.#others.waitingLevel;
   }
@@ -242,9 +229,7 @@ export class Engine {
     return this.workingSet.anywhereTokens / this.gateTokens(gate);
   }
 
-  /**
-   * An aged call displaces idle contexts: the next may after `turnMs`, for each gateway whose calls wait.
-   */
+  /** An aged call displaces idle contexts: the next may after `turnMs`, for each gateway whose calls wait. */
   noteDisplacement(nowMs: number, turnMs: number): void {
     this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
   }

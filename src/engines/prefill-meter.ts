@@ -8,18 +8,9 @@ const WEIGHT_HIGH = 1 / 64;
 
 /** Measures an engine's prefill time of a token, computed or back from host memory, by times to first token. */
 export class PrefillMeter {
-  #msPerToken: number | undefined;
-  #hostMsPerToken: number | undefined;
-
-  /** Milliseconds a computed token; undefined before the first sample. */
-  get msPerToken(): number | undefined {
-    return this.#msPerToken;
-  }
-
-  /** Milliseconds a token from host memory; undefined before the first sample. */
-  get hostMsPerToken(): number | undefined {
-    return this.#hostMsPerToken;
-  }
+  /** Milliseconds a computed token, and one from host memory; undefined before the first sample. */
+  msPerToken: number | undefined;
+  hostMsPerToken: number | undefined;
 
   /**
    * Takes a sample, where the engine reported cached tokens and the first token was seen.
@@ -31,11 +22,11 @@ export class PrefillMeter {
     const tokens = usage.promptTokens - usage.cachedTokens;
     const loaded = Math.min(usage.cachedTokens, usage.hostCachedTokens ?? hostTokens);
     const tookMs = startedAtMs - dispatchedAtMs - queueMs;
-    const loadMs = loaded * (this.#hostMsPerToken ?? 0);
-    if (tokens >= TOKENS_MIN) this.#msPerToken = learnt(this.#msPerToken, (tookMs - loadMs) / tokens);
+    const loadMs = loaded * (this.hostMsPerToken ?? 0);
+    if (tokens >= TOKENS_MIN) this.msPerToken = learnt(this.msPerToken, (tookMs - loadMs) / tokens);
     else if (loaded >= TOKENS_MIN) {
-      const computeMs = tokens * (this.#msPerToken ?? 0);
-      this.#hostMsPerToken = learnt(this.#hostMsPerToken, (tookMs - computeMs) / loaded);
+      const computeMs = tokens * (this.msPerToken ?? 0);
+      this.hostMsPerToken = learnt(this.hostMsPerToken, (tookMs - computeMs) / loaded);
     }
   }
 }

@@ -17,12 +17,9 @@ const FORGET_MS = 60_000;
 
 /** Whose calls an engine refuses. Newcomers are programs that no engine has served. */
 export type Scope = 'newcomers' | 'program' | 'tenant' | 'everyone';
-/** A program, as far as rests are concerned. */
 interface Sender {
   readonly tenant: TenantId;
-  /** Answered calls; 0: a newcomer. */
   readonly callsFinished: number;
-  /** Number of its waiting calls. */
   readonly waiting: number;
 }
 interface Sent {
@@ -66,8 +63,7 @@ const partiesOf = (program: Sender): readonly Party[] => [program, program.tenan
  *                                               └──accepted, or 1 s without refusal──> none, nor inside the party
  *
  * One call of the party probes: of served programs that were not refused, if there are any. Refused newcomers take
- * turns, the longest refused first, until one is accepted; then all may go, until one is refused. So a call that was
- * never refused waits for others' refusals only if served programs were refused too.
+ * turns, the longest refused first, until one is accepted; then all may go, until one is refused.
  * Times are as of the last `pass` or refusal. A refusal costs O(resting parties).
  */
 export class Rests {
@@ -84,7 +80,8 @@ export class Rests {
   /** Until when the engine could not be reached. */
   #unreachedUntilMs = -Infinity;
   #nowMs = -Infinity;
-  #nextMs = Infinity;
+  /** Earliest time at which `pass` may open something; Infinity when only events can. */
+  nextMs = Infinity;
 
   /** Whether no call is or was held since all of them were accepted. */
   get isQuiet(): boolean {
@@ -94,11 +91,6 @@ export class Rests {
   /** End of the rest that holds everyone. */
   get untilMs(): number {
     return Math.max(this.#unreachedUntilMs, this.#untilOf(EVERYONE));
-  }
-
-  /** Earliest time at which `pass` may open something; Infinity when only events can. */
-  get nextMs(): number {
-    return this.#nextMs;
   }
 
   /** When the program's calls may go next; undefined: they may go now. */
@@ -126,7 +118,6 @@ export class Rests {
     return scope === 'program' ? this.#served !== program : this.#served.tenant !== program.tenant;
   }
 
-  /** The engine could not be reached. */
   unreached(restMs: number, nowMs: number): void {
     this.#nowMs = nowMs;
     // Not `Math.max`: it would pass on NaN.
@@ -232,7 +223,7 @@ export class Rests {
   /** Lets time pass. Returns whether a rest has ended. */
   pass(nowMs: number): boolean {
     this.#nowMs = nowMs;
-    if (nowMs < this.#nextMs) return false;
+    if (nowMs < this.nextMs) return false;
     for (const [party, { untilMs, isProbing }] of this.#rests) {
       if (untilMs > nowMs) continue;
       if (isProbing) {
@@ -265,11 +256,11 @@ export class Rests {
   }
 
   #plan(): void {
-    this.#nextMs = this.#unreachedUntilMs > this.#nowMs ? this.#unreachedUntilMs : Infinity;
+    this.nextMs = this.#unreachedUntilMs > this.#nowMs ? this.#unreachedUntilMs : Infinity;
     for (const [party, { untilMs }] of this.#rests) {
       const turnMs = isNewcomer(party) && this.#turn !== 'all' ? this.#nextTurnMs : -Infinity;
       for (const atMs of [untilMs, untilMs + MOMENT_MS, untilMs + FORGET_MS, turnMs])
-        if (atMs > this.#nowMs && atMs < this.#nextMs) this.#nextMs = atMs;
+        if (atMs > this.#nowMs && atMs < this.nextMs) this.nextMs = atMs;
     }
   }
 }

@@ -15,12 +15,10 @@ export const NO_STEPS: StepSums = [0, 0, 0, 0, 0];
  *
  *     T(load) = emptyMs + msPerToken x load             load: tokens of context in flight
  *
- * A step reads the weights once, whatever its batch, and then each context: the roofline of decode. The fit is least
- * squares with fading memory, over the observations of all gateways. There is no fit until loads have varied enough to
- * tell the two terms apart.
+ * A step reads the weights once and then each context: the roofline of decode. The fit is least squares with fading
+ * memory, over the observations of all gateways, once loads have varied enough to tell the two terms apart.
  */
 export class StepTime {
-  /** Own observations. */
   sums = NO_STEPS;
   #others = NO_STEPS;
   emptyMs: number | undefined;
@@ -34,7 +32,6 @@ export class StepTime {
     this.#fit();
   }
 
-  /** Other gateways' observations. */
   share(others: StepSums): void {
     this.#others = others;
     this.#fit();

@@ -1,7 +1,6 @@
 /** Least growth in throughput, as a share of the growth in calls, for which more calls pay. */
 const GAIN_MIN = 1 / 4;
 
-/** A completed call. */
 export interface Completion {
   readonly dispatchedAtMs: number;
   readonly endedAtMs: number;
@@ -20,8 +19,8 @@ export interface Completion {
  *     throughput(larger) >= throughput(smaller) x (1 + 1/4 x (larger / smaller - 1))
  *
  * Then size grows, else it shrinks: Incremental Steps (Heiss and Wagner, "Adaptive Load Control in Transaction
- * Processing Systems", VLDB 1991). TCP Vegas and Netflix's gradient limit compare with the latency of an idle engine
- * instead. That would stop too early: batching slows each token long before an engine is full.
+ * Processing Systems", VLDB 1991). Comparing with an idle engine's latency, as TCP Vegas does, would stop too early:
+ * batching slows each token long before an engine is full.
  */
 export class ThroughputTrend {
   #elapsedMs = 0;

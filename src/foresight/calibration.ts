@@ -42,30 +42,20 @@ export class Calibration {
   /** Presumed ends, and those that proved false; newer ones weigh more. */
   #presumed = 0;
   #revived = 0;
-  #trustsPresumedEnds = true;
-
   /** Whether programs of the tenant that are presumed to have ended mostly have. */
-  get trustsPresumedEnds(): boolean {
-    return this.#trustsPresumedEnds;
-  }
+  trustsPresumedEnds = true;
 
-  /** A program with a declaration is presumed to have ended. */
   presumedEnded(): void {
     const keep = 1 - 1 / MEMORY_PROGRAMS;
     this.#presumed = this.#presumed * keep + 1;
     this.#revived *= keep;
-    if (this.#revived < FALSE_MIN * this.#presumed) this.#trustsPresumedEnds = true;
+    if (this.#revived < FALSE_MIN * this.#presumed) this.trustsPresumedEnds = true;
   }
 
-  /** A program that was presumed to have ended has come back. */
   revived(): void {
     this.#revived += 1;
-    if (!this.#trustsPresumedEnds || this.#revived <= FALSE_MAX * this.#presumed) return;
-    this.#trustsPresumedEnds = false;
-    this.#forget();
-  }
-
-  #forget(): void {
+    if (!this.trustsPresumedEnds || this.#revived <= FALSE_MAX * this.#presumed) return;
+    this.trustsPresumedEnds = false;
     this.#ended = this.#weight = this.#meanX = this.#meanY = this.#varX = this.#varY = this.#covariance = 0;
     this.#leastY = Infinity;
     this.#mostY = -Infinity;

@@ -1,6 +1,5 @@
 import type { PolicySettings } from '../config.js';
 import type { Call } from '../programs/call.js';
-import type { Program } from '../programs/process-table.js';
 import { Recent } from '../programs/recent.js';
 import type { Work } from '../protocol/events.js';
 import type { TenantId } from '../protocol/units.js';
@@ -13,7 +12,6 @@ type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOu
 export class Foresight {
   readonly #declarations = new Recent<TenantId, Calibration>(() => new Calibration());
 
-  /** A call arrives, with the rest of its program as its client declares it. */
   arrived(call: Call, remaining: Work | undefined, settings: Settings): void {
     const { program } = call;
     if (settings.foresight === 'none') {
@@ -22,15 +20,11 @@ export class Foresight {
       return;
     }
     program.outlook ??= new Outlook(this.#declarations.get(program.tenant));
-    this.declared(program, remaining, settings);
+    if (remaining !== undefined) {
+      const { promptTokens, outputTokens } = remaining;
+      const declaredMs = promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken;
+      if (Number.isFinite(declaredMs)) program.outlook.declare(declaredMs, program.serviceMs);
+    }
     call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;
-  }
-
-  /** The client declares the rest of its program. */
-  declared({ outlook, serviceMs }: Program, remaining: Work | undefined, settings: Settings): void {
-    if (settings.foresight === 'none' || remaining === undefined) return;
-    const { promptTokens, outputTokens } = remaining;
-    const declaredMs = promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken;
-    if (Number.isFinite(declaredMs)) outlook?.declare(declaredMs, serviceMs);
   }
 }

@@ -32,10 +32,9 @@ export class Outlook {
     return leftMs > 0 ? leftMs : undefined;
   }
 
-  /** Service of the whole program as declared; undefined when nothing trustworthy was. */
   totalMs(serviceMs: number): number | undefined {
     const leftMs = this.declaredMs(serviceMs);
-    return leftMs === undefined ? undefined : serviceMs + leftMs;
+    return leftMs && serviceMs + leftMs;
   }
 
   /** The program is presumed to have ended: judges its declaration, unless that is to wait for its real end. */
@@ -45,7 +44,6 @@ export class Outlook {
     if (this.declarations.trustsPresumedEnds) this.#calibrate(this.#first, serviceMs);
   }
 
-  /** The program was presumed to have ended, and has come back. */
   revived(): void {
     if (this.#first !== undefined) this.declarations.revived();
     this.#isCalibrated = false;

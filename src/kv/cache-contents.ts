@@ -1,13 +1,9 @@
 import type { Family } from '../protocol/events.js';
 import type { Program } from '../programs/process-table.js';
-import { newContext, type Context } from './context.js';
+import { Context, type CacheFootprint } from './context.js';
 import { SharedHoldings } from './shared-prefixes.js';
-import type { CacheFootprint } from './footprint.js';
 
-/**
- * Upper bound, as a share of the cache, for a context's abandoned branches. A tree searched for hours has long lost
- * most of them.
- */
+/** Upper bound, as a share of the cache, for a context's abandoned branches: a long tree search has lost most of them. */
 const BRANCH_SHARE_MAX = 1 / 16;
 /** Upper bound on abandoned contexts: tiny ones would fill the memory before they fill a cache. */
 const ABANDONED_MAX = 4096;
@@ -29,14 +25,14 @@ export class CacheContents {
   /** Tokens that other gateways' calls have put in. */
   othersTokens = 0;
   readonly #contexts = new Map<Program, Map<string, Context>>();
-  /** Idle ones in the KV cache, and on the host; longest idle first. */
+  /** Idle ones on the host, and in the KV cache; longest idle first. */
+  onHost = new Set<Context>();
   #idle = new Set<Context>();
-  #onHost = new Set<Context>();
   /** Those of them whose programs are over, first to end first. */
   readonly #abandoned = new Set<Context>();
-  /** In the KV cache without shared prefixes, and on the host. */
+  /** On the host, and in the KV cache without shared prefixes. */
+  onHostTokens = 0;
   #tokens = 0;
-  #onHostTokens = 0;
   readonly #shared = new SharedHoldings();
 
   get(program: Program, thread: string): Context | undefined {
@@ -48,17 +44,13 @@ export class CacheContents {
   }
 
   *idle(): Generator<Context> {
-    yield* this.#onHost;
+    yield* this.onHost;
     yield* this.#idle;
-  }
-
-  get onHost(): Iterable<Context> {
-    return this.#onHost;
   }
 
   /** Adds an active context for a thread that has none. */
   open(program: Program, thread: string): Context {
-    const context = newContext(program, thread);
+    const context = new Context(program, thread);
     this.#insert(context);
     return context;
   }
@@ -66,8 +58,8 @@ export class CacheContents {
   /** The context is in use: it cannot be evicted. One on the host comes back. */
   activate(context: Context): void {
     context.state = 'active';
-    if (context.isOnHost) this.#load(context);
-    else this.#idle.delete(context);
+    if (!this.onHost.delete(context)) this.#idle.delete(context);
+    else this.#move(context, false);
   }
 
   /** The context is idle from now on, and the last to be evicted. */
@@ -101,15 +93,9 @@ export class CacheContents {
 
   /** Tokens of all contexts, on the host too. */
   get tokens(): number {
-    return this.#kvTokens + this.#onHostTokens;
+    return this.#kvTokens + this.onHostTokens;
   }
 
-  /** Tokens of those on the host. */
-  get onHostTokens(): number {
-    return this.#onHostTokens;
-  }
-
-  /** Tokens of the program's contexts that are there. */
   onHostTokensOf(program: Program): number {
     return this.of(program).reduce((sum, { isOnHost, cachedTokens }) => sum + (isOnHost ? cachedTokens : 0), 0);
   }
@@ -139,37 +125,29 @@ export class CacheContents {
   /** The idle context leaves the KV cache, and is on the host. */
   offload(context: Context): void {
     this.#idle.delete(context);
-    this.#take(context);
-    context.isOnHost = true;
-    this.#put(context);
-    this.#onHost.add(context);
+    this.#move(context, true);
+    this.onHost.add(context);
   }
 
-  #load(context: Context): void {
-    this.#onHost.delete(context);
-    this.#take(context);
-    context.isOnHost = false;
-    this.#put(context);
+  #move(context: Context, isOnHost: boolean): void {
+    this.#count(context, -1);
+    context.isOnHost = isOnHost;
+    this.#count(context, 1);
   }
 
   /** Counts the context's tokens where it is. The host's part of a shared prefix is small, and not counted. */
-  #put({ isOnHost, cachedTokens, family, sharedTokens }: Context): void {
-    if (isOnHost) return void (this.#onHostTokens += cachedTokens);
-    this.#tokens += cachedTokens;
-    this.#shared.add(family, sharedTokens);
-  }
-
-  #take({ isOnHost, cachedTokens, family, sharedTokens }: Context): void {
-    if (isOnHost) return void (this.#onHostTokens -= cachedTokens);
-    this.#tokens -= cachedTokens;
-    this.#shared.delete(family, sharedTokens);
+  #count({ isOnHost, cachedTokens, family, sharedTokens }: Context, sign: 1 | -1): void {
+    if (isOnHost) return void (this.onHostTokens += sign * cachedTokens);
+    this.#tokens += sign * cachedTokens;
+    if (sign === 1) this.#shared.add(family, sharedTokens);
+    else this.#shared.delete(family, sharedTokens);
   }
 
   drop(context: Context): void {
     this.#idle.delete(context);
-    this.#onHost.delete(context);
+    this.onHost.delete(context);
     this.#abandoned.delete(context);
-    this.#take(context);
+    this.#count(context, -1);
     const threads = this.#contexts.get(context.program);
     threads?.delete(context.thread);
     if (threads?.size === 0) this.#contexts.delete(context.program);
@@ -186,9 +164,9 @@ export class CacheContents {
   readmit(contexts: readonly Context[]): void {
     for (const context of contexts) {
       this.#insert(context);
-      this.#put(context);
+      this.#count(context, 1);
     }
-    this.#onHost = new Set([...contexts.filter(({ isOnHost }) => isOnHost), ...this.#onHost]);
+    this.onHost = new Set([...contexts.filter(({ isOnHost }) => isOnHost), ...this.onHost]);
     this.#idle = new Set([...contexts.filter(({ isOnHost }) => !isOnHost), ...this.#idle]);
   }
 

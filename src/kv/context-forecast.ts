@@ -5,17 +5,15 @@ import type { RootThread } from '../protocol/events.js';
 /**
  * Predicts the size of a program's context from programs of its agent type with first prompts of about the same length.
  *
- * An agent's first prompt is a tenth of its last. A gate that counts present sizes lets in a newcomer for every few
- * thousand free tokens. All of them grow, residents evict each other, and their prefixes are computed many times over
- * (docs/DESIGN.md has the figures). So a program counts at least the size that its kind reaches late in life: first
- * prompt + growth a call x calls x 5/8. A program with no second call yet counts the share of that growth which its
- * kind reaches.
+ * An agent's first prompt is a tenth of its last. A gate that counts present sizes lets in too many newcomers: all grow,
+ * residents evict each other, and their prefixes are computed many times over (docs/DESIGN.md has the figures). So a
+ * program counts at least the size that its kind reaches late in life: first prompt + growth a call x calls x 5/8. One
+ * with no second call yet counts the share of that growth which its kind reaches.
  */
 export class ContextForecast {
-  /** A call of the program's root thread arrives. */
   arrived(program: Program, promptTokens: number): void {
     if (program.rootCallsFinished === 0) program.firstPromptTokens = promptTokens;
-    this.#follow(program);
+    this.follow(program);
   }
 
   /**
@@ -23,7 +21,7 @@ export class ContextForecast {
    * in a tree search, has added its answer. Any other has added the difference to the context before.
    */
   finished({ program, arrivedAtMs }: Call, contextTokens: number, answerTokens: number, nowMs: number): void {
-    this.#follow(program);
+    this.follow(program);
     const { type, firstPromptTokens, rootCallsFinished, rootContextTokens } = program;
     const ranBeside = arrivedAtMs < program.rootEndedAtMs;
     const grownTokens = ranBeside ? answerTokens : contextTokens - rootContextTokens;
@@ -32,15 +30,7 @@ export class ContextForecast {
     program.rootIsUnfollowed = true;
     program.rootContextTokens = contextTokens;
     program.rootEndedAtMs = nowMs;
-    if (program.isElsewhere) this.#follow(program);
-  }
-
-  /**
-   * A call of the program has come to another gateway. Whoever has given an answer learns that it was followed: apart,
-   * both counts would be chance, and their ratio, a number of calls, would be far too large.
-   */
-  moved(program: Program): void {
-    this.#follow(program);
+    if (program.isElsewhere) this.follow(program);
   }
 
   /** The root thread has gone on at other gateways, and a call of it arrives here again. */
@@ -54,10 +44,10 @@ export class ContextForecast {
   }
 
   /**
-   * Another call shows that the last finished one was followed. Each answer counts as followed once, so calls that are
-   * refused, cancelled or sent again add nothing.
+   * Another call, here or at another gateway, shows that the last finished one was followed. Each answer counts as
+   * followed once, by whoever has given it: calls that are refused, cancelled or sent again add nothing.
    */
-  #follow(program: Program): void {
+  follow(program: Program): void {
     if (!program.rootIsUnfollowed) return;
     program.type.growth.followed(program.firstPromptTokens, program.rootCallsFinished === 1);
     program.rootIsUnfollowed = false;

@@ -3,12 +3,10 @@ const KINDS = 64;
 /** Answered calls and programs of a type's kind from which on it is believed: some types have one program ever. */
 const ANSWERED_MIN = 8;
 const PROGRAMS_MIN = 2;
-/** Calls remembered of each kind. */
 const MEMORY_CALLS = 256;
 /**
- * Prior of a kind: a number of calls, and the share of first and of later calls that another one follows. The shares
- * are high because programs that end early are the first to be seen ending. That costs programs of one call nothing: a
- * kind has no known growth until some of its programs have gone on.
+ * Prior of a kind: a number of calls, and the share of first and of later calls that another one follows. It is high, as
+ * programs that end early are the first to be seen ending; without any that went on, a kind has no known growth.
  */
 const PRIOR_CALLS = 8;
 const PRIOR_FIRST = 0.9;
@@ -41,7 +39,6 @@ class ContinuationRate {
   }
 }
 
-/** Statistics of programs whose first prompts are about as long. */
 class Kind {
   readonly first = new ContinuationRate(PRIOR_FIRST);
   readonly later = new ContinuationRate(PRIOR_LATER);
@@ -60,9 +57,7 @@ class Kind {
     this.#growthTokens += (tokens - this.#growthTokens) / this.#calls;
   }
 
-  /**
-   * Growth in tokens over `PART` of a program's expected calls, if the same share of programs goes on after each call.
-   */
+  /** Growth in tokens over `PART` of a program's expected calls, if the same share goes on after each call. */
   get growthTokens(): number {
     const calls = Math.min(CALLS_MAX, 1 / (1 - this.later.share));
     return Math.max(0, this.#growthTokens * calls * PART);
@@ -70,9 +65,8 @@ class Kind {
 }
 
 /**
- * How the contexts of an agent type's programs grow, by the length of their first prompt: inside one type it tells a
- * long task from a short one. A kind is believed once its programs have made a few calls; until then it is as the kind
- * of all programs with first prompts of that length.
+ * How the contexts of an agent type's programs grow, by the length of their first prompt, which tells a long task from a
+ * short one. Until a kind's programs have made a few calls, the kind of all programs is believed.
  */
 export class ContextGrowth {
   readonly #kinds: (Kind | undefined)[] = [];

@@ -1,15 +1,5 @@
-import type { Family } from '../protocol/events.js';
+import type { Context } from './context.js';
 import { SharedHoldings } from './shared-prefixes.js';
-
-/** The facts of a context that decide what it counts while a call of it is in flight. */
-interface InUse {
-  countedTokens: number;
-  runningTokens: number;
-  readonly promptTokens: number;
-  readonly reservedTokens: number;
-  readonly family: Family | undefined;
-  readonly sharedTokens: number;
-}
 
 /** Tokens of other gateways' contexts in use, and of their claims. */
 export interface Others {
@@ -22,18 +12,14 @@ export class ContextsInUse {
   /** Prefixes that they share. */
   readonly shared = new SharedHoldings();
   others: Others = { activeTokens: 0, claimTokens: 0 };
-  #tokens = 0;
+  /** Without shared prefixes. */
+  tokens = 0;
   /** Of these, prompts and reserved output, without growth to come. */
   #runningTokens = 0;
 
-  /** Without shared prefixes. */
-  get tokens(): number {
-    return this.#tokens;
-  }
-
   /** Shared prefixes included. */
   get countedTokens(): number {
-    return this.#tokens + this.shared.tokens;
+    return this.tokens + this.shared.tokens;
   }
 
   /** Those of all gateways. */
@@ -41,24 +27,22 @@ export class ContextsInUse {
     return this.countedTokens + this.others.activeTokens;
   }
 
-  /** The same without growth to come. */
   get runningAnywhereTokens(): number {
     return this.#runningTokens + this.shared.tokens + this.others.activeTokens;
   }
 
   /** The context counts as many tokens from now on, or its calls have changed. */
-  resize(context: InUse, countedTokens: number): void {
+  resize(context: Context, countedTokens: number): void {
     const { promptTokens, sharedTokens, reservedTokens } = context;
     const runningTokens = Math.max(0, promptTokens - sharedTokens) + reservedTokens;
-    this.#tokens += countedTokens - context.countedTokens;
+    this.tokens += countedTokens - context.countedTokens;
     this.#runningTokens += runningTokens - context.runningTokens;
     context.countedTokens = countedTokens;
     context.runningTokens = runningTokens;
   }
 
-  /** The context's last call has ended. */
-  leave(context: InUse): void {
-    this.#tokens -= context.countedTokens;
+  leave(context: Context): void {
+    this.tokens -= context.countedTokens;
     this.#runningTokens -= context.runningTokens;
     context.runningTokens = 0;
     this.shared.delete(context.family, context.sharedTokens);

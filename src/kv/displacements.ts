@@ -3,7 +3,6 @@ import type { CacheContents } from './cache-contents.js';
 import type { Context, IdleBucket } from './context.js';
 import type { IdleClaims } from './idle-claims.js';
 
-/** State of an idle context before it was displaced: its bucket, and whether it had a claim. */
 interface Displaced {
   readonly bucket: IdleBucket;
   readonly isRetained: boolean;
@@ -25,7 +24,6 @@ export class Displacements {
     private readonly claims: IdleClaims,
   ) {}
 
-  /** Calls that may have displaced some. */
   get calls(): Iterable<Call> {
     return this.#displaced.keys();
   }

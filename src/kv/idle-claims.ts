@@ -8,9 +8,7 @@ const ROUNDING = 1e-6;
 
 /** The claims of one engine's idle contexts, by class and by the step in which they fell idle. */
 export class IdleClaims {
-  /**
-   * Contexts idle beyond the horizon, longest first; younger ones are in buckets by the step in which they fell idle.
-   */
+  /** Contexts idle beyond the horizon, longest first. */
   readonly #old = emptyBucket(-Infinity, 0, 0);
   #buckets: IdleBucket[] = [];
   #step = 0;
@@ -29,7 +27,6 @@ export class IdleClaims {
     return this.#returningTokens + Math.max(0, Math.ceil(this.#retainedTokens - ROUNDING));
   }
 
-  /** The context falls idle now. */
   rest(context: Context): void {
     context.isRecorded = false;
     this.#enter(context, this.#bucketOf(this.retention.classOf(context)));
@@ -106,9 +103,7 @@ export class IdleClaims {
     return true;
   }
 
-  /**
-   * Reports the outcome to the retention policy, once an idle spell. @param age steps to the return; undefined: none
-   */
+  /** Tells the retention policy the outcome, once an idle spell. @param age steps to the return; undefined: none */
   record(context: Context, age: number | undefined): void {
     if (context.bucket !== undefined && !context.isRecorded) this.retention.learn(context.bucket.kind, age, context);
     context.isRecorded = true;
@@ -172,9 +167,7 @@ export class IdleClaims {
     return this.retention.share(bucket.kind, this.#age(bucket), this.#stakes);
   }
 
-  /**
-   * Age in steps. A new half-life changes the length of a step; a bucket that then lies in the future counts as old.
-   */
+  /** Age in steps. With a new half-life, a step's length, a bucket may lie in the future: it counts as old. */
   #age(bucket: IdleBucket): number {
     return bucket.step > this.#step ? HORIZON_STEPS : this.#step - bucket.step;
   }

@@ -4,17 +4,13 @@ import type { Tokens } from '../protocol/units.js';
 import { stepOf } from '../policies/idle-steps.js';
 import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
-import { isCountedElsewhere, ROOT, type Context } from './context.js';
+import { isCountedElsewhere, ROOT, type Context, type Grown, type Left } from './context.js';
 import { ContextsInUse, type Others } from './contexts-in-use.js';
 import { Displacements, standingOf, type DisplacedContexts } from './displacements.js';
-import type { Grown, Left } from './footprint.js';
 import { IdleClaims } from './idle-claims.js';
 import { SharedHoldings } from './shared-prefixes.js';
 
-/**
- * Upper bound, as a share of the cache, for the growth that one context counts. It admits at least this many contexts
- * to a small cache: an engine that runs only a few calls pays for reading all its weights in each step.
- */
+/** Most growth that one context counts, as a share of the cache: an engine of few calls reads all weights for them. */
 const GROWTH_SHARE_MAX = 1 / 16;
 
 /**
@@ -25,28 +21,22 @@ const GROWTH_SHARE_MAX = 1 / 16;
  *
  * The *working set* is R_e = sum of countedTokens x w, with
  *     w = 1                     for a context with a call in flight, or waiting to return to it,
- *     w = share(kind, idle)     for an idle one: its claim. Clients rarely announce their end, so the retention policy
- *                               lets claims fade. A claim that has faded to nothing does not come back,
+ *     w = share(kind, idle)     for an idle one: its claim, which the retention policy lets fade, as clients rarely
+ *                               announce their end; once faded it does not come back,
  *     w = 0                     once the claim was given to another context (`reclaim`), longest idle first;
- * plus each family's shared prefix, once, while any of its contexts counts. `CacheContents` tracks which contexts are
- * still cached; `ContextForecast` predicts growth.
+ * plus each family's shared prefix, once, while any of its contexts counts.
  *
- * A thread counts once however many of its calls run: parallel calls of a thread share their prefix. Sub-agents are
- * threads of their own and count apart. Fading costs O(buckets) a step however many contexts are idle. All else is O(1)
- * amortised: each context is reclaimed, judged and dropped at most once an idle spell. Reclaiming also passes over the
- * contexts without a claim that fell idle in the same steps as some with one.
+ * A thread counts once however many of its calls run, as they share their prefix. Fading costs O(buckets) a step however
+ * many contexts are idle; all else is O(1) amortised, as each is reclaimed, judged and dropped once an idle spell.
  *
- * Entering is undone for a call that left `nothing`. Displacing contexts only at the first token would be too late
- * without a stream. Such an answer's first token arrives with its last, and until then the gate would count contexts
- * that are gone.
+ * Entering is undone for a call that left `nothing`. Displacing contexts only at the first token would be too late for an
+ * answer without a stream, whose first token comes with its last.
  */
 export class WorkingSet {
-  /** Its capacities are set here. */
   readonly contents = new CacheContents();
   readonly #claims: IdleClaims;
   readonly #inUse = new ContextsInUse();
   readonly #displacements: Displacements;
-  /** Prefixes shared by all contexts that count. */
   readonly #countedShared = new SharedHoldings();
 
   constructor(retention: RetentionPolicy) {
@@ -58,7 +48,6 @@ export class WorkingSet {
     this.#claims.retention = retention;
   }
 
-  /** Tokens that the engine's host memory keeps beside those in the cache; 0: none. */
   get hostTokens(): number {
     return this.contents.hostTokens;
   }
@@ -68,7 +57,6 @@ export class WorkingSet {
     if (tokens === 0) for (const context of this.contents.onHost) this.#drop(context);
   }
 
-  /** Tokens counted by contexts with a call in flight, shared prefixes included. */
   get activeCountedTokens(): number {
     return this.#inUse.countedTokens;
   }
@@ -86,7 +74,6 @@ export class WorkingSet {
     return this.hostTokens === 0 ? this.#inUse.anywhereTokens : this.#inUse.runningAnywhereTokens;
   }
 
-  /** The working set of all gateways. */
   get anywhereTokens(): number {
     const { activeTokens, claimTokens } = this.#inUse.others;
     return this.workingSetTokens + activeTokens + claimTokens;
@@ -150,10 +137,7 @@ export class WorkingSet {
     return this.contents.get(program, thread);
   }
 
-  /**
-   * The call begins here. Idle contexts lose their claims, longest idle first, until the working set is within
-   * `gateTokens`. Returns the contexts that were evicted.
-   */
+  /** The call begins here: idle contexts lose claims until the working set is within `gateTokens`. Returns those evicted. */
   enter(call: Call, gateTokens: number): Context[] {
     const extraTokens = this.extraTokens(call);
     const context = this.get(call.program, call.thread) ?? this.contents.open(call.program, call.thread);
@@ -170,14 +154,8 @@ export class WorkingSet {
   #activate(context: Context, { family, sharedTokens }: Call): void {
     const { bucket, countedTokens, cachedTokens, isOnHost } = context;
     if (bucket !== undefined) {
-      context.before = {
-        bucket,
-        countedTokens,
-        cachedTokens,
-        isOnHost,
-        family: context.family,
-        sharedTokens: context.sharedTokens,
-      };
+      const shared = { family: context.family, sharedTokens: context.sharedTokens };
+      context.before = { bucket, countedTokens, cachedTokens, isOnHost, ...shared };
       this.#claims.expectReturn(context);
       this.#claims.leave(context);
     }
@@ -222,7 +200,7 @@ export class WorkingSet {
     return [...back, ...this.#pushOut()];
   }
 
-  /** The context's last call has ended: it is idle. If none of its calls reached the cache, it is as it was before. */
+  /** The context is idle: as it was before, if none of its calls reached the cache. */
   #rest(context: Context, grown: Grown): void {
     const { before } = context;
     const lastTokens = context.leftTokens > 0 ? context.leftTokens : context.cutOffTokens;
@@ -232,12 +210,8 @@ export class WorkingSet {
     this.#claims.recount(context);
     if (lastTokens > 0) {
       const { sharedTokens } = grown;
-      this.contents.resize(
-        context,
-        Math.max(context.ownTokens, lastTokens - sharedTokens),
-        context.family,
-        sharedTokens,
-      );
+      const ownTokens = Math.max(context.ownTokens, lastTokens - sharedTokens);
+      this.contents.resize(context, ownTokens, context.family, sharedTokens);
       context.countedTokens = this.countedTokens(grown, lastTokens);
       this.#claims.rest(context);
     } else if (before?.bucket !== undefined) {
@@ -248,10 +222,7 @@ export class WorkingSet {
     } else this.contents.drop(context);
   }
 
-  /**
-   * Another gateway's call has left the thread's context here, idle. It is held as one that a call just left, but teaches
-   * retention nothing. Returns the contexts that were evicted.
-   */
+  /** Another gateway's call left the thread's context here, idle. It teaches retention nothing. Returns those evicted. */
   adopt(of: Grown & Pick<Call, 'program' | 'thread' | 'family'>, tokens: number): Context[] {
     const { program, thread, family, sharedTokens } = of;
     if (this.get(program, thread) !== undefined) return [];
@@ -267,8 +238,8 @@ export class WorkingSet {
 
   /** Size of each of the program's contexts here, by thread. */
   contextTokens(program: Program): Record<string, Tokens> {
-    const contexts = this.contents.of(program).map(({ thread, cachedTokens, sharedTokens }) => [thread, Math.round(cachedTokens + sharedTokens) as Tokens] as const); // prettier-ignore
-    return Object.fromEntries(contexts);
+    const sizeOf = ({ cachedTokens, sharedTokens }: Context) => Math.round(cachedTokens + sharedTokens) as Tokens;
+    return Object.fromEntries(this.contents.of(program).map((context) => [context.thread, sizeOf(context)]));
   }
 
   /** Another gateway counts the program's contexts: idle ones are dropped. Returns those that count less here. */
@@ -291,10 +262,7 @@ export class WorkingSet {
     return root;
   }
 
-  /**
-   * The program is over and has no active calls. The engine evicts older contexts before its own. So these stay, and
-   * their claims fade like any others. Returns whether any were dropped.
-   */
+  /** The program is over. Its contexts stay until the engine's turn to evict them, but for too many: were any dropped? */
   forget(program: Program): boolean {
     const contexts = this.contents.of(program);
     // With no known capacity nothing else would ever evict them.
@@ -333,7 +301,7 @@ export class WorkingSet {
 
   #longestPrompt({ program, thread }: Call): number {
     const others = program.activeCalls.filter((call) => call.thread === thread && call.engine?.workingSet === this);
-    return others.reduce((longest, { promptTokens }) => Math.max(longest, promptTokens), 0);
+    return Math.max(0, ...others.map(({ promptTokens }) => promptTokens));
   }
 
   /** Takes claims from idle contexts, longest idle first, until the working set is within the gate. */

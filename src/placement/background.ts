@@ -3,7 +3,7 @@ import type { Engine } from '../engines/engine.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
 import { headroomOf, needTokens } from './obstacle.js';
-import type { PlacementRules } from './rules.js';
+import type { PlacementRules } from './balancer.js';
 
 /** Share of the window that calls may fill by background ones beside others, and of the gate that these leave free. */
 const SLOT_SHARE = 0.5;

@@ -1,3 +1,5 @@
+import type { SchedulerConfig } from '../config.js';
+import type { Policy } from '../policies/policy.js';
 import type { Usage } from '../protocol/events.js';
 import type { CallId, EngineId, ProgramId } from '../protocol/units.js';
 
@@ -38,10 +40,16 @@ export interface Balancer {
   choose<E extends Candidate>(call: Placeable, open: readonly E[]): E;
   /** Whether the engine that runs this call becomes its program's home. */
   binds(call: Placeable, engine: Candidate): boolean;
-  /** The call runs there. */
   dispatched?(call: Placeable, engine: Candidate): void;
   /** It has finished. `warm`: on the engine where its program ran before. */
   finished?(call: Placeable, usage: Usage, warm: boolean): void;
   /** The engine's cache is lost. */
   lost?(engine: Candidate): void;
+}
+
+/** The rules of placement; replaced as a whole on reload. */
+export interface PlacementRules {
+  readonly config: SchedulerConfig;
+  readonly balancer: Balancer;
+  readonly policy: Pick<Policy, 'admits' | 'weighs'>;
 }

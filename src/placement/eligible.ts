@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { EngineTable } from '../engines/engine-table.js';
-import type { PlacementRules } from './rules.js';
+import type { PlacementRules } from './balancer.js';
 import type { Call } from '../programs/call.js';
 import type { ModelId } from '../protocol/units.js';
 import type { ModelPool } from '../queues/model-pool.js';
@@ -15,7 +15,6 @@ export function retriersOf(call: Call, live: readonly Engine[]): readonly Engine
   return untried.length > 0 || call.retryAtMs !== -Infinity ? untried : sound;
 }
 
-/** Whether the engine has refused calls like this one, and rests for them. */
 export const holds = ({ rests }: Engine, { program }: Call): boolean => rests.untilOf(program) !== undefined;
 
 interface Served {
@@ -40,7 +39,6 @@ export function bindingOf(call: Call, { rules: { balancer }, engineTable }: Serv
   return balancer.place(call, home?.pools.includes(pool) === true ? home : undefined, pool.live);
 }
 
-/** The first of these calls that the engine holds. */
 export const heldOf = (engine: Engine, ...calls: readonly (Call | undefined)[]): Call | undefined =>
   engine.rests.isQuiet ? undefined : calls.find((call) => call !== undefined && holds(engine, call));
 
@@ -66,7 +64,6 @@ export function strandedAtMs(call: Call, pool: ModelPool): number {
   return Math.max(call.queuedAtMs, ...able.map((engine) => engine.lostAtMs));
 }
 
-/** Whether the call's engine has finished anything since the call began to wait. */
 export function isMoving(call: Call): boolean {
   return call.boundTo !== undefined && call.boundTo.finishedAtMs >= call.queuedAtMs;
 }

@@ -15,13 +15,11 @@ export function adopt(
   if (contextTokens !== undefined) engine.workingSet.adopt(call, contextTokens);
 }
 
-/** Another gateway runs the program's next calls, and counts its contexts. */
 export function handOver(program: Program, placement: Pick<Placement, 'engineTable' | 'recounted'>): void {
   for (const engine of placement.engineTable.engines.values())
     placement.recounted(engine, engine.workingSet.handOver(program));
 }
 
-/** The call's program is back from another gateway, while calls of it still ran here. */
 export function takeBack(call: Call, placement: Pick<Placement, 'engineTable' | 'recounted'>): void {
   for (const engine of placement.engineTable.engines.values()) {
     const root = engine.workingSet.takeBack(call);

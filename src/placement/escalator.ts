@@ -5,31 +5,20 @@ import { strandedAtMs } from './eligible.js';
 import type { Placement } from './placement.js';
 import { endPause } from './retry.js';
 
-/** The parts of placement by which a waiting call escalates. */
 type Escalated = Pick<
   Placement,
   'rules' | 'engineTable' | 'age' | 'makeStealable' | 'promote' | 'withdraw' | 'enqueue'
 >;
 
-/** Running totals of escalations. */
-interface Totals {
-  promotions: number;
-  overdue: number;
-}
-
-/**
- * The timers of waiting calls: each moves a call to the states of `Escalation` as they fall due. A call is watched from
- * the start of a wait until it is dispatched or gone.
- */
+/** The timers of waiting calls: each moves a call to the states of `Escalation` as they fall due. */
 export class Escalator {
   readonly #timers = new TimerHeap<Call>();
 
   constructor(
     private readonly placement: Escalated,
-    private readonly totals: Totals,
+    private readonly totals: { promotions: number; overdue: number },
   ) {}
 
-  /** Time of the next timer; Infinity without one. */
   get nextAtMs(): number {
     return this.#timers.peek()?.timerAtMs ?? Infinity;
   }

@@ -5,7 +5,7 @@ import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { admissionOf } from '../policies/by-name.js';
 import { joiningOf } from './joining.js';
-import type { PlacementRules } from './rules.js';
+import type { PlacementRules } from './balancer.js';
 
 /*
  * The conditions under which an engine runs a waiting call. Placement asks them one by one, cheapest first;
@@ -49,7 +49,6 @@ export const fitsInto =
   (call: Call): boolean =>
     needTokens(call, engine) <= room[call.admissionClass];
 
-/** Most tokens of the engine's working set. */
 export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
   return policy.admits ? engine.restTokens(config.admission.gate) : Infinity;
 }
@@ -68,17 +67,13 @@ export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boo
   return !accounts.areApart && call.level > engine.waitingLevelElsewhere;
 }
 
-/** The knowledge by which a call is weighed against a batch. */
 export interface Scales {
   readonly rules: PlacementRules;
   readonly completionIndex: Pick<CompletionIndex, 'isLearnt'>;
   readonly accounts: Accounts;
 }
 
-/**
- * Whether running the call now gains more than holding it. A call that anti-starvation moved to the front is never held,
- * nor one whose tenant is behind its share.
- */
+/** Whether running the call gains more than holding it. Never held: one moved to the front, or of a tenant behind. */
 export function pays(
   call: Call,
   engine: Engine,

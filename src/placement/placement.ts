@@ -3,8 +3,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
 import type { ModelPool } from '../queues/model-pool.js';
-import type { Context } from '../kv/context.js';
-import type { Left } from '../kv/footprint.js';
+import type { Context, Left } from '../kv/context.js';
 import { maySpill } from '../programs/escalation.js';
 import { Accounts } from '../programs/accounts.js';
 import type { Program } from '../programs/process-table.js';
@@ -12,7 +11,7 @@ import { bindingOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligi
 import { paceOf, paceUntilMs } from './background.js';
 import { gateHolds, gateOf } from './obstacle.js';
 import { isOversized, resizedIn } from './oversized.js';
-import type { PlacementRules } from './rules.js';
+import type { PlacementRules } from './balancer.js';
 import { Search } from './search.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
@@ -21,10 +20,8 @@ import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
 import { WaitingCalls } from '../queues/waiting-calls.js';
 
 /**
- * Placement: engines, and the calls that wait for them. It knows each call's place and each engine's room. It knows
- * nothing of programs' service, of timers, or of how calls end.
- *
- * `Search` finds the call that runs next. Between two events no waiting call can be placed.
+ * Engines, and the calls that wait for them: each call's place, and each engine's room. It knows nothing of programs'
+ * service, of timers, or of how calls end. Between two events no waiting call can be placed.
  */
 export class Placement {
   readonly engineTable = new EngineTable();
@@ -35,7 +32,6 @@ export class Placement {
   readonly #isOversized = (call: Call): boolean =>
     this.rules.policy.admits && isOversized(call, this.#pool(call).live, this.rules.config.admission.gate);
 
-  /** Number of the tenant's waiting calls. */
   readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
 
   constructor(
@@ -50,7 +46,6 @@ export class Placement {
     });
   }
 
-  /** Number of waiting calls. */
   get waiting(): number {
     return this.#queues.size;
   }
@@ -146,7 +141,6 @@ export class Placement {
     return this.engineTable.engines.get(only)?.pools.some((pool) => pool.model === model) === true;
   }
 
-  /** The call leaves the queue, for whatever reason. */
   withdraw(call: Call): void {
     this.#queues.delete(call);
     this.#unbind(call);
@@ -175,10 +169,7 @@ export class Placement {
     this.#insert(call);
   }
 
-  /**
-   * Frees the call from its engine. The room kept for its return is free, unless another call of its thread waits
-   * there.
-   */
+  /** Frees the call from its engine, with the room kept for its return, unless a call of its thread waits there too. */
   #unbind(call: Call): void {
     const engine = call.boundTo;
     call.boundTo = undefined;
@@ -191,7 +182,6 @@ export class Placement {
     this.#search.age(call);
   }
 
-  /** The call has waited long enough to leave its engine. */
   makeStealable(call: Call): void {
     for (const engine of this.#queues.makeStealable(call)) this.touch(engine);
   }
@@ -207,10 +197,7 @@ export class Placement {
     call.state = 'running';
     call.engine = engine;
     engine.running.add(call);
-    if (!call.isOversized) this.#takeRoom(call, engine, nowMs);
-  }
-
-  #takeRoom(call: Call, engine: Engine, nowMs: number): void {
+    if (call.isOversized) return;
     engine.runningTokens += call.needTokens;
     if (call.admissionClass === 'aged' && call.extraTokens > engine.headroom(this.rules.config.admission.gate, 0).new)
       engine.noteDisplacement(nowMs, this.rules.config.admission.turnMs);
@@ -227,8 +214,9 @@ export class Placement {
   vacate(call: Call, engine: Engine, left: Left, nowMs: number): void {
     call.engine = undefined;
     invariant(engine.running.delete(call), 'a call that ends runs on its engine');
-    if (call.isOversized) this.#vacated(engine);
-    else this.#makeRoom(call, engine, left, nowMs);
+    if (!call.isOversized) this.#makeRoom(call, engine, left, nowMs);
+    this.touch(engine);
+    this.engineTable.removeIfDone(engine);
   }
 
   #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
@@ -240,18 +228,9 @@ export class Placement {
     const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
     this.#queues.reread(engine, [call, ...changed]);
-    this.#vacated(engine);
   }
 
-  #vacated(engine: Engine): void {
-    this.touch(engine);
-    this.engineTable.removeIfDone(engine);
-  }
-
-  /**
-   * The first call, in order, that has room on some engine, and that engine. The caller places it and asks again until
-   * the result is undefined.
-   */
+  /** The first call, in order, that has room, and its engine. The caller places it and asks again. */
   next(nowMs: number): { call: Call; engine: Engine } | undefined {
     let first = this.#search.first(nowMs);
     while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#search.first(nowMs);
@@ -285,26 +264,21 @@ export class Placement {
     this.#release(engine);
   }
 
-  /**
-   * Touches engines that time alone has opened: those that have rested, and those behind gates whose contexts have
-   * faded.
-   */
+  /** Touches engines that time alone has opened: after a rest, or behind gates whose contexts have faded. */
   passTime(nowMs: number): void {
     const { engines } = this.engineTable;
-    if (this.accounts.backgroundWaiting > 0) for (const engine of engines.values()) this.#endPace(engine, nowMs);
+    if (this.accounts.backgroundWaiting > 0)
+      for (const engine of engines.values()) {
+        if (engine.paced === undefined || nowMs < paceUntilMs(engine, this.rules)) continue;
+        engine.paced = undefined;
+        this.touch(engine);
+      }
     for (const engine of this.#settling.pass(nowMs, this.rules.config, engines)) {
       this.touch(engine);
       this.retryOn(engine);
     }
   }
 
-  #endPace(engine: Engine, nowMs: number): void {
-    if (engine.paced === undefined || nowMs < paceUntilMs(engine, this.rules)) return;
-    engine.paced = undefined;
-    this.touch(engine);
-  }
-
-  /** Earliest time at which `passTime` may find something; Infinity when only events can. */
   nextChangeMs(nowMs: number): number {
     const holds = this.waiting > 0 && gateHolds(this.engineTable.engines.values(), this.rules, nowMs);
     let at = this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
@@ -342,9 +316,7 @@ export class Placement {
     for (const call of resized) this.withdraw(call);
     for (const call of [...homeless, ...resized]) this.enqueue(call);
     this.touch(engine);
-    const stranding = pools.filter((pool) => pool.live.length === 0);
-    return [
-      ...new Set([...homeless, ...resized, ...stranding.flatMap(({ unbound, paused }) => [...unbound, ...paused])]),
-    ];
+    const stranded = pools.filter(({ live }) => live.length === 0).flatMap(({ unbound, paused }) => [...unbound, ...paused]); // prettier-ignore
+    return [...new Set([...homeless, ...resized, ...stranded])];
   }
 }

@@ -8,7 +8,6 @@ import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, pays, type Scal
 import { nextOversized } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 
-/** A waiting call that has room, and an engine that has it. */
 export interface Match {
   readonly call: Call;
   readonly engine: Engine;
@@ -20,18 +19,16 @@ export interface Match {
  * others nothing.
  */
 export class Search {
-  /** Engines on which a waiting call may now have room. An array, not a Set, as it is emptied in every step. */
+  /** An array, not a Set, as it is emptied in every step. */
   readonly #touched: Engine[] = [];
 
   constructor(
     private readonly scales: Scales,
     private readonly engineTable: EngineTable,
     private readonly queues: WaitingCalls,
-    /** Places a waiting call anew. */
     private readonly replace: (call: Call) => void,
   ) {}
 
-  /** The engine changed in a way that may give a waiting call room. */
   touch(engine: Engine): void {
     if (this.queues.size === 0 || engine.touched) return;
     engine.touched = true;
@@ -70,10 +67,7 @@ export class Search {
     for (const engine of this.queues.insert(call)) this.touch(engine);
   }
 
-  /**
-   * The first call, in order, that has room on the engine. Stealable calls come only after its own and its pools'
-   * calls.
-   */
+  /** The first call, in order, that has room there. Stealable calls come only after its own and its pools' calls. */
   #pick(engine: Engine, nowMs: number): Call | undefined {
     if (!this.#hasSlot(engine, nowMs)) return undefined;
     const { accounts, rules } = this.scales;

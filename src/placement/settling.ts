@@ -8,15 +8,12 @@ import { nextStepMs, stepOf } from '../policies/idle-steps.js';
  */
 export class Settling {
   readonly #resting = new Set<Engine>();
-  /**
-   * Engines whose cache contents have changed since contexts last faded, then the step and the settings of that fade.
-   */
+  /** Engines whose contents changed since contexts last faded, then the step and the settings of that fade. */
   readonly #unsettled: Engine[] = [];
   #step = NaN;
   #config: SchedulerConfig | undefined;
   #fadeAtMs = Infinity;
 
-  /** The engine's cache contents have changed. */
   unsettle(engine: Engine): void {
     if (!this.#unsettled.includes(engine)) this.#unsettled.push(engine);
   }
@@ -44,10 +41,7 @@ export class Settling {
     return nowMs >= this.#fadeAtMs ? [...engines.values()] : opened;
   }
 
-  /**
-   * Earliest time at which `pass` may open something; Infinity when only events can.
-   * @param fades calls wait for contexts to fade
-   */
+  /** Earliest time at which `pass` may open something; Infinity when only events can. @param fades calls wait for that */
   nextMs(nowMs: number, halfLifeMs: number, fades: boolean): number {
     this.#fadeAtMs = fades ? nextStepMs(nowMs, halfLifeMs) : Infinity;
     let at = this.#fadeAtMs;

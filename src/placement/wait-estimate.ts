@@ -10,34 +10,25 @@ type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'accounts' | 'ahead' | 'm
 const MARGIN = 2;
 const RETRY_MS_MIN = 1000;
 
-/** The reason for refusing a call on arrival, and the time after which to ask again, where known. */
-export interface TurnedAway {
-  readonly refusal: Refusal;
-  readonly retryAfterMs: number | undefined;
-}
-
-/**
- * Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless.
- */
-export function turnedAway(call: Call, placement: Queue, nowMs: number): TurnedAway | undefined {
-  if (overflows(call, placement)) return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
+/** Refuses a call that has just begun to wait if the queue is over a limit, or its wait is hopeless. */
+export function turnedAway(
+  call: Call,
+  placement: Queue,
+  nowMs: number,
+): { readonly refusal: Refusal; readonly retryAfterMs: number | undefined } | undefined {
+  const { waiting, waitingOf, accounts, rules } = placement;
+  const { queuedMax, queuedPerTenantMax } = rules.config.limits;
+  const counted = call.isBackground ? waiting : waiting - accounts.backgroundWaiting;
+  if (counted > queuedMax || waitingOf(call.program.tenant) > queuedPerTenantMax)
+    return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
   const afterMs = retryAfterMs(call, placement, nowMs);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
 }
 
-function overflows({ program, isBackground }: Call, { waiting, waitingOf, accounts, rules }: Queue): boolean {
-  const { queuedMax, queuedPerTenantMax } = rules.config.limits;
-  const counted = isBackground ? waiting : waiting - accounts.backgroundWaiting;
-  return counted > queuedMax || waitingOf(program.tenant) > queuedPerTenantMax;
-}
-
 /**
- * Milliseconds after which the client of a newly queued call should ask again, because the call would surely outwait
- * the client's patience. Undefined: the call may wait.
- *
- * The wait is at least half of (calls ahead x the recent mean time between two completions under backlog). All calls up
- * to its level came before it. Once promoted by its ratio, it passes those above level 0. So they count only for a call
- * not promoted before `waitMsMax`, when they are all at the front as well.
+ * Milliseconds after which the client should ask again, as the call would surely outwait its patience. Undefined: it may
+ * wait. The wait is at least half of (calls ahead x the recent mean time between two completions under backlog). Once
+ * promoted by its ratio, it passes those above level 0: they count only where `waitMsMax` comes before that.
  */
 function retryAfterMs(call: Call, placement: Queue, nowMs: number): number | undefined {
   // A retry keeps its place in the queue, and an over-long call waits for no other.

@@ -39,7 +39,6 @@ export interface Obstacle {
   readonly untilMs?: number | undefined;
 }
 
-/** Waiting calls that come before a call. */
 export interface Ahead {
   readonly calls: number;
   readonly oldest: Call | undefined;
@@ -53,7 +52,6 @@ interface Front {
   readonly first: Call | undefined;
 }
 
-/** The calls of one queue in order, and the oldest of those up to each. */
 interface Line {
   readonly calls: readonly Call[];
   readonly oldest: readonly Call[];
@@ -63,10 +61,7 @@ interface Line {
 const HOLD_MS_MAX = 86_400_000;
 const HOLD_MS_EXACT = 1;
 
-/**
- * Why calls wait, by the conditions of placement itself (`obstacle.ts`). Made on demand between two steps, when no
- * waiting call can be placed; good until the next step. It changes nothing, and costs the steps nothing.
- */
+/** Why calls wait, by placement's own conditions (`obstacle.ts`), between two steps. It costs the steps nothing. */
 export class Waits {
   readonly #fronts = new Map<Engine, Front>();
   readonly #lines = new Map<Iterable<Call>, Line>();
@@ -149,7 +144,6 @@ export class Waits {
     return { cause: 'window', engine, needs: 1, free: 0, limit: PASSING_MAX };
   }
 
-  /** The shortage for the call's context; undefined: none. */
   #shortOf(call: Call, engine: Engine, room: Headroom, isOwn: boolean): Obstacle | undefined {
     const { admissionClass, extraTokens, countedTokens } = call;
     const ownRoom = room[admissionClass];

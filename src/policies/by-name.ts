@@ -11,9 +11,8 @@ import type { AdmissionPolicy } from './admission.js';
 import { passThrough, fcfsWindow } from './fcfs.js';
 import { plas } from './plas.js';
 import type { Policy } from './policy.js';
-import { halfLifeRetention } from './retention-half-life.js';
+import { halfLifeRetention, lruRetention } from './retention-fixed.js';
 import { learntRetention } from './retention-learnt.js';
-import { lruRetention } from './retention-lru.js';
 import type { RetentionPolicy } from './retention.js';
 
 /** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */

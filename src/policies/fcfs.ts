@@ -8,8 +8,5 @@ export const fcfsWindow: Policy = {
   stand: () => ({ level: 0, rank: 0 }),
 };
 
-/**
- * A true pass-through, the honest baseline: nothing waits here while an engine is up, and the order is the engine's
- * own.
- */
+/** The honest baseline: nothing waits here while an engine is up, and the order is the engine's own. */
 export const passThrough: Policy = { ...fcfsWindow, name: 'pass-through', admits: false };

@@ -11,12 +11,10 @@ export function faded(age: number): number {
   return Math.exp((-Math.LN2 * age) / STEPS_PER_HALF_LIFE);
 }
 
-/** Index of the step that contains this time. */
 export function stepOf(nowMs: number, halfLifeMs: number): number {
   return Math.floor((nowMs * STEPS_PER_HALF_LIFE) / halfLifeMs);
 }
 
-/** Start of the next step. */
 export function nextStepMs(nowMs: number, halfLifeMs: number): number {
   const next = stepOf(nowMs, halfLifeMs) + 1;
   let atMs = (next * halfLifeMs) / STEPS_PER_HALF_LIFE;

@@ -2,7 +2,6 @@ import type { PolicySettings } from '../config.js';
 import { LEVELS, levelOf } from './mlfq-levels.js';
 import type { Policy } from './policy.js';
 
-/** Ranks are finite. */
 const RANK_MAX = 1e12;
 
 /**

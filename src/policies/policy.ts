@@ -9,7 +9,7 @@ export interface Standing {
   readonly rank: number;
 }
 
-/** The facts of a call that decide its standing. Without an id: any call that its program could make now. */
+/** The facts of a call that decide its standing; without an id, any call that its program could make now. */
 export interface Arrival {
   readonly id?: CallId;
   readonly arrivedAtMs: number;
@@ -19,7 +19,6 @@ export interface Arrival {
   readonly newPromptTokens?: number;
 }
 
-/** The facts of its program that decide a call's standing. */
 export interface ProgramFacts {
   readonly id: ProgramId;
   /** Its declared rest (`foresight/`); undefined without foresight. */
@@ -45,7 +44,6 @@ export interface Policy {
   /** Whether it ranks by the declared rest of a program, and by the learnt one. */
   readonly foresees?: boolean;
   readonly learns?: boolean;
-  /** Number of queues. */
   readonly levels: number;
   /**
    * Standing of a call that arrived at this time, with this attained service of its program.

@@ -12,7 +12,6 @@ const MEMORY = 1 - 1 / 64;
 const PRIOR_WEIGHT = 8;
 const PRIOR_RETURNS = { first: 0.25, later: 0.9 };
 
-/** Outcomes of one class; newer ones weigh more. */
 class Outcomes {
   /** Number of returns by age. */
   readonly #returned: Float64Array;

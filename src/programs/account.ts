@@ -2,7 +2,6 @@ import { invariant } from '../invariant.js';
 import type { ModelId, TenantId } from '../protocol/units.js';
 import type { Key } from '../queues/fit-tree.js';
 
-/** Engine time of one tenant's calls, or of all calls where tenants are not told apart. */
 export class Account {
   /** Engine time of its calls in milliseconds, which fades; as of the last change of any account. */
   attainedMs = 0;
@@ -36,7 +35,7 @@ export class Turn {
   /** When one of its calls last began or stopped. */
   #ranAtMs = -Infinity;
 
-  /** Its place in the order, as of a stamp of `Accounts`. */
+  /** In the order, as of a stamp of `Accounts`. */
   place = 0;
   placeStamp = -1;
 
@@ -66,7 +65,7 @@ export class Turn {
   }
 }
 
-/** A waiting call, as far as turns are concerned. */
+/** What turns need of a waiting call. */
 export interface Turned extends Key {
   readonly turn: Turn;
 }

@@ -5,20 +5,18 @@ import { invariant } from '../invariant.js';
 import { AgentTypes } from './agent-types.js';
 import type { CallArrived, CallFinished, Elsewhere, ProgramGone, Usage } from '../protocol/events.js';
 import { ContextForecast } from '../kv/context-forecast.js';
-import type { CacheFootprint } from '../kv/footprint.js';
+import type { CacheFootprint } from '../kv/context.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
 import { ProcessTable, type Admitted, type Program } from './process-table.js';
 import { ProgramEnds } from './program-ends.js';
 import type { Millis } from '../protocol/units.js';
 
-/** Longest rest that counts: ranks are finite. */
 const REST_MS_MAX = 1e12;
 
 /**
- * Accounting: each call's service and waiting, written into its program's row.
- *
- * Service is charged once, when the call ends, and waiting when it stops waiting (`policy.charge`):
+ * Each call's service, charged when it ends, and its waiting, when that ends, written into its program's row
+ * (`policy.charge`):
  *     work:   P.service = P.service + t_c                     all that the program has taken from others
  *     chain:  P.service = max(P.service, c.service0 + t_c)    its longest chain (Autellix, PLAS and ATLAS as one rule)
  * Waiting is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel calls against
@@ -31,16 +29,14 @@ export class Accounting {
   readonly foresight = new Foresight();
   readonly #forecast = new ContextForecast();
   readonly #sharedPrefixes = new SharedPrefixes();
-  #config: SchedulerConfig;
 
-  constructor(config: SchedulerConfig) {
-    this.#config = config;
+  constructor(private config: SchedulerConfig) {
     this.table = new ProcessTable(config.limits.programsMax);
     this.ends = new ProgramEnds(this.table, this.types.background);
   }
 
   configure(config: SchedulerConfig): void {
-    this.#config = config;
+    this.config = config;
     this.table.programsMax = config.limits.programsMax;
   }
 
@@ -58,13 +54,11 @@ export class Accounting {
     return { row, evicted, isBack };
   }
 
-  /** Another gateway runs the program's calls from now on. */
   moved(program: Program): void {
     this.ends.moved(program);
-    this.#forecast.moved(program);
+    this.#forecast.follow(program);
   }
 
-  /** Joins what other gateways know of the program with what is known here. */
   joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
     // The gateways that gave this service have learnt from it.
     if (Number.isFinite(serviceMs)) program.serviceMs = Math.max(program.serviceMs, serviceMs);
@@ -74,12 +68,11 @@ export class Accounting {
     program.callsFinished = Math.max(program.callsFinished, root.calls, program.serviceMs > 0 ? 1 : 0);
   }
 
-  /** The call has arrived: adds it to its program. */
   begin(call: Call, { remaining }: Pick<CallArrived, 'remaining'>): void {
     const { program, thread, promptTokens } = call;
     if (thread === '') this.#forecast.arrived(program, promptTokens);
     program.begin(call);
-    this.foresight.arrived(call, remaining, this.#config.policy);
+    this.foresight.arrived(call, remaining, this.config.policy);
     call.forecastTokens = this.#forecastTokens(call);
     call.sharedTokens = this.#sharedTokens(call);
   }
@@ -89,7 +82,7 @@ export class Accounting {
    * are not told apart. A declaration counts where it is less: a rest declared too large holds nobody at the knee.
    */
   restMs({ program, serviceAtArrivalMs }: Call): number {
-    const { foresight, order } = this.#config.policy;
+    const { foresight, order } = this.config.policy;
     const declaredMs = foresight === 'none' ? undefined : program.outlook?.declaredMs(serviceAtArrivalMs);
     const { index } = order === 'learnt' ? program.type : this.types.all;
     return Math.min(REST_MS_MAX, declaredMs ?? Infinity, index.msToEnd(serviceAtArrivalMs));
@@ -104,7 +97,7 @@ export class Accounting {
     program.waitingMs += waitMs;
     program.waitMsMax = Math.max(program.waitMsMax, call.waitedMs);
     program.waitSincePromotionMs =
-      this.#config.policy.charge === 'work'
+      this.config.policy.charge === 'work'
         ? program.waitSincePromotionMs + waitMs
         : Math.max(program.waitSincePromotionMs, call.waitSincePromotionMs(nowMs));
   }
@@ -140,14 +133,14 @@ export class Accounting {
 
   /** Predicted size of the call's context in tokens; 0, no prediction, for sub-agents, as most are short. */
   #forecastTokens({ program, thread }: Call): number {
-    const { forecast } = this.#config.admission;
+    const { forecast } = this.config.admission;
     if (thread !== '' || forecast === 'none') return 0;
     const { growth } = forecast === 'learnt' ? program.type : this.types.all;
     return growth.expectedTokens(program.firstPromptTokens, program.rootWentOn);
   }
 
   #sharedTokens({ family, promptTokens }: Call): number {
-    if (this.#config.admission.sharedPrefixes === 'none') return 0;
+    if (this.config.admission.sharedPrefixes === 'none') return 0;
     return this.#sharedPrefixes.expectedTokens(family, promptTokens);
   }
 
@@ -157,7 +150,6 @@ export class Accounting {
     call.program.outputTokens += call.outputTokens;
   }
 
-  /** The call has ended. Returns its program when that has ended as well. */
   callEnded(call: Call, nowMs: number): Program | undefined {
     const { program } = call;
     program.lastCompletionAtMs = nowMs;
@@ -165,7 +157,7 @@ export class Accounting {
     return this.table.rest(program, nowMs) ? program : undefined;
   }
 
-  /** Takes the row out of the table. Returns it when the program has ended, undefined while it still has active calls. */
+  /** Returns the row when its program has ended, undefined while it still has active calls. */
   remove(row: Program, cause: ProgramGone['cause']): Program | undefined {
     this.table.remove(row, cause);
     return row.hasEnded ? row : undefined;
@@ -173,7 +165,7 @@ export class Accounting {
 
   /** Programs that have been idle for long are presumed to have ended. */
   presumeEnded(nowMs: number): void {
-    this.ends.presume(nowMs, this.#config.admission.halfLifeMs);
+    this.ends.presume(nowMs, this.config.admission.halfLifeMs);
   }
 
   /** Removes the longest-idle row when its lease is over, or when the table exceeds a lowered limit. */
@@ -192,12 +184,12 @@ export class Accounting {
   }
 
   #leaseEndMs(row: Program): number {
-    return (row.idleSinceMs ?? Infinity) + this.#config.timeouts.leaseMs;
+    return (row.idleSinceMs ?? Infinity) + this.config.timeouts.leaseMs;
   }
 
   #charge(call: Call, serviceMs: number, nowMs: number): void {
     const { program, serviceAtArrivalMs } = call;
-    const isWork = this.#config.policy.charge === 'work';
+    const isWork = this.config.policy.charge === 'work';
     this.#attain(program, (isWork ? program.serviceMs : serviceAtArrivalMs) + serviceMs, nowMs);
   }
 
@@ -228,8 +220,8 @@ export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Mill
   ((lastCompletionAtMs ?? createdAtMs) - createdAtMs) as Millis;
 
 /**
- * Clamps an engine's report to possible values. Cached tokens never exceed the prompt. Times and usages that are not
- * finite, as in an edited log, are dropped.
+ * Clamps an engine's report to possible values. Cached tokens never exceed the prompt; figures that are not finite, as in
+ * an edited log, are dropped.
  */
 export function clampUsage(event: CallFinished): CallFinished {
   const { type, call, usage, serviceMs, queueMs } = event;

@@ -5,7 +5,6 @@ import { Account, type Turn, type Turned } from './account.js';
 
 /** Time constant of the fading of attained engine time: tenants are compared over about the last minute. */
 const MEMORY_MS = 60_000;
-/** Calls over which the mean time of a call is taken. */
 const CALLS_MEMORY = 64;
 /**
  * Part of its due share below which a tenant is behind. At 1 half of several equal tenants always are, which costs mixed
@@ -17,7 +16,6 @@ const FORGOTTEN_MS = 1;
 
 type Settings = Pick<SchedulerConfig, 'policy' | 'starvation'>;
 
-/** A call that may be given another turn. */
 interface Owned {
   turn: Turn;
   readonly model: ModelId;
@@ -25,7 +23,6 @@ interface Owned {
   readonly isBackground?: boolean;
 }
 
-/** A tenant's engine time, for people and metrics. */
 export interface TenantView {
   readonly tenant: TenantId;
   readonly weight: number;
@@ -44,10 +41,9 @@ export interface TenantView {
  *     place = (attained + in flight x mean time of a call) / weight
  *
  * Engine time is attained while calls run, and fades: d attained / dt = calls in flight - attained / memory. So a tenant
- * that was idle goes first until it has caught up with the others' last minute, and no longer. The second term is the
- * time that its calls in flight are expected still to take. Without it, slots that become free together would all go to
- * one tenant. This is weighted max-min over time, as with Virtual Token Counters (Sheng et al. 2024), but an idle tenant
- * keeps a credit of a minute where theirs keeps none.
+ * that was idle goes first until it has caught up with the others' last minute. Without the second term, slots that become
+ * free together would all go to one tenant. This is weighted max-min over time, as with Virtual Token Counters (Sheng et
+ * al. 2024), but an idle tenant keeps a credit of a minute where theirs keeps none.
  *
  * A tenant with an overdue call for a model, of which none has run there for `starvation.waitMsMax`, goes before all
  * others: no weight starves it.
@@ -58,7 +54,6 @@ export interface TenantView {
 export class Accounts {
   readonly #accounts = new Map<TenantId | undefined, Account>();
   readonly #background = new Account(undefined, 1);
-  #settings: Settings;
   #meanCallMs = 0;
   #callsKnown = 0;
   /** Attained times are as of `#atMs`. Since then `#left` of them is left, and each call in flight has added `#addedMs`. */
@@ -69,19 +64,17 @@ export class Accounts {
   /** Counts the changes that may move a place. */
   #stamp = 0;
 
-  constructor(settings: Settings) {
-    this.#settings = settings;
-  }
+  constructor(private settings: Settings) {}
 
   /** Whether tenants are told apart. */
   get areApart(): boolean {
-    return this.#settings.policy.tenants !== 'none';
+    return this.settings.policy.tenants !== 'none';
   }
 
   /** Applies new settings. Attained times are kept, unless tenants begin or cease to be told apart. */
   configure(settings: Settings, running: Iterable<Owned>): void {
     const wereApart = this.areApart;
-    this.#settings = settings;
+    this.settings = settings;
     for (const account of this.#accounts.values()) account.weight = this.#weightOf(account.tenant);
     this.#stamp += 1;
     if (wereApart === this.areApart) return;
@@ -94,7 +87,6 @@ export class Accounts {
     }
   }
 
-  /** The time of the step. */
   at(nowMs: number): void {
     this.#nowMs = nowMs;
     if (!this.areApart) return;
@@ -103,7 +95,6 @@ export class Accounts {
     this.#addedMs = MEMORY_MS * (1 - this.#left);
   }
 
-  /** Number of background calls that wait. */
   get backgroundWaiting(): number {
     return this.#background.waiting;
   }
@@ -117,7 +108,7 @@ export class Accounts {
   }
 
   #weightOf(tenant: TenantId | undefined): number {
-    const { tenantWeights } = this.#settings.policy;
+    const { tenantWeights } = this.settings.policy;
     return tenant !== undefined && Object.hasOwn(tenantWeights, tenant) ? (tenantWeights[tenant] ?? 1) : 1;
   }
 
@@ -128,7 +119,6 @@ export class Accounts {
     this.#stamp += 1;
   }
 
-  /** It no longer runs. */
   stopped(turn: Turn): void {
     this.#settle(turn);
     turn.runs(-1, this.#nowMs);
@@ -177,7 +167,7 @@ export class Accounts {
 
   #placeOf(turn: Turn): number {
     if (turn.placeStamp === this.#stamp) return turn.place;
-    const sinceMs = this.#nowMs - this.#settings.starvation.waitMsMax;
+    const sinceMs = this.#nowMs - this.settings.starvation.waitMsMax;
     turn.placeStamp = this.#stamp;
     if (turn.account === this.#background) return (turn.place = Infinity);
     turn.place = turn.isStarving(sinceMs) ? -Infinity : this.#usedMs(turn.account) / turn.account.weight;

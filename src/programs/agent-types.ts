@@ -11,12 +11,10 @@ export interface AgentType {
 }
 
 /**
- * Agent types: a tenant's programs that begin with the same instructions and tools; those without any are one type.
- * A type begins as all programs of its harness are, and a harness as all programs are. The last used are remembered, and
- * each program keeps its own.
+ * A tenant's programs that begin with the same instructions and tools are one type; so are those without any. A type begins
+ * as all programs of its harness are, and a harness as all programs are. The last used are remembered.
  */
 export class AgentTypes {
-  /** All programs together. */
   readonly all: AgentType = { index: new CompletionIndex(), growth: new ContextGrowth() };
   /** Background programs, which tell nothing of others. */
   readonly background: AgentType = { index: new CompletionIndex(), growth: new ContextGrowth() };
@@ -30,7 +28,6 @@ export class AgentTypes {
   }
 }
 
-/** A type of which nothing is known yet but what holds for these programs, which learn with it. */
 const under = ({ index, growth }: AgentType): AgentType => ({
   index: new CompletionIndex(index),
   growth: new ContextGrowth(growth),

@@ -24,10 +24,8 @@ export class Call implements Waiting, Timed {
   level = 0;
   rank = 0;
 
-  /** Set when it begins to wait. */
   turn!: Turn;
 
-  /** Index among its program's active calls. */
   programIndex = -1;
 
   // Entry among the timers (Timed).
@@ -53,15 +51,12 @@ export class Call implements Waiting, Timed {
   isFirst: boolean;
   /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */
   areaAtStart = 0;
-  /** Time of the present attempt's first token. */
   startedAtMs: number | undefined;
   /**
    * Waiting that the starvation window adds to its own: its chain's earlier waiting, less its own before the window.
    */
   carriedWaitMs: number;
-  /** Moved to the front by anti-starvation. */
   promoted = false;
-  /** Past `waitMsMax`. */
   overdue = false;
 
   /** Runs wherever there is room, without asking the balancer: it is overdue, or a full engine sent it back. */
@@ -76,7 +71,6 @@ export class Call implements Waiting, Timed {
   unreachedAtMs = Infinity;
   /** The only engine that may run it while it waits; undefined: any that serves the model. */
   boundTo: Engine | undefined;
-  /** Waited long enough to leave its engine. */
   isStealable = false;
   /** Has waited `reserveMs`: idle contexts make way for it. */
   isAged = false;
@@ -100,7 +94,6 @@ export class Call implements Waiting, Timed {
   readonly isPatient: boolean;
   /** Time at which an engine first sent it back; Infinity: never. */
   sentBackAtMs = Infinity;
-  /** Identifies the request: equal for a repetition. */
   readonly request: string | undefined;
   /** Number of earlier calls whose place it took over, and their waiting, which does not count for its queue timeout. */
   returns = 0;
@@ -157,7 +150,6 @@ export class Call implements Waiting, Timed {
     this.returns = ghost.returns + 1;
   }
 
-  /** The call is dispatched: an attempt begins. */
   sent(nowMs: number): void {
     this.dispatchedAtMs = nowMs;
     this.startedAtMs = undefined;
@@ -174,14 +166,12 @@ export class Call implements Waiting, Timed {
     return this.dispatch;
   }
 
-  /** The first token of the attempt came. */
   started(nowMs: number): boolean {
     if (this.startedAtMs !== undefined) return false;
     this.startedAtMs = nowMs;
     return true;
   }
 
-  /** Output tokens of the attempt so far. */
   progressed(outputTokens: number): void {
     this.outputTokens = Math.max(this.outputTokens, outputTokens);
   }
@@ -195,7 +185,6 @@ export class Call implements Waiting, Timed {
     this.unreachedAtMs = Infinity;
   }
 
-  /** The attempt failed, and the call waits again. */
   sentBack(nowMs: number): void {
     this.retried = true;
     this.sentBackAtMs = Math.min(this.sentBackAtMs, nowMs);
@@ -210,7 +199,6 @@ export class Call implements Waiting, Timed {
     return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
   }
 
-  /** The reason for its dispatch. */
   get reason(): Reason {
     if (this.retried) return 'retried';
     if (this.promoted) return 'promoted';

@@ -1,7 +1,4 @@
-/**
- * Classes of attained service: below 1 ms, then one for each doubling. They fit any engine without a time unit to
- * configure.
- */
+/** Classes of attained service: below 1 ms, then one for each doubling, which fit any engine. */
 const CLASSES = 32;
 /** Ended programs remembered: each new one discounts the earlier ones by this fraction. */
 const MEMORY_PROGRAMS = 512;
@@ -15,9 +12,7 @@ const ENDED_MIN = 32;
 /** Changes after which the index is recomputed: each one moves it by little. */
 const STALE_CHANGES = 32;
 
-/**
- * Least service of each class. No `**`: its last digit differs between versions of Node, and a log must replay on any.
- */
+/** Least service of each class. No `**`: its last digit differs between versions of Node, and a log must replay on any. */
 const LOWER_MS: readonly number[] = Array.from({ length: CLASSES }, (_, kind) =>
   kind === 0 ? 0 : (1 << (kind - 1)) >>> 0,
 );
@@ -26,7 +21,6 @@ const SERVICE_MS_MAX = 0x7fff_ffff;
 const lowerMs = (kind: number): number => LOWER_MS[kind] ?? 0;
 const widthMs = (kind: number): number => (kind === CLASSES - 1 ? Infinity : kind === 0 ? 1 : lowerMs(kind));
 
-/** The class of an attained service. */
 const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, SERVICE_MS_MAX));
 
 /**
@@ -37,12 +31,11 @@ const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.
  *
  *     index(k) = max over m >= k of  P(ends in k..m) / E[service in k..m]         per millisecond
  *
- * Its inverse is the service to expect until a program ends. When most programs are short and a few long, that grows as
- * attained service does, which is also the prior. Then least attained service is the right order. When all programs are
- * alike, it falls: the program that has had most is the nearest to its end.
+ * Its inverse is the service to expect until a program ends. When most programs are short and a few long, that grows with
+ * attained service, as in the prior. When all are alike, it falls: the program that has had most is the nearest to its end.
  *
- * An agent type begins with the hazards of all programs, and leaves them as its own programs reach a class. Until two
- * of them have ended, it ranks as all programs do: the service of a type's only program would say that it never ends.
+ * An agent type begins with the hazards of all programs. Until two of its own have ended, it ranks as they do: the service
+ * of a type's only program would say that it never ends.
  */
 export class CompletionIndex {
   readonly #servedMs: Float64Array;
@@ -121,7 +114,6 @@ export class CompletionIndex {
     return 1 / (this.#index[serviceClassOf(serviceMs)] ?? 0);
   }
 
-  /** Computes the index anew, if it is out of date. */
   refresh(): void {
     if (this.all !== undefined && this.#programs < PROGRAMS_MIN) this.all.refresh();
     else if (this.#changes >= STALE_CHANGES) this.#compute();

@@ -18,12 +18,11 @@ import type { Balancer } from '../placement/balancer.js';
  *                                                it takes its room
  *     stealable   balancer.spillMs               engines with nothing of their own may take it       isStealable
  *
- * The states are flags and not one value: the settings decide which comes first, and a promoted call goes on to age.
- * All last until the call ends, through failed attempts too. It is stealable only from the engine it waits for.
+ * The settings decide which comes first, and a promoted call goes on to age. All last until the call ends, through failed
+ * attempts too. It is stealable only from the engine it waits for.
  */
 export type Escalation = 'timedOut' | 'stranded' | 'retriable' | 'overdue' | 'promoted' | 'aged' | 'stealable';
 
-/** Time at which a waiting call reaches each state, in milliseconds on the driver's clock; Infinity: never. */
 export interface Deadlines {
   readonly timeoutAtMs: number;
   readonly strandAtMs: number;
@@ -77,7 +76,6 @@ export function reachedBy(due: Deadlines, nowMs: number): Escalation | undefined
   return due.stealableAtMs <= nowMs ? 'stealable' : undefined;
 }
 
-/** Time of the next deadline; Infinity when there is none. */
 export function earliest(deadlines: Deadlines): number {
   const { timeoutAtMs, strandAtMs, retryAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs } = deadlines;
   return Math.min(timeoutAtMs, strandAtMs, retryAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs);

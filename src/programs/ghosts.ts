@@ -5,9 +5,7 @@ import { TimerHeap } from '../queues/timer-heap.js';
 import type { Call } from './call.js';
 import type { Program } from './process-table.js';
 
-/**
- * Upper bound on ghosts of one program; beyond it the oldest is dropped. Clients have fewer calls in progress at once.
- */
+/** Upper bound on ghosts of one program; beyond it the oldest is dropped. */
 const PROGRAM_MAX = 64;
 
 /**
@@ -29,10 +27,7 @@ export class Ghosts {
     return this.#graces.size;
   }
 
-  /**
-   * Keeps the place of an ended call. Beyond `limits.queuedMax` ghosts, the oldest of a tenant with at least an equal
-   * share is dropped.
-   */
+  /** Keeps an ended call's place. Beyond `limits.queuedMax`, the oldest of a tenant with a large share is dropped. */
   keep(call: Call, { timeouts, limits }: SchedulerConfig, nowMs: number): void {
     const { program } = call;
     // A later call with the id of an ended program belongs to a new program.
@@ -56,13 +51,11 @@ export class Ghosts {
     return ghost;
   }
 
-  /** Forgets ghosts whose grace time is over. */
   expire(nowMs: number): void {
     for (let ghost = this.#graces.peek(); ghost !== undefined && ghost.timerAtMs <= nowMs; ghost = this.#graces.peek())
       this.#drop(ghost);
   }
 
-  /** Forgets the ghosts of a program that is over. */
   forget(program: Program): void {
     for (const ghost of this.#ofProgram.get(program) ?? []) this.#drop(ghost);
   }

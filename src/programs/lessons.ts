@@ -10,7 +10,6 @@ interface Lesson {
 
 /** Lessons kept; with more, the oldest are learnt early. */
 const LESSONS_MAX = 65_536;
-/** Learnt lessons that may stay in the list before it is cut. */
 const LEARNT_MAX = 1024;
 
 /** Lessons that completion indices learn late, in the order in which they came. */
@@ -24,7 +23,6 @@ export class Lessons {
     if (this.#lessons.length - this.#learnt > LESSONS_MAX) this.#learnNext();
   }
 
-  /** Teaches what happened until then. */
   learn(untilMs: number): void {
     for (let next = this.#lessons[this.#learnt]; next !== undefined && next.atMs <= untilMs;) {
       this.#learnNext();

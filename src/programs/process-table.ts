@@ -12,9 +12,7 @@ const NO_CALLS: readonly Call[] = [];
 export class Program {
   /** Attained service: engine time of its calls, or of the longest observed chain of them (`policy.charge`). */
   serviceMs = 0;
-  /** Waiting of all its calls together. */
   waitingMs = 0;
-  /** Longest wait of one call. */
   waitMsMax = 0;
   /** Waiting along a chain of calls since the last promotion: the numerator of the starvation ratio. */
   waitSincePromotionMs = 0;
@@ -28,11 +26,9 @@ export class Program {
 
   /** Active calls (Autellix's thread metadata), unordered; undefined while there are none, as idle rows are many. */
   #calls: Call[] | undefined;
-  /** Number of these that wait. */
   waiting = 0;
   lastArrivalAtMs: number;
   lastCompletionAtMs: number | undefined;
-  /** Prompt and answer of the last finished call. */
   contextTokens = 0;
 
   /** Root thread only: answered calls; whether none has followed the last of them; whether one ever followed. */
@@ -60,7 +56,6 @@ export class Program {
   removed: ProgramGone['cause'] | undefined;
   /** Neighbours in the list of idle rows. */
   idleSinceMs: number | undefined;
-  /** Idle beyond the horizon: it counts as ended, until its next call. */
   isPresumedEnded = false;
   /** Another gateway runs its calls, and learns its end. */
   isElsewhere = false;
@@ -98,7 +93,6 @@ export class Program {
     return this.#calls === undefined;
   }
 
-  /** The live engine that holds its cache. */
   get home(): Engine | undefined {
     return this.#home?.state === 'up' && this.#home.life === this.#homeLife ? this.#home : undefined;
   }
@@ -110,7 +104,6 @@ export class Program {
     for (const call of this.activeCalls) call.carriedWaitMs = -call.waitingMs(nowMs);
   }
 
-  /** Whether it is removed, with no active call left. */
   get hasEnded(): boolean {
     return this.removed !== undefined && this.#calls === undefined;
   }
@@ -121,7 +114,6 @@ export class Program {
   }
 }
 
-/** A row for a new call, and the idle program that made way for it. */
 export interface Admitted {
   readonly row: Program;
   readonly evicted: Program | undefined;
@@ -145,8 +137,9 @@ export interface Admitted {
  */
 export class ProcessTable {
   readonly #rows = new Map<ProgramId, Program>();
-  #oldestIdle: Program | undefined;
-  #newestIdle: Program | undefined;
+  /** The longest-idle row, and the latest to fall idle; undefined when none is. */
+  oldestIdle: Program | undefined;
+  newestIdle: Program | undefined;
   /** The idle rows up to and including this one are presumed to have ended. */
   #newestPresumed: Program | undefined;
 
@@ -164,19 +157,9 @@ export class ProcessTable {
     return this.#rows.values();
   }
 
-  /** The longest-idle row; undefined when none is idle. */
-  get oldestIdle(): Program | undefined {
-    return this.#oldestIdle;
-  }
-
-  /** The latest row to fall idle; undefined when none is. */
-  get newestIdle(): Program | undefined {
-    return this.#newestIdle;
-  }
-
   /** The longest-idle row that is not presumed to have ended. */
   get nextIdle(): Program | undefined {
-    return this.#newestPresumed === undefined ? this.#oldestIdle : this.#newestPresumed.newerIdle;
+    return this.#newestPresumed === undefined ? this.oldestIdle : this.#newestPresumed.newerIdle;
   }
 
   /** The row, returned by `nextIdle`, is presumed to have ended until it wakes. */
@@ -190,14 +173,13 @@ export class ProcessTable {
     const known = this.#rows.get(id);
     if (known !== undefined) return { row: known, evicted: undefined };
     const row = new Program(id, tenant, nowMs);
-    const evicted = this.#rows.size >= this.programsMax ? this.#oldestIdle : undefined;
+    const evicted = this.#rows.size >= this.programsMax ? this.oldestIdle : undefined;
     if (evicted !== undefined) this.remove(evicted, 'evicted');
     if (this.#rows.size < this.programsMax) this.#rows.set(id, row);
     else row.removed = 'evicted';
     return { row, evicted };
   }
 
-  /** Takes the row out of the table. */
   remove(row: Program, cause: ProgramGone['cause']): void {
     if (row.removed !== undefined) return;
     this.#rows.delete(row.id);
@@ -205,7 +187,6 @@ export class ProcessTable {
     row.removed = cause;
   }
 
-  /** The row has an active call again. */
   wake(row: Program): void {
     this.#unlink(row);
     row.isPresumedEnded = false;
@@ -215,9 +196,9 @@ export class ProcessTable {
     if (row.idleSinceMs === undefined) return;
     const { olderIdle, newerIdle } = row;
     if (this.#newestPresumed === row) this.#newestPresumed = olderIdle;
-    if (olderIdle === undefined) this.#oldestIdle = newerIdle;
+    if (olderIdle === undefined) this.oldestIdle = newerIdle;
     else olderIdle.newerIdle = newerIdle;
-    if (newerIdle === undefined) this.#newestIdle = olderIdle;
+    if (newerIdle === undefined) this.newestIdle = olderIdle;
     else newerIdle.olderIdle = olderIdle;
     row.olderIdle = row.newerIdle = row.idleSinceMs = undefined;
   }
@@ -226,10 +207,10 @@ export class ProcessTable {
   rest(row: Program, nowMs: number): boolean {
     if (row.removed !== undefined) return true;
     row.idleSinceMs = nowMs;
-    row.olderIdle = this.#newestIdle;
-    if (this.#newestIdle === undefined) this.#oldestIdle = row;
-    else this.#newestIdle.newerIdle = row;
-    this.#newestIdle = row;
+    row.olderIdle = this.newestIdle;
+    if (this.newestIdle === undefined) this.oldestIdle = row;
+    else this.newestIdle.newerIdle = row;
+    this.newestIdle = row;
     return false;
   }
 }

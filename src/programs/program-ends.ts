@@ -11,8 +11,8 @@ import type { ProcessTable, Program } from './process-table.js';
  *     revived         a call of it has come after all
  *     ended           for good, whatever the cause; once a program
  *
- * A program that several gateways have run ends once, at the last of them, with the service that all have given it.
- * Each learns from what it gave itself, so that service and ends are in proportion at all.
+ * A program that several gateways have run ends once, at the last of them. Each learns from the service that it gave
+ * itself, so that service and ends are in proportion at all.
  *
  * The indices learn all service and announced ends a horizon late, since presumed ends are known no earlier: otherwise
  * many programs that came at once would seem never to end.
@@ -39,19 +39,16 @@ export class ProgramEnds {
     }
   }
 
-  /** The program's attained service has grown. */
   served({ type, serviceMs }: Program, toMs: number, nowMs: number): void {
     if (toMs > serviceMs && type !== this.background)
       this.#lessons.add({ index: type.index, atMs: nowMs, fromMs: serviceMs, toMs });
   }
 
-  /** A call of the program has come to this gateway. */
   called(row: Program): void {
     this.#revive(row);
     row.isElsewhere = false;
   }
 
-  /** Another gateway runs the program's calls from now on. */
   moved(row: Program): void {
     this.#revive(row);
     row.isElsewhere = true;
@@ -63,7 +60,6 @@ export class ProgramEnds {
     outlook?.revived();
   }
 
-  /** The program has ended: its row is removed, and its last call has ended. */
   ended({ isPresumedEnded, isElsewhere, serviceMs, type, outlook, lastCompletionAtMs, createdAtMs }: Program): void {
     if (isElsewhere || type === this.background) return;
     const atMs = lastCompletionAtMs ?? createdAtMs;

@@ -1,4 +1,3 @@
-/** Entries of a map, unless told otherwise. */
 const ENTRIES_MAX = 1024;
 
 /** A map that makes missing values, and forgets the longest unused. */
@@ -15,13 +14,12 @@ export class Recent<Key, Value, From = void> {
     const value = this.#values.get(key) ?? this.make(key, from);
     this.#values.delete(key);
     this.#values.set(key, value);
-    if (this.#values.size > this.entriesMax)
-      for (const oldest of this.#values.keys()) return this.#forget(oldest, value);
+    if (this.#values.size > this.entriesMax) this.#values.delete(this.#values.keys().next().value as Key);
     return value;
   }
 
-  #forget(oldest: Key, value: Value): Value {
-    this.#values.delete(oldest);
-    return value;
+  /** The value as it is, which counts as no use. */
+  peek(key: Key): Value | undefined {
+    return this.#values.get(key);
   }
 }

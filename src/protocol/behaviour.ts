@@ -1,6 +1,5 @@
 /** A change after which the same events may give other commands. */
 export interface BehaviourChange {
-  /** The number of the behaviour from this change on. */
   readonly behaviour: number;
   /** The change, in one sentence. */
   readonly change: string;
@@ -24,5 +23,4 @@ export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   },
 ];
 
-/** The present behaviour. */
 export const BEHAVIOUR = BEHAVIOUR_CHANGES.at(-1)?.behaviour ?? FIRST_BEHAVIOUR;

@@ -9,7 +9,6 @@ export const EVENT_LOG_VERSION = 1;
 
 export interface LogHeader {
   readonly maitredEventLog: typeof EVENT_LOG_VERSION;
-  /** The version of maitred that wrote the log. */
   readonly maitred: string;
   /** The core's behaviour (`behaviour.ts`). */
   readonly behaviour: number;

@@ -29,7 +29,6 @@ export interface CallArrived {
   readonly tenant: TenantId;
   /** A sub-agent's own id inside the program, '' for the root: threads hold separate contexts in the KV cache. */
   readonly thread: string;
-  /** Only engines that serve this model may run the call. */
   readonly model: ModelId;
   /** The only engine that may run it, such as the one that stores the response it continues; absent: any. */
   readonly engine?: EngineId;
@@ -37,16 +36,12 @@ export interface CallArrived {
   readonly promptTokens: Tokens;
   /** The client's own limit on the answer, in tokens; absent when it gave none. */
   readonly maxTokens?: Tokens;
-  /**
-   * The client receives keep-alive comments and waits without limit: no queue timeout, unless engines send the call
-   * back.
-   */
+  /** The client gets keep-alive comments and waits without limit: no queue timeout, unless engines send it back. */
   readonly patient?: true;
   /** It takes only room that other calls leave, and no time moves it forward. */
   readonly background?: true;
   /** Identifies the request: equal when the same tenant repeats it. */
   readonly request?: string;
-  /** The client marks this as a retry. With no equal request, it takes over the oldest ghost of its thread. */
   readonly retry?: true;
   /** The family of programs that begin alike; absent: unknown, and no prefix is counted as shared. */
   readonly family?: Family;
@@ -70,15 +65,14 @@ export interface Elsewhere {
   readonly root: RootThread;
 }
 
-/** A program's root thread: finished calls, the first prompt, and the context that the last call left. */
+/** A program's root thread; its context is the one that its last call left. */
 export interface RootThread {
-  /** Number of its calls that have been answered. */
+  /** Answered calls. */
   readonly calls: number;
   readonly firstPromptTokens: Tokens;
   readonly contextTokens: Tokens;
 }
 
-/** Work that a program still brings, in tokens. */
 export interface Work {
   /** Prompt tokens that no engine has cached. */
   readonly promptTokens: Tokens;
@@ -101,14 +95,13 @@ export interface CallStarted {
   readonly call: CallId;
 }
 
-/** The running call has produced this many output tokens so far. */
 export interface CallProgressed {
   readonly type: 'callProgressed';
   readonly call: CallId;
+  /** So far. */
   readonly outputTokens: Tokens;
 }
 
-/** Token counts of a finished call, as the engine reported them. */
 export interface Usage {
   readonly promptTokens: Tokens;
   readonly outputTokens: Tokens;
@@ -146,7 +139,6 @@ export interface EngineClosed {
   readonly type: 'callFailed';
   readonly call: CallId;
   readonly failure: 'busy' | 'unreached';
-  /** How long to leave the engine alone at least. */
   readonly restMs: Millis;
 }
 
@@ -199,10 +191,7 @@ export interface EngineJoined {
   readonly windowMax?: number;
   /** KV cache capacity in tokens; absent: no working-set gate on this engine. */
   readonly capacityTokens?: Tokens;
-  /**
-   * Capacity of the host memory that keeps what leaves the KV cache, in tokens, copies of what is still there included;
-   * absent or 0: there is none.
-   */
+  /** Host memory for what leaves the KV cache, copies of what is still there included; absent or 0: none. */
   readonly hostTokens?: Tokens;
   /** Tokens a second that come back from there; absent: learnt from calls. */
   readonly hostTokensPerSecond?: number;

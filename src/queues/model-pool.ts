@@ -21,7 +21,6 @@ import type { ModelId } from '../protocol/units.js';
 export class ModelPool {
   /** In order of joining, whatever their state. */
   engines: readonly Engine[] = [];
-  /** The engines that are up. */
   live: readonly Engine[] = [];
   readonly unbound = new WaitQueue<Call>();
   readonly stealable = new TurnQueue<Call>((call) => call.countedTokens);
@@ -39,7 +38,6 @@ export class ModelPool {
     return held.length === 0 ? call.needTokens : Math.min(...held);
   }
 
-  /** Recomputes `live`. */
   refresh(): void {
     const live = this.engines.filter((engine) => engine.state === 'up');
     if (live.length !== this.live.length || live.some((engine, index) => engine !== this.live[index]))

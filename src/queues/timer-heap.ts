@@ -3,8 +3,8 @@ import { invariant } from '../invariant.js';
 /**
  * An entry of an indexed binary heap with one pending time per entry, the earliest first.
  *
- * Each entry stores its own index (`heapIndex`, -1 when absent). So moving or removing one costs O(log n) and leaves
- * nothing stale behind. Ties go to the lower `seq`, so that equal times fire in a fixed order.
+ * Each stores its own index (-1: absent), so that moving or removing one costs O(log n) and leaves nothing stale behind.
+ * Ties go to the lower `seq`: equal times fire in a fixed order.
  */
 export interface Timed {
   heapIndex: number;

@@ -3,9 +3,7 @@ import type { Turn, Turned } from '../programs/account.js';
 import type { Accounts } from '../programs/accounts.js';
 import { FitTree } from './fit-tree.js';
 
-/** An entry of a queue. */
 export interface Queued extends Turned {
-  /** Tokens that it waits for. */
   readonly extraTokens: number;
 }
 
@@ -19,26 +17,22 @@ export class TurnQueue<T extends Queued> {
   readonly #lanes: Lane<T>[] = [];
   /** No call needs less: a queue where nothing fits is not searched. Undefined: to be read anew. */
   #least: number | undefined;
-  #size = 0;
+  size = 0;
 
   /** @param needOf tokens of room that a call needs; it changes only between `delete` and `insert`, or for `refresh` */
   constructor(private readonly needOf: (call: T) => number) {}
 
-  get size(): number {
-    return this.#size;
-  }
-
   insert(call: T): void {
     const need = this.needOf(call);
     this.#laneOf(call.turn).insert(call, need);
-    this.#size += 1;
+    this.size += 1;
     if (this.#least !== undefined) this.#least = Math.min(this.#least, need);
   }
 
   delete(call: T): void {
     const lane = this.#laneOf(call.turn);
     lane.delete(call);
-    this.#size -= 1;
+    this.size -= 1;
     if (this.#least !== undefined && this.needOf(call) <= this.#least) this.#least = undefined;
     // The only lane stays, so that it is not made for each call anew.
     if (lane.tree.size === 0 && this.#lanes.length > 1) this.#drop(lane);
@@ -60,17 +54,14 @@ export class TurnQueue<T extends Queued> {
     return this.#laneOf(call.turn).ahead(call, level);
   }
 
-  /**
-   * The first call, in order of turns, that fits by its own need, and in all (`fits`). O(lanes), and of lanes in random order only O(log lanes) are searched.
-   */
+  /** The first call, in order of turns, that fits. Of n lanes in random order O(log n) are searched. */
   firstFit(room: number, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
     this.#least ??= this.#lanes.reduce((least, { tree }) => Math.min(least, tree.least), Infinity);
     return this.#least <= room ? this.#first(accounts, ({ tree }) => tree.firstFit(room, fits)) : undefined;
   }
 
-  /** The first call, in order of turns. */
   first(accounts: Accounts): T | undefined {
-    return this.#size === 0 ? undefined : this.#first(accounts, ({ tree }) => tree.first());
+    return this.size === 0 ? undefined : this.#first(accounts, ({ tree }) => tree.first());
   }
 
   #first(accounts: Accounts, find: (lane: Lane<T>) => T | undefined): T | undefined {

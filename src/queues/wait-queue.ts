@@ -10,7 +10,6 @@ export type AdmissionClass =
 /** KV tokens that an engine's gate now allows a call of each admission class. */
 export type Headroom = Readonly<Record<AdmissionClass, number>>;
 
-/** A call that waits. */
 export interface Waiting extends Queued {
   readonly admissionClass: AdmissionClass;
   readonly isAged: boolean;
@@ -31,7 +30,6 @@ export class WaitQueue<T extends Waiting> {
     return resident.size + aged.size + fresh.size;
   }
 
-  /** Number of calls whose contexts are cached. */
   get residents(): number {
     return this.#classes.resident.size;
   }
@@ -52,7 +50,6 @@ export class WaitQueue<T extends Waiting> {
     this.#aged.refresh();
   }
 
-  /** Adds the number of waiting calls at each level to `sums`. */
   countLevels(sums: number[]): void {
     for (const queue of Object.values(this.#classes)) queue.countLevels(sums);
   }
@@ -62,14 +59,13 @@ export class WaitQueue<T extends Waiting> {
     return this.#classes[call.admissionClass].ahead(call, level);
   }
 
-  /** The first call, in order, that fits by its own need, and in all (`fits`). */
+  /** The first call, in order, that fits by its own need, and in all. */
   firstFit(room: Headroom, accounts: Accounts, fits: (call: T) => boolean): T | undefined {
     const { resident, aged, new: fresh } = this.#classes;
     const early = accounts.firstOf(resident.firstFit(room.resident, accounts, fits), aged.firstFit(room.aged, accounts, fits)); // prettier-ignore
     return accounts.firstOf(early, fresh.firstFit(room.new, accounts, fits));
   }
 
-  /** The first call, in order. */
   first(accounts: Accounts): T | undefined {
     const { resident, aged, new: fresh } = this.#classes;
     return accounts.firstOf(accounts.firstOf(resident.first(accounts), aged.first(accounts)), fresh.first(accounts));

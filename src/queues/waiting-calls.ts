@@ -13,17 +13,13 @@ const NO_CALLS: readonly Call[] = [];
 
 /** All waiting calls, each in the queue of the engine that it is bound to, or else of its model's pool. */
 export class WaitingCalls {
-  #size = 0;
+  size = 0;
   readonly #ofTenant = new Map<TenantId, number>();
 
   constructor(
     private readonly engineTable: EngineTable,
     private readonly accounts: Accounts,
   ) {}
-
-  get size(): number {
-    return this.#size;
-  }
 
   of(tenant: TenantId): number {
     return this.#ofTenant.get(tenant) ?? 0;
@@ -79,14 +75,11 @@ export class WaitingCalls {
 
   /** The first call bound to the engine, in order, that fits. */
   #firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
-    let fit = engine.bound.firstFit(room, this.accounts, fits);
-    for (
-      ;
-      fit !== undefined && fit.admissionClass !== entryOf(fit);
-      fit = engine.bound.firstFit(room, this.accounts, fits)
-    )
+    for (;;) {
+      const fit = engine.bound.firstFit(room, this.accounts, fits);
+      if (fit === undefined || fit.admissionClass === entryOf(fit)) return fit;
       this.#reseat(fit);
-    return fit;
+    }
   }
 
   /**
@@ -95,7 +88,11 @@ export class WaitingCalls {
    * class of the rest before they run, and placement their needs.
    */
   reread(engine: Engine, threads: Iterable<Pick<Call, 'program' | 'thread'>>): void {
-    for (const thread of threads) this.#rereadThread(engine, thread);
+    for (const thread of threads) {
+      const waiting = siblings(thread, engine);
+      for (const sibling of waiting) this.#reseat(sibling);
+      if (waiting.length > 0) engine.workingSet.expectReturn(thread.program, thread.thread);
+    }
   }
 
   /**
@@ -103,10 +100,8 @@ export class WaitingCalls {
    * Returns the engines that may have room now.
    */
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
-    for (const queue of [
-      engine.bound,
-      ...pools.flatMap(({ unbound, paused, oversized }) => [unbound, paused, oversized]),
-    ]) {
+    const ofPools = pools.flatMap(({ unbound, paused, oversized }) => [unbound, paused, oversized]);
+    for (const queue of [engine.bound, ...ofPools]) {
       for (const call of queue) readNeeds(call, this.#pool(call));
       queue.refresh();
     }
@@ -119,13 +114,6 @@ export class WaitingCalls {
     return siblings(call, engine).some((sibling) => sibling !== call);
   }
 
-  #rereadThread(engine: Engine, thread: Pick<Call, 'program' | 'thread'>): void {
-    const waiting = siblings(thread, engine);
-    for (const sibling of waiting) this.#reseat(sibling);
-    if (waiting.length > 0) engine.workingSet.expectReturn(thread.program, thread.thread);
-  }
-
-  /** Moves the call to its present place in its queue. */
   #reseat(call: Call): void {
     const pool = this.#pool(call);
     const queues = call.isStealable ? [this.#queueOf(call), pool.stealable] : [this.#queueOf(call)];
@@ -151,7 +139,7 @@ export class WaitingCalls {
   #count(call: Call, change: 1 | -1): void {
     const { tenant } = call.program;
     const ofTenant = this.of(tenant) + change;
-    this.#size += change;
+    this.size += change;
     invariant(ofTenant >= 0, 'no tenant has fewer than no waiting calls');
     this.#pool(call).waiting += change;
     call.program.waiting += change;
