@@ -65,7 +65,7 @@ export class Turn {
   }
 }
 
-/** What turns need of a waiting call. */
+/** The facts of a waiting call that turns need. */
 export interface Turned extends Key {
   readonly turn: Turn;
 }

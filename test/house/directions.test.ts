@@ -34,6 +34,7 @@ const RECORDS = [
   'src/engines/engine.ts',
   'src/kv/cache-contents.ts',
   'src/kv/context.ts',
+  'src/kv/contexts-in-use.ts',
   'src/kv/displacements.ts',
   'src/kv/idle-claims.ts',
   'src/kv/working-set.ts',
