@@ -87,17 +87,16 @@ describe('a waiting call', () => {
 });
 
 it('names the engines that would serve a call, and drops what comes after its refusal', async () => {
-  const engine = await fakeEngine();
-  const { url } = await world([engine], {
-    engines: [{ url: engine.url, kind: 'openai', id: 'gpu-1', window: 4, capacityTokens: 1000 }],
+  const { engine, url, ask, chat, waiting } = await lone(undefined, {
+    engine: { id: 'gpu-1', window: 4, capacityTokens: 1000 },
     health: { intervalMs: 20, failuresMax: 1 },
     timeouts: { noEngineMs: 2000 },
   });
   await engine.close();
   const gone = { state: 'ejected', window: null, gate_tokens: null, rest_tokens: null, capacity_tokens: null };
-  await expect.poll(async () => (await ask(`${url}/engines/gpu-1`)).json()).toMatchObject(gone);
-  const answer = chat(url, {}, named('p'));
-  await until(async () => (await waiting(url)) === 1);
+  await expect.poll(async () => (await ask('/engines/gpu-1')).json()).toMatchObject(gone);
+  const answer = chat({}, named('p'));
+  await until(async () => (await waiting()) === 1);
   const { out } = await run(['why', '--url', url]);
   expect(out.replaceAll('\n', ' ')).toMatch(
     /Engines that serve "m": gpu-1 has been down for .* \(.*\); probed again .*It is refused in/,

@@ -124,8 +124,6 @@ function clientOf(url: string, adminUrl: string) {
   return {
     ask: (path: string, init?: RequestInit) => ask(url + path, init),
     admin: (path: string, init?: RequestInit) => ask(adminUrl + path, init),
-    /** JSON of the admin API. */
-    get: async <T = Record<string, unknown>>(path: string) => (await ask(adminUrl + path)).json() as T,
     watch: (query: string, headers?: Record<string, string>) => watch(`${adminUrl}/stream?${query}`, headers),
     post: (path: string, body: unknown, headers?: Record<string, string>) => post(url + path, body, headers),
     chat: (more?: object, headers?: Record<string, string>, signal?: AbortSignal) => chat(url, more, headers, signal),
