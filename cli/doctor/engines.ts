@@ -1,5 +1,5 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
-import { ENGINES_MAX, firstLook, tooMany } from '../../sidecar/discovery/index.js';
+import { lookUp } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
@@ -22,10 +22,10 @@ const judgedAll = async (engines: readonly EngineConfig[], config: Config, calls
 async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `discovery ${labelOf(source)}`;
   const broken = (found: string): Finding[] => [{ level: 'broken', subject, found, advice: 'docs/OPERATIONS.md says what each source needs' }]; // prettier-ignore
-  const engines = await firstLook(source).catch((error: unknown) => error as Error);
-  if (engines instanceof Error) return broken(engines.message);
+  const look = await lookUp(source).catch((error: unknown) => error as Error);
+  if (look instanceof Error) return broken(reasonOf(look));
+  const { engines } = look;
   if (engines.length === 0) return broken('lists no engine');
-  if (engines.length > ENGINES_MAX) return broken(tooMany(engines));
   return [{ level: 'ok', subject, found: `engines: ${engines.length}` }, ...(await judgedAll(engines, config, calls))];
 }
 

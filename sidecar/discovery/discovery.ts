@@ -1,17 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import { labelOf, type EngineConfig, type SourceConfig } from '../config/index.js';
+import { labelOf, REFRESH_MS_MIN, type EngineConfig, type SourceConfig } from '../config/index.js';
 import type { Log, SetTimer } from '../engines/index.js';
-import { setTimer } from '../timer.js';
-import { watchDns, type Source } from './dns.js';
+import { reasonOf } from '../errors.js';
+import { lookUp, makeResolver } from './dns.js';
 import type { Membership } from './membership.js';
 
-/** Most engines of one source: a wrong name must not fill the fleet. */
-export const ENGINES_MAX = 1000;
-export const tooMany = ({ length }: readonly unknown[]): string => `lists ${length} engines, more than ${ENGINES_MAX}`;
+/** Waits between failed looks double from here. */
+const BACKOFF_MS = 1000;
 
 export interface DiscoveryPorts {
-  readonly membership: Membership;
-  readonly log: Log;
+  readonly membership: Pick<Membership, 'found' | 'sizeOf'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
   readonly setTimer: SetTimer;
 }
 
@@ -54,36 +53,58 @@ export class Discovery {
   }
 }
 
-/** One source and the results of its polls. */
+/** One source, asked again and again. */
 class Watched implements SourceState {
   readonly label: string;
   failures = 0;
   foundAtMs = 0;
   hasLooked = false;
-  readonly #source: Source;
+  /** Failed looks since the last good one. */
+  #setbacks = 0;
   /** The reasons that were logged since the source last answered. */
   readonly #told = new Set<string>();
+  #resolver = makeResolver();
+  #isClosed = false;
+  #cancelTimer = (): void => undefined;
 
   constructor(
     readonly config: SourceConfig,
     private readonly ports: DiscoveryPorts,
   ) {
     this.label = labelOf(config);
-    this.#source = watchDns(config, {
-      found: (engines) => this.#found(engines),
-      failed: (reason) => this.#failed(reason),
-      setTimer: ports.setTimer,
-    });
+    void this.#look();
   }
 
+  /** Nothing is reported afterwards. */
   close(): void {
-    this.#source.close();
+    this.#isClosed = true;
+    this.#cancelTimer();
+    this.#resolver.cancel();
+  }
+
+  async #look(): Promise<void> {
+    this.#resolver = makeResolver();
+    const { refreshMs } = this.config.dns;
+    let waitMs = refreshMs;
+    try {
+      const { engines, ttlMs } = await lookUp(this.config, this.#resolver);
+      if (this.#isClosed) return;
+      waitMs = Math.max(REFRESH_MS_MIN, Math.min(ttlMs, refreshMs));
+      this.#setbacks = 0;
+      this.#found(engines);
+    } catch (error) {
+      if (this.#isClosed) return;
+      // Half of the wait is by chance, so that gateways spread.
+      waitMs = Math.min(BACKOFF_MS * 2 ** this.#setbacks, refreshMs) * (0.5 + Math.random() / 2);
+      this.#setbacks += 1;
+      this.#failed(reasonOf(error));
+    }
+    this.#cancelTimer = this.ports.setTimer(() => void this.#look(), waitMs);
   }
 
   #found(engines: readonly EngineConfig[]): void {
     const { graceMs, models } = this.config;
     const mayBeEmpty = models !== undefined;
-    if (engines.length > ENGINES_MAX) return this.#failed(tooMany(engines));
     this.ports.membership.found(this.label, { engines, graceMs, mayBeEmpty });
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
@@ -101,21 +122,4 @@ class Watched implements SourceState {
     const kept = this.ports.membership.sizeOf(this.label);
     this.ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
   }
-}
-
-/** The engines that a source has now. @throws Error with the reason if the source fails */
-export function firstLook(config: SourceConfig): Promise<readonly EngineConfig[]> {
-  return new Promise((resolve, reject) => {
-    const source = watchDns(config, {
-      setTimer,
-      found: (engines) => {
-        source.close();
-        resolve(engines);
-      },
-      failed: (reason) => {
-        source.close();
-        reject(new Error(reason));
-      },
-    });
-  });
 }

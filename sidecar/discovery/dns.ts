@@ -1,32 +1,12 @@
 import { Resolver } from 'node:dns/promises';
-import {
-  REFRESH_MS_MIN,
-  engineDefaults,
-  type DnsConfig,
-  type EngineConfig,
-  type SourceConfig,
-} from '../config/index.js';
-import { reasonOf } from '../errors.js';
-import type { SetTimer } from '../engines/index.js';
+import { engineDefaults, type DnsConfig, type EngineConfig, type SourceConfig } from '../config/index.js';
 
 /** Time for the first try of a question to one server. The second try has twice as long. */
 const TRY_MS = 2000;
 const TRIES = 2;
-/** Waits between failed looks double from here, in milliseconds. */
-const BACKOFF_MS = 1000;
 
-export interface Source {
-  /** Ends its looks. Nothing is reported afterwards. */
-  close(): void;
-}
-
-/** Every look ends in one `found` with all engines that the name has now, changed or not, or in one `failed`. */
-export interface SourcePorts {
-  readonly found: (engines: readonly EngineConfig[]) => void;
-  /** The look came to nothing. The engines found before stay. */
-  readonly failed: (reason: string) => void;
-  readonly setTimer: SetTimer;
-}
+/** Most engines of one name: a wrong one must not fill the fleet. */
+const ENGINES_MAX = 1000;
 
 interface Answer {
   /** Hosts as they stand in a URL. */
@@ -35,60 +15,27 @@ interface Answer {
   readonly ttlMs: number;
 }
 
+/** A new one for each look, because it reads the system's servers only when it is created. */
+export const makeResolver = (): Resolver => new Resolver({ timeout: TRY_MS, tries: TRIES });
+
 /**
- * Asks a DNS name for its engines until closed.
- *
- * It asks DNS servers (`resolve`), not the system (`lookup`). Only they return all records, their TTL, and SRV; and
- * `lookup` would occupy the few threads of Node's pool while a server is silent.
+ * Asks DNS servers for all engines of a name (`resolve`), not the system (`lookup`). Only they return all records, their
+ * TTL, and SRV; and `lookup` would occupy the few threads of Node's pool while a server is silent.
+ * @throws Error
  */
-export function watchDns(source: SourceConfig, ports: SourcePorts): Source {
-  const config = source.dns;
+export async function lookUp(source: SourceConfig, resolver = makeResolver()) {
+  const { name, scheme, servers, type } = source.dns;
   const defaults = engineDefaults.parse(source);
-  const { name, scheme, refreshMs } = config;
   // An address in a URL matches no certificate, so the name itself is verified.
-  const serverName = scheme === 'https' && config.type !== 'SRV' ? { serverName: name } : {};
-  let closed = false;
-  let failures = 0;
-  let resolver: Resolver | undefined;
-  let cancelTimer = (): void => undefined;
-
-  const look = async (): Promise<void> => {
-    // A new one for each look, because it reads the system's servers only when it is created.
-    resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });
-    let waitMs = refreshMs;
-    try {
-      if (config.servers.length > 0) resolver.setServers(config.servers);
-      const { hosts, ttlMs } = await QUERIES[config.type](resolver, config).catch((error: unknown) => {
-        if (defaults.models !== undefined && hasNoRecord(error)) return { hosts: [], ttlMs: 0 };
-        throw error;
-      });
-      if (closed) return;
-      failures = 0;
-      waitMs = Math.max(REFRESH_MS_MIN, Math.min(ttlMs, refreshMs));
-      ports.found(hosts.map((host) => ({ ...serverName, ...defaults, url: `${scheme}://${host}` })));
-    } catch (error) {
-      if (closed) return;
-      failures += 1;
-      waitMs = backoffMs(failures, refreshMs);
-      ports.failed(reasonOf(error));
-    }
-    cancelTimer = ports.setTimer(() => void look(), waitMs);
-  };
-  // `setServers` throws at once, before the caller has the source to close it.
-  queueMicrotask(() => void look());
-  return {
-    close: () => {
-      closed = true;
-      cancelTimer();
-      resolver?.cancel();
-    },
-  };
-}
-
-/** Half of the wait is by chance, so that gateways spread. */
-function backoffMs(failures: number, msMax: number): number {
-  const ms = Math.min(BACKOFF_MS * 2 ** (failures - 1), msMax);
-  return ms * (0.5 + Math.random() / 2);
+  const serverName = scheme === 'https' && type !== 'SRV' ? { serverName: name } : {};
+  if (servers.length > 0) resolver.setServers(servers);
+  const { hosts, ttlMs } = await QUERIES[type](resolver, source.dns).catch((error: unknown): Answer => {
+    if (defaults.models !== undefined && hasNoRecord(error)) return { hosts: [], ttlMs: 0 };
+    throw error;
+  });
+  if (hosts.length > ENGINES_MAX) throw new Error(`lists ${hosts.length} engines, more than ${ENGINES_MAX}`);
+  const engines = hosts.map((host): EngineConfig => ({ ...serverName, ...defaults, url: `${scheme}://${host}` }));
+  return { engines, ttlMs };
 }
 
 const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: DnsConfig) => Promise<Answer>>> = {

@@ -1,34 +1,37 @@
-import type { EngineConfig } from '../../../sidecar/config/schema.js';
-import type { Source, SourcePorts } from '../../../sidecar/discovery/dns.js';
+import type { EngineConfig, SourceConfig } from '../../../sidecar/config/index.js';
+import { Discovery } from '../../../sidecar/discovery/index.js';
 import { cleanUp } from '../../support/clean-up.js';
 import { ManualTimers, until } from '../engines/manual-timers.js';
-
-/** Closes it after the test. */
-export function closing<T extends { close(): unknown }>(one: T): T {
-  cleanUp(() => one.close());
-  return one;
-}
 
 /** What a source reports, under manual time. */
 export class Looks {
   readonly timers = new ManualTimers();
+  /** The reasons that were logged. */
+  readonly logged: string[] = [];
   /** Each look: the engines found, or why there were none. */
-  readonly all: (readonly EngineConfig[] | string)[] = [];
+  readonly #all: (readonly EngineConfig[] | string)[] = [];
 
-  constructor(start: (ports: SourcePorts) => Source) {
-    closing(
-      start({
-        found: (engines) => void this.all.push(engines),
-        failed: (reason) => void this.all.push(reason),
-        setTimer: this.timers.set,
-      }),
-    );
+  constructor(source: SourceConfig) {
+    let failures = 0;
+    const discovery = new Discovery({
+      membership: { found: (_, { engines }) => void this.#all.push(engines), sizeOf: () => 0 },
+      log: { info: () => undefined, warn: (fields) => void this.logged.push((fields as { reason: string }).reason) },
+      // A look ends with the rest until the next.
+      setTimer: (fn, ms) => {
+        const [state] = discovery.states;
+        if (state!.failures > failures) this.#all.push(this.logged.at(-1)!);
+        failures = state!.failures;
+        return this.timers.set(fn, ms);
+      },
+    });
+    discovery.configure([source]);
+    cleanUp(() => discovery.close());
   }
 
   /** Waits for a look beyond those taken, and takes it. */
   async next(): Promise<readonly EngineConfig[] | string> {
-    await until(() => this.all.length > 0);
-    return this.all.shift()!;
+    await until(() => this.#all.length > 0);
+    return this.#all.shift()!;
   }
 
   /** The engines' URLs of the next look, or why it failed. */

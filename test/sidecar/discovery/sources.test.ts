@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configSchema } from '../../../sidecar/config/index.js';
-import { firstLook } from '../../../sidecar/discovery/discovery.js';
-import { watchDns } from '../../../sidecar/discovery/dns.js';
+import { lookUp } from '../../../sidecar/discovery/index.js';
+import { cleanUp } from '../../support/clean-up.js';
 import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
-import { Looks, closing } from './looks.js';
+import { Looks } from './looks.js';
 
 async function dns(fields: object, defaults: object = {}) {
-  const server = closing(await DnsServer.start());
+  const server = await DnsServer.start();
+  cleanUp(() => server.close());
   const [source] = configSchema.parse({
     discovery: [{ dns: { name: 'vllm.example', servers: [server.address], ...fields }, kind: 'vllm', ...defaults }],
   }).discovery;
-  return { server, start: () => new Looks((ports) => watchDns(source!, ports)) };
+  return { server, start: () => new Looks(source!) };
 }
 
 describe('a DNS name', () => {
@@ -42,7 +43,7 @@ describe('a DNS name', () => {
     const [source] = configSchema.parse({
       discovery: [{ dns: { name: 'vllm.example', port: 8000, servers: ['999.1.1.1'] } }],
     }).discovery;
-    await expect(firstLook(source!)).rejects.toThrow('Invalid IP');
+    await expect(lookUp(source!)).rejects.toThrow('Invalid IP');
   });
 
   it('may have IPv6 addresses, and engines with certificates of its name', async () => {
@@ -95,6 +96,20 @@ describe('a DNS name', () => {
       await looks.again();
     }
     expect(await looks.urls()).toEqual(['http://10.0.0.1:80']);
+  });
+
+  it('is logged once for each reason until it answers again, though the reasons take turns', async () => {
+    const { server, start } = await dns({ port: 80 });
+    server.answer = NXDOMAIN;
+    const looks = start();
+    for (const answer of [SERVFAIL, NXDOMAIN, SERVFAIL, [{ type: 'A', value: '10.0.0.1' } as const], NXDOMAIN, []]) {
+      await looks.next();
+      server.answer = answer;
+      await looks.again();
+    }
+    await looks.next();
+    const codes = ['ENOTFOUND', 'ESERVFAIL', 'ENOTFOUND', 'ENODATA'];
+    expect(looks.logged).toEqual(codes.map((code) => expect.stringContaining(code) as string));
   });
 
   it('may have no record if the models of its engines are known, and is then asked again in a second', async () => {
