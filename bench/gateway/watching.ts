@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import pino from 'pino';
 import type { Dispatch, EngineId, Millis, ProgramId, TenantId } from '../../src/index.js';
-import type { CallHandle, CallReport } from '../../sidecar/calls/spec.js';
+import type { CallHandle, CallReport, CallSpec } from '../../sidecar/calls/spec.js';
 import type { Fleet } from '../../sidecar/engines/index.js';
 import type { Identity } from '../../sidecar/identity/identity.js';
 import { Metrics } from '../../sidecar/metrics/metrics.js';
@@ -85,8 +85,8 @@ function tracer(metrics: Metrics, url: string, sampleShare: number): () => void 
     const label = `program-${calls % PROGRAMS}`;
     const identity = { program: label as ProgramId, label, thread: '', source: 'x-maitred-program' } as Identity;
     const trace = tracing.begin(TENANT, identity, {});
-    trace?.dispatched(DISPATCH);
     const spec = { id: `c-${calls}`, requestId: `r-${calls}`, api: { kind: 'chat' }, tenant: TENANT, identity, trace };
+    tracing.dispatched(spec as unknown as CallSpec, DISPATCH);
     tracing.ended(
       { spec: { ...spec, facts: { model: 'm', stream: true }, engine: '' as EngineId } } as unknown as CallHandle,
       REPORT,

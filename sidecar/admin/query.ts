@@ -43,7 +43,7 @@ const SORT_KEYS = {
 } as const satisfies Record<string, (row: ProgramView) => number>;
 
 const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies Program['state'][];
-/** What the parameter `state` takes; `active` selects what is not idle. */
+/** Values of the parameter `state`; `active` selects what is not idle. */
 export const PROGRAM_STATES = [...STATES, 'active'];
 
 /** Of equal rows, those that wait come first, and idle ones last. */

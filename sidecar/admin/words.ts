@@ -28,7 +28,7 @@ export interface Setting {
   readonly now: number;
   /** That of its program. */
   readonly forecast: ForecastView | undefined;
-  /** What is wrong with each engine that serves a model and is not in service, a sentence each. */
+  /** A sentence on each engine that serves a model and is not in service. */
   readonly troubles: (model: string) => readonly string[];
 }
 

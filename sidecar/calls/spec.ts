@@ -1,3 +1,4 @@
+import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage, Work } from '../../src/index.js';
 import type { Active } from './active.js';
@@ -6,7 +7,18 @@ import type { HeldBody } from '../bodies/held.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
-import type { CallTrace } from '../tracing/call-trace.js';
+
+/** The trace of one call, from its arrival. */
+export interface CallTrace {
+  readonly span: Span;
+  /** By `performance.now()`. */
+  readonly startedMs: number;
+  /** Names the call's span as the parent of the engine's own. */
+  readonly traceparent: string;
+  /** Whether the trace began here. Then a `tracestate` of the client belongs to none. */
+  readonly isNew: boolean;
+  attempts: number;
+}
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */
 export type FailureCause = Fault | 'busy';

@@ -2,7 +2,6 @@
  * The engines behind the gateway. Start with `engine.ts` (the contract), then `replica.ts` (the states of one engine),
  * then an adapter.
  */
-export { refuseGateway } from './examine.js';
 export { configuredModels, NotAnEngine } from './inspect.js';
 export { ENGINE_STATES, isServing } from './engine.js';
 export type { Log, SetTimer } from './engine.js';

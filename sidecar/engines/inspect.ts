@@ -26,8 +26,12 @@ const GATEWAY_PATH = '/health';
 /** @throws NotAnEngine if a gateway such as this one answers there */
 export async function checkIsEngine({ ask }: Pick<Prober, 'ask'>, url: string): Promise<void> {
   const answer = await ask(GATEWAY_PATH).catch(() => undefined);
-  if (answer?.isGateway)
-    throw new NotAnEngine(`${url} is a maitred gateway, not an engine: name the engines behind it`);
+  if (answer !== undefined) ofEngine(answer, url);
+}
+
+function ofEngine(answer: Answer, url: string): Answer {
+  if (!answer.isGateway) return answer;
+  throw new NotAnEngine(`${url} is a maitred gateway, not an engine: name the engines behind it`);
 }
 
 /**
@@ -36,11 +40,12 @@ export async function checkIsEngine({ ask }: Pick<Prober, 'ask'>, url: string): 
  */
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
-  const ask = (path: string): Promise<Answer> => {
+  const askOnce = (path: string): Promise<Answer> => {
     const answer = asked.get(path) ?? prober.ask(path);
     asked.set(path, answer);
     return answer;
   };
+  const ask = async (path: string): Promise<Answer> => ofEngine(await askOnce(path), config.url);
   let isSure = true;
   const get: Get = async (path) => {
     try {
@@ -54,10 +59,10 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
 
   let adapter = known;
   if (adapter === undefined) {
-    // A gateway that waits for engines keeps all other paths waiting.
-    await checkIsEngine({ ask }, config.url);
-    // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths.
-    if (config.kind === 'auto') await ask(MODELS_PATH);
+    // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths. A gateway that
+    // waits for engines keeps all other paths waiting.
+    const first = config.kind === 'auto' ? MODELS_PATH : ADAPTERS[config.kind].healthPath;
+    await Promise.race([ask(first), checkIsEngine({ ask: askOnce }, config.url).then(() => ask(first))]);
     const found = config.kind === 'auto' ? await detect(get) : ADAPTERS[config.kind];
     adapter = (await found.fit?.(get)) ?? found;
   }

@@ -19,52 +19,46 @@ export const OPERATIONS: Readonly<Record<ApiKind, string>> = {
   embeddings: 'embeddings',
 };
 
-export function requestAttributes({ id, requestId, tenant, identity, facts }: CallSpec, operation: string) {
-  const attributes: Attributes = {
-    'gen_ai.operation.name': operation,
-    'gen_ai.request.model': facts.model,
-    'gen_ai.conversation.id': identity.label,
-    'maitred.program': identity.label,
-    'maitred.identified_by': identity.source,
-    'maitred.tenant': tenant,
-    'maitred.call': id,
-    'maitred.request_id': requestId,
-  };
-  if (facts.stream) attributes['gen_ai.request.stream'] = true;
-  if (facts.maxTokens !== undefined) attributes['gen_ai.request.max_tokens'] = facts.maxTokens;
-  if (identity.thread !== '') attributes['maitred.thread'] = identity.thread;
-  return attributes;
-}
+export const requestAttributes = (
+  { id, requestId, tenant, identity, facts }: CallSpec,
+  operation: string,
+): Attributes => ({
+  'gen_ai.operation.name': operation,
+  'gen_ai.request.model': facts.model,
+  'gen_ai.conversation.id': identity.label,
+  'gen_ai.request.stream': facts.stream || undefined,
+  'gen_ai.request.max_tokens': facts.maxTokens,
+  'maitred.program': identity.label,
+  'maitred.identified_by': identity.source,
+  'maitred.tenant': tenant,
+  'maitred.call': id,
+  'maitred.request_id': requestId,
+  'maitred.thread': identity.thread || undefined,
+});
 
 /** @param engine the engine of the last attempt; undefined: none, or removed */
 export function reportAttributes(report: CallReport, engine: Engine | undefined): Attributes {
   const { dispatch, usage, ttftMs } = report;
-  const error = errorType(report);
-  const attributes: Attributes = {
+  return {
     'http.response.status_code': report.status,
+    'error.type': errorType(report),
     'maitred.outcome': report.outcome,
     'maitred.attempts': report.attempts,
     'maitred.queue_ms': report.queueMs,
+    'maitred.engine': dispatch?.engine,
+    'maitred.level': dispatch?.level,
+    'maitred.reason': dispatch?.reason,
+    'maitred.placement': dispatch?.placement,
+    ...(engine !== undefined && {
+      'gen_ai.provider.name': engine.adapter.kind,
+      'server.address': engine.url.hostname.replace(/^\[|\]$/g, ''),
+      'server.port': Number(engine.url.port) || (engine.url.protocol === 'https:' ? 443 : 80),
+    }),
+    'gen_ai.usage.input_tokens': usage?.promptTokens,
+    'gen_ai.usage.output_tokens': usage?.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': usage?.cachedTokens,
+    'gen_ai.response.time_to_first_chunk': ttftMs === undefined ? undefined : ttftMs / 1000,
   };
-  if (dispatch !== undefined) {
-    attributes['maitred.engine'] = dispatch.engine;
-    attributes['maitred.level'] = dispatch.level;
-    attributes['maitred.reason'] = dispatch.reason;
-    attributes['maitred.placement'] = dispatch.placement;
-  }
-  if (engine !== undefined) {
-    attributes['gen_ai.provider.name'] = engine.adapter.kind;
-    attributes['server.address'] = engine.url.hostname.replace(/^\[|\]$/g, '');
-    attributes['server.port'] = Number(engine.url.port) || (engine.url.protocol === 'https:' ? 443 : 80);
-  }
-  if (usage !== undefined) {
-    attributes['gen_ai.usage.input_tokens'] = usage.promptTokens;
-    attributes['gen_ai.usage.output_tokens'] = usage.outputTokens;
-    if (usage.cachedTokens !== undefined) attributes['gen_ai.usage.cache_read.input_tokens'] = usage.cachedTokens;
-  }
-  if (ttftMs !== undefined) attributes['gen_ai.response.time_to_first_chunk'] = ttftMs / 1000;
-  if (error !== undefined) attributes['error.type'] = error;
-  return attributes;
 }
 
 export const refusalAttributes = (code: ErrorCode): Attributes => ({

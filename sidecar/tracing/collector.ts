@@ -1,12 +1,16 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes, type Resource } from '@opentelemetry/resources';
-import { BatchSpanProcessor, type SpanExporter } from '@opentelemetry/sdk-trace-base';
+import {
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+  type SpanProcessor,
+} from '@opentelemetry/sdk-trace-base';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
-import { endedSpan, type SpanFacts } from './span.js';
 
 /** Most spans in memory; OpenTelemetry's own variable and default. */
 const queueMax = () => Number(process.env['OTEL_BSP_MAX_QUEUE_SIZE']) || 2048;
@@ -18,8 +22,8 @@ type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
  * costs spans, never calls. OpenTelemetry's own variables complete the configuration: headers, time limit, compression,
  * certificates, batching, and attributes of the resource.
  */
-export class Collector {
-  readonly #resource: Resource;
+export class Collector implements SpanProcessor {
+  readonly resource: Resource;
   readonly #processor: BatchSpanProcessor;
   readonly #queueMax = queueMax();
   /** Spans in the queue or on their way. */
@@ -36,7 +40,7 @@ export class Collector {
       'service.version': VERSION,
       'service.instance.id': randomUUID(),
     });
-    this.#resource = own.merge(detectResources({ detectors: [envDetector] }));
+    this.resource = own.merge(detectResources({ detectors: [envDetector] }));
     const otlp = new OTLPTraceExporter({ url });
     const exporter: SpanExporter = {
       export: (spans, done) =>
@@ -49,13 +53,25 @@ export class Collector {
     this.#processor = new BatchSpanProcessor(exporter, { maxQueueSize: this.#queueMax });
   }
 
-  take(facts: SpanFacts): void {
+  onStart(): void {
+    // A span counts once it has ended.
+  }
+
+  onEnd(span: ReadableSpan): void {
     if (this.#held >= this.#queueMax) {
       this.metrics.traced('dropped', 1);
       return;
     }
     this.#held += 1;
-    this.#processor.onEnd(endedSpan(facts, this.#resource));
+    this.#processor.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#processor.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#processor.shutdown();
   }
 
   /** Sends the rest, for at most `ms` milliseconds. */

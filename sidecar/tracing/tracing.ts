@@ -1,27 +1,35 @@
-import { SpanKind, TraceFlags, type Attributes, type SpanContext } from '@opentelemetry/api';
-import { RandomIdGenerator } from '@opentelemetry/sdk-trace-base';
+import {
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace as api,
+  type Attributes,
+  type Span,
+  type Tracer,
+} from '@opentelemetry/api';
+import { BasicTracerProvider, ParentBasedSampler, TraceIdRatioBasedSampler } from '@opentelemetry/sdk-trace-base';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from 'pino';
 import type { Dispatch, EngineId, ProgramGone, ProgramId, TenantId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallHandle, CallReport, CallSpec, FailureCause } from '../calls/spec.js';
+import type { CallHandle, CallReport, CallSpec, CallTrace, FailureCause } from '../calls/spec.js';
 import type { Fleet } from '../engines/index.js';
 import type { ErrorCode } from '../errors.js';
-import { readTraceparent } from '../http/headers.js';
+import { readTraceparent, writeTraceparent } from '../http/headers.js';
 import type { Identity } from '../identity/identity.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { VERSION } from '../version.js';
 import { WallClock } from '../watch/wall-clock.js';
 import { OPERATIONS, errorType, refusalAttributes, reportAttributes, requestAttributes } from './attributes.js';
-import { CallTrace } from './call-trace.js';
 import { Collector } from './collector.js';
-import { hrTime, type SpanEvent } from './span.js';
 
-/** A program with its own span: one of its calls came without a trace. Times are of `performance.now()`. */
+/** A program with its own span: one of its calls came without a trace. */
 interface ProgramTrace {
-  readonly context: SpanContext;
+  readonly span: Span;
   readonly tenant: TenantId;
   readonly label: string;
-  readonly startedMs: number;
+  /** By `performance.now()`. */
   endedMs: number;
   calls: number;
 }
@@ -47,48 +55,59 @@ interface TracingOptions {
  */
 export class Tracing implements Observer {
   readonly #collector: Collector;
+  readonly #tracer: Tracer;
   readonly #clock = new WallClock();
-  readonly #ids = new RandomIdGenerator();
   readonly #programs = new Map<ProgramId, ProgramTrace>();
 
   constructor(private readonly options: TracingOptions) {
-    this.#collector = new Collector(options.url, options.metrics, options.log);
+    const collector = (this.#collector = new Collector(options.url, options.metrics, options.log));
+    const sampler = new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(options.sampleShare) });
+    const { resource } = collector;
+    const provider = new BasicTracerProvider({ resource, sampler, spanProcessors: [collector] });
+    this.#tracer = provider.getTracer('maitred', VERSION);
   }
 
   /** The trace of a new call; undefined if its client has decided against one. Then its header is forwarded unchanged. */
-  begin(tenant: TenantId, { program, label }: Identity, headers: IncomingHttpHeaders): CallTrace | undefined {
+  begin(tenant: TenantId, identity: Identity, headers: IncomingHttpHeaders): CallTrace | undefined {
     const header = headers['traceparent'];
     const remote = readTraceparent(typeof header === 'string' ? header : undefined);
     if (remote?.sampled === false) return undefined;
-    const { traceId, spanId, traceFlags } =
-      remote === undefined ? this.#programOf(program, tenant, label) : { ...remote, traceFlags: TraceFlags.SAMPLED };
-    return new CallTrace({ traceId, spanId, traceFlags, isRemote: remote !== undefined }, this.#ids.generateSpanId());
+    const startedMs = performance.now();
+    const parent = remote === undefined ? this.#programOf(identity, tenant) : { ...remote, traceFlags: TraceFlags.SAMPLED, isRemote: true }; // prettier-ignore
+    const within = api.setSpanContext(ROOT_CONTEXT, parent);
+    const span = this.#tracer.startSpan('call', { kind: SpanKind.CLIENT, startTime: this.#at(startedMs) }, within);
+    const traceparent = writeTraceparent({ ...span.spanContext(), sampled: span.isRecording() });
+    return { span, startedMs, traceparent, isNew: remote === undefined, attempts: 0 };
   }
 
-  dispatched({ trace }: CallSpec, dispatch: Dispatch): void {
-    trace?.dispatched(dispatch);
+  dispatched({ trace }: CallSpec, { engine, reason }: Dispatch): void {
+    if (trace === undefined) return;
+    if (trace.attempts === 0 && reason !== 'direct')
+      trace.span.addEvent('maitred.queued', {}, this.#at(trace.startedMs));
+    trace.attempts += 1;
+    const attributes = { 'maitred.attempt': trace.attempts, 'maitred.engine': engine };
+    trace.span.addEvent('maitred.dispatched', attributes, this.#at());
   }
 
+  /** The engine failed the call or had no room. */
   engineFailed({ trace }: CallSpec, engine: EngineId, cause: FailureCause): void {
-    trace?.sentBack(engine, cause);
+    trace?.span.addEvent('maitred.sent_back', { 'maitred.engine': engine, 'maitred.cause': cause }, this.#at());
   }
 
   ended({ spec }: CallHandle, report: CallReport): void {
     const { trace } = spec;
     const known = this.#programs.get(spec.identity.program);
     if (known !== undefined) known.endedMs = performance.now();
-    if (trace?.isSampled !== true) return;
-    const engine = report.dispatch && this.options.fleet.get(report.dispatch.engine);
-    const { events, startedMs } = trace;
-    const { ttftMs } = report;
-    const marks = ttftMs === undefined ? events : [...events, { name: 'maitred.first_token', ms: startedMs + ttftMs }];
+    if (trace?.span.isRecording() !== true) return;
+    const { ttftMs, dispatch } = report;
+    if (ttftMs !== undefined) trace.span.addEvent('maitred.first_token', {}, this.#at(trace.startedMs + ttftMs));
     // A client that leaves is no fault of the call.
     const error = report.outcome === 'cancelled' ? undefined : errorType(report);
-    this.#send(spec, trace, reportAttributes(report, engine), marks, error);
+    this.#send(spec, trace, reportAttributes(report, dispatch && this.options.fleet.get(dispatch.engine)), error);
   }
 
   refused(spec: CallSpec, code: ErrorCode): void {
-    if (spec.trace?.isSampled === true) this.#send(spec, spec.trace, refusalAttributes(code), spec.trace.events, code);
+    if (spec.trace?.span.isRecording() === true) this.#send(spec, spec.trace, refusalAttributes(code), code);
     const { program } = spec.identity;
     if (!this.options.hasProgram(program)) this.#programOver(program, 'refused');
   }
@@ -107,24 +126,14 @@ export class Tracing implements Observer {
     const trace = this.#programs.get(program);
     if (trace === undefined) return;
     this.#programs.delete(program);
-    if ((trace.context.traceFlags & TraceFlags.SAMPLED) === 0) return;
-    this.#clock.adjust();
-    this.#collector.take({
-      name: 'program',
-      kind: SpanKind.INTERNAL,
-      context: trace.context,
-      parent: undefined,
-      startTime: hrTime(this.#clock.at(trace.startedMs)),
-      endTime: hrTime(this.#clock.at(trace.endedMs)),
-      attributes: {
-        'gen_ai.conversation.id': trace.label,
-        'maitred.program': trace.label,
-        'maitred.tenant': trace.tenant,
-        'maitred.calls': trace.calls,
-        'maitred.cause': cause,
-      },
-      events: [],
-    });
+    const attributes = {
+      'gen_ai.conversation.id': trace.label,
+      'maitred.program': trace.label,
+      'maitred.tenant': trace.tenant,
+      'maitred.calls': trace.calls,
+      'maitred.cause': cause,
+    };
+    trace.span.setAttributes(attributes).end(this.#at(trace.endedMs));
   }
 
   /** Ends the spans of programs that are still known, and sends the rest for at most `ms` milliseconds. */
@@ -133,41 +142,31 @@ export class Tracing implements Observer {
     return this.#collector.close(ms);
   }
 
-  #send(
-    spec: CallSpec,
-    trace: CallTrace,
-    attributes: Attributes,
-    marks: CallTrace['events'],
-    error: string | undefined,
-  ): void {
-    this.#clock.adjust();
+  #send(spec: CallSpec, { span }: CallTrace, attributes: Attributes, error: string | undefined): void {
     const operation = OPERATIONS[spec.api.kind];
-    this.#collector.take({
-      name: `${operation} ${spec.facts.model}`,
-      kind: SpanKind.CLIENT,
-      context: { traceId: trace.parent.traceId, spanId: trace.spanId, traceFlags: trace.parent.traceFlags },
-      parent: trace.parent,
-      startTime: hrTime(this.#clock.at(trace.startedMs)),
-      endTime: hrTime(this.#clock.at(performance.now())),
-      attributes: Object.assign(requestAttributes(spec, operation), attributes),
-      events: marks.map(({ ms, ...event }): SpanEvent => ({ ...event, time: hrTime(this.#clock.at(ms)) })),
-      error,
-    });
+    span.updateName(`${operation} ${spec.facts.model}`);
+    span.setAttributes({ ...requestAttributes(spec, operation), ...attributes });
+    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
+    span.end(this.#at());
   }
 
-  #programOf(program: ProgramId, tenant: TenantId, label: string): SpanContext {
+  #programOf({ program, label }: Identity, tenant: TenantId) {
     let trace = this.#programs.get(program);
     if (trace === undefined) {
       const oldest = this.#programs.keys().next().value;
       if (oldest !== undefined && this.#programs.size >= this.options.programsMax) this.#programOver(oldest, 'evicted');
-      const isSampled = Math.random() < this.options.sampleShare;
-      const traceFlags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-      const startedMs = performance.now();
-      const context = { traceId: this.#ids.generateTraceId(), spanId: this.#ids.generateSpanId(), traceFlags };
-      trace = { context, tenant, label, startedMs, endedMs: startedMs, calls: 0 };
+      const endedMs = performance.now();
+      const span = this.#tracer.startSpan('program', { root: true, startTime: this.#at(endedMs) }, ROOT_CONTEXT);
+      trace = { span, tenant, label, endedMs, calls: 0 };
       this.#programs.set(program, trace);
     }
     trace.calls += 1;
-    return trace.context;
+    return trace.span.spanContext();
+  }
+
+  /** Unix time in milliseconds. @param ms of `performance.now()` */
+  #at(ms = performance.now()): number {
+    this.#clock.adjust();
+    return this.#clock.at(ms);
   }
 }

@@ -1,6 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, errorCode, metrics, named, refusal, until, waiting, held, lone } from './world.js';
+import {
+  ask,
+  chat,
+  errorCode,
+  fakeEngine,
+  held,
+  lone,
+  metrics,
+  named,
+  refusal,
+  until,
+  waiting,
+  world,
+} from './world.js';
 import { run } from '../../support/command-line.js';
 
 interface Call {
