@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
-import { isLoopback } from '../../sidecar/http/pages.js';
+import { isLoopback } from '../../sidecar/http/auth.js';
 import type { Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */

@@ -4,32 +4,25 @@ import type { GatewayError } from '../errors.js';
 export type ApiKind = 'chat' | 'completions' | 'responses' | 'messages' | 'count_tokens' | 'embeddings';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/**
- * One message of a conversation, reduced to the parts that survive a client's round trip (see `identity/history.ts`).
- */
+/** One message of a conversation, reduced to the parts that survive a client's round trip. */
 export interface CanonicalMessage {
   readonly role: string;
   /** Text and tool calls in one canonical string. It is equal for our answer and for the client's copy of it. */
   readonly content: string;
-  /**
-   * Ids of its tool calls, which distinguish answers of the same content; absent without any. Some clients make their
-   * own.
-   */
+  /** Ids of its tool calls, which distinguish answers of the same content. Some clients make their own. */
   readonly callIds?: string;
 }
 
 /** One message of a conversation, read on demand. */
 export interface Turn {
   readonly role: string;
-  /** Reads the message. */
   read(): CanonicalMessage;
 }
 
-/** Facts that the gateway needs about a request body. */
 export interface RequestFacts {
   readonly model: string;
   readonly stream: boolean;
-  /** UTF-8 bytes of the prompt, for the token estimate; see `size.ts`. */
+  /** For the token estimate; see `prompt.ts`. */
   readonly promptBytes: number;
   readonly maxTokens?: number | undefined;
   /** Number of answers requested: `n` times the number of prompts. */
@@ -44,12 +37,11 @@ export interface RequestFacts {
 /** Choices of one answer that are remembered besides the first. */
 export const FURTHER_MAX = 15;
 
-/** Facts that the gateway learns from an answer. */
 export interface AnswerFacts {
   readonly usage?: Usage | undefined;
   /** Id of a served response, for `previous_response_id` and GET/cancel/delete. */
   readonly responseId?: string | undefined;
-  /** The answer as it will appear in the next request's history; absent if it was not read. */
+  /** As it will appear in the next request's history; absent if it was not read. */
   readonly message?: CanonicalMessage | undefined;
   /** The further choices of an answer of several, at most `FURTHER_MAX`: the client may continue any. */
   readonly further?: readonly CanonicalMessage[];
@@ -59,7 +51,6 @@ export interface AnswerFacts {
   readonly usageObject?: JsonObject | undefined;
 }
 
-/** One server-sent event, as parsed. */
 export interface SseEvent {
   readonly event?: string | undefined;
   readonly data: string;
@@ -79,8 +70,8 @@ export interface StreamReader {
 }
 
 /**
- * Answers the question "what does this API call a model, a prompt, an answer, an error?". One file per API; pure;
- * nothing outside the folder knows a field name of an API's bodies.
+ * An API: its names of a model, a prompt, an answer, an error. Pure; nothing outside the folder knows a field name of its
+ * bodies.
  */
 export interface Api {
   readonly kind: ApiKind;
@@ -88,19 +79,12 @@ export interface Api {
   readonly list?: string | undefined;
   /** @throws GatewayError `invalid_body` with the invalid field */
   readRequest(body: JsonObject): RequestFacts;
-  /**
-   * Fields to set so that a streamed answer ends with usage. Fields of an object are merged into an existing one. `{}`
-   * if the API always sends usage.
-   */
+  /** Fields to set so that a streamed answer ends with usage. Those of an object are merged into an existing one. */
   usageFields(body: JsonObject): JsonObject;
   readAnswer(answer: JsonObject): AnswerFacts;
   /** @param wantsMessage whether to read the whole answer, for history matching; otherwise only the cheap parts */
   readStream(facts: RequestFacts, wantsMessage: boolean): StreamReader;
-  /** The error object of a failed request, in this API's shape. */
   errorBody(error: GatewayError): JsonObject;
-  /**
-   * Bytes that end a stream after a failure.
-   * @param reader the reader that followed the stream so far; absent if the client has seen no event
-   */
+  /** Ends a stream after a failure. @param reader absent if the client has seen no event */
   errorEvent(error: GatewayError, reader?: StreamReader): string;
 }

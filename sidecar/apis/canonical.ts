@@ -1,12 +1,13 @@
 import type { CanonicalMessage, JsonObject } from './api.js';
 import { isObject, listOf, parseJson, stringOf } from './fields.js';
 
-/**
+/*
  * The canonical form of a message: equal for an answer from an engine and for the client's copy of it. Clients drop
  * reasoning, ids, refusals, annotations and cache hints. They turn strings into parts and parts into strings, trim the
  * text, and re-print tool arguments. The canonical form hides all of these changes. Messages that an engine would read
  * differently have different forms.
  */
+
 export interface Call {
   readonly name: string;
   /** JSON text, as from OpenAI, or the value itself, as from Anthropic. */
@@ -26,13 +27,7 @@ export const nothingSaid = (): Said => ({ text: [], calls: [] });
 /** Deeper than any tool's arguments; a limit keeps a crafted body from exhausting the stack. */
 const DEPTH_MAX = 64;
 /** Parts that a client may leave out when it sends the answer back. */
-const DROPPED: ReadonlySet<unknown> = new Set([
-  'thinking',
-  'redacted_thinking',
-  'reasoning',
-  'reasoning_text',
-  'refusal',
-]);
+const DROPPED = new Set<unknown>(['thinking', 'redacted_thinking', 'reasoning', 'reasoning_text', 'refusal']);
 /** Fields of a part that differ between the answer and the client's copy, or change from call to call. */
 const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', 'status', 'cache_control']);
 
@@ -103,10 +98,7 @@ function canonicalJson(value: unknown, depth = 0): string {
   return `{${fields.join()}}`;
 }
 
-/**
- * Whether `JSON.stringify` already prints the canonical form. Nearly all tool arguments are one string, or a few in
- * order.
- */
+/** Whether `JSON.stringify` prints the canonical form: nearly all tool arguments are one string, or a few in order. */
 function isPrintedAlike(value: JsonObject, keys: readonly string[]): boolean {
   return keys.every((key, i) => {
     const field = value[key];

@@ -12,9 +12,8 @@ import {
   readWhole,
   stringOf,
 } from './fields.js';
-import { whole } from './known-item.js';
+import { whole, promptBytes } from './prompt.js';
 import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
-import { promptBytes } from './size.js';
 import { openaiUsage } from './usage.js';
 
 /** OpenAI's chat completions: `POST /v1/chat/completions`. */

@@ -1,7 +1,26 @@
 import type { Api } from './api.js';
-import { countPrompts, isAbsent, readFlag, readLimit, readModel, readStreamOptions, readWhole } from './fields.js';
-import { openaiUnread, openaiUsageFields } from './openai.js';
-import { promptBytes } from './size.js';
+import {
+  countPrompts,
+  invalid,
+  isAbsent,
+  readFlag,
+  readLimit,
+  readMessages,
+  readModel,
+  readStreamOptions,
+  readWhole,
+} from './fields.js';
+import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { promptBytes } from './prompt.js';
+import { openaiUsage } from './usage.js';
+
+/** An API whose answers are read for their usage alone. */
+const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'errorBody' | 'errorEvent'> = {
+  readAnswer: (answer) => ({ usageObject: answer, tools: [], usage: openaiUsage(answer['usage']) }),
+  readStream: (facts) => new ChunkReader(facts, false),
+  errorBody: openaiErrorBody,
+  errorEvent: openaiErrorEvent,
+};
 
 /** OpenAI's text completions: `POST /v1/completions`. A prompt is one text, so there is no conversation to match. */
 export const completions: Api = {
@@ -22,5 +41,28 @@ export const completions: Api = {
   },
 
   usageFields: openaiUsageFields,
+  ...openaiUnread,
+};
+
+/** OpenAI's embeddings, `POST /v1/embeddings`, and the `messages` that engines take in place of `input`. */
+export const embeddings: Api = {
+  kind: 'embeddings',
+
+  readRequest(body) {
+    const { input, messages } = body;
+    if (isAbsent(input) && !isAbsent(messages)) readMessages(body);
+    else if (typeof input !== 'string' && !Array.isArray(input)) throw invalid('input', 'a string or an array');
+    return {
+      model: readModel(body),
+      stream: false,
+      promptBytes: promptBytes(input, messages),
+      maxTokens: 0,
+      choices: 1,
+      wantsUsage: false,
+      conversation: () => [],
+    };
+  },
+
+  usageFields: () => ({}),
   ...openaiUnread,
 };

@@ -1,16 +1,13 @@
 import type { Api } from './api.js';
 import { chat } from './chat.js';
-import { completions } from './completions.js';
-import { embeddings } from './embeddings.js';
+import { completions, embeddings } from './completions.js';
 import { stringOf } from './fields.js';
 import { countTokens, messages } from './messages.js';
 import { responses } from './responses.js';
 
 export type * from './api.js';
 export { countTokens, responses };
-export { openingOf } from './opening.js';
-export { KnownItem, type Outline } from './known-item.js';
-export { promptBytes } from './size.js';
+export { KnownItem, openingOf, promptBytes, type Outline } from './prompt.js';
 
 /** The APIs of scheduled calls, by their paths: a `POST` there is a call of a program. */
 export const SCHEDULED: ReadonlyMap<string, Api> = new Map([

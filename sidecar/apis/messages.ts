@@ -1,6 +1,15 @@
 import { GatewayError, type ErrorCode } from '../errors.js';
-import type { AnswerFacts, Api, JsonObject, RequestFacts, SseEvent, StreamReader, Turn } from './api.js';
-import { canonicalMessage, nothingSaid, readContent, type Said } from './canonical.js';
+import type {
+  AnswerFacts,
+  Api,
+  CanonicalMessage,
+  JsonObject,
+  RequestFacts,
+  SseEvent,
+  StreamReader,
+  Turn,
+} from './api.js';
+import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
 import {
   checkContent,
   isAbsent,
@@ -12,10 +21,8 @@ import {
   readWhole,
   stringOf,
 } from './fields.js';
-import { Kept } from './kept.js';
-import { whole } from './known-item.js';
-import { promptBytes } from './size.js';
-import { countOf, usageOf } from './usage.js';
+import { Kept, countOf, usageOf } from './usage.js';
+import { whole, promptBytes } from './prompt.js';
 
 /** Anthropic's messages, `POST /v1/messages`. */
 export const messages: Api = {
@@ -42,8 +49,8 @@ export const messages: Api = {
 };
 
 /**
- * Anthropic's `POST /v1/messages/count_tokens`. No conversation can continue from a count, so it reports none.
- * Otherwise the count would take the place of the call that it precedes.
+ * Anthropic's `POST /v1/messages/count_tokens`. It has no conversation, or it would take the place of the call that it
+ * precedes.
  */
 export const countTokens: Api = {
   ...messages,
@@ -71,9 +78,8 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
 }
 
 /**
- * Refuses a thread, a conversation held by the server of which later calls send only the last messages. Engines ignore
- * the field, so they would answer without the earlier messages. The tool runners of Anthropic's SDKs use threads by
- * default. After a refusal with the code in `DETAILS`, they send whole conversations.
+ * Refuses a thread, a conversation held by the server of which later calls send only the last messages: engines would
+ * ignore the field. After a refusal with the code in `DETAILS`, Anthropic's SDKs send whole conversations.
  */
 function checkNoThread(body: JsonObject): void {
   if (isAbsent(body['thread'])) return;
@@ -90,10 +96,7 @@ const turnOf = (role: string, content: () => unknown): Turn => ({
   },
 });
 
-/**
- * Anthropic counts tokens read from and written to its cache separately from `input_tokens`; the prompt is the sum of
- * the three.
- */
+/** Anthropic counts tokens read from and written to its cache separately; the prompt is the sum of the three. */
 function anthropicUsage(usage: JsonObject): AnswerFacts['usage'] {
   const input = countOf(usage['input_tokens']);
   if (input === undefined) return undefined;
@@ -127,14 +130,8 @@ export function anthropicErrorBody(error: GatewayError): JsonObject {
   return { type: 'error', error: { type, message: error.message, ...(details && { details }) } };
 }
 
-/** Events that are always read; the others are deltas, read only when the text is wanted. */
-const FEW: ReadonlySet<string> = new Set([
-  'message_start',
-  'message_delta',
-  'message_stop',
-  'content_block_start',
-  'error',
-]);
+/** Events that are always read; the others, only if the text is wanted. */
+const FEW = new Set(['message_start', 'message_delta', 'message_stop', 'content_block_start', 'error']);
 
 class MessageReader implements StreamReader {
   complete = false;
@@ -145,7 +142,7 @@ class MessageReader implements StreamReader {
   #usageObject: JsonObject | undefined;
   readonly #tools: string[] = [];
   readonly #text: string[] = [];
-  /** Tool calls by the index of their content block, with the pieces of their input. */
+  /** By the index of their content block, with the pieces of their input. */
   readonly #calls = new Map<unknown, { name: string; id: string; input: unknown; pieces: string[] }>();
 
   constructor(wantsMessage: boolean) {
@@ -160,44 +157,30 @@ class MessageReader implements StreamReader {
 
   facts(): AnswerFacts {
     const isWhole = this.#kept.wanted && this.complete && !this.failed;
+    const usage = anthropicUsage(this.#usage);
     return {
       tools: this.#tools,
-      usage: anthropicUsage(this.#usage),
+      usage,
       usageObject: this.#usageObject,
-      message: isWhole ? canonicalMessage('assistant', this.#said()) : undefined,
+      message: isWhole ? this.#message() : undefined,
     };
   }
 
-  #said(): Said {
-    const calls = [...this.#calls.values()].map(({ name, id, input, pieces }) => ({
-      name,
-      id,
-      arguments: pieces.length > 0 ? pieces.join('') : input,
-    }));
-    return { text: this.#text, calls };
+  #message(): CanonicalMessage {
+    const calls = [...this.#calls.values()].map(({ name, id, input, pieces }) => {
+      return { name, id, arguments: pieces.length > 0 ? pieces.join('') : input };
+    });
+    return canonicalMessage('assistant', { text: this.#text, calls });
   }
 
   #read(data: JsonObject): void {
-    switch (data['type']) {
-      case 'message_start':
-        this.#readUsage(objectOf(data['message']));
-        break;
-      case 'message_delta':
-        this.#readUsage(data);
-        break;
-      case 'message_stop':
-        this.complete = true;
-        break;
-      case 'error':
-        this.failed = this.complete = true;
-        break;
-      case 'content_block_start':
-        this.#readBlock(data['index'], objectOf(data['content_block']));
-        break;
-      case 'content_block_delta':
-        this.#readDelta(data['index'], objectOf(data['delta']));
-        break;
-    }
+    const { type, index } = data;
+    if (type === 'content_block_delta') this.#readDelta(index, objectOf(data['delta']));
+    else if (type === 'content_block_start') this.#readBlock(index, objectOf(data['content_block']));
+    else if (type === 'message_start') this.#readUsage(objectOf(data['message']));
+    else if (type === 'message_delta') this.#readUsage(data);
+    else if (type === 'message_stop') this.complete = true;
+    else if (type === 'error') this.failed = this.complete = true;
   }
 
   /** Counts only grow during a stream, and servers send zeros for unknown counts, so the largest value holds. */

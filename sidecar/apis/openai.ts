@@ -2,7 +2,6 @@ import { ERRORS, type GatewayError } from '../errors.js';
 import {
   FURTHER_MAX,
   type AnswerFacts,
-  type Api,
   type CanonicalMessage,
   type JsonObject,
   type RequestFacts,
@@ -11,12 +10,9 @@ import {
 } from './api.js';
 import { canonicalMessage } from './canonical.js';
 import { isObject, listOf, objectOf, parseObject, readStreamOptions, stringOf } from './fields.js';
-import { Kept } from './kept.js';
-import { openaiUsage } from './usage.js';
+import { Kept, openaiUsage } from './usage.js';
 
-/**
- * The parts that chat, completions and embeddings share: the error object, the usage switch and the stream of chunks.
- */
+/** The parts that chat, completions and embeddings share. */
 
 export function openaiErrorBody(error: GatewayError): JsonObject {
   const { type } = ERRORS[error.code];
@@ -42,16 +38,10 @@ export function openaiUsageFields(body: JsonObject): JsonObject {
  */
 const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"(?:finish_reason|name)"\s*:\s*"/;
 
-interface CallSoFar {
-  name: string;
-  id: string;
-  readonly arguments: string[];
-}
-
 interface ChoiceSoFar {
   readonly text: string[];
   /** By the engine's index, in order of their first piece. */
-  readonly calls: Map<unknown, CallSoFar>;
+  readonly calls: Map<unknown, { name: string; id: string; readonly arguments: string[] }>;
 }
 
 export class ChunkReader implements StreamReader {
@@ -137,11 +127,3 @@ function messageOf({ text, calls }: ChoiceSoFar): CanonicalMessage {
   const made = [...calls.values()].map((call) => ({ ...call, arguments: call.arguments.join('') }));
   return canonicalMessage('assistant', { text, calls: made });
 }
-
-/** An API whose answers are read for their usage alone. */
-export const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'errorBody' | 'errorEvent'> = {
-  readAnswer: (answer) => ({ usageObject: answer, tools: [], usage: openaiUsage(answer['usage']) }),
-  readStream: (facts) => new ChunkReader(facts, false),
-  errorBody: openaiErrorBody,
-  errorEvent: openaiErrorEvent,
-};

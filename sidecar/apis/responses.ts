@@ -1,4 +1,3 @@
-import type { GatewayError } from '../errors.js';
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject, SseEvent, StreamReader, Turn } from './api.js';
 import { canonicalMessage, canonicalPart, nothingSaid, readContent, type Said } from './canonical.js';
 import {
@@ -15,11 +14,9 @@ import {
   readWhole,
   stringOf,
 } from './fields.js';
-import { Kept } from './kept.js';
-import { whole } from './known-item.js';
+import { Kept, usageOf } from './usage.js';
+import { whole, promptBytes } from './prompt.js';
 import { openaiErrorBody } from './openai.js';
-import { promptBytes } from './size.js';
-import { usageOf } from './usage.js';
 
 /** Longer ids are not remembered: some engines let clients choose them. */
 const ID_CHARS_MAX = 256;
@@ -69,12 +66,13 @@ export const responses: Api = {
   errorBody: openaiErrorBody,
 
   errorEvent(error, reader) {
-    const response = reader instanceof ResponseReader ? reader.response : {};
-    const event = {
-      type: 'response.failed',
-      sequence_number: reader?.nextSequence ?? 0,
-      response: failedResponse(response, error),
+    const response = {
+      ...NO_RESPONSE,
+      ...(reader instanceof ResponseReader && reader.response),
+      status: 'failed',
+      error: { code: error.detail.names?.code ?? error.code, message: error.message },
     };
+    const event = { type: 'response.failed', sequence_number: reader?.nextSequence ?? 0, response };
     return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
   },
 };
@@ -148,23 +146,9 @@ function canonicalItem(item: JsonObject): CanonicalMessage {
 /** Required fields of a response object, for errors before the engine has sent one. */
 const NO_RESPONSE = { id: '', object: 'response', created_at: 0, model: '', output: [] };
 
-function failedResponse(response: JsonObject, error: GatewayError): JsonObject {
-  return {
-    ...NO_RESPONSE,
-    ...response,
-    status: 'failed',
-    error: { code: error.detail.names?.code ?? error.code, message: error.message },
-  };
-}
-
-/** Events that carry the whole response object. */
-const WHOLE: ReadonlySet<unknown> = new Set([
-  'response.created',
-  'response.completed',
-  'response.incomplete',
-  'response.failed',
-]);
-const WHOLE_MARK = /"(?:response\.(?:created|completed|incomplete|failed)|error)"/;
+/** Events that carry the whole response object, and errors: by name, and as marks in the data of unnamed ones. */
+const TELLING = new Set(['error', 'response.created', 'response.completed', 'response.incomplete', 'response.failed']);
+const TELLING_MARK = /"(?:response\.(?:created|completed|incomplete|failed)|error)"/;
 
 class ResponseReader implements StreamReader {
   complete = false;
@@ -185,9 +169,8 @@ class ResponseReader implements StreamReader {
 
   push(event: SseEvent): 'forward' {
     this.#last = event.data;
-    const telling =
-      event.event === undefined ? WHOLE_MARK.test(event.data) : WHOLE.has(event.event) || event.event === 'error';
-    if (telling) this.#readWhole(parseObject(event.data) ?? {});
+    const isTelling = event.event === undefined ? TELLING_MARK.test(event.data) : TELLING.has(event.event);
+    if (isTelling) this.#readWhole(parseObject(event.data) ?? {});
     else if (event.data.includes('"response.output_item.done"')) this.#keepItem(event.data);
     return 'forward';
   }

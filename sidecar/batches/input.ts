@@ -1,6 +1,15 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { FaultyBatch, outlineOf, planOf, problem, PROBLEMS_MAX } from '../../plans/index.js';
-import type { Outline, Pass, Plan, Problem } from '../../plans/index.js';
+import {
+  FaultyBatch,
+  outlineOf,
+  planOf,
+  problem,
+  PROBLEMS_MAX,
+  type Outline,
+  type Pass,
+  type Plan,
+  type Problem,
+} from '../../plans/index.js';
 import type { Config } from '../config/index.js';
 import { readLines, type Place } from './line-file.js';
 import { idIn, parseLine } from './lines.js';

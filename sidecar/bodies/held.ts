@@ -13,11 +13,11 @@ export class HeldBytes {
 
   /** An account for one body, which grows as the bytes arrive. */
   open(tenant: TenantId): HeldBody {
-    return new HeldBody((bytes) => this.#add(tenant, bytes));
+    return new HeldBody(this, tenant);
   }
 
-  /** With several tenants each may hold half, so that none locks the others out. */
-  #add(tenant: TenantId, bytes: number): void {
+  /** With several tenants each may hold half, so that none locks the others out. @throws GatewayError `bodies_full` */
+  add(tenant: TenantId, bytes: number): void {
     const { limits, auth } = this.config();
     const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
     const ownMax = auth.keys.length > 0 ? limits.queuedBytes / 2 : limits.queuedBytes;
@@ -33,17 +33,20 @@ export class HeldBytes {
 export class HeldBody {
   #bytes = 0;
 
-  constructor(private readonly change: (bytes: number) => void) {}
+  constructor(
+    private readonly all: HeldBytes,
+    private readonly tenant: TenantId,
+  ) {}
 
   /** @throws GatewayError `bodies_full` */
   add(bytes: number): void {
-    this.change(bytes);
+    this.all.add(this.tenant, bytes);
     this.#bytes += bytes;
   }
 
   /** Releases all its bytes; a second call has no effect. */
   release(): void {
-    this.change(-this.#bytes);
+    this.all.add(this.tenant, -this.#bytes);
     this.#bytes = 0;
   }
 }

@@ -6,7 +6,6 @@ import type { Beginning } from './beginnings.js';
 import { readOpening, type Opening } from './family.js';
 import { parseJsonBody } from '../http/body.js';
 
-/** Contents of a request body that the gateway needs. */
 export interface ReadBody {
   /** The original bytes, without a byte-order mark. */
   readonly raw: Buffer;
@@ -68,10 +67,7 @@ function afterSpaces(raw: Buffer, from: number): number {
   return at;
 }
 
-/**
- * A longer conversation is not matched, because matching would block other calls. Without an id, it becomes a program
- * of its own.
- */
+/** A longer conversation is not matched, because matching would block other calls. */
 const MESSAGES_MAX = 10_000;
 const CHARS_MAX = 8_388_608;
 /** Characters kept of a content that is too long to send, such as a picture; its hash stands for the rest. */

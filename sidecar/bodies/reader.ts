@@ -28,9 +28,9 @@ interface Waiting {
 }
 
 /**
- * Reads the bodies of calls: those of which little is new immediately, others in a thread, so that no stream stalls meanwhile. The
- * thread reads one body at a time, alternately the smallest and the oldest. So small bodies wait for at most one large
- * one each, and a large one does not wait for ever.
+ * Reads the bodies of calls: those of which little is new immediately, others in a thread, so that no stream stalls. The
+ * thread reads one body at a time, alternately the smallest and the oldest: small ones wait for at most one large one
+ * each, and a large one does not wait for ever.
  */
 export class BodyReader {
   #thread: Worker | undefined;
@@ -40,7 +40,6 @@ export class BodyReader {
   #isOldestNext = false;
   readonly #beginnings: Beginnings;
 
-  /** @param beginningBytes most bytes of memory for the beginnings of bodies */
   constructor(
     private readonly config: () => Config,
     beginningBytes: number,
@@ -123,16 +122,14 @@ export class BodyReader {
     thread.on('error', (error: NodeJS.ErrnoException) => {
       this.#thread = undefined;
       const isTooLarge = error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-      this.#failed(
-        isTooLarge ? new GatewayError('body_too_complex', 'The request body takes too much memory.') : error,
-      );
+      const tooLarge = new GatewayError('body_too_complex', 'The request body takes too much memory.');
+      this.#finish()?.reject(isTooLarge ? tooLarge : error);
     });
     return thread;
   }
 
   #done(result: ReadResult): void {
-    const job = this.#running;
-    this.#running = undefined;
+    const job = this.#finish();
     const { bytes, skipped } = result;
     if ('sent' in result) {
       const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
@@ -140,13 +137,13 @@ export class BodyReader {
       // In a separate turn, because receiving the thread's message has already taken one.
       setImmediate(() => job?.resolve(fromSent(result.sent, raw)));
     } else job?.reject(new GatewayError(result.refused.code, result.refused.message, result.refused.detail));
-    this.#next();
   }
 
-  #failed(error: unknown): void {
+  /** Ends the thread's present job, and begins its next. */
+  #finish(): Waiting | undefined {
     const job = this.#running;
     this.#running = undefined;
-    job?.reject(error);
     this.#next();
+    return job;
   }
 }

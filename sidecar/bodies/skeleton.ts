@@ -1,9 +1,8 @@
 import { GatewayError } from '../errors.js';
-import { stringEnd } from '../http/json-string.js';
+import { stringEnd } from '../http/splice.js';
 
 /** Properties that determine the cost of parsing a JSON text, besides its length. */
-export interface Shape {
-  /** Deepest nesting of objects and arrays. */
+interface Shape {
   readonly depth: number;
   /** Number of keys, objects and arrays. They make parsing slow, and its result many times larger than its text. */
   readonly nodes: number;
@@ -32,7 +31,7 @@ export interface Span extends Omit<Shape, 'fields'> {
   readonly end: number;
 }
 
-export interface Skeleton extends Shape {
+interface Skeleton extends Shape {
   /** Undefined: there is none, or more than one. */
   readonly list: List | undefined;
 }
@@ -87,11 +86,9 @@ export function skeletonOf(raw: Buffer, name?: string, known?: List): Skeleton {
       else if (depth === 1) isInList = false;
     } else if (byte === COLON) {
       nodes++;
-      if (depth !== 1 || name === undefined) {
-        if (depth === 1) fields++;
-        continue;
-      }
+      if (depth !== 1) continue;
       fields++;
+      if (name === undefined) continue;
       isNamed = keyEnd - keyStart === name.length && raw.toString('latin1', keyStart, keyEnd) === name;
       // An escaped name may be the same one, and the last of equal names counts.
       isTold &&= !(isNamed && list !== undefined) && !raw.subarray(keyStart, keyEnd).includes(BACKSLASH);

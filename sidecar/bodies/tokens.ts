@@ -1,18 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { tokens, type Tokens } from '../../src/index.js';
 
-/**
- * Bytes per token before the first measurement of a model; close to it for English text and code in most vocabularies.
- */
+/** Before the first measurement of a model; close to it for English text and code in most vocabularies. */
 const BYTES_PER_TOKEN = 4;
 /** Bounds on what one answer may claim: a request may be padded with fields that its engine ignores. */
 const BYTES_PER_TOKEN_MIN = 0.5;
 const BYTES_PER_TOKEN_MAX = 16;
 /** Weight of the longest prompt, in tokens. */
 const SAMPLE_TOKENS_MAX = 20_000;
-/** Weight of that guess against measurements, in tokens. */
+/** Weight of the guess against measurements, in tokens. */
 const GUESS_TOKENS = 1000;
-/** Factor by which each answer reduces the weight of earlier ones; the ratio follows roughly the last hundred. */
+/** Each answer reduces the weight of earlier ones; the ratio follows roughly the last hundred. */
 const FADE = 0.99;
 /** More models than any fleet serves; a forgotten model starts from the guess again. */
 const MODELS_MAX = 1000;

@@ -41,12 +41,9 @@ export function sendError(
   });
 }
 
-/**
- * Converts any thrown value to an error of the table. Any other error is a fault of ours, and its text is not shown.
- */
-export function asGatewayError(thrown: unknown): GatewayError {
-  return thrown instanceof GatewayError ? thrown : new GatewayError('internal', 'The gateway failed.');
-}
+/** An error that is not of the table is a fault of ours, and its text is not shown. */
+export const asGatewayError = (thrown: unknown): GatewayError =>
+  thrown instanceof GatewayError ? thrown : new GatewayError('internal', 'The gateway failed.');
 
 /** A stream of bytes that can wait. */
 export interface Source {

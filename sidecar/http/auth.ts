@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { tenantId, type TenantId } from '../../src/index.js';
 import { DEFAULT_TENANT, type Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
-import { PageGuard, isLoopback } from './pages.js';
 
 /** Checks keys. It stores only their hashes, and compares in constant time. */
 export class Auth {
@@ -60,8 +59,77 @@ export class Auth {
   }
 }
 
-function bearer(headers: IncomingHttpHeaders): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-}
+const bearer = (headers: IncomingHttpHeaders): string | undefined =>
+  /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 
 const sha256 = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/** Names and addresses that always lead to this machine; browsers resolve `*.localhost` themselves. */
+const LOOPBACK = /^(localhost|.+\.localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i;
+const ADDRESS = /^(\d{1,3}(\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/i;
+
+export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
+
+/**
+ * Keeps web pages away from a listener without keys. A browser runs on the operator's own machine, so a page may send
+ * requests to loopback. It can read the answers if its own name resolves there (DNS rebinding). But it cannot choose
+ * `Host`, `Origin` and `Sec-Fetch-Site`, which identify it.
+ */
+class PageGuard {
+  readonly #isLocal: boolean;
+
+  /**
+   * @param names further names of the gateway, without a port
+   * @param host address that the listener is bound to
+   */
+  constructor(
+    private readonly names: readonly string[],
+    host: string,
+  ) {
+    this.#isLocal = isLoopback(host);
+  }
+
+  /**
+   * For operators' paths: allows only pages of the gateway's own, and requests from outside any page.
+   * @throws GatewayError `forbidden`
+   */
+  checkAdmin({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
+    if (!this.#isOwn(host)) throw new GatewayError('forbidden', FOREIGN_HOST);
+    if (origin !== undefined && authorityOf(origin) !== host) throw new GatewayError('forbidden', FOREIGN_PAGE);
+    if (site !== undefined && site !== 'same-origin' && site !== 'none')
+      throw new GatewayError('forbidden', FOREIGN_PAGE);
+  }
+
+  /**
+   * For clients' paths: also allows pages served from this machine, and desktop applications, whose origins are not web
+   * pages. A page that reads from its own name has no mark but that name. So on loopback, reads need a name of ours.
+   * @param isRead whether the request is one that pages send without `Origin`
+   * @throws GatewayError `forbidden`
+   */
+  checkClient({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders, isRead: boolean): void {
+    if (origin === undefined && site === undefined && !(isRead && this.#isLocal)) return;
+    if (!this.#isOwn(host)) throw new GatewayError('forbidden', FOREIGN_HOST);
+    if (origin === undefined || /^(?!https?:)[\w+.-]+:/i.test(origin)) return;
+    const authority = authorityOf(origin);
+    if (authority !== host && !this.#isKnown(nameOf(authority))) throw new GatewayError('forbidden', FOREIGN_PAGE);
+  }
+
+  /** Rebinding needs a name. So beyond loopback, where the gateway has its own addresses, any address is allowed. */
+  #isOwn(host: string): boolean {
+    const name = nameOf(host);
+    return this.#isKnown(name) || (!this.#isLocal && ADDRESS.test(name));
+  }
+
+  #isKnown(name: string): boolean {
+    return isLoopback(name) || this.names.includes(name);
+  }
+}
+
+/** Host and port of an origin; '' for `null`. */
+const authorityOf = (origin: string): string => /^https?:\/\/([^/]+)$/i.exec(origin)?.[1] ?? '';
+
+const nameOf = (authority: string): string => authority.replace(/:\d*$/, '').toLowerCase();
+
+const FOREIGN_HOST =
+  'The Host header names another server. List the name in auth.hosts, or set API keys and admin.token.';
+const FOREIGN_PAGE = 'A web page of another origin may not ask here.';

@@ -4,14 +4,13 @@ import type { JsonObject } from '../apis/api.js';
 import { isObject } from '../apis/fields.js';
 import { GatewayError, reasonOf } from '../errors.js';
 
-/** A JSON request body: the bytes to forward, and their contents. */
-export interface JsonBody {
-  /** The original bytes, without a byte-order mark. */
+/** A JSON request body: its bytes without a byte-order mark, and their contents. */
+interface JsonBody {
   readonly raw: Buffer;
   readonly body: JsonObject;
 }
 
-export interface BodyLimits {
+interface BodyLimits {
   readonly bodyBytes: number;
   readonly bodyMs: number;
   /** Called with the number of bytes as they arrive; it may throw to refuse them. */
@@ -19,7 +18,7 @@ export interface BodyLimits {
 }
 
 /** Largest body that names a single thing: an id, an engine. It is parsed immediately, and not counted as held. */
-export const SMALL_BODY_BYTES = 65_536;
+const SMALL_BODY_BYTES = 65_536;
 
 /**
  * Reads a request body that must be a small JSON object.
@@ -30,10 +29,9 @@ export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
   bodyMs: number,
-  bodyBytes = SMALL_BODY_BYTES,
 ): Promise<JsonBody> {
   checkMediaType(request);
-  return parseJsonBody(await readBody(request, response, { bodyBytes, bodyMs }));
+  return parseJsonBody(await readBody(request, response, { bodyBytes: SMALL_BODY_BYTES, bodyMs }));
 }
 
 /** @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */
@@ -41,24 +39,17 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
   const raw = withoutMark(bytes);
   if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body.');
-  const body = parsed(raw.toString('utf8'));
+  let body: unknown;
+  try {
+    body = JSON.parse(raw.toString('utf8'));
+  } catch (error) {
+    const reason = reasonOf(error).replace(/ is not valid JSON$/, '');
+    throw new GatewayError('invalid_json', `The request body is not valid JSON: ${reason}`);
+  }
   if (!isObject(body)) throw new GatewayError('invalid_body', 'The request body must be a JSON object.');
   return { raw, body };
 }
 
-/** @throws GatewayError that names the place, as the parser does */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw new GatewayError(
-      'invalid_json',
-      `The request body is not valid JSON: ${reasonOf(error).replace(/ is not valid JSON$/, '')}`,
-    );
-  }
-}
-
-/** The bytes without a byte-order mark. */
 export const withoutMark = (bytes: Buffer): Buffer =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 

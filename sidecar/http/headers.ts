@@ -2,17 +2,8 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from '
 import { randomUUID } from 'node:crypto';
 
 /** Headers that concern one connection, not the message (RFC 9110 7.6.1). They are never forwarded. */
-const HOP_BY_HOP = [
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-];
+const OF_PROXIES = ['proxy-authenticate', 'proxy-authorization', 'proxy-connection'];
+const HOP_BY_HOP = [...OF_PROXIES, 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'];
 
 /** `host` and `content-length` are set anew for the engine; the gateway has already answered `expect`. */
 const NOT_TO_ENGINE = new Set([...HOP_BY_HOP, 'host', 'content-length', 'expect']);
@@ -20,12 +11,12 @@ const NOT_TO_ENGINE = new Set([...HOP_BY_HOP, 'host', 'content-length', 'expect'
 const NOT_TO_CLIENT = new Set([...HOP_BY_HOP, 'content-length']);
 
 /** Changes to a client's headers before they go to an engine. */
-export interface HeaderChanges {
-  /** Whether to drop the client's key, which is meant for the gateway. */
+interface HeaderChanges {
+  /** The client's key is meant for the gateway. */
   readonly dropKey: boolean;
   /** The engine's own key, sent as a bearer token. */
   readonly apiKey?: string | undefined;
-  /** Whether to ask for an uncompressed answer, because the gateway reads it in passing. */
+  /** Whether the gateway reads the answer in passing, which must not be compressed then. */
   readonly plain: boolean;
   /** The call's own trace, in the place of the client's. `isNew`: it does not continue the client's. */
   readonly trace?: { readonly traceparent: string; readonly isNew: boolean } | undefined;
@@ -33,26 +24,24 @@ export interface HeaderChanges {
 
 /** The client's headers for an engine: a flat list of names and values. */
 export function toEngine(headers: IncomingHttpHeaders, changes: HeaderChanges): string[] {
+  const { apiKey, plain, trace } = changes;
   const named = namedByConnection(headers.connection);
-  const dropKey = changes.dropKey || changes.apiKey !== undefined;
+  const dropKey = changes.dropKey || apiKey !== undefined;
   const out: string[] = [];
   for (const name in headers) {
     const value = headers[name];
     if (value === undefined || NOT_TO_ENGINE.has(name) || named?.includes(name) === true) continue;
     if (dropKey && (name === 'authorization' || name === 'x-api-key')) continue;
-    if (changes.plain && name === 'accept-encoding') continue;
-    if (changes.trace !== undefined && isReplaced(name, changes.trace.isNew)) continue;
+    if (plain && name === 'accept-encoding') continue;
+    if (trace !== undefined && (name === 'traceparent' || (trace.isNew && name === 'tracestate'))) continue;
     if (typeof value === 'string') out.push(name, value);
     else for (const each of value) out.push(name, each);
   }
-  if (changes.apiKey !== undefined) out.push('authorization', `Bearer ${changes.apiKey}`);
-  if (changes.plain) out.push('accept-encoding', 'identity');
-  if (changes.trace !== undefined) out.push('traceparent', changes.trace.traceparent);
+  if (apiKey !== undefined) out.push('authorization', `Bearer ${apiKey}`);
+  if (plain) out.push('accept-encoding', 'identity');
+  if (trace !== undefined) out.push('traceparent', trace.traceparent);
   return out;
 }
-
-const isReplaced = (name: string, isNewTrace: boolean): boolean =>
-  name === 'traceparent' || (isNewTrace && name === 'tracestate');
 
 /**
  * An engine's headers for the client. A redirect to the engine leads here; one to another host is dropped, because it
@@ -82,7 +71,7 @@ function locationOf(location: string | undefined, base: URL | undefined): string
   return location === undefined || /^\s*(?:[a-z][a-z\d+.-]*:|[\\/]\s*[\\/])/i.test(location) ? undefined : location;
 }
 
-/** Names of headers that the message itself declares hop-by-hop. */
+/** Headers that the message itself declares hop-by-hop. */
 function namedByConnection(connection: string | undefined): string[] | undefined {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return undefined;
   return connection.toLowerCase().split(/[\s,]+/);
@@ -102,9 +91,7 @@ export function settleRequestId(request: IncomingMessage): string {
   return id;
 }
 
-export function requestIdOf(request: IncomingMessage): string {
-  return request.headers['x-request-id'] as string;
-}
+export const requestIdOf = ({ headers }: IncomingMessage): string => headers['x-request-id'] as string;
 
 const VALUE_LENGTH_MAX = 256;
 

@@ -50,7 +50,7 @@ const PARAM_LENGTH_MAX = 1_048_576;
 
 const NO_PARAMS: Params = {};
 
-/** Finds the handlers of a request target, and the parameters in its path. @throws GatewayError `unknown_path` */
+/** Finds the handlers of a request target. @throws GatewayError `unknown_path` */
 type Find = (target: string) => { readonly handlers: Handlers; readonly params: Params };
 
 /**
@@ -65,11 +65,8 @@ export async function listen(
   routes: Routes,
   ports: ListenerPorts,
 ): Promise<Listener> {
-  const router = findMyWay({
-    ignoreTrailingSlash: true,
-    ignoreDuplicateSlashes: true,
-    maxParamLength: PARAM_LENGTH_MAX,
-  });
+  const slashes = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true };
+  const router = findMyWay({ ...slashes, maxParamLength: PARAM_LENGTH_MAX });
   // One entry for all methods: a path's own handlers tell those that it lacks.
   for (const [path, handlers] of Object.entries(routes)) router.on('GET', path, () => undefined, handlers);
   // The paths of nearly all requests, of which the router need not look at each character.
@@ -229,9 +226,8 @@ function refuse(request: IncomingMessage, response: ServerResponse, thrown: unkn
   else sendError(request, response, error, ports.apiFor(splitTarget(request.url ?? '').path));
 }
 
-function unknownPath(hint = ''): GatewayError {
-  return new GatewayError('unknown_path', `There is nothing at this path.${hint}`);
-}
+const unknownPath = (hint = ''): GatewayError =>
+  new GatewayError('unknown_path', `There is nothing at this path.${hint}`);
 
 function urlOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;

@@ -4,8 +4,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 const SPACE = 0x20;
 
-/** Treatment of an event's bytes. */
-export type Verdict = 'forward' | 'hide';
+type Verdict = 'forward' | 'hide';
 
 /**
  * Splits a byte stream into server-sent events without changing a byte.
@@ -21,7 +20,7 @@ export type Verdict = 'forward' | 'hide';
 export class SseSplitter {
   /** Chunks of the event that is still open. */
   #held: Buffer[] = [];
-  /** Bytes held back because their event is still open. */
+  /** Its bytes so far. */
   heldBytes = 0;
   /** The earlier chunks' part of the current line: nothing, a CR alone, or more. */
   #line: 'empty' | 'cr' | 'full' = 'empty';
@@ -124,10 +123,8 @@ function readLines(text: string): SseEvent | undefined {
   return event === undefined ? { data } : { event, data };
 }
 
-/** An SSE comment: clients ignore it, and it keeps idle timers on the path from expiring. */
-export function sseComment(text: string): string {
-  return `: ${text}\n\n`;
-}
+/** Clients ignore a comment, and it keeps idle timers on the path from expiring. */
+export const sseComment = (text: string): string => `: ${text}\n\n`;
 
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',

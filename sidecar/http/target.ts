@@ -9,10 +9,7 @@ export function splitTarget(url: string): { readonly path: string; readonly sear
   return at < 0 ? { path: url, search: '' } : { path: url.slice(0, at), search: url.slice(at) };
 }
 
-/**
- * The target in origin form: drops the authority of a proxy's absolute form, which servers must accept too (RFC 9112
- * 3.2.2).
- */
+/** Drops the authority of a proxy's absolute form, which servers must accept too (RFC 9112 3.2.2). */
 export function originForm(url: string): string {
   const absolute = /^https?:\/\/[^/?#]*/i.exec(url);
   if (absolute === null) return url;
@@ -30,7 +27,8 @@ export function readingsOf(path: string): string[] {
   let plain = path;
   for (let i = 0; i < ENCODINGS_MAX; i++) {
     if (/[;\\\u0000-\u001f\u007f]|(^|\/)\.\.?(\/|$)/.test(plain)) throw invalidPath();
-    readings.push(tidy(plain));
+    // A decoded `?` or `#` ends the path for servers that decode before they split.
+    readings.push(withoutExtraSlashes(plain.replace(/[?#].*/, '')));
     const decoded = percentDecoded(plain);
     if (decoded === plain) return readings;
     // The original must be well encoded; a decoded one may contain a lone percent sign.
@@ -41,15 +39,8 @@ export function readingsOf(path: string): string[] {
   throw invalidPath();
 }
 
-/** Removes extra slashes, because servers treat such a path as a different one: FastAPI redirects it. */
-export function withoutExtraSlashes(path: string): string {
-  return path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
-}
-
-/** A decoded `?` or `#` ends the path for servers that decode before they split. */
-function tidy(path: string): string {
-  return withoutExtraSlashes(path.replace(/[?#].*/, ''));
-}
+/** Servers treat a path with extra slashes as a different one: FastAPI redirects it. */
+export const withoutExtraSlashes = (path: string): string => path.replace(/\/{2,}/g, '/').replace(/(.)\/$/, '$1');
 
 /** @throws GatewayError `invalid_path` for a path that the router cannot decode */
 export function checkEncoding(path: string): void {
@@ -65,6 +56,4 @@ export function percentDecoded(text: string): string | undefined {
   }
 }
 
-export function invalidPath(): GatewayError {
-  return new GatewayError('invalid_path', 'The request path is not acceptable.');
-}
+export const invalidPath = (): GatewayError => new GatewayError('invalid_path', 'The request path is not acceptable.');

@@ -2,23 +2,14 @@ import { similarTo } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { invalidPath, readingsOf, splitTarget, withoutExtraSlashes } from '../http/target.js';
 
+/** Paths that compute an answer from their request alone, on any replica, and change nothing. */
+const PURE_PATHS = ['/tokenize', '/detokenize', '/rerank', '/score', '/pooling', '/classify'];
+
 /** Paths of engines outside `/v1` that clients may request; no other path outside it is passed on. */
-export const ENGINE_PATHS = [
-  '/tokenize',
-  '/detokenize',
-  '/rerank',
-  '/v2/rerank',
-  '/v2/embed',
-  '/score',
-  '/pooling',
-  '/classify',
-  '/apply-template',
-  '/infill',
-];
+export const ENGINE_PATHS = [...PURE_PATHS, '/v2/rerank', '/v2/embed', '/apply-template', '/infill'];
 
 /**
- * Paths below `/v1` that clients may request: each computes an answer from its request alone, on any replica, and
- * changes nothing. The other paths of vLLM, SGLang, llama.cpp and TensorRT-LLM there are not safe. They change an
+ * Paths below `/v1` that clients may request, as pure. The other paths of vLLM, SGLang, llama.cpp and TensorRT-LLM there are not safe. They change an
  * engine (adapters, sleep, weights, caches), keep state without a tenant (files, batches, conversations), or bypass the
  * queues (`completions/batch`).
  */
@@ -30,19 +21,14 @@ const CLIENT_PATHS = [
   '/v1/images/edits',
   '/v1/images/variations',
   '/v1/moderations',
-  '/v1/rerank',
   '/v1/reranking',
-  '/v1/score',
-  '/v1/pooling',
-  '/v1/classify',
-  '/v1/tokenize',
-  '/v1/detokenize',
+  ...PURE_PATHS.map((path) => `/v1${path}`),
 ];
 
-/** Whether the path matches one of the patterns. A pattern is a path, or the beginning of one followed by `*`. */
-export type Matcher = (path: string) => boolean;
+type Matcher = (path: string) => boolean;
 
 /**
+ * Whether a path matches one of the patterns.
  * @param patterns in the router's notation
  * @param flags `i` for our own paths, because engines may ignore case
  */

@@ -76,9 +76,8 @@ async function readPassed(
     const { model } = read.facts;
     return { ...(model !== '' && { model }), body: undeclared(read) };
   } catch (error) {
-    const isRefused =
-      error instanceof GatewayError && ['invalid_json', 'invalid_body', 'missing_body'].includes(error.code);
-    if (isRefused) return { body: raw };
+    const unread = ['invalid_json', 'invalid_body', 'missing_body'];
+    if (error instanceof GatewayError && unread.includes(error.code)) return { body: raw };
     throw error;
   }
 }

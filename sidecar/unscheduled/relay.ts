@@ -47,7 +47,7 @@ export class Relay implements AnswerSink, Active {
     this.#socket = asked.request.socket;
   }
 
-  /** Number of requests that are being passed through to the engine. */
+  /** Requests that are being passed through to the engine. */
   static inFlight(engine: Engine): number {
     return inFlight.get(engine) ?? 0;
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { stringEnd } from '../../../sidecar/http/json-string.js';
+import { stringEnd } from '../../../sidecar/http/splice.js';
 import { skeletonOf } from '../../../sidecar/bodies/skeleton.js';
 
 /** Long enough for the native search, with quotes and backslashes near its start. */
