@@ -1,4 +1,4 @@
-import type { DistributionInput } from './distribution.js';
+import { counts, gamma, logNormal, quantiles } from './distribution.js';
 import type { SpecInput } from './spec.js';
 import { TEAM, TEAM_PARTS, TENANTS, tenantParts, type AgentInput } from './mixtures.js';
 
@@ -18,22 +18,8 @@ const chat: SpecInput = {
   kind: 'agent',
   system: [{ name: 'chat', tokens: 100, source: 'assumed' }],
   turns: { dist: 'geometric', mean: 3.55, max: 40, source: `mean 3.51 turns, ${SHAREGPT}` },
-  inputTokens: {
-    dist: 'log-normal',
-    median: 30,
-    p95: 330,
-    min: 2,
-    max: 8000,
-    source: `mean 94, standard deviation 626, ${SHAREGPT}`,
-  },
-  outputTokens: {
-    dist: 'gamma',
-    mean: 348,
-    cv: 0.775,
-    min: 4,
-    max: 2048,
-    source: `mean 348, standard deviation 270, ${SHAREGPT}`,
-  },
+  inputTokens: logNormal(30, 330, { min: 2, max: 8000 }, `mean 94, standard deviation 626, ${SHAREGPT}`),
+  outputTokens: gamma(348, 0.775, { min: 4, max: 2048 }, `mean 348, standard deviation 270, ${SHAREGPT}`),
 };
 
 /** BFCL's eight toolsets, of about 15 functions each: a program has one or two of them. */
@@ -44,39 +30,38 @@ const react: AgentInput = {
     tokens: 1540,
     source: `6,155 bytes of rules, ${TAU}`,
   })),
-  turns: {
-    dist: 'quantiles',
-    points: steps([1, 0.015], [2, 0.215], [3, 0.465], [4, 0.715], [5, 0.93], [6, 0.99], [7, 1]),
-    source: `mean 3.67, ${BFCL}`,
-  },
-  inputTokens: { dist: 'log-normal', median: 41, p95: 92, min: 4, max: 233, source: `mean 45.5, ${BFCL}` },
-  callsPerTurn: {
-    dist: 'quantiles',
-    points: steps([1, 0.004], [2, 0.65], [3, 0.862], [4, 0.954], [5, 0.981], [6, 0.996], [8, 1]),
-    source: `one for each tool call, mean 1.56, and the answer, ${BFCL}`,
-  },
-  outputTokens: {
-    dist: 'log-normal',
-    median: 17,
-    p95: 48,
-    min: 8,
-    max: 100,
-    source: `a tool call's 55 bytes in the mean, 39 in the median, and what is about it in JSON, ${BFCL}`,
-  },
-  answerTokens: {
-    dist: 'quantiles',
-    points: points([0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1], [11, 29, 44, 65, 101, 144, 177, 246, 314]),
-    source: `answers without a tool call, mean 79, ${TAU}`,
-  },
+  turns: counts(`mean 3.67, ${BFCL}`, [1, 0.015], [2, 0.215], [3, 0.465], [4, 0.715], [5, 0.93], [6, 0.99], [7, 1]),
+  inputTokens: logNormal(41, 92, { min: 4, max: 233 }, `mean 45.5, ${BFCL}`),
+  callsPerTurn: counts(
+    `one for each tool call, mean 1.56, and the answer, ${BFCL}`,
+    [1, 0.004],
+    [2, 0.65],
+    [3, 0.862],
+    [4, 0.954],
+    [5, 0.981],
+    [6, 0.996],
+    [8, 1],
+  ),
+  outputTokens: logNormal(
+    17,
+    48,
+    { min: 8, max: 100 },
+    `a tool call's 55 bytes in the mean, 39 in the median, and what is about it in JSON, ${BFCL}`,
+  ),
+  answerTokens: quantiles(
+    [0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1],
+    [11, 29, 44, 65, 101, 144, 177, 246, 314],
+    `answers without a tool call, mean 79, ${TAU}`,
+  ),
   tools: [
     {
       name: 'api',
-      ms: { dist: 'log-normal', median: 20, p95: 60, max: 1000, source: `Read, Edit, Grep, Glob, Write, ${CGROUP}` },
-      resultTokens: {
-        dist: 'quantiles',
-        points: points([0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1], [0, 0, 13, 167, 202, 314, 1180, 2029]),
-        source: `mean 160, ${TAU}`,
-      },
+      ms: logNormal(20, 60, { max: 1000 }, `Read, Edit, Grep, Glob, Write, ${CGROUP}`),
+      resultTokens: quantiles(
+        [0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1],
+        [0, 0, 13, 167, 202, 314, 1180, 2029],
+        `mean 160, ${TAU}`,
+      ),
     },
   ],
 };
@@ -84,123 +69,74 @@ const react: AgentInput = {
 /** Monte Carlo tree search by LATS: five children at a time, each judged. */
 const mcts: SpecInput = {
   kind: 'tree',
-  inputTokens: {
-    dist: 'log-normal',
-    median: 25,
-    p95: 45,
-    min: 8,
-    max: 100,
-    source: `questions in ${LATS}/tot_10it.log; spread assumed`,
-  },
-  expansions: {
-    dist: 'gamma',
-    mean: 16,
-    cv: 1.3,
-    min: 1,
-    max: 175,
-    source:
-      'chosen between two: 67 nodes, of five an expansion, where LATS (arXiv 2310.04406) answers a question of HotpotQA, more where it does not; and about 0.2 programs a second that an engine sustains in Autellix. Spread assumed',
-  },
+  inputTokens: logNormal(25, 45, { min: 8, max: 100 }, `questions in ${LATS}/tot_10it.log; spread assumed`),
+  expansions: gamma(
+    16,
+    1.3,
+    { min: 1, max: 175 },
+    'chosen between two: 67 nodes, of five an expansion, where LATS (arXiv 2310.04406) answers a question of HotpotQA, more where it does not; and about 0.2 programs a second that an engine sustains in Autellix. Spread assumed',
+  ),
   branch: { dist: 'constant', value: 5, source: `n_generate_sample, ${LATS}/lats.sh` },
   depthMax: { dist: 'constant', value: 7, source: `${LATS}/lats.py` },
   rolloutDepth: { dist: 'uniform', min: 2, max: 5, source: `thoughts of the examples, ${LATS}/hotpot.py` },
   expand: {
     system: { name: 'mcts/expand', tokens: 1650, source: `cot_prompt, ${LATS}/hotpot.py, at four bytes a token` },
-    outputTokens: {
-      dist: 'log-normal',
-      median: 45,
-      p95: 100,
-      min: 15,
-      max: 400,
-      source: `read off ${LATS}/tot_10it.log; spread assumed`,
-    },
+    outputTokens: logNormal(45, 100, { min: 15, max: 400 }, `read off ${LATS}/tot_10it.log; spread assumed`),
   },
   evaluate: {
     system: { name: 'mcts/evaluate', tokens: 1700, source: `value_prompt, ${LATS}/hotpot.py, at four bytes a token` },
-    outputTokens: {
-      dist: 'log-normal',
-      median: 95,
-      p95: 180,
-      min: 40,
-      max: 500,
-      source: `read off the examples in ${LATS}/hotpot.py; spread assumed`,
-    },
+    outputTokens: logNormal(
+      95,
+      180,
+      { min: 40, max: 500 },
+      `read off the examples in ${LATS}/hotpot.py; spread assumed`,
+    ),
   },
-  resultTokens: {
-    dist: 'log-normal',
-    median: 90,
-    p95: 200,
-    min: 5,
-    max: 400,
-    source: `read off ${LATS}/tot_10it.log; spread assumed`,
-  },
-  toolMs: {
-    dist: 'log-normal',
-    median: 600,
-    p95: 1500,
-    max: 10_000,
-    source: `0.3 to 0.9 s in ${LATS}/tot_10it.log; tail assumed`,
-  },
+  resultTokens: logNormal(90, 200, { min: 5, max: 400 }, `read off ${LATS}/tot_10it.log; spread assumed`),
+  toolMs: logNormal(600, 1500, { max: 10_000 }, `0.3 to 0.9 s in ${LATS}/tot_10it.log; tail assumed`),
 };
 
 /** Sub-agents that read, and a parent that summarises. */
 const mapReduce: SpecInput = {
   kind: 'map-reduce',
   system: { name: 'map-reduce/parent', tokens: 1500, source: 'assumed' },
-  inputTokens: { dist: 'log-normal', median: 500, p95: 2000, min: 20, max: 10_000, source: 'assumed' },
-  outputTokens: { dist: 'log-normal', median: 300, p95: 1200, min: 50, max: 4000, source: 'assumed' },
-  subAgents: {
-    dist: 'quantiles',
-    points: points([0, 0.3, 0.5, 0.8, 1], [3, 3, 4.5, 6, 12]),
-    source: WEKA,
-  },
+  inputTokens: logNormal(500, 2000, { min: 20, max: 10_000 }, 'assumed'),
+  outputTokens: logNormal(300, 1200, { min: 50, max: 4000 }, 'assumed'),
+  subAgents: quantiles([0, 0.3, 0.5, 0.8, 1], [3, 3, 4.5, 6, 12], WEKA),
   subAgent: {
     system: [{ name: 'map-reduce/sub-agent', tokens: 1200, source: 'assumed: less than the 10,000 of Claude Code' }],
-    inputTokens: { dist: 'log-normal', median: 200, p95: 800, min: 20, max: 4000, source: 'assumed' },
-    callsPerTurn: {
-      dist: 'quantiles',
-      points: points([0, 0.05, 0.25, 0.5, 0.75, 1], [3, 4, 7, 10, 12, 24]),
-      source: WEKA,
-    },
-    outputTokens: {
-      dist: 'quantiles',
-      points: points([0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.995, 1], [62, 104, 171, 225, 264, 352, 572, 1080]),
-      source: `mean 224, ${WEKA}`,
-    },
-    answerTokens: {
-      dist: 'quantiles',
-      points: points([0, 0.05, 0.25, 0.5, 0.75, 0.95, 1], [1379, 1819, 2526, 2984, 3409, 5019, 5084]),
-      source: `mean 3,044, ${WEKA}`,
-    },
+    inputTokens: logNormal(200, 800, { min: 20, max: 4000 }, 'assumed'),
+    callsPerTurn: quantiles([0, 0.05, 0.25, 0.5, 0.75, 1], [3, 4, 7, 10, 12, 24], WEKA),
+    outputTokens: quantiles(
+      [0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.995, 1],
+      [62, 104, 171, 225, 264, 352, 572, 1080],
+      `mean 224, ${WEKA}`,
+    ),
+    answerTokens: quantiles(
+      [0, 0.05, 0.25, 0.5, 0.75, 0.95, 1],
+      [1379, 1819, 2526, 2984, 3409, 5019, 5084],
+      `mean 3,044, ${WEKA}`,
+    ),
     tools: [
       {
         name: 'Read',
-        ms: { dist: 'log-normal', median: 13, p95: 43, max: 6400, source: CGROUP },
-        resultTokens: {
-          dist: 'log-normal',
-          median: 200,
-          p95: 2555,
-          max: 10_000,
-          source: `growth of a call, ${CGROUP}`,
-        },
+        ms: logNormal(13, 43, { max: 6400 }, CGROUP),
+        resultTokens: logNormal(200, 2555, { max: 10_000 }, `growth of a call, ${CGROUP}`),
       },
     ],
   },
 };
 
 /** Tokens that a tool's result adds to the context of a SWE agent. */
-const results: DistributionInput = {
-  dist: 'quantiles',
-  points: points(
-    [0, 0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1],
-    [0, 3, 22, 103, 150, 243, 373, 794, 1456, 2817, 3381, 4303, 8110],
-  ),
-  source: `mean 317, ${MINI_SWE}`,
-};
+const results = quantiles(
+  [0, 0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 1],
+  [0, 3, 22, 103, 150, 243, 373, 794, 1456, 2817, 3381, 4303, 8110],
+  `mean 317, ${MINI_SWE}`,
+);
 const tool = (name: string, weight: number, median: number, p95: number, max: number, source = CGROUP) => ({
   name,
   weight,
-  ms: { dist: 'log-normal' as const, median, p95, max, source },
+  ms: logNormal(median, p95, { max }, source),
   resultTokens: results,
 });
 
@@ -208,44 +144,27 @@ const tool = (name: string, weight: number, median: number, p95: number, max: nu
 const coding: AgentInput = {
   kind: 'agent',
   system: [{ name: 'coding', tokens: 136, source: MINI_SWE }],
-  inputTokens: {
-    dist: 'log-normal',
-    median: 1620,
-    p95: 2900,
-    min: 1185,
-    max: 3913,
-    source: `first prompts, mean 1,844, ${MINI_SWE}`,
-  },
-  callsPerTurn: {
-    dist: 'quantiles',
-    points: points([0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 1], [13, 18, 26, 33, 42, 64, 75, 87, 132]),
-    source: `mean 38, ${MINI_SWE}`,
-  },
-  outputTokens: {
-    dist: 'quantiles',
-    points: points(
-      [0, 0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1],
-      [16, 23, 44, 93, 148, 240, 403, 708, 1112, 1858, 2920, 3547, 6956, 8789],
-    ),
-    source: `mean 292, ${MINI_SWE}; without its longest, 57,811`,
-  },
-  reasoningTokens: {
-    dist: 'quantiles',
-    points: points([0, 0.967, 0.99, 1], [0, 0, 172, 725]),
-    source: `mean 5, ${MINI_SWE}`,
-  },
+  inputTokens: logNormal(1620, 2900, { min: 1185, max: 3913 }, `first prompts, mean 1,844, ${MINI_SWE}`),
+  callsPerTurn: quantiles(
+    [0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 1],
+    [13, 18, 26, 33, 42, 64, 75, 87, 132],
+    `mean 38, ${MINI_SWE}`,
+  ),
+  outputTokens: quantiles(
+    [0, 0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.999, 1],
+    [16, 23, 44, 93, 148, 240, 403, 708, 1112, 1858, 2920, 3547, 6956, 8789],
+    `mean 292, ${MINI_SWE}; without its longest, 57,811`,
+  ),
+  reasoningTokens: quantiles([0, 0.967, 0.99, 1], [0, 0, 172, 725], `mean 5, ${MINI_SWE}`),
   tools: [
     {
       name: 'Bash',
       weight: 1025,
-      ms: {
-        dist: 'quantiles',
-        points: points(
-          [0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1],
-          [10, 20, 57, 6774, 8545, 10_760, 12_985, 28_079, 124_376],
-        ),
-        source: CGROUP,
-      },
+      ms: quantiles(
+        [0, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1],
+        [10, 20, 57, 6774, 8545, 10_760, 12_985, 28_079, 124_376],
+        CGROUP,
+      ),
       resultTokens: results,
     },
     tool('Read', 366, 13, 43, 6408),
@@ -273,18 +192,3 @@ export const BUILT_IN = {
 
 /** Parts of built-in mixtures that are not workloads of their own. */
 export const PARTS: Readonly<Record<string, SpecInput>> = { ...tenantParts(coding, react), ...TEAM_PARTS };
-
-type Points = [share: number, value: number][];
-
-/** Cumulative distribution: [P(X <= value), value]. */
-function points(shares: readonly number[], values: readonly number[]): Points {
-  return shares.map((share, index) => [share, values[index] ?? NaN]);
-}
-
-/** The same, of whole numbers. */
-function steps(...counted: readonly (readonly [value: number, share: number])[]): Points {
-  return counted.flatMap(([value, share], index): Points => [
-    [counted[index - 1]?.[1] ?? 0, value],
-    [share, value],
-  ]);
-}

@@ -10,6 +10,37 @@ type Shape = z.output<ReturnType<typeof shapes>>;
 /** As written in a file, without defaults. */
 export type DistributionInput = number | z.input<ReturnType<typeof shapes>>;
 
+interface Bounds {
+  readonly min?: number;
+  readonly max: number;
+}
+
+export const logNormal = (median: number, p95: number, bounds: Bounds, source: string) =>
+  ({ dist: 'log-normal', median, p95, ...bounds, source }) as const;
+
+export const gamma = (mean: number, cv: number, bounds: Bounds, source: string) =>
+  ({ dist: 'gamma', mean, cv, ...bounds, source }) as const;
+
+type Points = [share: number, value: number][];
+
+/** The values that these shares do not exceed. */
+export function quantiles(shares: readonly number[], values: readonly number[], source: string) {
+  return {
+    dist: 'quantiles' as const,
+    points: shares.map((share, at): [number, number] => [share, values[at] ?? NaN]),
+    source,
+  };
+}
+
+/** Whole numbers, each with the share that does not exceed it. */
+export function counts(source: string, ...counted: readonly (readonly [value: number, share: number])[]) {
+  const points = counted.flatMap(([value, share], at): Points => [
+    [counted[at - 1]?.[1] ?? 0, value],
+    [share, value],
+  ]);
+  return { dist: 'quantiles' as const, points, source };
+}
+
 /** For numbers from `least` to `most`: no draw lies outside. */
 export const distribution = (least: number, most: number) =>
   z.union([z.number().min(least).max(most), shapes(least, most).superRefine(checkOrder)]);
