@@ -5,97 +5,96 @@ import {
   DONE_EVENT,
   JSON_TYPE,
   TEXT_EVENT,
-  ask,
   chat,
   chatBody,
   completion,
   gate,
-  metrics,
   until,
   type Answer,
   lone,
+  type World,
 } from './world.js';
 
 const hang: Answer = () => undefined;
 
-async function cancelled(adminUrl: string): Promise<number | undefined> {
-  return (await metrics(adminUrl)).get('maitred_calls_ended_total{outcome="cancelled"}');
-}
+const CANCELLED = 'maitred_calls_ended_total{outcome="cancelled"}';
+const cancelled = async ({ metrics }: World) => (await metrics()).get(CANCELLED);
 
-async function inFlight(adminUrl: string): Promise<unknown> {
-  const { engines } = (await ask(`${adminUrl}/engines`)).json() as { engines: { in_flight: number }[] };
+async function inFlight({ admin }: World): Promise<unknown> {
+  const { engines } = (await admin('/engines')).json() as { engines: { in_flight: number }[] };
   return engines[0]?.in_flight;
 }
 
 describe('a client that leaves', () => {
   it.each([true, false])('while its call is queued frees its place (stream: %s)', async (streamed) => {
-    const { engine, adminUrl, chat, leavingChat, waiting } = await lone(hang, ONE_AT_A_TIME);
-    const running = chat({}, {}, AbortSignal.timeout(5000)).catch(() => undefined);
+    const all = await lone(hang, ONE_AT_A_TIME);
+    const { engine, leavingChat, waiting } = all;
+    const running = leavingChat();
     await until(() => engine.seen.length === 1);
-    const { call: queued, leave } = leavingChat({ stream: streamed });
+    const queued = leavingChat({ stream: streamed });
     await until(async () => (await waiting()) === 1);
-    leave();
-    expect(await queued).toBe('left');
+    queued.leave();
+    expect(await queued.call).toBe('left');
     await until(async () => (await waiting()) === 0);
-    expect(await cancelled(adminUrl)).toBe(1);
+    expect(await cancelled(all)).toBe(1);
     expect(engine.seen).toHaveLength(1);
-    void running;
+    running.leave();
   });
 
-  it.each([true, false])('before the first byte frees its engine (stream: %s)', async (streamed) => {
-    const { engine, adminUrl, calls, leavingChat, chat } = await lone(hang, ONE_AT_A_TIME);
-    const { call, leave } = leavingChat({ stream: streamed });
+  it.each<[string, Answer, boolean]>([
+    ['before an answer', hang, false],
+    ['before the first event', hang, true],
+    ['while a whole answer is half there', (response) => void response.write('{"choices":['), false],
+  ])('%s frees its engine', async (_, answer, stream) => {
+    const all = await lone(answer, ONE_AT_A_TIME);
+    const { engine, calls, leavingChat, chat } = all;
+    const { call, leave } = leavingChat({ stream });
     await until(() => engine.seen.length === 1);
     leave();
     expect(await call).toBe('left');
     await engine.last.abandoned;
-    expect(await inFlight(adminUrl)).toBe(0);
-    expect(calls()[0]).toMatchObject({
-      outcome: 'cancelled',
-      status: 499,
-      code: 'client_gone',
-    });
+    expect(await inFlight(all)).toBe(0);
+    expect(await cancelled(all)).toBe(1);
+    expect(calls()[0]).toMatchObject({ outcome: 'cancelled', status: 499, code: 'client_gone' });
     engine.answer = completion();
     expect((await chat()).status).toBe(200);
   });
 
   it('in the middle of a stream frees its engine', async () => {
-    const { engine, adminUrl, openChat } = await lone((response) => {
+    const all = await lone((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(TEXT_EVENT);
     }, ONE_AT_A_TIME);
-    const { body } = await openChat({ stream: true });
+    const { body } = await all.openChat({ stream: true });
     body.on('error', () => undefined);
     await new Promise((resolve) => body.once('data', resolve));
     body.destroy();
-    await engine.last.abandoned;
-    await until(async () => (await inFlight(adminUrl)) === 0);
-    expect(await cancelled(adminUrl)).toBe(1);
+    await all.engine.last.abandoned;
+    await until(async () => (await inFlight(all)) === 0);
+    expect(await cancelled(all)).toBe(1);
   });
 
-  it.each<[string, Answer, string]>([
-    ['while a whole answer is half there', (response) => void response.write('{"choices":['), 'chat/completions'],
-    ['while its request is passed through', hang, 'audio/speech'],
-  ])('%s frees its engine', async (_, answer, path) => {
-    const { engine, adminUrl, ask } = await lone(answer, ONE_AT_A_TIME);
+  it('while its request is passed through frees its engine', async () => {
+    const all = await lone(hang);
     const leaving = new AbortController();
-    const { signal } = leaving;
-    const request = ask(`/v1/${path}`, { headers: JSON_TYPE, body: chatBody(), signal }).catch(() => 'left');
-    await until(() => engine.seen.length === 1);
+    const init = { headers: JSON_TYPE, body: chatBody(), signal: leaving.signal };
+    const request = all.ask('/v1/audio/speech', init).catch(() => 'left');
+    await until(() => all.engine.seen.length === 1);
     leaving.abort();
     expect(await request).toBe('left');
-    await engine.last.abandoned;
-    expect(await cancelled(adminUrl)).toBe(path === 'audio/speech' ? 0 : 1);
+    await all.engine.last.abandoned;
+    expect(await cancelled(all)).toBe(0);
   });
 
   it('with pipelined requests cancels them all', async () => {
-    const { engine, adminUrl, dial } = await lone(hang);
+    const all = await lone(hang);
+    const { engine, dial } = all;
     const socket = dial();
     socket.write(rawChat().repeat(3));
     await until(() => engine.seen.length === 3);
     socket.destroy();
     await Promise.all(engine.seen.map((seen) => seen.abandoned));
-    await until(async () => (await cancelled(adminUrl)) === 3);
+    await until(async () => (await cancelled(all)) === 3);
   });
 
   it('by closing its side only has left, too', async () => {
@@ -175,11 +174,11 @@ describe('a client that does not read', () => {
 
   it('for too long is dropped, and its engine freed', async () => {
     const sent = { bytes: 0, blocked: false };
-    const { engine, adminUrl, openChat } = await lone(flood(sent), { timeouts: { idleMs: 300 } });
-    const { body } = await openChat({ stream: true });
+    const all = await lone(flood(sent), { timeouts: { idleMs: 300 } });
+    const { body } = await all.openChat({ stream: true });
     body.on('error', () => undefined);
-    await engine.last.abandoned;
-    await until(async () => (await cancelled(adminUrl)) === 1);
+    await all.engine.last.abandoned;
+    await until(async () => (await cancelled(all)) === 1);
     expect(sent.bytes).toBeLessThan(FLOOD);
   });
 });

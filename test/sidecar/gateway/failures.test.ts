@@ -75,23 +75,17 @@ describe('an engine that fails before the first byte', () => {
     await expect.poll(() => alone.calls()[0]?.['outcome']).toBe('timed_out');
   });
 
-  it('hangs after its headers: the first byte is that of the body', async () => {
+  it.each<[string, string, (response: ServerResponse) => void]>([
+    ['hangs after its headers, as the first byte is that of the body', '', () => undefined],
+    ['has only sent comments', ': keep-alive\n\n', (response) => response.destroy()],
+  ])('%s: another engine answers, in the same stream', async (_, comment, then) => {
     const [a, b] = await goodAndBad((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.flushHeaders();
+      response.write(comment, () => then(response));
     }, stream());
     const { chat } = await world([a, b], { ...PATIENT, timeouts: { firstByteMs: 100, idleMs: 60_000 } });
-    expect((await chat({ stream: true })).text).toBe(STREAM.join(''));
-  });
-
-  it('has only sent comments: another engine answers, in the same stream', async () => {
-    const [a, b] = await goodAndBad((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(': keep-alive\n\n', () => response.destroy());
-    }, stream());
-    const { chat } = await world([a, b], PATIENT);
-    const { text } = await chat({ stream: true });
-    expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
+    expect((await chat({ stream: true })).text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
   });
 
   it('sends more than is taken: 502 at once, since it would do so again', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { says } from './misbehaving.js';
 import { startEngine } from '../../../sim/index.js';
 import {
   ONE_AT_A_TIME,
@@ -6,38 +7,21 @@ import {
   cleanUp,
   completion,
   errorCode,
-  fakeEngine,
-  gate,
   named,
   queueOf,
   stream,
   until,
   world,
   type Answer,
-  lone,
   held,
 } from './world.js';
 
-/** Holds the first request until the gate opens; `then` answers all others. */
-function firstBehind(opened: Promise<void>, then: Answer): Answer {
-  let first = true;
-  return async (...args) => {
-    if (first) {
-      first = false;
-      await opened;
-      return completion()(...args);
-    }
-    return then(...args);
-  };
-}
-
 /** A gateway whose first call holds the only slot until it is told to answer; `then` answers all others. */
 async function behindFirst(then: Answer, overrides: object = {}) {
-  const { opened, open } = gate();
-  const engine = await fakeEngine(firstBehind(opened, then));
-  const all = await world([engine], { ...ONE_AT_A_TIME, ...overrides });
+  const { engine, open, ...all } = await held({ ...ONE_AT_A_TIME, ...overrides });
   const first = all.chat();
   await until(() => engine.seen.length === 1);
+  engine.answer = then;
   return { ...all, first, open };
 }
 
@@ -97,17 +81,9 @@ describe('a call that waits', () => {
   });
 
   it('and is then refused by its engine hears of it in its stream', async () => {
-    const { opened, open } = gate();
-    const refuse: Answer = (response) => {
-      response.writeHead(422, { 'content-type': 'application/json' });
-      response.end('{"error":{"message":"too long for me"}}');
-    };
-    const { engine, logs, chat, openChat } = await lone(firstBehind(opened, refuse), {
-      ...ONE_AT_A_TIME,
+    const { logs, openChat, first, open } = await behindFirst(says(422, { message: 'too long for me' }), {
       timeouts: { commentMs: 100 },
     });
-    const first = chat();
-    await until(() => engine.seen.length === 1);
     const { body } = await openChat({ stream: true });
     let text = '';
     for await (const chunk of body) {
