@@ -161,6 +161,9 @@ export class Context {
   }
 }
 
+/** The gateway as its routes and rows read it. */
+export type Parts = Omit<Context, 'checkNotDraining'>;
+
 /** An event of the fleet as the scheduler gets it; the history marks it. */
 function announced({ totals, cluster }: Context, event: Event): Event {
   totals.heard(event);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
 import { checkValue, configSchema, pathText, redact, type EngineConfig } from '../config/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { refuseGateway } from '../engines/examine.js';
 import { isServing, NotAnEngine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -18,11 +18,8 @@ import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { rowsHere } from './programs.js';
 import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
 import { endedRows } from './program-rows.js';
-import { engineRow, engineRows, historyRow, identityRow, totalsRow, type Shown } from './state-rows.js';
+import { engineRow, engineRows, historyRow, identityRow, totalsRow } from './state-rows.js';
 import { wholeCalls, wholePage } from './watch.js';
-
-/** The parts of the gateway that this file uses. */
-type Parts = Shown & Pick<Context, 'auth' | 'identifier' | 'metrics' | 'log' | 'threads' | 'watchers' | 'observers'>;
 
 type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 

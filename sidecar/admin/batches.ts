@@ -1,13 +1,10 @@
 import type { BatchView } from '../batches/work.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { labelOf } from '../identity/names.js';
 import type { ProgramView } from '../../src/index.js';
 import type * as Answers from './answers.js';
 import { longestWaiting } from './query.js';
 import { count, counted, seconds, span } from './figures.js';
-
-/** The part of the gateway that this file uses. */
-type Parts = Pick<Context, 'batches'>;
 
 const SHOWN_MAX = 20;
 

@@ -1,5 +1,5 @@
 import type { CallView, ObstacleView, ProgramId, WaitView, WaitingCall } from '../../src/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
 import { inSeconds, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -36,7 +36,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
 }
 
 /** The latest calls of a program, which may have left the process table. */
-export function pastCalls(context: Pick<Context, 'driver' | 'pastCalls'>, program: ProgramId): Answers.PastCallList {
+export function pastCalls(context: Parts, program: ProgramId): Answers.PastCallList {
   const { balancerName } = context.driver.views;
   return { calls: context.pastCalls.of(program).map((call) => pastCallRow(call, balancerName)) };
 }

@@ -1,14 +1,10 @@
 import { callId, type CallId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import type { Explanation } from './answers.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { CALL_ID, findProgramByBeginning } from './programs.js';
 import { programDetail } from './program-rows.js';
 import { lastCallInWords } from './run-words.js';
-import type { Shown } from './state-rows.js';
-
-/** The parts of the gateway that this file uses. */
-type Parts = Shown & Pick<Context, 'identifier' | 'threads'>;
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,

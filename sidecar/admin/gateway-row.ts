@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import type { GatewayState } from './answers.js';
 import type { State } from './peers.js';
 import { seconds } from './figures.js';
-import { engineRows, type Shown } from './state-rows.js';
+import { engineRows } from './state-rows.js';
 import { statusOf } from './status.js';
 
 /** Changes with every start, so that a page knows when the history that it shows is of another process. */
 export const INSTANCE = randomBytes(6).toString('hex');
 
-export function gatewayRow(context: Shown, state: State, { engines } = engineRows(context)): GatewayState {
+export function gatewayRow(context: Parts, state: State, { engines } = engineRows(context)): GatewayState {
   const { driver, draining, demo, shadow } = context;
   const { queue, batches } = state;
   const cluster = clusterRow(context, state);
@@ -27,10 +27,7 @@ export function gatewayRow(context: Shown, state: State, { engines } = engineRow
   };
 }
 
-function clusterRow(
-  { cluster, config, peers }: Pick<Context, 'cluster' | 'config' | 'peers'>,
-  { strange }: State,
-): GatewayState['cluster'] {
+function clusterRow({ cluster, config, peers }: Parts, { strange }: State): GatewayState['cluster'] {
   if (cluster === undefined) return null;
   const { sinceMs, live, gateways, failures, error } = cluster.state;
   return {

@@ -1,7 +1,7 @@
 import type { GatewayId } from '../../cluster/index.js';
 import type { ProgramId, TenantId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { VERSION } from '../version.js';
 import type { Told } from '../watch/steps.js';
@@ -14,10 +14,7 @@ import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, rowsHere } 
 import { readProgramQuery, selectPrograms } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
-import { queueRow, type Shown } from './state-rows.js';
-
-/** The parts of the gateway that this file uses. */
-export type Parts = Shown & Pick<Context, 'identifier' | 'observers' | 'threads'>;
+import { queueRow } from './state-rows.js';
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
@@ -67,11 +64,7 @@ export async function answerPeer(context: Parts, question: string): Promise<stri
 }
 
 /** The answers of the others, but for those that tell nothing; none without a cluster. */
-export async function ofOthers<N extends Name>(
-  { peers }: Pick<Context, 'peers'>,
-  name: N,
-  ...args: Asked<N>
-): Promise<Own<N>[]> {
+export async function ofOthers<N extends Name>({ peers }: Parts, name: N, ...args: Asked<N>): Promise<Own<N>[]> {
   const answers = await peers?.ask(questionOf(name, args));
   const own = [...(answers?.values() ?? [])].map((text) => parseJson(text) as Own<N> | undefined);
   return own.filter((each) => each !== undefined);

@@ -1,17 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { programId, tenantId, type ProgramId, type TenantId } from '../../src/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
-import { endEverywhere, wherever, type Parts as Asking } from './peers.js';
+import { endEverywhere, wherever } from './peers.js';
 import { keyOf, unknownProgram } from './programs.js';
 import { tenantIn } from './query.js';
-
-/** The parts of the gateway that this file uses. */
-type Parts = Asking & Pick<Context, 'auth'>;
 
 /**
  * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
@@ -56,7 +53,7 @@ function hasClientKey(context: Parts, request: IncomingMessage): boolean {
  * @throws GatewayError `invalid_body`
  */
 export async function releaseProgram(
-  context: Asking,
+  context: Parts,
   field: 'program_id' | 'session_id',
   tenant: TenantId,
   request: IncomingMessage,

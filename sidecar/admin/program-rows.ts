@@ -1,23 +1,21 @@
 import type { ProgramView, ThreadView, Views } from '../../src/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { longestWaiting, programState, type ProgramQuery } from './query.js';
-import { engineRow, type Shown } from './state-rows.js';
+import { engineRow } from './state-rows.js';
 import { DOWN_SHOWN, troubleInWords } from './status.js';
 
 /** Programs in admin answers. */
-
-type Known = Pick<Context, 'driver' | 'known' | 'peers'>;
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;
 
 /** Rows of programs, each with the present cause of its longest wait. */
-export function programRows({ driver, known, peers }: Known, rows: readonly ProgramView[]): Answers.Program[] {
+export function programRows({ driver, known, peers }: Parts, rows: readonly ProgramView[]): Answers.Program[] {
   const { views } = driver;
   const now = driver.now();
   const longest = rows.map(longestWaiting);
@@ -32,7 +30,7 @@ export function programRows({ driver, known, peers }: Known, rows: readonly Prog
 
 /** Those of a query's page. */
 export function programPage(
-  context: Known,
+  context: Parts,
   rows: readonly ProgramView[],
   { limit, offset }: Pick<ProgramQuery, 'limit' | 'offset'>,
 ): Answers.ProgramPage {
@@ -71,14 +69,14 @@ function programRow(
   };
 }
 
-const toldRow = (told: ReturnType<Context['known']['of']>) => ({
+const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
   model: told?.model ?? null,
   identified_by: told?.identifiedBy ?? null,
   agent_type: told?.agentType ?? null,
 });
 
 /** The programs that have left the table. */
-export function endedRows({ known }: Pick<Context, 'known'>): Answers.EndedPrograms {
+export function endedRows({ known }: Parts): Answers.EndedPrograms {
   const programs = known.ended().map(({ gone, told, endedAtMs }) => ({
     id: labelOf(gone.program),
     key: gone.program,
@@ -96,7 +94,7 @@ export function endedRows({ known }: Pick<Context, 'known'>): Answers.EndedProgr
 
 /** One program with its threads, the root first. @param shown those of its active calls that are told */
 export function programDetail(
-  context: Shown & Pick<Context, 'threads'>,
+  context: Parts,
   row: ProgramView,
   shown = context.driver.views.callsOf(row.id, CALLS_MAX),
 ): Answers.ProgramDetail {

@@ -1,25 +1,21 @@
 import { type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { labelOf, madeProgram } from '../identity/names.js';
 
-/** Where programs are found, and where they are ended. */
-type Finding = Pick<Context, 'cluster' | 'driver' | 'identifier'>;
-type Ending = Pick<Context, 'driver' | 'observers'>;
-
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
-export function endProgram({ driver, observers }: Ending, program: ProgramId): void {
+export function endProgram({ driver, observers }: Parts, program: ProgramId): void {
   observers.tell('programEnded', program);
   driver.emit({ type: 'programEnded', program });
 }
 
 /** Whether no other gateway has had calls of it since, or some still run here. */
-export function isHere({ cluster }: Pick<Context, 'cluster'>, { id, activeCalls }: ProgramView): boolean {
+export function isHere({ cluster }: Parts, { id, activeCalls }: ProgramView): boolean {
   return cluster === undefined || activeCalls > 0 || cluster.runs(id);
 }
 
 /** The programs of this gateway; those that have moved to another one are no longer its own. */
-export function* rowsHere(context: Pick<Context, 'cluster' | 'driver'>): Generator<ProgramView> {
+export function* rowsHere(context: Parts): Generator<ProgramView> {
   for (const row of context.driver.views.programs()) if (isHere(context, row)) yield row;
 }
 
@@ -31,7 +27,7 @@ export const notHere = (): GatewayError =>
  * these callers cause a search of the whole table.
  * @throws GatewayError `unknown_program`, or `bad_request` if several tenants have a program of that name
  */
-export function findProgram(context: Finding, id: string, tenant: TenantId | undefined): ProgramView {
+export function findProgram(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {
   const { views } = context.driver;
   if (tenant !== undefined) {
     const named = keyOf(context, id, tenant);
@@ -51,11 +47,8 @@ export function findProgram(context: Finding, id: string, tenant: TenantId | und
 }
 
 /** The scheduler's own id of a tenant's program; undefined: no id is like this. */
-export const keyOf = (
-  { identifier }: Pick<Context, 'identifier'>,
-  id: string,
-  tenant: TenantId,
-): ProgramId | undefined => (id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : identifier.named(tenant, id));
+export const keyOf = ({ identifier }: Parts, id: string, tenant: TenantId): ProgramId | undefined =>
+  id.startsWith('~') ? madeProgram(tenant, id.slice(1)) : identifier.named(tenant, id);
 
 export const ofSeveralTenants = (): GatewayError =>
   new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', { param: 'tenant' });
@@ -71,7 +64,7 @@ const CANDIDATE_CHARS = 80;
  * The same by the beginning of an id as well, as screens cut long ids: for questions only, never to change a program.
  * @throws GatewayError as `findProgram`, and `bad_request` with the candidates if several begin alike
  */
-export function findProgramByBeginning(context: Finding, id: string, tenant: TenantId | undefined): ProgramView {
+export function findProgramByBeginning(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {
   try {
     const row = findProgram(context, id, tenant);
     if (!isHere(context, row)) throw notHere();

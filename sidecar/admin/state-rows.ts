@@ -1,5 +1,5 @@
 import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
@@ -8,33 +8,14 @@ import { engineInWords } from './status.js';
 
 /** Engines, queues and totals in admin answers. */
 
-/** The parts of the gateway that rows show. */
-export type Shown = Pick<
-  Context,
-  | 'config'
-  | 'draining'
-  | 'driver'
-  | 'fleet'
-  | 'membership'
-  | 'identified'
-  | 'known'
-  | 'pastCalls'
-  | 'totals'
-  | 'demo'
-  | 'shadow'
-  | 'cluster'
-  | 'peers'
-  | 'batches'
->;
-
 /** @param view of the last minutes */
-export function engineRows(context: Shown, view = context.totals.read(context.driver.now())): Answers.EngineList {
+export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
 }
 
 /** @param prompts of the last minutes, by engine */
 export function engineRow(
-  context: Shown,
+  context: Parts,
   engine: Engine,
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
@@ -75,7 +56,7 @@ const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) =
   working_set_tokens: workingSetTokens,
 });
 
-export function queueRow(context: Shown): Answers.Queue {
+export function queueRow(context: Parts): Answers.Queue {
   const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
   return {
     waiting,
@@ -87,12 +68,12 @@ export function queueRow(context: Shown): Answers.Queue {
 }
 
 /** The sources that named the programs of the last calls. */
-export function identityRow({ identified }: Shown) {
+export function identityRow({ identified }: Parts) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 
-export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Pick<Shown, 'shadow'>): Answers.TotalsAnswer {
+export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts): Answers.TotalsAnswer {
   const spread = (times: typeof sum.queues) => ({
     count: times.count,
     p50: secondsOr(times.quantileMs(0.5)),

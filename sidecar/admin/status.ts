@@ -1,4 +1,4 @@
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import type { Batch, Engine, GatewayState, Queue } from './answers.js';
 import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
@@ -18,10 +18,7 @@ interface Seen {
 }
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
-export function statusOf(
-  { draining }: Pick<Context, 'draining'>,
-  { engines, queue, batches, cluster }: Seen,
-): GatewayState['status'] {
+export function statusOf({ draining }: Parts, { engines, queue, batches, cluster }: Seen): GatewayState['status'] {
   const down = engines.filter(({ down_reason: reason, state }) => reason !== null && state !== 'draining');
   const up = engines.filter(({ state }) => state === 'up' || state === 'probation').length;
   const { waiting } = queue;

@@ -1,10 +1,10 @@
 import type { ProgramId, ProgramView } from '../../src/index.js';
 import type { Peers } from '../cluster/peers.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { gatewayRow, INSTANCE } from './gateway-row.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';
-import { ofOthers, stateOfAll, wherever, type Parts as Asking } from './peers.js';
+import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { rowsHere } from './programs.js';
 import { LIMIT_MAX, selectPrograms, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
@@ -12,12 +12,9 @@ import { endedRows, programPage } from './program-rows.js';
 import { engineRows, historyRow, totalsRow } from './state-rows.js';
 import type { PastCallList, ProgramPage } from './answers.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Asking & Pick<Context, 'log'>;
-
 /** The page of a query over all gateways. @param rows all of this one, in the query's order */
 export async function wholePage(
-  context: Asking,
+  context: Parts,
   rows: readonly ProgramView[],
   query: ProgramQuery,
 ): Promise<() => ProgramPage> {
@@ -36,7 +33,7 @@ export async function wholePage(
 }
 
 /** The latest calls of a program, which may have left the tables. */
-export async function wholeCalls(context: Asking, program: ProgramId): Promise<PastCallList> {
+export async function wholeCalls(context: Parts, program: ProgramId): Promise<PastCallList> {
   return joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
 }
 

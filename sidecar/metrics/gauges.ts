@@ -1,29 +1,35 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Participant } from '../../cluster/index.js';
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
 import type { BatchView } from '../batches/work.js';
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
-import { registerCluster } from './cluster.js';
-import { registerShadow } from './shadow.js';
-import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
 
-/** The parts of the gateway that this file uses. */
-type Parts = Pick<
-  Context,
-  | 'config'
-  | 'draining'
-  | 'driver'
-  | 'fleet'
-  | 'membership'
-  | 'discovery'
-  | 'metrics'
-  | 'held'
-  | 'cluster'
-  | 'batches'
-  | 'shadow'
->;
+type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
+
+/** Registers a metric that is read during a scrape: a counter if its name ends in `_total`, else a gauge. */
+type Scraped = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Sample>) => void;
+
+/** Each scrape begins anew, so that what is gone leaves no last value behind. */
+const scrapedInto =
+  (registry: Registry): Scraped =>
+  (name, help, labelNames, read) => {
+    const options = {
+      name: `maitred_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect(this: Gauge | Counter) {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    };
+    const Metric = name.endsWith('_total') ? Counter : Gauge;
+    new Metric(options);
+  };
 
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
 export function registerGauges(context: Parts): void {
@@ -161,4 +167,34 @@ function registerSourceGauges(scraped: Scraped, { discovery }: Parts): void {
     );
   each('failures_total', 'Looks of the source that failed or found no engine.', (state) => state.failures);
   each('found_timestamp_seconds', 'When the source last found engines.', ({ foundAtMs }) => foundAtMs / 1000);
+}
+
+/** Metrics of state shared by gateways; no samples if sharing is off. */
+function registerCluster(scraped: Scraped, context: Parts): void {
+  const each = (name: string, help: string, read: (cluster: Participant) => number) =>
+    scraped(`cluster_${name}`, help, ['pool'], () => {
+      const { cluster, config } = context;
+      return cluster === undefined ? [] : [[{ pool: config.cluster.pool }, read(cluster)]];
+    });
+  each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ state }) => Number(state.up)); // prettier-ignore
+  each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ state }) => state.live);
+  each('store_failures_total', 'Operations of the store that failed or were late.', ({ state }) => state.failures);
+  scraped('cluster_takes_total', 'Programs that the store was asked for before a call, by result.', ['result'], () =>
+    Object.entries(context.cluster?.takes ?? {}).map(([result, programs]) => [{ result }, programs]),
+  );
+}
+
+/** The latest estimate of the gain over `pass-through`; a pool without one has no series. */
+function registerShadow(scraped: Scraped, context: Parts): void {
+  scraped(
+    'shadow_gain_ratio',
+    'Mean program time under pass-through over that under the policy in force, estimated: the ratio and its interval.',
+    ['model', 'bound'],
+    () =>
+      (context.shadow?.latest()?.pools ?? []).flatMap(({ models, gain }) => {
+        if (gain === null) return [];
+        const bounds = { mean: gain.ratio, low: gain.ratio_low, high: gain.ratio_high };
+        return Object.entries(bounds).map(([bound, ratio]) => [{ model: models[0] ?? '', bound }, ratio] as const);
+      }),
+  );
 }

@@ -1,9 +1,9 @@
-import type { Context } from '../context.js';
+import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import type { Reading } from './steps.js';
 
 /** Waiting calls by cause, and the room of all engines that are up; a limit that one of them lacks is left out. */
-export function readState({ config, driver, fleet }: Pick<Context, 'config' | 'driver' | 'fleet'>): Reading {
+export function readState({ config, driver, fleet }: Parts): Reading {
   const sums = { in_flight: 0, slots: 0, working_set_tokens: 0, gate_tokens: 0 };
   const { views } = driver;
   for (const member of fleet.list()) {

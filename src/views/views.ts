@@ -103,17 +103,14 @@ export class Views {
     return forecastOf(table.get(id), policy);
   }
 
-  /** Name of the policy in force. */
   get policyName(): string {
     return this.#read().policy.name;
   }
 
-  /** Name of the balancer in force. */
   get balancerName(): string {
     return this.#read().balancer;
   }
 
-  /** Number of rows of the process table. */
   get programCount(): number {
     return this.#read().table.size;
   }

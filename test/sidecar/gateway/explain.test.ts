@@ -1,19 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import {
-  ask,
-  chat,
-  errorCode,
-  fakeEngine,
-  held,
-  lone,
-  metrics,
-  named,
-  refusal,
-  until,
-  waiting,
-  world,
-} from './world.js';
+import { ask, chat, errorCode, held, lone, metrics, named, refusal, until, waiting } from './world.js';
 import { run } from '../../support/command-line.js';
 
 interface Call {
