@@ -26,18 +26,8 @@ function aiSdk(args: readonly string[], skip: Skip): Run {
   symlinkSync(join(installOf('node', skip), 'node_modules'), join(folder, 'node_modules'));
   copyFileSync(join(HELPERS, 'maitred-ai-sdk.ts'), join(folder, 'maitred-ai-sdk.mts'));
   copyFileSync(join(RUNS, 'ai-sdk-run.mts'), join(folder, 'ai-sdk-run.mts'));
-  const types = ['--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
-  const flags = [
-    '--strict',
-    '--skipLibCheck',
-    '--module',
-    'nodenext',
-    '--target',
-    'es2023',
-    '--lib',
-    'es2023',
-    ...types,
-  ];
+  const types = ['--lib', 'es2023', '--typeRoots', join(ROOT, 'node_modules/@types'), '--types', 'node'];
+  const flags = ['--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2023', ...types];
   execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), ...flags, 'ai-sdk-run.mts'], { cwd: folder }); // prettier-ignore
   return { command: process.execPath, args: [join(folder, 'ai-sdk-run.mjs'), ...args] };
 }
