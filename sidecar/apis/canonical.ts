@@ -1,4 +1,4 @@
-import type { CanonicalMessage, JsonObject } from './api.js';
+import type { CanonicalMessage, JsonObject, Turn } from './api.js';
 import { isObject, listOf, parseJson, stringOf } from './fields.js';
 
 /*
@@ -41,6 +41,19 @@ export function canonicalMessage(role: string, said: Said): CanonicalMessage {
     if (id !== '') callIds += callIds === '' ? id : `\u0000${id}`;
   }
   return callIds === '' ? { role, content } : { role, content, callIds };
+}
+
+/** A message that is read on demand. A class, as calls have hundreds of them: closures take three times the memory. */
+export class LazyTurn<T> implements Turn {
+  constructor(
+    readonly role: string,
+    private readonly given: T,
+    private readonly reader: (given: T, role: string) => CanonicalMessage,
+  ) {}
+
+  read(): CanonicalMessage {
+    return this.reader(this.given, this.role);
+  }
 }
 
 /** Appends a message's content, text or parts of any API, to `said`. */

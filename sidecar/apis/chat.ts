@@ -1,5 +1,5 @@
-import { FURTHER_MAX, type AnswerFacts, type Api, type CanonicalMessage, type JsonObject, type Turn } from './api.js';
-import { canonicalMessage, nothingSaid, readContent, type Call } from './canonical.js';
+import { FURTHER_MAX, type AnswerFacts, type Api, type CanonicalMessage, type JsonObject } from './api.js';
+import { canonicalMessage, LazyTurn, nothingSaid, readContent, type Call } from './canonical.js';
 import {
   isObject,
   listOf,
@@ -31,7 +31,7 @@ export const chat: Api = {
       maxTokens: readLimit(body, 'max_completion_tokens', 1) ?? limit,
       choices: readWhole(body, 'n', 1) ?? 1,
       wantsUsage: readStreamOptions(body)['include_usage'] === true,
-      conversation: () => messages.map((message) => new ChatTurn(message)),
+      conversation: () => messages.map((message) => new LazyTurn(stringOf(message['role']), message, canonicalChat)),
     };
   },
 
@@ -56,20 +56,8 @@ export const chat: Api = {
   errorEvent: openaiErrorEvent,
 };
 
-/** A class, as calls have hundreds of them: closures take three times the memory. */
-class ChatTurn implements Turn {
-  readonly role: string;
-
-  constructor(private readonly message: JsonObject) {
-    this.role = stringOf(message['role']);
-  }
-
-  read(): CanonicalMessage {
-    return canonicalChat(whole(this.message), this.role);
-  }
-}
-
-function canonicalChat(message: JsonObject, role: string): CanonicalMessage {
+function canonicalChat(given: JsonObject, role: string): CanonicalMessage {
+  const message = whole(given);
   const said = nothingSaid();
   readContent(message['content'], said);
   for (const call of readCalls(message)) said.calls.push(call);

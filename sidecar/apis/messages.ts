@@ -1,15 +1,6 @@
 import { GatewayError, type ErrorCode } from '../errors.js';
-import type {
-  AnswerFacts,
-  Api,
-  CanonicalMessage,
-  JsonObject,
-  RequestFacts,
-  SseEvent,
-  StreamReader,
-  Turn,
-} from './api.js';
-import { canonicalMessage, nothingSaid, readContent } from './canonical.js';
+import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
+import { canonicalMessage, LazyTurn, nothingSaid, readContent } from './canonical.js';
 import {
   checkContent,
   isAbsent,
@@ -71,8 +62,8 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
     choices: 1,
     wantsUsage: true,
     conversation: () => [
-      turnOf('system', () => body['system']),
-      ...list.map((message) => turnOf(stringOf(message['role']), () => whole(message)['content'])),
+      new LazyTurn('system', { content: body['system'] }, canonicalTurn),
+      ...list.map((message) => new LazyTurn(stringOf(message['role']), message, canonicalTurn)),
     ],
   };
 }
@@ -87,14 +78,11 @@ function checkNoThread(body: JsonObject): void {
   throw new GatewayError('thread_unsupported', text, { param: 'thread' });
 }
 
-const turnOf = (role: string, content: () => unknown): Turn => ({
-  role,
-  read() {
-    const said = nothingSaid();
-    readContent(content(), said);
-    return canonicalMessage(role, said);
-  },
-});
+function canonicalTurn(message: JsonObject, role: string): CanonicalMessage {
+  const said = nothingSaid();
+  readContent(whole(message)['content'], said);
+  return canonicalMessage(role, said);
+}
 
 /** Anthropic counts tokens read from and written to its cache separately; the prompt is the sum of the three. */
 function anthropicUsage(usage: JsonObject): AnswerFacts['usage'] {

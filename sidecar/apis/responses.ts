@@ -1,5 +1,5 @@
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject, SseEvent, StreamReader, Turn } from './api.js';
-import { canonicalMessage, canonicalPart, nothingSaid, readContent, type Said } from './canonical.js';
+import { canonicalMessage, LazyTurn, canonicalPart, nothingSaid, readContent, type Said } from './canonical.js';
 import {
   checkContent,
   invalid,
@@ -105,12 +105,9 @@ function turnsOf(items: readonly JsonObject[]): Turn[] {
     if (item['type'] === 'reasoning') continue;
     if (!isOwn(item)) {
       own = undefined;
-      turns.push({ role: roleOf(item), read: () => canonicalItem(whole(item)) });
+      turns.push(new LazyTurn(roleOf(item), item, canonicalItem));
     } else if (own) own.push(item);
-    else {
-      const said = (own = [item]);
-      turns.push({ role: 'assistant', read: () => canonicalAnswer(said) });
-    }
+    else turns.push(new LazyTurn('assistant', (own = [item]), canonicalAnswer));
   }
   return turns;
 }
@@ -135,7 +132,8 @@ function readOwnItem(item: JsonObject, said: Said): void {
   else readContent(item['content'], said);
 }
 
-function canonicalItem(item: JsonObject): CanonicalMessage {
+function canonicalItem(given: JsonObject): CanonicalMessage {
+  const item = whole(given);
   const said = nothingSaid();
   if (typeof item['role'] === 'string') readContent(item['content'], said);
   else if (stringOf(item['type']).endsWith('_output') && !isObject(item['output'])) readContent(item['output'], said);

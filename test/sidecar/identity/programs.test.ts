@@ -17,15 +17,6 @@ describe('sub-agents that know their parent only', () => {
     expect(call(child('c'))).toMatchObject({ program: root.program, thread: 'c' });
   });
 
-  it('make the root’s row when they come first', () => {
-    const { identify: call } = createCaller();
-    const early = call(child('b', 'a'));
-    expect(early).toMatchObject({ label: 'a', thread: 'b' });
-    const middle = call(child('a', 'root'));
-    const root = call(child('root'));
-    expect([middle.program, call(child('b', 'a')).program]).toEqual([root.program, root.program]);
-  });
-
   it('may go in circles without end', () => {
     const { identify: call } = createCaller();
     expect(call(child('a', 'a'))).toMatchObject({ label: 'a', thread: '' });
@@ -83,10 +74,7 @@ describe('previous_response_id', () => {
     const { call, identify: ask } = createCaller();
     const first = call(turn(), { id: 'r1' });
     const second = call(turn('r1'), { id: 'r2' });
-    expect(second).toMatchObject({
-      program: first.program,
-      source: 'previous_response_id',
-    });
+    expect(second).toMatchObject({ program: first.program, source: 'previous_response_id' });
     expect(call(turn('r2'), { id: 'r3' }).program).toBe(first.program);
     expect(ask(turn('r1')).program).toBe(first.program);
     expect(ask(turn('unheard')).source).toBe('none');
