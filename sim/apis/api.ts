@@ -1,16 +1,7 @@
 import type { Sequence } from '../engine/sequence.js';
-import type { Answer, Delta, Narrator, ScriptedAnswer, ToolChoice } from '../text/answer.js';
+import type { Answer, Delta, Narrator, ToolChoice } from '../text/answer.js';
 import type { Message, Tool } from '../text/conversation.js';
-import {
-  ApiError,
-  boolean,
-  checkSampling,
-  integer,
-  isObject,
-  scriptedAnswer,
-  string,
-  type JsonObject,
-} from './fields.js';
+import { ApiError, boolean, checkSampling, integer, isObject, string, type JsonObject } from './fields.js';
 
 /** One prompt to answer: its tokens, and the inputs to the choice of an answer. */
 export interface Prompt {
@@ -18,10 +9,10 @@ export interface Prompt {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
   readonly toolChoice: ToolChoice;
+  /** Whether its tokens are to be embedded. */
+  readonly isEmbedded?: boolean;
   /** JSON schema the answer must satisfy; absent: free text. */
   readonly schema?: unknown;
-  /** The beginning of the answer, when the prompt ends with one. */
-  readonly begun?: string;
 }
 
 /** The request's parameters, apart from the prompts. */
@@ -41,8 +32,6 @@ export interface Terms {
   readonly includeUsage: boolean;
   /** Usage so far on each chunk; takes effect only with usage at the end. */
   readonly continuousUsage: boolean;
-  readonly returnTokenIds: boolean;
-  readonly scripted: ScriptedAnswer | undefined;
 }
 
 export interface Ask {
@@ -56,7 +45,7 @@ export interface Choice {
   readonly answer: Answer;
   readonly narrator: Narrator;
   readonly promptTokens: number;
-  /** Kept only when the client asks for token ids. */
+  /** Kept only for embeddings. */
   readonly promptIds: readonly number[];
   readonly sequence: Sequence;
   /** Whether its first delta has been written. */
@@ -89,7 +78,7 @@ export interface Reply {
 export interface Formatter {
   /** Events sent before the first token. */
   opening(): string[];
-  delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[];
+  delta(choice: Choice, deltas: readonly Delta[]): string[];
   /** Events that end one choice. */
   finish(choice: Choice): string[];
   /** Events that end the stream. */
@@ -131,8 +120,6 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     loadTokensMax: countOf(transfer['max_load_tokens']),
     includeUsage: boolean(streamOptions, 'include_usage'),
     continuousUsage: boolean(streamOptions, 'include_usage') && boolean(streamOptions, 'continuous_usage_stats'),
-    returnTokenIds: boolean(body, 'return_token_ids'),
-    scripted: body['sim'] === undefined ? undefined : scriptedAnswer(body['sim'], 'sim'),
   };
 }
 

@@ -7,7 +7,6 @@ import {
   invalidBody,
   openaiError,
   array,
-  boolean,
   integer,
   isObject,
   object,
@@ -40,15 +39,12 @@ export function readChatPrompt(body: JsonObject): Ask['prompts'][number] {
   if (messages.length === 0) throw new ApiError(400, 'messages: at least one is expected', 'messages');
   const toolList = array(body['tools'] ?? [], 'tools');
   const tools = toolList.map((tool) => readTool(object(object(tool, 'tools')['function'], 'tools.function')));
-  const last = messages.at(-1);
-  const continues = boolean(body, 'continue_final_message') && last?.role === 'assistant';
   return {
-    ids: renderPrompt(messages, tools.length > 0 ? JSON.stringify(toolList) : '', continues),
-    messages: continues ? messages.slice(0, -1) : messages,
+    ids: renderPrompt(messages, tools.length > 0 ? JSON.stringify(toolList) : ''),
+    messages,
     tools,
     toolChoice: readToolChoice(body['tool_choice'], tools),
     ...optional('schema', readFormat(body['response_format'])),
-    ...(continues ? { begun: last.text } : {}),
   };
 }
 
@@ -127,44 +123,44 @@ class ChatFormatter extends OpenaiFormatter {
     super(reply, { prefix: 'chatcmpl', stream: 'chat.completion.chunk', whole: 'chat.completion' });
   }
 
-  delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[] {
+  delta(choice: Choice, deltas: readonly Delta[]): string[] {
     const events: string[] = [];
     if (!choice.opened) {
-      const promptIds = this.reply.terms.returnTokenIds ? { prompt_token_ids: choice.promptIds } : {};
-      const ofChunk = { ...promptIds, ...usageSoFar(this.reply, choice, 0) };
-      events.push(this.#chunk(choice, { role: 'assistant', content: '' }, null, {}, ofChunk));
+      const role = { role: 'assistant', content: '' };
+      events.push(this.#chunk(choice, role, null, usageSoFar(this.reply, choice, 0)));
     }
-    const ids = this.reply.terms.returnTokenIds ? { token_ids: tokenIds } : {};
     const finish = finishOf(choice);
     const parts = deltas.map(chatDelta);
-    // Some tokens show no text, such as those of a tool call's name. Their ids and the finish reason are sent all the
-    // same.
-    if (parts.length === 0 && (this.reply.terms.returnTokenIds || finish !== null)) parts.push({});
+    // Some tokens show no text, such as those of a tool call's name. The finish reason is sent all the same.
+    if (parts.length === 0 && finish !== null) parts.push({});
     parts.forEach((part, index) => {
-      const last = index === parts.length - 1;
-      events.push(this.#chunk(choice, part, last ? finish : null, index === 0 ? ids : {}));
+      events.push(this.#chunk(choice, part, index === parts.length - 1 ? finish : null));
     });
     return events;
   }
 
-  protected choiceOf(choice: Choice): JsonObject {
-    return chatChoice(choice, this.reply.terms.returnTokenIds);
+  protected choiceOf({ index, narrator: { text, calls }, answer }: Choice): JsonObject {
+    return {
+      index,
+      message: {
+        role: 'assistant',
+        content: text === '' && calls.length > 0 ? null : text,
+        refusal: null,
+        annotations: null,
+        audio: null,
+        function_call: null,
+        ...(calls.length > 0 ? { tool_calls: calls.map(chatCall) } : {}),
+        reasoning: null,
+      },
+      logprobs: null,
+      finish_reason: answer.finish,
+      stop_reason: null,
+    };
   }
 
-  protected override rest(): JsonObject {
-    const { terms, choices } = this.reply;
-    return { prompt_logprobs: null, ...(terms.returnTokenIds ? { prompt_token_ids: choices[0]?.promptIds } : {}) };
-  }
-
-  #chunk(
-    choice: Choice,
-    delta: JsonObject,
-    finish: string | null,
-    ofChoice: JsonObject = {},
-    ofChunk: JsonObject = {},
-  ): string {
-    const entry = { index: choice.index, delta, logprobs: null, finish_reason: finish, ...ofChoice };
-    return this.chunk(choice, finish === null ? entry : { ...entry, stop_reason: null }, finish !== null, ofChunk);
+  #chunk(choice: Choice, delta: JsonObject, finish: string | null, more: JsonObject = {}): string {
+    const entry = { index: choice.index, delta, logprobs: null, finish_reason: finish };
+    return this.chunk(choice, finish === null ? entry : { ...entry, stop_reason: null }, finish !== null, more);
   }
 }
 
@@ -183,25 +179,4 @@ function chatDelta(delta: Delta): JsonObject {
 
 function chatCall({ id, name, arguments: json }: ToolCall): JsonObject {
   return { id, type: 'function', function: { name, arguments: json } };
-}
-
-function chatChoice(choice: Choice, withIds: boolean): JsonObject {
-  const { text, calls } = choice.narrator;
-  return {
-    index: choice.index,
-    message: {
-      role: 'assistant',
-      content: text === '' && calls.length > 0 ? null : text,
-      refusal: null,
-      annotations: null,
-      audio: null,
-      function_call: null,
-      ...(calls.length > 0 ? { tool_calls: calls.map(chatCall) } : {}),
-      reasoning: null,
-    },
-    logprobs: null,
-    finish_reason: choice.answer.finish,
-    stop_reason: null,
-    ...(withIds ? { token_ids: choice.answer.ids } : {}),
-  };
 }

@@ -1,5 +1,5 @@
 import type { Delta } from '../text/answer.js';
-import { decode, encode } from '../text/tokens.js';
+import { encode } from '../text/tokens.js';
 import { finishOf, readTerms, type Api, type Ask, type Choice, type Prompt, type Reply } from './api.js';
 import { invalidBody, openaiError, integer, isObject, type JsonObject } from './fields.js';
 import { OpenaiFormatter } from './openai.js';
@@ -42,7 +42,7 @@ export function readTexts(value: unknown, name: string): number[][] {
   });
 }
 
-export function isTokenId(value: unknown): value is number {
+function isTokenId(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
@@ -51,34 +51,22 @@ class CompletionFormatter extends OpenaiFormatter {
     super(reply, { prefix: 'cmpl', stream: 'text_completion', whole: 'text_completion' });
   }
 
-  delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[] {
-    const { returnTokenIds, body } = this.reply.terms;
+  delta(choice: Choice, deltas: readonly Delta[]): string[] {
     const text = deltas.map((delta) => (delta.type === 'text' ? delta.text : '')).join('');
-    const echoed = !choice.opened && body['echo'] === true ? decode(choice.promptIds) : '';
-    const promptIds = choice.opened ? null : choice.promptIds;
-    const ids = returnTokenIds ? { token_ids: tokenIds, prompt_token_ids: promptIds } : {};
     const finish = finishOf(choice);
-    if (text === '' && echoed === '' && finish === null && !returnTokenIds) return [];
-    const entry = {
-      index: choice.index,
-      text: echoed + text,
-      logprobs: null,
-      finish_reason: finish,
-      stop_reason: null,
-      ...ids,
-    };
-    return [this.chunk(choice, entry, finish !== null)];
+    if (text === '' && finish === null) return [];
+    return [this.chunk(choice, entryOf(choice.index, text, finish), finish !== null)];
   }
 
-  protected choiceOf({ index, answer, narrator, promptIds }: Choice): JsonObject {
-    const { returnTokenIds, body } = this.reply.terms;
-    return {
-      index,
-      text: (body['echo'] === true ? decode(promptIds) : '') + narrator.text,
-      logprobs: null,
-      finish_reason: answer.finish,
-      stop_reason: null,
-      ...(returnTokenIds ? { prompt_token_ids: promptIds, token_ids: answer.ids } : {}),
-    };
+  protected choiceOf({ index, answer, narrator }: Choice): JsonObject {
+    return entryOf(index, narrator.text, answer.finish);
   }
 }
+
+const entryOf = (index: number, text: string, finish: string | null): JsonObject => ({
+  index,
+  text,
+  logprobs: null,
+  finish_reason: finish,
+  stop_reason: null,
+});

@@ -1,5 +1,3 @@
-import type { ScriptedAnswer } from '../text/answer.js';
-
 /** A refusal on its way to the client; each API gives it its own shape. */
 export class ApiError extends Error {
   constructor(
@@ -118,30 +116,4 @@ export function checkSampling(body: JsonObject): void {
       throw new ApiError(400, `${name}: a number from ${min} to ${max} is expected`, name);
     }
   }
-}
-
-/**
- * A scripted answer, `{content?, tool_calls?, output_tokens?}`; a tool call is in OpenAI's form or plain
- * `{id?, name, arguments}`, its arguments JSON text or a value.
- */
-export function scriptedAnswer(value: unknown, name: string): ScriptedAnswer {
-  const script = object(value, name);
-  const content = string(script, 'content');
-  const outputTokens = integer(script, 'output_tokens', 1);
-  const calls = array(script['tool_calls'] ?? [], `${name}.tool_calls`).map((entry) => {
-    const call = object(entry, `${name}.tool_calls`);
-    const target = isObject(call['function']) ? call['function'] : call;
-    const id = string(call, 'id');
-    const given = target['arguments'] ?? {};
-    return {
-      ...(id === undefined ? {} : { id }),
-      name: string(target, 'name') ?? '',
-      arguments: typeof given === 'string' ? given : JSON.stringify(given),
-    };
-  });
-  return {
-    ...(content === undefined ? {} : { content }),
-    ...(outputTokens === undefined ? {} : { output_tokens: outputTokens }),
-    tool_calls: calls,
-  };
 }

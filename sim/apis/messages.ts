@@ -49,7 +49,7 @@ export function readMessagesPrompt(body: JsonObject): Ask['prompts'][number] {
     .filter((tool) => isObject(tool['input_schema']))
     .map((tool): Tool => ({ name: string(tool, 'name') ?? '', parameters: tool['input_schema'] }));
   return {
-    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : '', false),
+    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : ''),
     messages: all,
     tools,
     toolChoice: readChoice(body['tool_choice'], tools),

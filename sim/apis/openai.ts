@@ -34,7 +34,7 @@ export abstract class OpenaiFormatter implements Formatter {
     };
   }
 
-  abstract delta(choice: Choice, deltas: readonly Delta[], tokenIds: readonly number[]): string[];
+  abstract delta(choice: Choice, deltas: readonly Delta[]): string[];
   protected abstract choiceOf(choice: Choice): JsonObject;
   /** Fields of a whole answer besides its choices. */
   protected rest(): JsonObject {

@@ -26,7 +26,7 @@ export function readResponses(body: JsonObject, history: History): Ask {
   const toolList = array(body['tools'] ?? [], 'tools').map((tool) => object(tool, 'tools'));
   const tools = toolList.flatMap((tool) => readTool(tool));
   const prompt = {
-    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : '', false),
+    ids: renderPrompt(all, toolList.length > 0 ? JSON.stringify(toolList) : ''),
     messages: all,
     tools,
     toolChoice: readToolChoice(body['tool_choice'], tools),

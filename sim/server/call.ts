@@ -16,7 +16,7 @@ import type { Sequence } from '../engine/sequence.js';
 import type { Settings } from '../options.js';
 import { Answer, Narrator, choose, questionSeed, type Chosen } from '../text/answer.js';
 import type { Message } from '../text/conversation.js';
-import { blockHashes, mix, tokensOf } from '../text/tokens.js';
+import { blockHashes, mix } from '../text/tokens.js';
 import type { Fault } from './faults.js';
 import type { Outlet } from './outlet.js';
 import type { Job, Runner } from './runner.js';
@@ -181,8 +181,7 @@ export class Call implements Reply {
   #answer(prompt: Prompt, seed: number, max: number): Answer {
     const { terms } = this;
     const { settings } = this.host;
-    const scripted = terms.scripted ?? settings.script?.(prompt.messages, prompt.tools);
-    const begun = prompt.begun ?? '';
+    const scripted = settings.script?.(prompt.messages, prompt.tools);
     const exact = terms.ignoreEos ? max : undefined;
     const chosen: Chosen = scripted
       ? { text: scripted.content ?? '', toolCalls: scripted.tool_calls ?? [] }
@@ -192,20 +191,20 @@ export class Call implements Reply {
           seed,
           toolRounds: settings.toolRounds,
           minTokens: terms.minTokens,
-          exactTokens: exact === undefined ? undefined : exact + tokensOf(begun),
+          exactTokens: exact,
         });
-    // A begun answer is continued, so that both parts together equal the answer to one request.
-    const text = chosen.text.startsWith(begun) ? chosen.text.slice(begun.length) : chosen.text;
     const toolCalls = chosen.toolCalls.map((call) => ({
       ...call,
       id: call.id ?? `call_${randomUUID().replaceAll('-', '')}`,
     }));
-    return new Answer({ role: 'assistant', text, toolCalls }, { max, min: exact ?? 0, cost: scripted?.output_tokens });
+    return new Answer(
+      { role: 'assistant', text: chosen.text, toolCalls },
+      { max, min: exact ?? 0, cost: scripted?.output_tokens },
+    );
   }
 
   #submit(prompt: Prompt, answer: Answer, hashes: HashList, index: number, first: boolean): RunningChoice {
     const { terms } = this;
-    const keepsIds = terms.returnTokenIds || terms.body['echo'] === true;
     const sequence = this.host.runner.submit({
       promptTokens: prompt.ids.length,
       outputTokens: answer.ids.length,
@@ -221,7 +220,7 @@ export class Call implements Reply {
       answer,
       narrator: new Narrator(answer),
       promptTokens: prompt.ids.length,
-      promptIds: keepsIds ? prompt.ids : [],
+      promptIds: prompt.isEmbedded === true ? prompt.ids : [],
       prompt: { ...prompt, ids: [] },
       first,
       sequence,
@@ -255,9 +254,8 @@ export class Call implements Reply {
     // Faults count events, so under a fault each token has its own event.
     const stride = outlet.fault.size > 0 ? 1 : answer.ids.length;
     while (narrator.told < sequence.generated) {
-      const from = narrator.told;
-      const deltas = narrator.tell(Math.min(from + stride, sequence.generated));
-      const events = this.#formatter.delta(choice, deltas, answer.ids.slice(from, narrator.told));
+      const deltas = narrator.tell(Math.min(narrator.told + stride, sequence.generated));
+      const events = this.#formatter.delta(choice, deltas);
       choice.opened = true;
       if (finishOf(choice) !== null) this.#close(choice, outlet, events);
       else outlet.events(events);
@@ -279,10 +277,5 @@ export class Call implements Reply {
   }
 }
 
-/** Seed of the answer: the prompt's tokens, without a begun answer. */
-function promptHash({ ids, begun }: Prompt): number {
-  const length = ids.length - tokensOf(begun ?? '');
-  let hash = length;
-  for (let index = 0; index < length; index += 1) hash = mix(hash, ids[index] ?? 0);
-  return hash >>> 0;
-}
+/** Seed of the answer. */
+const promptHash = ({ ids }: Prompt): number => ids.reduce(mix, ids.length) >>> 0;

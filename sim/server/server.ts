@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Api, Ask, Terms } from '../apis/api.js';
+import type { Api, Terms } from '../apis/api.js';
 import { chat } from '../apis/chat.js';
 import { completions } from '../apis/completions.js';
-import { anthropicError, ApiError, noRoute, openaiError, scriptedAnswer, type JsonObject } from '../apis/fields.js';
+import { anthropicError, ApiError, noRoute, openaiError, type JsonObject } from '../apis/fields.js';
 import { messages, readMessagesPrompt } from '../apis/messages.js';
 import { responses } from '../apis/responses.js';
 import { Engine } from '../engine/engine.js';
@@ -14,11 +14,11 @@ import { FaultPlan, NO_FAULT } from './faults.js';
 import { EngineMetrics, sequenceRecord, StatsBook, type EngineStats, type OpenRecord } from './stats.js';
 import { ResponseStore } from './response-store.js';
 import { Runner, type Job } from './runner.js';
-import { detokenize, embeddings, tokenize } from './utilities.js';
+import { embeddings, tokenize } from './utilities.js';
 
 /** The version of vLLM that is imitated, marked as the stand-in's. */
 const VERSION = '0.32.0+sim';
-/** Limit on headers, large because scripted answers come in a header too. */
+/** Ample for headers, which a gateway may add to. */
 const HEADER_BYTES_MAX = 2 ** 20;
 /** Connections that may wait to be accepted: a gateway may open more at once than Node's default of 511. */
 const BACKLOG = 4096;
@@ -126,19 +126,15 @@ export class EngineServer implements CallHost {
       (read: (body: JsonObject) => object): Handler =>
       ({ outlet, body }) =>
         outlet.json(200, read(body));
-    const load = () => ({ server_load: this.#engine.running + this.#engine.waiting });
     const health: Handler = ({ response }) => {
       response.writeHead(this.faults.healthy ? 200 : 503).end();
     };
     const routes: [string, Handler][] = [
       ['GET /health', health],
-      ['GET /ping', health],
       ['GET /version', json(() => ({ version: VERSION }))],
-      ['GET /load', json(load)],
       ['GET /metrics', async ({ outlet }) => outlet.text(this.#metrics.contentType, await this.#metrics.text())],
       ['GET /v1/models', json(() => this.#modelList())],
       ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
-      ['POST /detokenize', json(detokenize)],
       ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],
       ['POST /reset_prefix_cache', json(() => (this.#engine.reset(), {}))],
       ['GET /sim/stats', json(() => this.stats())],
@@ -212,9 +208,8 @@ export class EngineServer implements CallHost {
     }
   }
 
-  #generate({ request, response, outlet, body, record }: Exchange, api: Api): void {
-    const ask = withHeaderScript(api.read(body, this.#store.history), request);
-    const call = new Call(this, api, ask, outlet.fault);
+  #generate({ response, outlet, body, record }: Exchange, api: Api): void {
+    const call = new Call(this, api, api.read(body, this.#store.history), outlet.fault);
     if (record !== undefined) record.sequences = () => call.choices.map(({ sequence }) => sequenceRecord(sequence));
     if (api === responses && body['store'] !== false) this.#store.add(call);
     if (api === responses && body['background'] === true && !call.terms.stream) {
@@ -263,12 +258,4 @@ function faultyStatus(status: number, { fault }: Outlet): ApiError {
     null,
     retryAfter === undefined ? {} : { 'retry-after': String(retryAfter) },
   );
-}
-
-/** `x-sim-reply`: the answer as base64 of JSON. */
-function withHeaderScript(ask: Ask, request: IncomingMessage): Ask {
-  const header = request.headers['x-sim-reply'];
-  if (typeof header !== 'string') return ask;
-  const script = parseObject(Buffer.from(header, 'base64').toString('utf8'));
-  return { ...ask, terms: { ...ask.terms, scripted: scriptedAnswer(script, 'x-sim-reply') } };
 }

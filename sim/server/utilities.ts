@@ -1,22 +1,14 @@
 import { optional, readTerms, type Api, type Reply } from '../apis/api.js';
 import { readChatPrompt } from '../apis/chat.js';
-import { isTokenId, readTexts } from '../apis/completions.js';
-import { ApiError, invalidBody, openaiError, array, string, type JsonObject } from '../apis/fields.js';
-import { decode, hashText, mix } from '../text/tokens.js';
+import { readTexts } from '../apis/completions.js';
+import { ApiError, openaiError, string, type JsonObject } from '../apis/fields.js';
+import { hashText, mix } from '../text/tokens.js';
 
 /** POST /tokenize: a prompt, or messages and tools. */
 export function tokenize(body: JsonObject, maxModelLen: number): JsonObject {
   const ids =
     body['messages'] === undefined ? (readTexts(body['prompt'], 'prompt')[0] ?? []) : readChatPrompt(body).ids;
-  const strings = body['return_token_strs'] === true ? ids.map((id) => decode([id])) : null;
-  return { count: ids.length, max_model_len: maxModelLen, tokens: ids, token_strs: strings };
-}
-
-/** POST /detokenize */
-export function detokenize(body: JsonObject): JsonObject {
-  const ids = array(body['tokens'], 'tokens');
-  if (!ids.every(isTokenId)) throw invalidBody('tokens: a list of token ids is expected', 'tokens');
-  return { prompt: decode(ids) };
+  return { count: ids.length, max_model_len: maxModelLen, tokens: ids, token_strs: null };
 }
 
 /** POST /v1/embeddings: each input is a prompt with an answer of one token, its vector a pure function of its tokens. */
@@ -28,9 +20,9 @@ export function embeddings(size: number): Api {
         throw new ApiError(400, 'encoding_format: float or base64 is expected', 'encoding_format');
       }
       const prompts = readTexts(body['input'], 'input').map(
-        (ids) => ({ ids, messages: [], tools: [], toolChoice: 'none' }) as const,
+        (ids) => ({ ids, messages: [], tools: [], toolChoice: 'none', isEmbedded: true }) as const,
       );
-      return { terms: { ...readTerms(body, 1), stream: false, n: 1, returnTokenIds: true }, prompts };
+      return { terms: { ...readTerms(body, 1), stream: false, n: 1 }, prompts };
     },
     format: (reply) => ({
       opening: () => [],

@@ -27,11 +27,8 @@ export interface Tool {
 /** Prompt tokens of an attachment: a customary size for one tile of an image. */
 const ATTACHMENT_TOKENS = 256;
 
-/**
- * The chat template: tools first, then each message between its role and an end mark, then the role of the answer.
- * @param continueLast leave the last message open, for the answer to go on with it.
- */
-export function renderPrompt(messages: readonly Message[], toolsJson: string, continueLast: boolean): number[] {
+/** The chat template: tools first, then each message between its role and an end mark, then the role of the answer. */
+export function renderPrompt(messages: readonly Message[], toolsJson: string): number[] {
   const ids: number[] = [];
   if (toolsJson !== '') {
     ids.push(MARKS.tools);
@@ -43,8 +40,7 @@ export function renderPrompt(messages: readonly Message[], toolsJson: string, co
     renderBody(message, ids);
     ids.push(MARKS.end);
   }
-  if (continueLast) ids.pop();
-  else ids.push(MARKS.assistant);
+  ids.push(MARKS.assistant);
   return ids;
 }
 

@@ -38,20 +38,6 @@ export function encode(text: string, ids: number[]): void {
   else if (rest === 3) ids.push(THREE_BYTES + bytes.readUIntBE(whole, 3));
 }
 
-/** The text of tokens; template marks and unknown ids have none. */
-export function decode(ids: readonly number[]): string {
-  const bytes: number[] = [];
-  for (const id of ids) {
-    if (id >= SPECIAL || id < 0) continue;
-    let [value, count] = [id, 4];
-    if (id >= THREE_BYTES) [value, count] = [id - THREE_BYTES, 3];
-    else if (id >= TWO_BYTES) [value, count] = [id - TWO_BYTES, 2];
-    else if (id >= ONE_BYTE) [value, count] = [id - ONE_BYTE, 1];
-    for (let shift = count - 1; shift >= 0; shift -= 1) bytes.push(Math.floor(value / 256 ** shift) % 256);
-  }
-  return Buffer.from(bytes).toString('utf8');
-}
-
 /** Number of tokens of a text. */
 export function tokensOf(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);

@@ -105,14 +105,13 @@ describe('/v1/chat/completions', () => {
     expect(JSON.parse(choice?.message.content ?? '')).toEqual({ n: 5 });
   });
 
-  it('gives a scripted answer word for word, from the body and from the header', async () => {
-    const sim = await engine();
+  it('gives a scripted answer word for word, whole and as events', async () => {
     const content = 'Grüße,\n```bash\nls -la\n```\n  trailing  ';
-    const inBody = await post(sim, path, { messages: MESSAGES, sim: { content } });
-    expect(inBody.json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content } }]);
     const call = { id: 'call_mine', name: 'run', arguments: '{"a":  1}' };
-    const header = Buffer.from(JSON.stringify({ content, tool_calls: [call] })).toString('base64');
-    const events = await stream(sim, path, { messages: MESSAGES }, { 'x-sim-reply': header });
+    const sim = await engine({ script: () => ({ content, tool_calls: [call] }) });
+    const whole = await post(sim, path, { messages: MESSAGES });
+    expect(whole.json['choices']).toMatchObject([{ finish_reason: 'tool_calls', message: { content } }]);
+    const events = await stream(sim, path, { messages: MESSAGES });
     const deltas = dataOf(events).map((chunk) => (chunk['choices'] as { delta: Json }[])[0]?.delta ?? {});
     expect(deltas.map(contentOf).join('')).toBe(content);
     const parts = deltas.flatMap(
@@ -123,10 +122,10 @@ describe('/v1/chat/completions', () => {
   });
 
   it('never splits a character between two events', async () => {
-    const sim = await engine();
     const content = '日本語 🎉🎉 naïve — ✓'.repeat(5);
+    const sim = await engine({ script: () => ({ content }) });
     // With a fault, each token is an event of its own.
-    const events = await stream(sim, path, { messages: MESSAGES, sim: { content } }, { 'x-sim-fault': 'slow=0' });
+    const events = await stream(sim, path, { messages: MESSAGES }, { 'x-sim-fault': 'slow=0' });
     const texts = dataOf(events).map((chunk) => contentOf((chunk['choices'] as { delta: Json }[])[0]?.delta ?? {}));
     expect(texts.length).toBeGreaterThan(30);
     expect(texts.join('')).toBe(content);
@@ -134,20 +133,19 @@ describe('/v1/chat/completions', () => {
   });
 
   it.each([3, 300])('spends the %i tokens that a script asks for, whatever its text', async (tokens) => {
-    const sim = await engine();
     const content = 'A text of some forty tokens. '.repeat(6);
-    const script = { messages: MESSAGES, sim: { content, output_tokens: tokens } };
-    const { json } = await post(sim, path, script);
+    const sim = await engine({ script: () => ({ content, output_tokens: tokens }) });
+    const { json } = await post(sim, path, { messages: MESSAGES });
     expect(json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content } }]);
     expect(json['usage']).toMatchObject({ completion_tokens: tokens });
-    const events = await stream(sim, path, script, { 'x-sim-fault': 'slow=0' });
+    const events = await stream(sim, path, { messages: MESSAGES }, { 'x-sim-fault': 'slow=0' });
     const texts = dataOf(events).map((chunk) => contentOf((chunk['choices'] as { delta: Json }[])[0]?.delta ?? {}));
     expect(texts.join('')).toBe(content);
   });
 
   it('cuts a scripted answer at max_tokens, and spreads it under ignore_eos', async () => {
-    const sim = await engine();
-    const ask = { messages: MESSAGES, sim: { content: 'x'.repeat(100) } };
+    const sim = await engine({ script: () => ({ content: 'x'.repeat(100) }) });
+    const ask = { messages: MESSAGES };
     const cut = await post(sim, path, { ...ask, max_tokens: 10 });
     expect(cut.json['choices']).toMatchObject([{ finish_reason: 'length', message: { content: 'x'.repeat(40) } }]);
     const spread = await post(sim, path, { ...ask, max_tokens: 200, ignore_eos: true });
