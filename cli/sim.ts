@@ -6,7 +6,7 @@ import { addSimOptions, type SimFlags } from './sim/flags.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
 import { recommend } from './sim/recommendation.js';
 import { readPlan } from './sim/read-plan.js';
-import type { RunReport } from './sim/run.js';
+import type { RunReport } from './sim/worker.js';
 import { tablesOf } from './sim/tables.js';
 import { plain, tableWidth } from '../text/index.js';
 import { Interrupted, stoppable } from './signals.js';

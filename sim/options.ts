@@ -46,10 +46,8 @@ const optionsSchema = z.strictObject({
     .max(2 ** 31)
     .default(2 ** 26)
     .describe('Largest request body.'),
-  embeddingSize: z.int().min(1).max(65_536).default(256).describe('Dimensions of an embedding.'),
   recordsMax: z.int().min(0).max(1e6).default(1000).describe('Latest requests that stats() tells of.'),
   recordBodies: z.boolean().default(false).describe('Keep their bodies too.'),
-  storedResponsesMax: z.int().min(0).max(1e6).default(256).describe('Latest responses that can be got or continued.'),
   script: z
     .custom<Script>((value) => typeof value === 'function')
     .optional()

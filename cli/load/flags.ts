@@ -6,7 +6,6 @@ import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
 export interface LoadFlags extends SourceFlags<readonly number[]> {
   readonly target?: readonly string[];
-  readonly label: readonly string[];
   readonly duration?: number;
   readonly repeat?: number;
   readonly margin: number;
@@ -45,9 +44,7 @@ const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {
-  command
-    .option('--target <url>', 'engine or gateway; a second one is compared with the first', target)
-    .option('--label <name>', 'name of a target in reports (default: A, then B); once for each target', label, []);
+  command.option('--target <url>', 'engine or gateway; a second one is compared with the first', target);
   return addSourceOptions(command, { otherwise: ', or those that arrive within --duration', several: true })
     .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(
@@ -91,14 +88,5 @@ export function addLoadOptions(command: Command): Command {
 
 function target(text: string, before: readonly string[] = []): readonly string[] {
   if (before.length === TARGETS_MAX) throw new InvalidArgumentError('Two targets can be compared, not more.');
-  return [...before, text];
-}
-
-/** Names that tables and pages can hold; paths of --slo keep to A and B. */
-const LABEL = /^[^\s\p{C}](?:[^\p{C}]{0,38}[^\s\p{C}])?$/u;
-
-function label(text: string, before: readonly string[]): readonly string[] {
-  if (!LABEL.test(text)) throw new InvalidArgumentError('A name has 1 to 40 printable characters.');
-  if (before.includes(text)) throw new InvalidArgumentError('Targets need different names.');
   return [...before, text];
 }

@@ -46,10 +46,8 @@ export async function readLoads(
   faults: Faults,
 ): Promise<readonly [Load, ...Load[]]> {
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
-  const { target: targets = [], label: labels } = flags;
+  const { target: targets = [] } = flags;
   if (targets.length === 0) command.error("required option '--target <url>' not specified");
-  if (labels.length !== 0 && labels.length !== targets.length)
-    command.error(`--label: ${labels.length} for ${targets.length} targets`);
   const slos = flags.slo.map((text) => slo(command, text, targets.length));
   if (flags.json !== undefined && flags.json !== '-') checkWritable(command, flags.json);
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
@@ -72,7 +70,6 @@ export async function readLoads(
       report: {
         settings: settingsOf(own, source, arrivals, options.maxPrograms),
         targets,
-        labels,
         seed: flags.seed,
         margin: flags.margin,
         isClosed: arrivals.type === 'closed',

@@ -2,8 +2,8 @@ import { hasFewWaits } from '../../lab/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
 import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
-import type { RunReport } from './run.js';
-import { isOverloaded } from './verdicts.js';
+import type { RunReport } from './worker.js';
+import { isOverloaded } from './recommendation.js';
 
 /** Share of calls that may wait in an engine, and be few. */
 const ENGINE_WAITS = 0.05;

@@ -1,6 +1,6 @@
 import { type Change, type Distribution, headline, meanOf, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { axesOf, choicesOf, type Plan } from './plan.js';
-import type { RunReport } from './run.js';
+import type { RunReport } from './worker.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
 const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly Statistic[];

@@ -2,7 +2,7 @@ import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes
 import { type Comparison, comparisonsOf, orderComparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
-import type { RunReport } from './run.js';
+import type { RunReport } from './worker.js';
 
 /** The output of `maitred sim --json`. Fields may be added; none is renamed or dropped under the same version. */
 export interface SimDocument {

@@ -51,19 +51,9 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   };
 }
 
-function listsOf({
-  rate,
-  concurrency,
-  engines,
-  preset,
-  window,
-  gate,
-  hostGate,
-  foresight,
-  tenants,
-  retention,
-}: SimFlags): Lists {
-  const lists = { rate, concurrency, engines, preset: preset?.map(({ name }) => name), window, gate, hostGate, foresight, tenants, retention }; // prettier-ignore
+function listsOf(flags: SimFlags): Lists {
+  const names = ['rate', 'concurrency', 'engines', 'window', 'gate', 'hostGate', 'foresight', 'tenants', 'retention'] as const; // prettier-ignore
+  const lists = { ...Object.fromEntries(names.map((name) => [name, flags[name]])), preset: flags.preset?.map(({ name }) => name) }; // prettier-ignore
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 

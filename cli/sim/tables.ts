@@ -1,10 +1,9 @@
-import { gridLines, gridOf, intervalText } from '../../lab/index.js';
-import { integer } from '../../text/index.js';
-import type { Axis, Value, Values } from './axes.js';
-import { groupsOf } from './columns.js';
-import type { PrintedRun, SimDocument } from './document.js';
+import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
+import { integer, percent } from '../../text/index.js';
+import { type Axis, type Lists, type Value, type Values, valuesText } from './axes.js';
+import type { Named, PrintedRun, SimDocument } from './document.js';
+import { axesOf } from './plan.js';
 import { fragmentOf } from './scheduling.js';
-import { labelsOf, listsOf, shownAxes, variantsOf } from './variants.js';
 
 /**
  * The document for people: the outcome, and a table.
@@ -76,3 +75,105 @@ function refusals(runs: readonly PrintedRun[]): string[] {
     return `Refused calls, ${code}: ${least === most ? '' : `${integer(least)} to `}${integer(most)} a run`;
   });
 }
+
+/** The runs of a document that differ in their seed alone. */
+interface ShownVariant {
+  /** In sentences. */
+  readonly name: string;
+  readonly values: Values;
+  readonly runs: readonly PrintedRun[];
+}
+
+/** Settings that vary, with their values; policy and balancer in any case. */
+const listsOf = ({ settings }: SimDocument): Lists =>
+  settings.varied ?? { policy: settings.policies, balancer: settings.balancers };
+
+/** Settings that tell the variants of a document apart, in the order of a table's columns. */
+const shownAxes = (document: SimDocument): Axis[] => axesOf(listsOf(document));
+
+const valuesOf = ({ policy, balancer, settings }: Named): Values => settings ?? { policy, balancer };
+
+/** Those that have runs. */
+function variantsOf(document: SimDocument): ShownVariant[] {
+  const axes = shownAxes(document);
+  const byName = new Map<string, PrintedRun[]>();
+  for (const run of document.runs) {
+    const name = valuesText(valuesOf(run), axes);
+    byName.set(name, [...(byName.get(name) ?? []), run]);
+  }
+  return [...byName].map(([name, runs]) => ({ name, runs, values: runs[0] === undefined ? {} : valuesOf(runs[0]) }));
+}
+
+/** Labels of a table's rows, below those of their columns. */
+function labelsOf(document: SimDocument, rows: readonly Values[]): string[] {
+  const axes = shownAxes(document);
+  const cells = [axes, ...rows.map((values) => axes.map((axis) => String(values[axis] ?? '')))];
+  if (document.settings.varied === undefined) return cells.map((row) => row.join(', '));
+  const widths = axes.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+}
+
+type Group = Columns<PrintedRun>;
+
+/** The table's columns. @param isSweep whether the settings are many, and only the main figures are shown */
+const groupsOf = (runs: readonly PrintedRun[], isSweep: boolean): readonly Group[] => [
+  { heading: 'program, s', columns: spread(runs, (run) => run.program_seconds) },
+  { heading: 'call to first token, s', columns: spread(runs, (run) => run.ttft_seconds) },
+  {
+    heading: '',
+    columns: [
+      { heading: 'ms/token', of: (run) => scaled(run.seconds_per_token.mean, 1000) },
+      { heading: 'cached', of: (run) => run.prefix_hit_rate, show: percent },
+      { heading: 'lost', of: (run) => run.lost, show: integer },
+      { heading: 'refused', of: (run) => total(run.refused), show: integer },
+    ],
+  },
+  ...(isSweep ? [] : [...rest(runs), ...kindsOf(runs)]),
+];
+
+const rest = (runs: readonly PrintedRun[]): readonly Group[] => [
+  {
+    heading: 'slowdown',
+    columns: spread(runs, (run) => run.slowdown, 1, ['mean', tailOf(runs.map(({ slowdown }) => slowdown))]),
+  },
+  {
+    heading: 'a second',
+    columns: [
+      { heading: 'programs', of: (run) => run.programs_per_second },
+      { heading: 'calls', of: (run) => run.calls_per_second },
+      { heading: 'tokens', of: (run) => run.output_tokens_per_second },
+    ],
+  },
+  {
+    heading: 'engines',
+    columns: [
+      { heading: 'busy', of: (run) => run.engine_busy, show: percent },
+      { heading: 'KV used', of: (run) => run.kv_use, show: percent },
+      { heading: 'preempted', of: (run) => run.preemptions, show: integer },
+    ],
+  },
+  {
+    heading: '',
+    columns: [{ heading: 'makespan, s', of: (run) => run.makespan_seconds }],
+  },
+];
+
+/** A group of columns for each kind of program of a mixture. */
+function kindsOf(runs: readonly PrintedRun[]): Group[] {
+  const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))].sort();
+  if (kinds.length < 2) return [];
+  const tail = tailOf(
+    runs.flatMap(({ by_workload }) => Object.values(by_workload).map((kind) => kind.program_seconds)),
+  );
+  return kinds.map((kind) => ({
+    heading: kind,
+    columns: [
+      { heading: 'ms/token', of: (run) => scaled(run.by_workload[kind]?.seconds_per_token.mean ?? null, 1000) },
+      { heading: 'mean, s', of: (run) => run.by_workload[kind]?.program_seconds.mean ?? null },
+      { heading: `${tail}, s`, of: (run) => run.by_workload[kind]?.program_seconds[tail] ?? null },
+    ],
+  }));
+}
+
+const total = (counts: Readonly<Record<string, number>>): number =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);

@@ -1,6 +1,8 @@
-import { serveRuns } from '../../lab/index.js';
-import { combinationsOf, type Plan } from './plan.js';
-import { runOne } from './run.js';
+import { measureRun, type RunHooks, type RunMeasures, serveRuns } from '../../lab/index.js';
+import { makeSimBalancer, makeSteps, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
+import { withShortGaps } from '../../workloads/index.js';
+import { programsOf } from '../program-source.js';
+import { type Combination, combinationsOf, type Plan } from './plan.js';
 
 /** A thread of `maitred sim`: each run of a plan is of one of its combinations. */
 serveRuns((task) => {
@@ -12,3 +14,32 @@ serveRuns((task) => {
     return runOne(plan, combination, hooks);
   };
 });
+
+/** One run. `--json` prints all but its variant and completions. */
+export interface RunReport extends Combination, RunMeasures {
+  readonly policy: SimPolicyName;
+  readonly balancer: SimBalancerName;
+  readonly engines: number;
+}
+
+function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHooks): RunReport {
+  const variant = plan.variants[index];
+  if (variant === undefined) throw new RangeError(`there is no variant ${index}`);
+  const { policy, balancer, arrivals, engines, engine, config, isBelady } = variant;
+  const measures = measureRun(
+    {
+      programs: withShortGaps(programsOf(plan.source, arrivals, seed), plan.gapMsMax),
+      maxPrograms: plan.programs,
+      arrivals,
+      seed,
+      engines,
+      engine,
+      conditions: plan.conditions.conditions,
+      announceEnds: plan.announceEnds,
+      scheduler: (prefixOf) =>
+        makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), { isBelady }), // prettier-ignore
+    },
+    hooks,
+  );
+  return { variant: index, policy, balancer, engines, seed, ...measures };
+}

@@ -1,4 +1,4 @@
-import type { GeneratorHealth, LoadSummary, Spread } from '../load.js';
+import type { GeneratorHealth, LoadSummary } from '../load.js';
 import type { AbReport, Pairs } from './pairs.js';
 import { judge, type Slo, type SloResult } from './slo.js';
 import type { Target, TargetReport } from './target.js';
@@ -18,7 +18,7 @@ export interface LoadDocument {
   readonly settings: Settings;
   /** Sentences: limitations of the figures. */
   readonly warnings: readonly string[];
-  readonly generator: GeneratorReport;
+  readonly generator: ReturnType<typeof generatorOf>;
   readonly targets: readonly TargetReport[];
   /** Null with one target. */
   readonly ab: AbReport | null;
@@ -26,14 +26,6 @@ export interface LoadDocument {
 }
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
-
-interface GeneratorReport {
-  readonly cpu_share: number;
-  readonly cpu_ms_per_call: number;
-  readonly calls_in_flight_max: number;
-  readonly loop_lag_ms: Spread;
-  readonly late_send_ms: Spread;
-}
 
 export interface Gathered {
   readonly settings: Settings;
@@ -63,7 +55,7 @@ export function documentOf({ settings, targets, pairs, slos }: Gathered, summary
   };
 }
 
-const generatorOf = (health: GeneratorHealth): GeneratorReport => ({
+const generatorOf = (health: GeneratorHealth) => ({
   cpu_share: health.cpuShare,
   cpu_ms_per_call: health.cpuMsPerCall,
   calls_in_flight_max: health.callsInFlightMax,

@@ -25,8 +25,6 @@ export interface ReporterOptions {
   readonly settings: Settings;
   /** URLs, one or two. */
   readonly targets: readonly string[];
-  /** Their names in reports, in the same order; absent: A and B. */
-  readonly labels?: readonly string[] | undefined;
   readonly seed: number;
   /** Share of a time up to which a difference between two targets does not matter. */
   readonly margin: number;
@@ -69,9 +67,7 @@ export async function writeReport(
 
 export function makeReporter(options: ReporterOptions): Reporter {
   const { settings, seed, margin, isClosed, slos, quiet, err } = options;
-  const targets = options.targets.map(
-    (url, index) => new Target(options.labels?.[index] ?? TARGET_NAMES[index] ?? '', url, seed, isClosed),
-  );
+  const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed, isClosed));
   const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
   const view = quiet ? undefined : new ProgressView(err, targets.map(({ name }) => name)); // prettier-ignore
   return {

@@ -1,6 +1,5 @@
-import { integer, number } from '../../text/index.js';
+import { counted, integer, number } from '../../text/index.js';
 import type { LoadProgress, LoadCallRecord, LoadProgramRecord } from '../load.js';
-import { nearestRank } from '../../lab/index.js';
 
 /** A terminal, a pipe or a file, such as `process.stderr`. */
 export interface Screen {
@@ -46,7 +45,7 @@ export class ProgressView {
     if (elapsedMs < this.#nextMs) return;
     this.#nextMs = elapsedMs + (this.#isLive ? DRAW_MS : LINE_MS);
     const named = this.#targets.length > 1;
-    const targets = this.#targets.map((target) => target.fields(elapsedMs, named));
+    const targets = this.#targets.map((target) => target.fields(named));
     if (this.#isLive) this.#draw([[barOf(progress), ...overall(progress)], ...targets]);
     else this.screen.write(`${[...overall(progress), ...targets.flat()].join(', ')}\n`);
   }
@@ -72,35 +71,41 @@ export class ProgressView {
   }
 }
 
-/** The present state of one target. */
+/** The work of one target so far. */
 class Now {
-  readonly #programs = new Recent();
-  readonly #ttft = new Recent();
+  readonly #programs = { count: 0, seconds: 0 };
+  readonly #firstTokens = { count: 0, seconds: 0 };
   #errors = 0;
 
   constructor(private readonly name: string) {}
 
-  callEnded({ outcome, arrivedMs, firstTokenMs, endedMs }: LoadCallRecord): void {
+  callEnded({ outcome, arrivedMs, firstTokenMs }: LoadCallRecord): void {
     if (outcome !== 'completed') this.#errors += 1;
-    else if (!Number.isNaN(firstTokenMs)) this.#ttft.add(endedMs, (firstTokenMs - arrivedMs) / 1000);
+    else if (!Number.isNaN(firstTokenMs)) add(this.#firstTokens, firstTokenMs - arrivedMs);
   }
 
   programEnded({ outcome, arrivedMs, endedMs }: LoadProgramRecord): void {
-    if (outcome === 'completed') this.#programs.add(endedMs, (endedMs - arrivedMs) / 1000);
+    if (outcome === 'completed') add(this.#programs, endedMs - arrivedMs);
   }
 
   /** The most important field comes first. */
-  fields(nowMs: number, named: boolean): string[] {
-    const times = (recent: Recent) => {
-      const [p50, p99] = recent.percentiles([0.5, 0.99]).map((value) => (Number.isNaN(value) ? null : value));
-      return `p50 ${number(p50 ?? null)} p99 ${number(p99 ?? null)} s`;
-    };
-    const rate = `${number(this.#programs.rate(nowMs))} programs/s`;
-    const errors = `${integer(this.#errors)} error${this.#errors === 1 ? '' : 's'}`;
-    const program = `program ${times(this.#programs)}`;
-    return [named ? `${this.name}: ${rate}` : rate, errors, program, `TTFT ${times(this.#ttft)}`];
+  fields(named: boolean): string[] {
+    const programs = `programs ${meanText(this.#programs)} on average`;
+    return [named ? `${this.name}: ${programs}` : programs, counted(this.#errors, 'error'), `first token ${meanText(this.#firstTokens)}`]; // prettier-ignore
   }
 }
+
+interface Total {
+  count: number;
+  seconds: number;
+}
+
+function add(total: Total, ms: number): void {
+  total.count += 1;
+  total.seconds += ms / 1000;
+}
+
+const meanText = ({ count, seconds }: Total): string => `${number(count === 0 ? null : seconds / count)} s`;
 
 function overall({ elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight }: LoadProgress): string[] {
   const of = programsTotal === undefined ? '' : ` of ${integer(programsTotal)}`;
@@ -133,37 +138,4 @@ function fitting(fields: readonly string[], columns: number): string {
     line = longer;
   }
   return line === '' ? (fields.find((each) => each !== '') ?? '').slice(0, Math.max(0, columns)) : line;
-}
-
-/** Number of values kept: enough for a 99th percentile, and cheap to sort a few times a second. */
-const KEPT = 1_000;
-const RATE_MS = 10_000;
-
-/** The newest values of a measure, for live figures. */
-class Recent {
-  readonly #values = new Float64Array(KEPT);
-  readonly #times = new Float64Array(KEPT);
-  #count = 0;
-
-  add(atMs: number, value: number): void {
-    this.#values[this.#count % KEPT] = value;
-    this.#times[this.#count % KEPT] = atMs;
-    this.#count += 1;
-  }
-
-  /** NaN without values. */
-  percentiles(shares: readonly number[]): number[] {
-    const sorted = this.#values.slice(0, Math.min(this.#count, KEPT)).sort();
-    return shares.map((share) => nearestRank(sorted, share));
-  }
-
-  /** Values a second over the last ten seconds, or over the time that the kept values cover if that is shorter. */
-  rate(nowMs: number): number {
-    const times = this.#times.slice(0, Math.min(this.#count, KEPT));
-    const fromMs = Math.max(0, nowMs - RATE_MS);
-    const oldestMs = this.#count > KEPT ? Math.min(...times) : 0;
-    const spanMs = nowMs - Math.max(fromMs, oldestMs);
-    const count = times.filter((at) => at > fromMs).length;
-    return spanMs > 0 ? (1000 * count) / spanMs : 0;
-  }
 }

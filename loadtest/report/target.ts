@@ -22,7 +22,7 @@ import {
  */
 export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
   readonly url: string;
-  /** Its name in the report: its label, else A for the first target and B for the other. */
+  /** Its name in the report: A for the first target, B for the other. */
   readonly name: string;
   /** Calls that ended without an answer, by class; every class is present. */
   readonly errors: Readonly<Record<ErrorClass, number>>;

@@ -115,17 +115,10 @@ export function presetOf(base: Preset, times: Times): Preset {
   };
 }
 
-/** Rounded to the digits that are significant. */
+/** The constants that times fix, rounded to the digits that are significant. */
 function roundedPreset(preset: Preset): Preset {
-  return {
-    ...preset,
-    flopsPerSecond: rounded(preset.flopsPerSecond),
-    bytesPerSecond: rounded(preset.bytesPerSecond),
-    attentionFlops: rounded(preset.attentionFlops),
-    kvBytesPerToken: rounded(preset.kvBytesPerToken),
-    stepOverheadMs: rounded(preset.stepOverheadMs),
-    sequenceOverheadMs: rounded(preset.sequenceOverheadMs),
-  };
+  const names = ['flopsPerSecond', 'bytesPerSecond', 'attentionFlops', 'kvBytesPerToken', 'stepOverheadMs', 'sequenceOverheadMs'] as const; // prettier-ignore
+  return { ...preset, ...Object.fromEntries(names.map((name) => [name, rounded(preset[name])])) };
 }
 
 const rounded = (value: number): number => Number(value.toPrecision(4));

@@ -3,16 +3,17 @@ import { responseId } from '../apis/responses.js';
 import type { Message } from '../text/conversation.js';
 import type { Call } from './call.js';
 
-/** Stored responses, for retrieval, cancellation, deletion and continuation; the latest `limit` of them. */
+/** Stored responses that are kept: the latest. */
+const STORED_MAX = 256;
+
+/** Stored responses, for retrieval, cancellation, deletion and continuation. */
 export class ResponseStore {
   readonly #calls = new Map<string, Call>();
-
-  constructor(private readonly limit: number) {}
 
   add(call: Call): void {
     this.#calls.set(responseId(call), call);
     for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= this.limit) break;
+      if (this.#calls.size <= STORED_MAX) break;
       this.#calls.delete(oldest);
     }
   }

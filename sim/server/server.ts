@@ -69,14 +69,14 @@ export class EngineServer implements CallHost {
     this.runner = new Runner(this.#engine, settings.speed);
     this.#metrics = new EngineMetrics(this.#engine, settings, this.#models[0] ?? preset.model);
     this.faults = new FaultPlan(settings.faults);
-    this.#store = new ResponseStore(settings.storedResponsesMax);
+    this.#store = new ResponseStore();
     this.#stats = new StatsBook(settings.recordsMax);
     this.#generating = new Map([
       ['/v1/chat/completions', chat],
       ['/v1/completions', completions],
       ['/v1/responses', responses],
       ['/v1/messages', messages],
-      ['/v1/embeddings', embeddings(settings.embeddingSize)],
+      ['/v1/embeddings', embeddings],
     ]);
     this.#routes = this.#makeRoutes();
     this.#server = createServer({ maxHeaderSize: HEADER_BYTES_MAX }, (request, response) => {
@@ -137,8 +137,6 @@ export class EngineServer implements CallHost {
       ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
       ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],
       ['POST /reset_prefix_cache', json(() => (this.#engine.reset(), {}))],
-      ['GET /sim/stats', json(() => this.stats())],
-      ['GET /sim/faults', json(() => this.#faultState())],
       ['POST /sim/faults', json((body) => (this.faults.update(body), this.#faultState()))],
       ['DELETE /sim/faults', json(() => (this.faults.clear(), this.#faultState()))],
     ];

@@ -1,23 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Engine, EngineTotals } from '../engine/engine.js';
-import type { Sequence, SequenceState } from '../engine/sequence.js';
+import type { Sequence } from '../engine/sequence.js';
 import type { HostTier } from '../engine/host-tier.js';
 import type { Settings } from '../options.js';
-
-/** One answer inside a request, in the engine's terms. Times are milliseconds of model time, NaN where not reached. */
-export interface SequenceRecord {
-  readonly state: SequenceState;
-  readonly promptTokens: number;
-  readonly cachedTokens: number;
-  readonly outputTokens: number;
-  readonly generatedTokens: number;
-  readonly preemptions: number;
-  readonly arrivedAtMs: number;
-  readonly scheduledAtMs: number;
-  readonly firstTokenAtMs: number;
-  readonly endedAtMs: number;
-}
 
 /** One HTTP request for an answer. */
 export interface RequestRecord {
@@ -82,7 +68,8 @@ export class StatsBook {
   }
 }
 
-export function sequenceRecord(sequence: Sequence): SequenceRecord {
+/** One answer inside a request, in the engine's terms. Times are milliseconds of model time, NaN where not reached. */
+export function sequenceRecord(sequence: Sequence) {
   return {
     state: sequence.state,
     promptTokens: sequence.work.promptTokens,
@@ -96,6 +83,8 @@ export function sequenceRecord(sequence: Sequence): SequenceRecord {
     endedAtMs: sequence.endedAt,
   };
 }
+
+export type SequenceRecord = Readonly<ReturnType<typeof sequenceRecord>>;
 
 /** Buckets of vLLM's request latencies, in seconds. */
 const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680];

@@ -11,31 +11,32 @@ export function tokenize(body: JsonObject, maxModelLen: number): JsonObject {
   return { count: ids.length, max_model_len: maxModelLen, tokens: ids, token_strs: null };
 }
 
-/** POST /v1/embeddings: each input is a prompt with an answer of one token, its vector a pure function of its tokens. */
-export function embeddings(size: number): Api {
-  return {
-    read(body) {
-      const encoding = string(body, 'encoding_format') ?? 'float';
-      if (encoding !== 'float' && encoding !== 'base64') {
-        throw new ApiError(400, 'encoding_format: float or base64 is expected', 'encoding_format');
-      }
-      const prompts = readTexts(body['input'], 'input').map(
-        (ids) => ({ ids, messages: [], tools: [], toolChoice: 'none', isEmbedded: true }) as const,
-      );
-      return { terms: { ...readTerms(body, 1), stream: false, n: 1 }, prompts };
-    },
-    format: (reply) => ({
-      opening: () => [],
-      delta: () => [],
-      finish: () => [],
-      closing: () => [],
-      whole: () => embeddingAnswer(reply, size),
-    }),
-    error: openaiError,
-  };
-}
+/** Of an embedding. */
+const DIMENSIONS = 256;
 
-function embeddingAnswer(reply: Reply, size: number): JsonObject {
+/** POST /v1/embeddings: each input is a prompt with an answer of one token, its vector a pure function of its tokens. */
+export const embeddings: Api = {
+  read(body) {
+    const encoding = string(body, 'encoding_format') ?? 'float';
+    if (encoding !== 'float' && encoding !== 'base64') {
+      throw new ApiError(400, 'encoding_format: float or base64 is expected', 'encoding_format');
+    }
+    const prompts = readTexts(body['input'], 'input').map(
+      (ids) => ({ ids, messages: [], tools: [], toolChoice: 'none', isEmbedded: true }) as const,
+    );
+    return { terms: { ...readTerms(body, 1), stream: false, n: 1 }, prompts };
+  },
+  format: (reply) => ({
+    opening: () => [],
+    delta: () => [],
+    finish: () => [],
+    closing: () => [],
+    whole: () => embeddingAnswer(reply),
+  }),
+  error: openaiError,
+};
+
+function embeddingAnswer(reply: Reply): JsonObject {
   const usage = reply.usage();
   return {
     id: `embd-${reply.id}`,
@@ -43,7 +44,7 @@ function embeddingAnswer(reply: Reply, size: number): JsonObject {
     created: reply.createdAt,
     model: reply.model,
     data: reply.choices.map(({ index, promptIds }) => {
-      const vector = embed(promptIds, size);
+      const vector = embed(promptIds);
       const base64 = reply.terms.body['encoding_format'] === 'base64';
       const embedding = base64 ? Buffer.from(vector.buffer).toString('base64') : Array.from(vector);
       return { index, object: 'embedding', embedding };
@@ -53,10 +54,10 @@ function embeddingAnswer(reply: Reply, size: number): JsonObject {
 }
 
 /** A unit vector. */
-function embed(ids: readonly number[], size: number): Float32Array {
+function embed(ids: readonly number[]): Float32Array {
   let state = hashText('embedding');
   for (const id of ids) state = mix(state, id);
-  const values = Array.from({ length: size }, (_, index) => {
+  const values = Array.from({ length: DIMENSIONS }, (_, index) => {
     state = mix(state + 0x6d2b79f5, index);
     return (state >>> 0) / 2 ** 31 - 1;
   });

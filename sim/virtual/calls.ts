@@ -1,4 +1,4 @@
-import { callId, programId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
+import { callId, millis, programId, type CallId, type Dispatch, type Reject } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { Clients, Draws, Faults, type Fault } from './faults.js';
@@ -8,7 +8,7 @@ import { Cluster } from './cluster.js';
 import { Gateway, type GatewayPorts } from './gateway.js';
 import type { Job } from './job.js';
 import type { GatewayOptions } from './options.js';
-import { callArrived, callBroken, callCancelled, callFinished, callLost, callRefused, callSentBack, callStarted } from './told.js'; // prettier-ignore
+import { callArrived, callFinished } from './told.js';
 
 /** Time in which an engine, or its machine, answers with an error. */
 const ANSWER_MS = 5;
@@ -54,7 +54,7 @@ export class Calls {
     const { cluster } = options;
     this.gateway = cluster ? new Cluster({ ...options, cluster }, agenda, gatewayPorts) : new Gateway(options, agenda, gatewayPorts); // prettier-ignore
     this.fleet = new Fleet(options, agenda, this.gateway, {
-      started: ({ id, streams }) => streams && this.gateway.tell(callStarted(id)),
+      started: ({ id, streams }) => streams && this.gateway.tell({ type: 'callStarted', call: id }),
       finished: (job, sequence) => this.#finish(job, sequence),
       dropped: (jobs) => this.#drop(jobs),
     });
@@ -117,7 +117,8 @@ export class Calls {
     const leave = () => {
       if (this.#open.get(id) !== job) return;
       this.#close(job);
-      this.gateway.tell(callCancelled(id, Number.isNaN(job.dispatchedMs)));
+      const mayReturn = Number.isNaN(job.dispatchedMs);
+      this.gateway.tell({ type: 'callCancelled', call: id, ...(mayReturn && { mayReturn }) });
       this.#unanswered(job, reason);
     };
     this.agenda.set(new Appointment(RANK.clientLeaves, leave), this.agenda.nowMs + afterMs);
@@ -143,14 +144,15 @@ export class Calls {
     const { id } = job;
     if (fault.type === 'refused') {
       this.#close(job);
-      this.gateway.tell(callRefused(id));
+      this.gateway.tell({ type: 'callFailed', call: id, failure: 'refused' });
       return this.#unanswered(job, fault.outcome);
     }
     job.engine = undefined;
     job.dispatchedMs = NaN;
-    if (fault.type !== 'broken') return this.gateway.tell(callSentBack(id, fault.type, fault.restMs));
+    if (fault.type !== 'broken')
+      return this.gateway.tell({ type: 'callFailed', call: id, failure: fault.type, restMs: millis(fault.restMs) });
     const jitter = 0.5 + this.#draws.ofCall('pause', job, job.dispatches);
-    this.gateway.tell(callBroken(id, PAUSE_MS * jitter));
+    this.gateway.tell({ type: 'callFailed', call: id, failure: 'broken', pauseMs: millis(PAUSE_MS * jitter) });
   }
 
   /** The calls' engine is lost. Calls whose clients saw part of the answer end; the gateway retries the others. */
@@ -159,7 +161,7 @@ export class Calls {
       const { id } = job;
       if (job.streams && job.started) {
         this.#close(job);
-        this.gateway.tell(callLost(id));
+        this.gateway.tell({ type: 'callFailed', call: id, failure: 'lost' });
         this.#unanswered(job, 'stream_broken');
       } else this.#engineFailed(job, { type: 'broken' });
     }

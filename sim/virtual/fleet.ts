@@ -1,3 +1,4 @@
+import { engineId, type Event } from '../../src/index.js';
 import type { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { exponential, type Draws } from './faults.js';
@@ -6,7 +7,7 @@ import { contextOf, type Job, type Played } from './job.js';
 import type { EngineResult, WorldOptions } from './options.js';
 import { Replica, type ReplicaPorts } from './replica.js';
 import { wholeFrom } from './source.js';
-import { engineJoined, engineLost, engineReported } from './told.js';
+import { engineJoined } from './told.js';
 
 /** The gateway's default scrape interval. */
 const REPORT_MS = 2000;
@@ -103,7 +104,7 @@ export class Fleet {
   #report(replica: Replica): void {
     if (!replica.isUp) return;
     const { staleMs = 0 } = this.options.reports ?? {};
-    const event = engineReported(replica.id, replica.load(this.agenda.nowMs));
+    const event: Event = { type: 'engineReported', engine: engineId(replica.id), ...replica.load(this.agenda.nowMs) };
     if (staleMs === 0) this.gateway.tell(event);
     else this.#at(RANK.report, this.agenda.nowMs + staleMs, () => this.gateway.tell(event));
   }
@@ -130,7 +131,7 @@ export class Fleet {
     // A set time may come while the engine is down.
     if (!replica.isUp) return back();
     const dropped = replica.lose(this.agenda.nowMs);
-    this.gateway.tell(engineLost(replica.id));
+    this.gateway.tell({ type: 'engineLost', engine: engineId(replica.id) });
     this.ports.dropped(dropped);
     this.#at(RANK.fault, this.agenda.nowMs + restartMs, () => {
       replica.restart();

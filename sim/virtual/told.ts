@@ -1,15 +1,4 @@
-import {
-  engineId,
-  millis,
-  modelId,
-  programId,
-  tenantId,
-  tokens,
-  type CallId,
-  type Event,
-  type EngineReported,
-  type Work,
-} from '../../src/index.js';
+import { engineId, millis, modelId, programId, tenantId, tokens, type Event, type Work } from '../../src/index.js';
 import type { Engine, EngineSettings } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { Job } from './job.js';
@@ -19,7 +8,7 @@ const MODEL = modelId('m');
 /** Of programs that are nobody's in particular. */
 const TENANT = 't';
 
-/* Every event that the world tells the scheduler, as the gateway would tell it. */
+/* The larger events that the world tells the scheduler, as the gateway would tell them. */
 
 /** @param remaining the work to come, as its client declares it */
 export function callArrived(
@@ -44,8 +33,6 @@ export function callArrived(
   };
 }
 
-export const callStarted = (call: CallId): Event => ({ type: 'callStarted', call });
-
 export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: Sequence<Job>): Event {
   const { id, promptTokens, outputTokens, dispatchedMs } = job;
   return {
@@ -60,37 +47,6 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
     queueMs: millis(scheduledAt - dispatchedMs),
   };
 }
-
-/** The client has left; a waiting call's client may ask again. */
-export const callCancelled = (call: CallId, mayReturn: boolean): Event => ({
-  type: 'callCancelled',
-  call,
-  ...(mayReturn && { mayReturn }),
-});
-
-/** The engine answered with a 4xx: the request was at fault. */
-export const callRefused = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'refused' });
-
-/** The engine had no room, or no connection to it came about. */
-export const callSentBack = (call: CallId, failure: 'busy' | 'unreached', restMs: number): Event => ({
-  type: 'callFailed',
-  call,
-  failure,
-  restMs: millis(restMs),
-});
-
-/** The connection to the engine broke before the client had seen anything. */
-export const callBroken = (call: CallId, pauseMs: number): Event => ({
-  type: 'callFailed',
-  call,
-  failure: 'broken',
-  pauseMs: millis(pauseMs),
-});
-
-/** It broke after the client had seen a part of the answer. */
-export const callLost = (call: CallId): Event => ({ type: 'callFailed', call, failure: 'lost' });
-
-export const programEnded = (id: string): Event => ({ type: 'programEnded', program: programId(id) });
 
 /** @param probation back after a loss: one call at a time until one has finished */
 export const engineJoined = (
@@ -111,14 +67,3 @@ export const engineJoined = (
   }),
   ...(probation && { probation }),
 });
-
-export const engineReported = (
-  id: string,
-  load: Pick<EngineReported, 'waiting' | 'kvUsage' | 'preemptions'>,
-): Event => ({
-  type: 'engineReported',
-  engine: engineId(id),
-  ...load,
-});
-
-export const engineLost = (id: string): Event => ({ type: 'engineLost', engine: engineId(id) });

@@ -1,5 +1,6 @@
+import { programId } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
-import type { CallOutcome, WorldOptions, WorldResult, EngineResult } from './options.js';
+import type { CallOutcome, WorldOptions, WorldResult } from './options.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
 import { Calls } from './calls.js';
 import { Texts } from './content.js';
@@ -7,7 +8,6 @@ import { Job, type Played } from './job.js';
 import { ProgramRun } from './program-run.js';
 import { sizeMs } from './declared.js';
 import { Source, type Arrival } from './source.js';
-import { programEnded } from './told.js';
 import type { EngineSettings } from '../engine/engine.js';
 import { Replica } from './replica.js';
 
@@ -37,7 +37,13 @@ class World {
   readonly #calls: Calls;
   readonly #texts: Texts;
   readonly #alone: Alone | undefined;
-  readonly #tally = new Tally();
+  readonly #programOutcomes: Record<string, number> = {};
+  readonly #callOutcomes: Record<string, number> = {};
+  readonly #retries: Record<string, number> = {};
+  #callsCancelled = 0;
+  /** First arrival, and last end of a program. */
+  #firstMs = NaN;
+  #lastMs = NaN;
   /** Programs that have arrived or are about to, and have not ended. */
   #open = 0;
   #arrivals = 0;
@@ -49,7 +55,7 @@ class World {
       { ...options, scheduler: () => options.scheduler((id) => this.#calls.prefixOf(id)) },
       this.#agenda,
       {
-        retried: (reason) => this.#tally.retried(reason),
+        retried: (reason) => count(this.#retries, reason),
         ended: (job, outcome, sequence) => this.#callEnded(job, outcome, sequence),
       },
     );
@@ -71,7 +77,18 @@ class World {
       (this.#agenda.take() as Appointment).happen();
     }
     this.#source.close();
-    return this.#tally.result(complete, gateway.promotions, fleet.results());
+    return {
+      complete,
+      programs: sum(this.#programOutcomes),
+      calls: sum(this.#callOutcomes),
+      programOutcomes: this.#programOutcomes,
+      callOutcomes: this.#callOutcomes,
+      retries: this.#retries,
+      callsCancelled: this.#callsCancelled,
+      makespanMs: Number.isNaN(this.#lastMs) ? 0 : this.#lastMs - this.#firstMs,
+      promotions: gateway.promotions,
+      engines: fleet.results(),
+    };
   }
 
   /** Waits for the next program. */
@@ -90,7 +107,7 @@ class World {
     const leftMs = isForeseen ? sizeMs(this.options.engine.preset, program) : 0;
     const layout = this.#texts.layOut(program);
     const played: Played = { id: `p${index}`, index, run, layout, leftMs };
-    this.#tally.arrived(nowMs);
+    if (Number.isNaN(this.#firstMs)) this.#firstMs = nowMs;
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();
     if (program.calls.length > 0) return;
@@ -108,7 +125,7 @@ class World {
     const { played, index, promptTokens, outputTokens } = job;
     const { run } = played;
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
-    if (sequence === undefined) this.#tally.cancelled(run.failed(index, outcome));
+    if (sequence === undefined) this.#callsCancelled += run.failed(index, outcome);
     else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next);
     if (this.options.engine.eviction === 'steps') this.#calls.fleet.foresee(played);
     if (run.open === 0) this.#endProgram(played);
@@ -119,7 +136,7 @@ class World {
     const { nowMs } = this.#agenda;
     const waitedMs = (Number.isNaN(dispatchedMs) ? nowMs : dispatchedMs) - arrivedMs;
     played.run.longestQueueMs = Math.max(played.run.longestQueueMs, waitedMs);
-    this.#tally.callEnded(outcome);
+    count(this.#callOutcomes, outcome);
     this.options.observer.callEnded?.({
       program: played.run.program.id,
       call: index,
@@ -141,9 +158,10 @@ class World {
     const { nowMs } = this.#agenda;
     const aloneMs = run.outcome === 'completed' ? (this.#alone?.completionMs(played) ?? NaN) : NaN;
     this.#open -= 1;
-    this.#tally.programEnded(run.outcome, nowMs);
+    count(this.#programOutcomes, run.outcome);
+    this.#lastMs = nowMs;
     this.options.observer.programEnded(run.record(nowMs, aloneMs));
-    if (this.options.announceEnds === true) this.#calls.gateway.tell(programEnded(id));
+    if (this.options.announceEnds === true) this.#calls.gateway.tell({ type: 'programEnded', program: programId(id) });
     if (this.#source.concurrency > 0) this.#expect();
   }
 }
@@ -181,52 +199,6 @@ class Alone {
     const job = new Job(played, call, this.#replica.engine.maxModelLen);
     const arrival = new Appointment(RANK.callArrives, () => this.#replica.add(job, this.#nowMs));
     this.#agenda.set(arrival, this.#nowMs + job.call.gapMs);
-  }
-}
-
-/** Counts ended calls and programs. */
-class Tally {
-  readonly #programOutcomes: Record<string, number> = {};
-  readonly #callOutcomes: Record<string, number> = {};
-  readonly #retries: Record<string, number> = {};
-  #callsCancelled = 0;
-  #firstMs = NaN;
-  #lastMs = NaN;
-
-  arrived(nowMs: number): void {
-    if (Number.isNaN(this.#firstMs)) this.#firstMs = nowMs;
-  }
-
-  callEnded(outcome: CallOutcome): void {
-    count(this.#callOutcomes, outcome);
-  }
-
-  retried(reason: string): void {
-    count(this.#retries, reason);
-  }
-
-  cancelled(calls: number): void {
-    this.#callsCancelled += calls;
-  }
-
-  programEnded(outcome: CallOutcome, nowMs: number): void {
-    count(this.#programOutcomes, outcome);
-    this.#lastMs = nowMs;
-  }
-
-  result(complete: boolean, promotions: number, engines: readonly EngineResult[]): WorldResult {
-    return {
-      complete,
-      programs: sum(this.#programOutcomes),
-      calls: sum(this.#callOutcomes),
-      programOutcomes: this.#programOutcomes,
-      callOutcomes: this.#callOutcomes,
-      retries: this.#retries,
-      callsCancelled: this.#callsCancelled,
-      makespanMs: Number.isNaN(this.#lastMs) ? 0 : this.#lastMs - this.#firstMs,
-      promotions,
-      engines,
-    };
   }
 }
 

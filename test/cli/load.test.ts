@@ -80,14 +80,14 @@ describe('maitred load', () => {
     });
   });
 
-  it('compares two documents by their labels or files, and refuses what is none', async () => {
+  it('compares two documents by their files, and refuses what is none', async () => {
     const { url } = await engine();
     const folder = folderOf({});
     const [one, other] = ['one.json', 'other.json'].map((name) => join(folder, name)) as [string, string];
-    const run = ['--target', url, ...CHAT, '--repeat', '2', '--quiet', '--label', 'gpu', '--json', one];
+    const run = ['--target', url, ...CHAT, '--repeat', '2', '--quiet', '--json', one];
     expect((await load(run)).code).toBe(0);
     copyFileSync(one, other);
-    expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'gpu', by_run: [{}, {}] }] });
+    expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'A', by_run: [{}, {}] }] });
     const { code, out } = await load(['compare', one, other]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^other: programs.* one/)]);
     expect(await refused('compare', one, join(folder, 'none.json'))).toMatchObject({ code: 2 });
@@ -100,8 +100,6 @@ describe('maitred load', () => {
       errors: [expect.stringContaining('--seed stands before')],
     });
     expect(await refused('compar', one, other)).toMatchObject({ code: 2, errors: [expect.stringMatching(/did you mean compare\?/)] }); // prettier-ignore
-    expect(await refused('--target', url, '--label', 'a', '--label', 'b')).toMatchObject({ code: 2 });
-    expect(await refused('--target', url, '--label', '\u001b[2J')).toMatchObject({ code: 2 });
   });
 
   it('takes the key from the environment, and shows it nowhere', async () => {

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { Plan } from '../../cli/sim/plan.js';
 import type * as Pools from '../../lab/threads/pool.js';
-import type { RunReport } from '../../cli/sim/run.js';
+import type { RunReport } from '../../cli/sim/worker.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
 import { folderOf } from '../support/folder.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { combinationsOf } from '../../cli/sim/axes.js';
 import { recommend } from '../../cli/sim/recommendation.js';
 import type { Plan } from '../../cli/sim/plan.js';
-import type { RunReport } from '../../cli/sim/run.js';
+import type { RunReport } from '../../cli/sim/worker.js';
 
 const RATES = [0.1, 0.2, 0.4];
 const POLICIES = ['pass-through', 'fcfs-window', 'plas', 'srpt'] as const;

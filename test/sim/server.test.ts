@@ -6,12 +6,12 @@ const MESSAGES = [{ role: 'user', content: 'Say something, please.' }];
 
 describe('other paths', () => {
   it('embeds texts and token ids, alike each time, as numbers or base64', async () => {
-    const sim = await engine({ embeddingSize: 8 });
+    const sim = await engine();
     const numbers = await post(sim, '/v1/embeddings', { input: ['one', 'two'] });
     const packed = await post(sim, '/v1/embeddings', { input: 'one', encoding_format: 'base64' });
     const [one, two] = (numbers.json['data'] as { embedding: number[] }[]).map(({ embedding }) => embedding);
     const bytes = Buffer.from(String((packed.json['data'] as Json[])[0]?.['embedding']), 'base64');
-    expect(Array.from({ length: 8 }, (_, index) => bytes.readFloatLE(4 * index))).toEqual(one);
+    expect(Array.from({ length: 256 }, (_, index) => bytes.readFloatLE(4 * index))).toEqual(one);
     expect(one).not.toEqual(two);
     expect(Math.hypot(...(one ?? []))).toBeCloseTo(1, 5);
   });
