@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { tokens } from '../../src/index.js';
 import { Desk, sentOut, use } from '../support/core-desk.js';
-import { ended, shared, started, woke } from '../support/core-events.js';
+import { ended, shared, sized, started, woke } from '../support/core-events.js';
 
 const TOKENS = { outputReserveTokens: 0, halfLifeMs: 16_000 };
 
 /** One engine of 1,000 tokens, all of which the gate gives. */
 function gatedDesk(admission = {}): Desk {
-  return new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1, ...admission } }).with('A', {
-    window: 8,
-    capacity: 1_000,
-  });
+  return new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1, ...admission } }).with(
+    'A',
+    sized(8, 1_000),
+  );
 }
 
 /** Leaves the context of a program that has come back often enough to be expected again. */
@@ -30,7 +30,7 @@ describe('the gate', () => {
   });
 
   it('counts a thread once however many of its calls run, and threads apart', () => {
-    const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }, 'sticky').with('A', { window: 8, capacity: 1_000 });
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1 } }, 'sticky').with('A', sized(8, 1_000));
     for (const call of ['a', 'b', 'c']) desk.arrive(call, { program: 'p', prompt: 600 });
     expect(desk.engine('A')).toMatchObject({ inFlight: 3, workingSetTokens: 600 });
     expect(desk.arrive('sub', { program: 'p', thread: 'sub', prompt: 600 })).toEqual([]);
@@ -92,7 +92,7 @@ describe('the working set', () => {
   it('gives way at once to a call that comes back to its own context', () => {
     const desk = new Desk({ policy: { msPerPromptToken: 100 }, admission: { ...TOKENS, gate: 1 } }, 'sticky').with(
       'A',
-      { window: 8, capacity: 1_000 },
+      sized(8, 1_000),
     );
     leaveContext(desk, 'p', 500);
     leaveContext(desk, 'q', 450);
@@ -131,12 +131,12 @@ describe('calls that have waited for reserveMs', () => {
   it('take no turn where there is room without that', () => {
     const desk = gatedDesk({ reserveMs: 300, turnMs: 500 });
     leaveContext(desk, 'p', 450);
-    desk.join('A', { window: 1, capacity: 1_000 });
+    desk.join('A', sized(1, 1_000));
     desk.arrive('run', { prompt: 50 });
     desk.arrive('fits', { prompt: 400 });
     desk.arrive('displaces', { prompt: 450 });
     desk.pass(300);
-    expect(sentOut(desk.join('A', { window: 8, capacity: 1_000 }))).toEqual(['fits@A', 'displaces@A']);
+    expect(sentOut(desk.join('A', sized(8, 1_000)))).toEqual(['fits@A', 'displaces@A']);
   });
 });
 
@@ -177,10 +177,7 @@ describe('a reservation', () => {
   });
 
   it('is not made for a call that has room, and is only left to a better one of another gateway', () => {
-    const desk = new Desk({ admission: { ...TOKENS, gate: 1, reserveMs: 300 } }).with(['A', 'B'], {
-      window: 8,
-      capacity: 1_000,
-    });
+    const desk = new Desk({ admission: { ...TOKENS, gate: 1, reserveMs: 300 } }).with(['A', 'B'], sized(8, 1_000));
     use(desk, 'old', 60_000, 10, 1);
     for (const engine of ['A', 'B']) desk.tell(shared(engine, { inFlight: 1, waitingLevel: 0 }));
     desk.arrive('large', { program: 'old', prompt: 600 });

@@ -101,6 +101,8 @@ export interface EngineFacts {
   readonly probation?: boolean;
 }
 
+export const sized = (window: number, capacity: number): EngineFacts => ({ window, capacity });
+
 export function joined(engine: string, facts: EngineFacts = {}): EngineJoined {
   return {
     type: 'engineJoined',

@@ -5,7 +5,7 @@ import { engineId, millis, programId, tokens, type Elsewhere, type EngineShared 
 import { CompletionIndex } from '../../../src/programs/completion-index.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { arrived, joined, shared as sharedOf, woke } from '../../support/core-events.js';
+import { arrived, joined, shared as sharedOf, sized, woke } from '../../support/core-events.js';
 
 const LONG = 5_000;
 
@@ -29,20 +29,14 @@ describe('an engine that other gateways use too', () => {
   });
 
   it.each(['activeTokens', 'claimTokens'] as const)('has no room for a new context where others have %s', (held) => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
-      window: 8,
-      capacity: 10_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', sized(8, 10_000));
     desk.tell(shared({ inFlight: 1, [held]: tokens(7_000) }));
     expect(desk.arrive('a', { prompt: LONG })).toEqual([]);
     expect(sentOut(desk.tell(shared({ inFlight: 1, [held]: tokens(2_000) })))).toEqual(['a@A']);
   });
 
   it('gives up its own share of the claims when others need room, and no more', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
-      window: 8,
-      capacity: 10_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', sized(8, 10_000));
     for (let i = 0; i < 50; i += 1) {
       desk.serve(`c${i}`, { program: `p${i}`, prompt: 90 }, { prompt: 90, output: 10 });
     }
@@ -123,10 +117,7 @@ describe('a program that other gateways have run', () => {
   });
 
   it('returns to its context, for which idle ones make way', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
-      window: 8,
-      capacity: 20_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', sized(8, 20_000));
     desk.arrive('other', { program: 'other', prompt: 17_000 });
     desk.arrive('runs', { program: 'runs', prompt: 100 });
     desk.finish('other', { prompt: 17_000, output: 10 });
@@ -138,10 +129,7 @@ describe('a program that other gateways have run', () => {
   const moved = { type: 'programMoved', program: programId('p') } as const;
 
   it('leaves the working set once it has moved on, and a waiting call takes the room at once', () => {
-    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', {
-      window: 8,
-      capacity: 10_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', sized(8, 10_000));
     desk.arrive('runs', { prompt: 100 });
     desk.serve('a', { program: 'p', prompt: LONG }, { prompt: LONG, output: 10 });
     const before = desk.engine('A').workingSetTokens;
@@ -153,10 +141,10 @@ describe('a program that other gateways have run', () => {
 
   const ANSWER = 1_000;
   const parallel = (thread: string) => {
-    const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } }).with('A', {
-      window: 8,
-      capacity: 100_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, forecast: 'none', outputReserveTokens: ANSWER } }).with(
+      'A',
+      sized(8, 100_000),
+    );
     for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread, prompt: LONG });
     expect(desk.engine('A').workingSetTokens).toBe(LONG + 2 * ANSWER);
     return desk;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Desk } from '../../support/core-desk.js';
-import { arrived, cancelled, ended } from '../../support/core-events.js';
+import { arrived, cancelled, ended, sized } from '../../support/core-events.js';
 import { millis, programId, tokens } from '../../../src/index.js';
 
 const CAPACITY = 160_000;
@@ -9,10 +9,7 @@ type Family = typeof QUESTION;
 
 /** An engine with a gate. */
 function gated(forecast: 'learnt' | 'length' = 'learnt'): Desk {
-  return new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast } }).with('A', {
-    window: 300,
-    capacity: CAPACITY,
-  });
+  return new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast } }).with('A', sized(300, CAPACITY));
 }
 
 /** An engine on which programs have run that began with `first` tokens and grew by 1,000 in each of `calls` calls. */
@@ -130,10 +127,7 @@ describe('a newcomer to a gated engine', () => {
   });
 
   it('counts the answers of calls that run side by side, each of which adds its own', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', {
-      window: 300,
-      capacity: CAPACITY,
-    });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', sized(300, CAPACITY));
     for (let n = 0; n < 40; n += 1) {
       const ids = Array.from({ length: 9 }, (_, at) => `${n}.${at}`);
       for (const beside of [ids.slice(0, 1), ids.slice(1)]) {
@@ -180,10 +174,7 @@ describe('a newcomer to a gated engine', () => {
   });
 
   it('is not counted on to grow by what sub-agents have held between the calls of its kind', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', {
-      window: 300,
-      capacity: CAPACITY,
-    });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', sized(300, CAPACITY));
     for (let n = 0; n < 40; n += 1) {
       for (let at = 0; at < 10; at += 1) {
         const [thread, prompt] = at % 2 === 0 ? ['', 8_000] : [`t${at}`, 100];

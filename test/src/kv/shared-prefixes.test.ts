@@ -2,17 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { tokens } from '../../../src/index.js';
 import { SharedHoldings, SharedPrefixes } from '../../../src/kv/shared-prefixes.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { cancelled, ended, woke } from '../../support/core-events.js';
+import { cancelled, ended, sized, woke } from '../../support/core-events.js';
 
 const PROMPT = 5_000;
 const FAMILY = { id: 7, tokens: PROMPT };
 
 /** An engine on which programs have run whose first prompts began with these tokens of others'. */
 function taught(cached: number | undefined, { gate = 1, programs = 80, second = false, reserveMs = 1e7 } = {}): Desk {
-  const desk = new Desk({ admission: { gate, outputReserveTokens: 0, reserveMs } }).with('A', {
-    window: 300,
-    capacity: 100_000,
-  });
+  const desk = new Desk({ admission: { gate, outputReserveTokens: 0, reserveMs } }).with('A', sized(300, 100_000));
   for (let n = 0; n < programs; n += 1) {
     const told = cached === undefined ? {} : { cached };
     desk.serve(`${n}`, { program: `p${n}`, prompt: PROMPT, family: FAMILY }, { prompt: PROMPT, output: 0, ...told });
@@ -97,10 +94,10 @@ describe('what programs have in common', () => {
 
 /** An engine of 400,000 tokens on which 8 programs of each family have run, most of whose prompts were found cached. */
 function restarted(families: number, beginningTokens: number): Desk {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' } }).with('A', {
-    window: 300,
-    capacity: 400_000,
-  });
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none' } }).with(
+    'A',
+    sized(300, 400_000),
+  );
   for (let n = 0; n < 8 * families; n += 1) {
     const family = { id: n % families, tokens: beginningTokens };
     desk.serve(`${n}`, { program: `p${n}`, prompt: 50_000, family }, { prompt: 50_000, output: 0, cached: 49_000 });
@@ -154,10 +151,7 @@ describe('families', () => {
 
 describe('parallel calls of a thread', () => {
   it('count no less than nothing where the engine found more cached than their prompts were taken to have', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', {
-      window: 300,
-      capacity: 100_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', sized(300, 100_000));
     desk.arrive('other', { program: 'q', prompt: 7_000 });
     for (const call of ['a', 'b']) desk.arrive(call, { program: 'p', thread: 'sub', prompt: 100 });
     desk.finish('a', { prompt: 6_000, output: 0, cached: 6_000 });
@@ -165,10 +159,7 @@ describe('parallel calls of a thread', () => {
   });
 
   it('share the prompt of the longest, and each reserves an output of its own', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 256 } }).with('A', {
-      window: 300,
-      capacity: 100_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 256 } }).with('A', sized(300, 100_000));
     const workingSet = () => desk.engine('A').workingSetTokens;
     for (let n = 0; n < 10; n += 1) desk.arrive(`${n}`, { program: 'p', thread: 'sub', prompt: 1_000 + n });
     expect(workingSet()).toBe(1_009 + 10 * 256);

@@ -16,7 +16,7 @@ import { configSchema } from '../../../sidecar/config/index.js';
 import { programs, WORKLOADS } from '../../../workloads/index.js';
 import { mayHold, mayRetry } from '../../support/core-book.js';
 import { Desk, use } from '../../support/core-desk.js';
-import { cancelled, joined, lost, woke } from '../../support/core-events.js';
+import { cancelled, joined, lost, sized, woke } from '../../support/core-events.js';
 import { play, type Moment } from '../../support/core-play.js';
 
 type Waiting = NonNullable<CallView['waiting']>;
@@ -182,7 +182,7 @@ describe('a waiting call', () => {
   const ONE = { admission: { gate: 0.5, outputReserveTokens: 0 } };
 
   it('names the room that is missing, who is ahead, and when it moves to the front', () => {
-    const desk = new Desk({ ...ONE, starvation: { waitMsMax: 60_000 } }).with('A', { window: 4, capacity: 1_000 });
+    const desk = new Desk({ ...ONE, starvation: { waitMsMax: 60_000 } }).with('A', sized(4, 1_000));
     desk.arrive('run', { prompt: 300 });
     desk.arrive('first', { prompt: 400 });
     desk.pass(2_000);
@@ -197,7 +197,7 @@ describe('a waiting call', () => {
       oldestAhead: { call: 'first', waitingMs: 2_000 },
     });
     expect(waitingOf(desk.scheduler, 'second')).toMatchObject({ overdueAtMs: 62_000, promoteAtMs: undefined });
-    desk.join('B', { window: 4, capacity: 1_000 });
+    desk.join('B', sized(4, 1_000));
     expect(desk.dispatchOf('first')?.engine).toBe('B');
     expect(waitingOf(desk.scheduler, 'second')?.nearest).toMatchObject({
       engine: 'A',
@@ -207,10 +207,7 @@ describe('a waiting call', () => {
   });
 
   it('names for each engine what it lacks there, and the nearest of them', () => {
-    const desk = new Desk(ONE)
-      .with('A', { window: 1, capacity: 10_000 })
-      .with('B', { window: 4, capacity: 1_000 })
-      .with('C', { window: 4, capacity: 1_000 });
+    const desk = new Desk(ONE).with('A', sized(1, 10_000)).with('B', sized(4, 1_000)).with('C', sized(4, 1_000));
     desk.arrive('a', { prompt: 100 });
     desk.arrive('b', { prompt: 300 });
     desk.arrive('c', { prompt: 200 });
@@ -225,10 +222,7 @@ describe('a waiting call', () => {
   });
 
   it('has room, but an earlier call has it kept', () => {
-    const desk = new Desk({ admission: { ...ONE.admission, gate: 1, reserveMs: 100 } }).with('A', {
-      window: 8,
-      capacity: 1_000,
-    });
+    const desk = new Desk({ admission: { ...ONE.admission, gate: 1, reserveMs: 100 } }).with('A', sized(8, 1_000));
     desk.arrive('run', { prompt: 600 });
     desk.arrive('big', { prompt: 900 });
     desk.pass(200);
@@ -244,7 +238,7 @@ describe('a waiting call', () => {
   it('is not behind one that has no room for its family’s prefix', () => {
     const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, forecast: 'none', reserveMs: 100 } }).with(
       'A',
-      { window: 8, capacity: 1_000 },
+      sized(8, 1_000),
     );
     const ofFamily = { prompt: 450, family: { id: 1, tokens: 400 } };
     desk.serve('taught', ofFamily, { prompt: 450, output: 1, cached: 400 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { programId } from '../../../src/index.js';
 import { Desk, orderFrom, sentOut, use } from '../../support/core-desk.js';
-import { ended } from '../../support/core-events.js';
+import { ended, sized } from '../../support/core-events.js';
 
 describe('plas with the learnt order', () => {
   const [LONG, SHORT] = [
@@ -149,10 +149,7 @@ describe('plas with countPrompt', () => {
 
 describe('pass-through', () => {
   it('is a pass-through: neither window nor gate holds anything back', () => {
-    const desk = new Desk({ policy: { name: 'pass-through' }, admission: { window: 1 } }).with('A', {
-      window: 1,
-      capacity: 10,
-    });
+    const desk = new Desk({ policy: { name: 'pass-through' }, admission: { window: 1 } }).with('A', sized(1, 10));
     for (let n = 0; n < 20; n += 1) expect(sentOut(desk.arrive(`c${n}`, { prompt: 5_000 }))).toEqual([`c${n}@A`]);
     expect(desk.engine('A')).toMatchObject({ inFlight: 20, window: Infinity });
   });

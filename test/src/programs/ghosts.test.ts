@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { callId } from '../../../src/index.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { cancelled, ended, hungUp } from '../../support/core-events.js';
+import { cancelled, ended, hungUp, sized } from '../../support/core-events.js';
 import { Dice } from '../../support/dice.js';
 import type { CoreChanges } from '../../support/core-config.js';
 
@@ -125,10 +125,10 @@ describe('a call whose client hung up', () => {
   });
 
   it('keeps its age: room is reserved for it as soon as it is back', () => {
-    const desk = new Desk({ ...GRACE, admission: { gate: 1, outputReserveTokens: 0, reserveMs: 300 } }).with('A', {
-      window: 8,
-      capacity: 1_000,
-    });
+    const desk = new Desk({ ...GRACE, admission: { gate: 1, outputReserveTokens: 0, reserveMs: 300 } }).with(
+      'A',
+      sized(8, 1_000),
+    );
     desk.arrive('run', { prompt: 500 });
     desk.arrive('big', { program: 'p', prompt: 800, request: 'x' });
     desk.pass(300);

@@ -7,7 +7,7 @@ import type { Waiting } from '../../../src/queues/wait-queue.js';
 import { coreConfig } from '../../support/core-config.js';
 import { Dice } from '../../support/dice.js';
 import { Desk, sentOut } from '../../support/core-desk.js';
-import { cancelled, ended, shared } from '../../support/core-events.js';
+import { cancelled, ended, shared, sized } from '../../support/core-events.js';
 
 /** One engine of 1,000 tokens, all of which the gate gives; `p` has left a context of 300 there. */
 function heldDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
@@ -15,7 +15,7 @@ function heldDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
     ...changes,
     policy: { msPerPromptToken: 100 },
     admission: { gate: 1, outputReserveTokens: 0, ...changes.admission },
-  }).with('A', { window: 8, capacity: 1_000 });
+  }).with('A', sized(8, 1_000));
   for (const n of [1, 2, 3]) {
     desk.serve(`p${n}`, { program: 'p', prompt: 300 }, { prompt: 300, output: 0 });
   }
@@ -76,20 +76,14 @@ describe('a context that a call waits to come back to', () => {
 describe('what a waiting call needs', () => {
   /** One engine of 1,000 tokens: `other` takes 300 of them, `first`, a call of `p`, 600. */
   function sharedDesk(): Desk {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky').with('A', {
-      window: 100,
-      capacity: 1_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky').with('A', sized(100, 1_000));
     desk.arrive('other', { prompt: 300 });
     desk.arrive('first', { program: 'p', prompt: 600 });
     return desk;
   }
 
   it('sinks when another call of its thread begins to run', () => {
-    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky').with('A', {
-      window: 100,
-      capacity: 1_000,
-    });
+    const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }, 'sticky').with('A', sized(100, 1_000));
     desk.arrive('p0', { program: 'p', prompt: 10 });
     desk.arrive('run', { program: 'r', prompt: 900 });
     for (const call of ['p1', 'p2']) expect(desk.arrive(call, { program: 'p', prompt: 600 })).toEqual([]);
@@ -122,7 +116,7 @@ describe('what a waiting call needs', () => {
 });
 
 it('what a call needs follows the size of the engines that may run it', () => {
-  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', { window: 1, capacity: 160_000 });
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', sized(1, 160_000));
   for (let n = 0; n < 40; n += 1) {
     for (let at = 0; at < 10; at += 1) {
       desk.serve(`${n}.${at}`, { program: `p${n}`, prompt: 1_000 * (at + 1) }, { prompt: 1_000 * (at + 1), output: 0 });
@@ -131,7 +125,7 @@ it('what a call needs follows the size of the engines that may run it', () => {
   }
   // Expected to grow to some 7,000 tokens, of which a cache of 8,000 counts a sixteenth of itself at most.
   for (let n = 0; n < 9; n += 1) desk.arrive(`new${n}`, { prompt: 1_000 });
-  expect(desk.join('B', { window: 20, capacity: 8_000 })).toHaveLength(8);
+  expect(desk.join('B', sized(20, 8_000))).toHaveLength(8);
 });
 
 it('a queue of several tenants gives the first call that fits, as a search through all of them does', () => {
