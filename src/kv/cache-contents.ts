@@ -22,7 +22,6 @@ export class CacheContents {
   capacityTokens = Infinity;
   /** Tokens that the engine's host memory keeps beside those in the KV cache; 0: none. */
   hostTokens = 0;
-  /** Tokens that other gateways' calls have put in. */
   othersTokens = 0;
   readonly #contexts = new Map<Program, Map<string, Context>>();
   /** Idle ones on the host, and in the KV cache; longest idle first. */
@@ -79,7 +78,6 @@ export class CacheContents {
     context.sharedTokens = sharedTokens;
   }
 
-  /** Adds the tokens that a finished call left in the context. */
   grow(context: Context, { contextTokens, cachedTokens, sharedTokens }: CacheFootprint): void {
     // None of its own tokens were cached: the engine had evicted them, or the context is new.
     if (cachedTokens !== undefined && cachedTokens <= sharedTokens) context.ownTokens = 0;
@@ -91,7 +89,6 @@ export class CacheContents {
     context.ownTokens = Math.min(context.ownTokens + Math.max(0, contextTokens - knownTokens), mostTokens);
   }
 
-  /** Tokens of all contexts, on the host too. */
   get tokens(): number {
     return this.#kvTokens + this.onHostTokens;
   }
@@ -122,7 +119,6 @@ export class CacheContents {
     }
   }
 
-  /** The idle context leaves the KV cache, and is on the host. */
   offload(context: Context): void {
     this.#idle.delete(context);
     this.#move(context, true);

@@ -39,7 +39,6 @@ export class Context {
   isReturning = false;
   /** Whether its family's shared prefix is counted for it. */
   countsShared = false;
-  /** Whether this idle spell's outcome has been learnt. */
   isRecorded = true;
   /** The contexts of its class that fell idle in the same step; undefined while active. */
   bucket: IdleBucket | undefined;
@@ -84,7 +83,6 @@ export type Grown = Pick<CacheFootprint, 'sharedTokens' | 'forecastTokens'>;
 /** Trace of an ended call in the cache. `unknown`: cut off. `nothing`: refused, or failed before its first token. */
 export type Left = CacheFootprint | 'unknown' | 'nothing';
 
-/** The thread of a program's root. */
 export const ROOT = '';
 
 /**

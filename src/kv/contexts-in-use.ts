@@ -9,7 +9,6 @@ export interface Others {
 
 /** The contexts of one engine with a call in flight: the tokens that they count, and those of other gateways. */
 export class ContextsInUse {
-  /** Prefixes that they share. */
   readonly shared = new SharedHoldings();
   others: Others = { activeTokens: 0, claimTokens: 0 };
   /** Without shared prefixes. */
@@ -22,7 +21,6 @@ export class ContextsInUse {
     return this.tokens + this.shared.tokens;
   }
 
-  /** Those of all gateways. */
   get anywhereTokens(): number {
     return this.countedTokens + this.others.activeTokens;
   }

@@ -45,7 +45,6 @@ export class IdleClaims {
     if (isRetained) this.retain(context);
   }
 
-  /** The context is no longer idle: in use, or evicted. */
   leave(context: Context): void {
     const { bucket } = context;
     if (bucket !== undefined) {
@@ -57,7 +56,6 @@ export class IdleClaims {
     this.recount(context);
   }
 
-  /** Gives the context a claim, unless its bucket's share is zero. */
   retain(context: Context): void {
     const { bucket } = context;
     if (bucket === undefined || bucket.share === 0 || context.isRetained) return;

@@ -23,7 +23,6 @@ export class Escalator {
     return this.#timers.peek()?.timerAtMs ?? Infinity;
   }
 
-  /** Sets the waiting call's timer to its next deadline. */
   watch(call: Call): void {
     this.#timers.set(call, earliest(this.#deadlines(call)));
   }

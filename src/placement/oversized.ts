@@ -34,7 +34,6 @@ export function isOversized(call: Call, live: readonly Engine[], gate: number): 
   return call.promptTokens > longest * SURELY_OVER || call.needTokens > widest;
 }
 
-/** Engines that may be asked to refuse the call. */
 export const refusersOf = (call: Call, live: readonly Engine[]): readonly Engine[] =>
   (call.failedOn.length > 0 ? retriersOf(call, live) : named(call, live)).filter((engine) => !holds(engine, call));
 

@@ -50,7 +50,6 @@ export class Placement {
     return this.#queues.size;
   }
 
-  /** The call has left its engine for good. */
   completed({ model, dispatchedAtMs, isOversized }: Call, engine: Engine, nowMs: number): void {
     if (isOversized) return;
     this.accounts.completed(nowMs - dispatchedAtMs);
@@ -83,7 +82,6 @@ export class Placement {
     this.touch(engine);
   }
 
-  /** These contexts count more or less than before. */
   recounted(engine: Engine, contexts: readonly Context[]): void {
     if (contexts.length === 0) return;
     this.#queues.reread(engine, contexts);
@@ -125,7 +123,6 @@ export class Placement {
     this.#insert(call);
   }
 
-  /** Places the paused calls that the engine may run. */
   retryOn(engine: Engine): void {
     for (const { paused } of engine.pools)
       for (const call of [...paused]) {
@@ -177,7 +174,7 @@ export class Placement {
     if (engine.workingSet.cancelReturn(call.program, call.thread)) this.touch(engine);
   }
 
-  /** The call has waited `reserveMs`: from now on idle contexts must make way for it. */
+  /** From now on idle contexts must make way for the waiting call. */
   age(call: Call): void {
     this.#search.age(call);
   }
@@ -186,7 +183,6 @@ export class Placement {
     for (const engine of this.#queues.makeStealable(call)) this.touch(engine);
   }
 
-  /** The engine changed in a way that may give a waiting call room. */
   touch(engine: Engine): void {
     this.#search.touch(engine);
   }
@@ -258,7 +254,6 @@ export class Placement {
     return true;
   }
 
-  /** The engine rests, for some calls or for all. */
   rest(engine: Engine): void {
     this.#settling.rest(engine);
     this.#release(engine);

@@ -61,7 +61,6 @@ function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement):
   return [...engine.running].every((other) => isLike[scope](other.program));
 }
 
-/** The waiting call's pause is over: engines that failed it may run it again. */
 export function endPause(call: Call, placement: Pick<Placement, 'withdraw' | 'enqueue'>): void {
   call.retryAtMs = -Infinity;
   placement.withdraw(call);
@@ -76,7 +75,6 @@ export function accepted(call: Call, engine: Engine, placement: Placement, nowMs
   placement.retryOn(engine);
 }
 
-/** The engine has shown that it works: it is on probation no longer. */
 export function proved(engine: Engine, placement: Placement): void {
   if (!engine.probation) return;
   engine.probation = false;

@@ -60,7 +60,6 @@ export class Search {
     return fitsInto(engine, headroomOf(engine, rules, nowMs))(call) && this.#joins(call, engine, nowMs);
   }
 
-  /** From now on idle contexts must make way for the waiting call. */
   age(call: Call): void {
     this.queues.delete(call);
     call.isAged = true;

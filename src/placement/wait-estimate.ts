@@ -3,7 +3,6 @@ import { deadlinesOf } from '../programs/escalation.js';
 import type { Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
-/** The parts of placement that tell how long a wait will be. */
 type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'accounts' | 'ahead' | 'msPerCall' | 'rules'>;
 
 /** Safety factor: engines may become faster, and calls ahead may leave unserved. */

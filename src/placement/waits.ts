@@ -136,7 +136,6 @@ export class Waits {
     return { cause: 'knee', engine, untilMs: this.#heldUntilMs(call, engine) };
   }
 
-  /** Why the engine is not sent one more over-long call. */
   #passing(engine: Engine): Obstacle {
     const { inFlight, probation, rests } = engine;
     if (!engine.isOpen(this.nowMs)) return { cause: 'resting', engine, untilMs: rests.untilMs };
@@ -159,7 +158,6 @@ export class Waits {
     return short(needTokens(call, engine), ownRoom) ?? recorded;
   }
 
-  /** When idle contexts may make way for another aged call, if that makes room. */
   #displacesAtMs(call: Call, engine: Engine): number | undefined {
     const { evictableAtMs } = engine;
     if (call.admissionClass !== 'aged' || this.nowMs >= evictableAtMs) return undefined;

@@ -15,9 +15,8 @@ function gatedDesk(admission = {}): Desk {
 
 /** Leaves the context of a program that has come back often enough to be expected again. */
 function leaveContext(desk: Desk, program: string, promptTokens: number): void {
-  for (const n of [1, 2, 3]) {
+  for (const n of [1, 2, 3])
     desk.serve(`${program}${n}`, { program, prompt: promptTokens }, { prompt: promptTokens, output: 0 });
-  }
 }
 
 describe('the gate', () => {

@@ -37,9 +37,7 @@ describe('an engine that other gateways use too', () => {
 
   it('gives up its own share of the claims when others need room, and no more', () => {
     const desk = new Desk({ admission: { gate: 1, retention: 'half-life' } }).with('A', sized(8, 10_000));
-    for (let i = 0; i < 50; i += 1) {
-      desk.serve(`c${i}`, { program: `p${i}`, prompt: 90 }, { prompt: 90, output: 10 });
-    }
+    for (let i = 0; i < 50; i += 1) desk.serve(`c${i}`, { program: `p${i}`, prompt: 90 }, { prompt: 90, output: 10 });
     const claimed = () => desk.engine('A').workingSetTokens;
     desk.tell(shared({ claimTokens: tokens(5_000) }));
     expect(claimed()).toBe(5_000);

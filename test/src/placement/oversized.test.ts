@@ -170,9 +170,7 @@ it('takes nothing from the window when the engine says "no room" to it: it ran b
 it('tells nothing of how fast the queue drains when it is answered after all', () => {
   const desk = new Desk({ timeouts: { queueMs: 1_000 } }).with('A', { window: 1, contextMax: 1_000 });
   for (let call = 0; call < 100; call += 1) desk.arrive(`c${call}`, { patient: true });
-  for (let call = 0; call < 70; call += 1) {
-    desk.serve(`h${call}`, { prompt: 5_000 }, { afterMs: 100 });
-  }
+  for (let call = 0; call < 70; call += 1) desk.serve(`h${call}`, { prompt: 5_000 }, { afterMs: 100 });
   desk.arrive('next');
   expect(desk.refusalOf('next')).toBeUndefined();
 });

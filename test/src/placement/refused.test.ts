@@ -90,9 +90,7 @@ describe('calls that engines refuse', () => {
 
   it('shrink no window while the engine serves programs that it has served before', () => {
     const desk = new Desk({ admission: { window: 'adaptive', windowInitial: 8 } }).with('A');
-    for (const call of ['s1', 's2']) {
-      desk.serve(call, { program: 's' });
-    }
+    for (const call of ['s1', 's2']) desk.serve(call, { program: 's' });
     for (const call of ['a', 'b', 'c']) desk.arrive(call);
     for (const call of ['a', 'b', 'c']) desk.fail(call, 'busy', 100);
     expect(desk.engine('A').window).toBe(8);

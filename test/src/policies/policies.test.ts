@@ -137,9 +137,8 @@ describe('plas with countPrompt', () => {
   it('counts only what is beyond the beginning that the family shares', () => {
     const desk = countingDesk(true);
     const family = { id: 1, tokens: 7_500 };
-    for (const call of ['f1', 'f2', 'f3']) {
+    for (const call of ['f1', 'f2', 'f3'])
       desk.serve(call, { prompt: 8_000, family }, { prompt: 8_000, cached: 7_500, output: 10 });
-    }
     desk.arrive('run');
     desk.arrive('alone', { prompt: 8_000 });
     desk.arrive('related', { prompt: 8_000, family });

@@ -16,9 +16,7 @@ function heldDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
     policy: { msPerPromptToken: 100 },
     admission: { gate: 1, outputReserveTokens: 0, ...changes.admission },
   }).with('A', sized(8, 1_000));
-  for (const n of [1, 2, 3]) {
-    desk.serve(`p${n}`, { program: 'p', prompt: 300 }, { prompt: 300, output: 0 });
-  }
+  for (const n of [1, 2, 3]) desk.serve(`p${n}`, { program: 'p', prompt: 300 }, { prompt: 300, output: 0 });
   return desk;
 }
 
@@ -92,9 +90,7 @@ describe('what a waiting call needs', () => {
 
   it('is no longer a return once its context is evicted: idle ones make way no more', () => {
     const desk = heldDesk();
-    for (const n of [1, 2, 3]) {
-      desk.serve(`o${n}`, { program: 'other', prompt: 900 }, { prompt: 900, output: 0 });
-    }
+    for (const n of [1, 2, 3]) desk.serve(`o${n}`, { program: 'other', prompt: 900 }, { prompt: 900, output: 0 });
     desk.arrive('run', { prompt: 10 });
     expect(desk.arrive('back', { program: 'p', prompt: 500 })).toEqual([]);
   });
@@ -118,9 +114,8 @@ describe('what a waiting call needs', () => {
 it('what a call needs follows the size of the engines that may run it', () => {
   const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0 } }).with('A', sized(1, 160_000));
   for (let n = 0; n < 40; n += 1) {
-    for (let at = 0; at < 10; at += 1) {
+    for (let at = 0; at < 10; at += 1)
       desk.serve(`${n}.${at}`, { program: `p${n}`, prompt: 1_000 * (at + 1) }, { prompt: 1_000 * (at + 1), output: 0 });
-    }
     desk.tell(ended(`p${n}`));
   }
   // Expected to grow to some 7,000 tokens, of which a cache of 8,000 counts a sixteenth of itself at most.
