@@ -1,7 +1,7 @@
 import { SIM_BALANCERS, type SimBalancerName } from '../../sim/index.js';
 import { cross, type Case, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
-import type { Block } from '../report/block.js';
+import type { Block } from '../report/plot.js';
 import { fleet, recorded, type Load } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, ratioText, type Results } from './results.js';
 

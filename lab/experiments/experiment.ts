@@ -1,4 +1,4 @@
-import type { Block } from '../report/block.js';
+import type { Block } from '../report/plot.js';
 import type { Case, RecordingName } from './case.js';
 import type { Results } from './results.js';
 import type { Config } from './run-case.js';

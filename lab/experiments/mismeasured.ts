@@ -1,7 +1,7 @@
 import { percent } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment } from './experiment.js';
-import type { Block } from '../report/block.js';
+import type { Block } from '../report/plot.js';
 import { caseOf, crossed, fleet, mixedHeld, recorded, rowsOf, type Load } from './loads.js';
 import { HITS, LOST, REFUSED, perToken, programTime, type Measure, type Results } from './results.js';
 

@@ -1,6 +1,6 @@
 import type { Settings, Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
-import type { Block } from '../report/block.js';
+import type { Block } from '../report/plot.js';
 import { caseOf, chat, crossed, fleet, mixed, mixedHeld, recorded, type Load } from './loads.js';
 import { LOST, programTime, ratioText, perToken, type Measure, type Results } from './results.js';
 

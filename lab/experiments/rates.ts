@@ -1,10 +1,9 @@
-import { ratio, number } from '../../text/index.js';
-import type { LineChart } from '../report/plot.js';
+import { ratio } from '../../text/index.js';
 import type { WorkloadName } from '../../workloads/index.js';
 import { cross, type Scenario, type Setup } from './case.js';
 import type { Experiment, Scale } from './experiment.js';
 import { atEfficiency, EFFICIENCIES, type Efficiency } from './loads.js';
-import type { Block, Chart, Table } from '../report/block.js';
+import type { Chart, LineChart, Table } from '../report/plot.js';
 import { LOST, perToken, REFUSED, type Measure, type Results } from './results.js';
 
 interface Sweep {
@@ -54,7 +53,7 @@ export const rates: Experiment = {
       ),
       tell: (results) => {
         const told = sweeps.map((sweep) => new Told(sweep, scale, results));
-        return [summary(told), ...told.flatMap(tellOf)];
+        return [summary(told), ...told.flatMap((one) => [chart(one), figures(one)])];
       },
     };
   },
@@ -74,21 +73,14 @@ const at = ({ workload, count }: Sweep, ratePerSecond: number, scale: Scale, eff
 
 /** A sweep with its results. */
 class Told {
-  readonly sweep: Sweep;
-  readonly #scale: Scale;
-  readonly #results: Results;
-
-  constructor(sweep: Sweep, scale: Scale, results: Results) {
-    this.sweep = sweep;
-    this.#scale = scale;
-    this.#results = results;
-  }
+  constructor(
+    readonly sweep: Sweep,
+    private readonly scale: Scale,
+    private readonly results: Results,
+  ) {}
 
   figure(name: SetupName, rate: number, measure: Measure, efficiency: Efficiency = ''): number | null {
-    return this.#results.mean(
-      { scenario: at(this.sweep, rate, this.#scale, efficiency), setup: SETUPS[name] },
-      measure,
-    );
+    return this.results.mean({ scenario: at(this.sweep, rate, this.scale, efficiency), setup: SETUPS[name] }, measure);
   }
 
   /** Programs a second at which the policy reaches so many times an idle engine's latency. */
@@ -120,10 +112,6 @@ function summary(told: readonly Told[]): Table {
       ]),
     ),
   };
-}
-
-function tellOf(told: Told): Block[] {
-  return [chart(told), figures(told)];
 }
 
 function chart(told: Told): Chart {
@@ -170,8 +158,9 @@ interface RateAt {
   readonly rate: number | null;
   /** The latency was never reached: the rate is the sweep's last one, and the true rate is higher. */
   readonly isLeast: boolean;
-  readonly text: string;
 }
+
+const UNKNOWN: RateAt = { rate: null, isLeast: false };
 
 /**
  * Finds by linear interpolation the rate at which a latency curve first exceeds the given latency.
@@ -180,17 +169,13 @@ interface RateAt {
 export function rateAt(latency: number, curve: readonly (readonly [rate: number, latency: number | null])[]): RateAt {
   let below: readonly [number, number] | undefined;
   for (const [rate, value] of curve) {
-    if (value === null || Number.isNaN(latency)) return known(null, false);
+    if (value === null || Number.isNaN(latency)) return UNKNOWN;
     if (value > latency) {
-      if (below === undefined) return known(null, false);
+      if (below === undefined) return UNKNOWN;
       const [lastRate, lastValue] = below;
-      return known(lastRate + ((rate - lastRate) * (latency - lastValue)) / (value - lastValue), false);
+      return { rate: lastRate + ((rate - lastRate) * (latency - lastValue)) / (value - lastValue), isLeast: false };
     }
     below = [rate, value];
   }
-  return known(below?.[0] ?? null, true);
-}
-
-function known(rate: number | null, isLeast: boolean): RateAt {
-  return { rate, isLeast, text: rate === null ? '-' : `${isLeast ? '> ' : ''}${number(rate)}` };
+  return { rate: below?.[0] ?? null, isLeast: true };
 }

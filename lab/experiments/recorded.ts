@@ -1,7 +1,7 @@
 import { ratio } from '../../text/index.js';
 import { cross, RECORDING_NAMES, type Setup } from './case.js';
 import type { Experiment } from './experiment.js';
-import type { Block } from '../report/block.js';
+import type { Block } from '../report/plot.js';
 import { atEfficiency, crossed, EFFICIENCIES, inProduction, recorded as loadsOf, rowsOf, type Load } from './loads.js';
 import { HITS, LOST, perToken, programTime, REFUSED, RETRIES, WORST_WAIT, type Results } from './results.js';
 

@@ -2,7 +2,7 @@ import { pairedRatio, type Pair, type Ratio, overSamePrograms } from '../measure
 import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import { keyOf, type Case } from './case.js';
-import type { Table } from '../report/block.js';
+import type { Table } from '../report/plot.js';
 
 /** A figure of a run, and its format. */
 export interface Measure {

@@ -67,6 +67,21 @@ export interface BarSeries {
   readonly ranges?: readonly (readonly [low: number, high: number] | null)[];
 }
 
+/** A part of a report. */
+export type Block = Table | Chart;
+
+export interface Table {
+  readonly type: 'table';
+  readonly caption: string;
+  readonly columns: readonly string[];
+  /** A label, then figures. */
+  readonly rows: readonly (readonly string[])[];
+}
+
+export type Chart = { readonly type: 'chart'; readonly name: string } & (
+  { readonly lines: LineChart } | { readonly bars: BarChart }
+);
+
 type Plot = typeof Observable;
 type Options = NonNullable<Parameters<Plot['plot']>[0]>;
 

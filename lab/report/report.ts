@@ -1,6 +1,5 @@
 import type { Experiment } from '../experiments/experiment.js';
-import type { Block, Chart, Table } from './block.js';
-import { barChart, lineChart } from './plot.js';
+import { barChart, lineChart, type Block, type Chart, type Table } from './plot.js';
 
 /** The result of an experiment. */
 interface Chapter {
