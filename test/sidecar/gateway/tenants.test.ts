@@ -8,13 +8,11 @@ const by = (tenant: string, headers = {}) => ({ ...bearer(tenant), ...headers })
 const sharing = (engine: Awaited<ReturnType<typeof fakeEngine>>, overrides: Record<string, unknown> = {}) =>
   world([engine], { auth: { keys: KEYS }, admin: { port: 0 }, policy: { tenants: 'weighted' }, ...overrides });
 
-const metric = (text: string, name: string): number => Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
-
 describe('a tenant over its share', () => {
   it('waits behind others, and is told so', async () => {
     const { engine, open } = await heldEngine();
     const overrides = { policy: { tenants: 'weighted', tenantWeights: { light: 3 } }, admission: { window: 1 } };
-    const { chat, waiting, admin } = await sharing(engine, overrides);
+    const { chat, waiting, admin, metrics } = await sharing(engine, overrides);
     const calls = [chat({ seed: 0 }, by('heavy', named('h')))];
     await until(() => engine.seen.length === 1);
     calls.push(chat({ seed: 1 }, by('heavy', named('i'))));
@@ -27,10 +25,10 @@ describe('a tenant over its share', () => {
     expect(heavy.text).toContain('Its tenant "heavy" is over its share: it has had 100 % of the engine time');
     expect(heavy.text).toContain('1 call is ahead of it');
     expect((await explained('l')).text).not.toContain('share');
-    const { text } = await admin('/metrics');
-    expect(metric(text, 'maitred_tenant_attained_share{tenant="heavy"}')).toBe(1);
-    expect(metric(text, 'maitred_tenant_waiting_calls{tenant="light"}')).toBe(1);
-    expect(metric(text, 'maitred_tenant_due_share{tenant="light"}')).toBe(0.75);
+    const counted = await metrics();
+    expect(counted.get('maitred_tenant_attained_share{tenant="heavy"}')).toBe(1);
+    expect(counted.get('maitred_tenant_waiting_calls{tenant="light"}')).toBe(1);
+    expect(counted.get('maitred_tenant_due_share{tenant="light"}')).toBe(0.75);
     open();
     await Promise.all(calls);
     const seeds = engine.seen.map(({ body }) => (JSON.parse(String(body)) as { seed: number }).seed);
