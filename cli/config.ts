@@ -1,7 +1,67 @@
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
-import { hasNoEngine, loadConfig, redact } from '../sidecar/config/index.js';
-import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
+import { BALANCER_NAMES } from '../loadbalancer/index.js';
+import { explainChoices } from './choices-help.js';
+import {
+  hasNoEngine,
+  loadConfig,
+  LOG_LEVELS,
+  problemText,
+  redact,
+  type ConfigInputs,
+  type ConfigProblem,
+} from '../sidecar/config/index.js';
+import { POLICY_NAMES } from '../src/index.js';
+import { collect } from './options.js';
+
+export interface ConfigFlags {
+  readonly config?: string;
+  readonly engine?: readonly string[];
+  /** The others, by their attributes. */
+  readonly [flag: string]: string | readonly string[] | undefined;
+}
+
+/** Flags over the file: the key that each sets, and words for the help; the schema refuses others. */
+const FLAGS: readonly (readonly [path: string, flags: string, description: string, words?: readonly string[]])[] = [
+  ['listen.host', '--host <host>', 'address to listen on'],
+  ['listen.port', '-p, --port <port>', 'port to listen on, 0 picks a free one'],
+  ['engines', '-e, --engine <url>', 'base URL of an engine replica; once for each'],
+  ['embedded', '--embedded <count>', 'stand-in engines to start with the gateway'],
+  ['policy.name', '--policy <name>', 'which call runs next', POLICY_NAMES],
+  ['balancer.name', '--balancer <name>', 'where a call runs', BALANCER_NAMES],
+  ['log.level', '--log-level <level>', 'lowest level to log', LOG_LEVELS],
+];
+
+const OPTIONS = FLAGS.map(([path, flags, description, words]) => {
+  const option = new Option(flags, `${description} (${path})`);
+  if (words !== undefined) option.choices(words).argParser((word) => word);
+  if (path === 'engines') option.argParser(collect);
+  return { path, option };
+});
+
+/** The options that `serve` and `config` share: the file, and flags over it. Their values are checked with the rest. */
+export function addConfigOptions(command: Command): Command {
+  command.option('-c, --config <file>', 'YAML file with any of the keys of docs/CONFIG.md');
+  for (const { option } of OPTIONS) command.addOption(option);
+  command.addHelpText(
+    'after',
+    '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.',
+  );
+  return explainChoices(command);
+}
+
+/** For people, so on stderr: stdout is the configuration, a table or a stream of log lines. */
+export function warnOfConfig(warning: ConfigProblem): void {
+  process.stderr.write(`maitred: ${problemText(warning)}\n`);
+}
+
+export function configInputs(given: ConfigFlags): ConfigInputs {
+  const flags = OPTIONS.flatMap(({ path, option }) => {
+    const text = given[option.attributeName()];
+    return text === undefined ? [] : [{ path, origin: option.long ?? '', text }];
+  });
+  return { file: given.config, env: process.env, flags, warn: warnOfConfig };
+}
 
 /** `maitred config`: the effective configuration, as a file that `serve` accepts except for the redacted secrets. */
 export function addConfigCommand(program: Command): void {

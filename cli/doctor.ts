@@ -4,7 +4,7 @@ import { counted, plain } from '../text/index.js';
 import { ConfigError, configFileOf, hasNoEngine, loadConfig, problemText } from '../sidecar/config/index.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME } from './advice.js';
-import { configInputs, type ConfigFlags } from './config-options.js';
+import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';

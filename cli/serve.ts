@@ -13,7 +13,7 @@ import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
 import { OWN_NAME } from './advice.js';
-import { addConfigOptions, configInputs, type ConfigFlags } from './config-options.js';
+import { addConfigOptions, configInputs, type ConfigFlags } from './config.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { EngineId, Event } from '../src/index.js';
 import { BalancerInUse } from '../loadbalancer/index.js';
-import type { Participant } from '../cluster/index.js';
+import type { Participant, RedisState } from '../cluster/index.js';
 import type { ShadowAnswer } from './admin/answers.js';
 import type { WatchedView } from './admin/query.js';
 import type { BatchSeat } from './batches/seat.js';
@@ -12,7 +12,6 @@ import { TokenEstimator } from './bodies/tokens.js';
 import { ActiveSet } from './calls/active.js';
 import { Observers, type Observer } from './calls/observers.js';
 import { Repeats } from './calls/repeats.js';
-import type { Peers } from './cluster/peers.js';
 import type { Config } from './config/index.js';
 import { Discovery, Membership } from './discovery/index.js';
 import { Driver, type Recorder } from './driver.js';
@@ -48,6 +47,9 @@ export interface Shadow extends Recorder {
   latest(): ShadowAnswer | undefined;
 }
 
+/** The other gateways of a cluster. */
+export type Peers = Pick<RedisState, 'gateway' | 'silent' | 'ask'>;
+
 /** A response that later calls can continue. */
 export interface HeldResponse {
   readonly engine: EngineId;
@@ -82,7 +84,6 @@ export class Context {
   draining = false;
   /** Undefined: off. */
   cluster: Participant | undefined;
-  /** The other gateways of the cluster. */
   peers: Peers | undefined;
   /** Undefined: off. */
   batches: BatchSeat | undefined;

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import type { BalancerOptions } from '../../loadbalancer/index.js';
 import { loadConfig, type Config, type Override } from '../../sidecar/config/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import { warnOfConfig } from '../config-options.js';
+import { warnOfConfig } from '../config.js';
 import { AXES, type Axis, type Values } from './axes.js';
 
 /** Clairvoyant retention, which no gateway can be set to. */

@@ -1,6 +1,5 @@
 import type { ProgramId, ProgramView } from '../../src/index.js';
-import type { Peers } from '../cluster/peers.js';
-import type { Parts } from '../context.js';
+import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { gatewayRow, INSTANCE } from './gateway-row.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';

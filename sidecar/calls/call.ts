@@ -19,10 +19,16 @@ import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
-import { pauseMs, unreachedRestMs } from './pause.js';
-import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, refusalError, unstreamable } from './endings.js';
-import { dispatchedComment, queuedComment } from './comments.js';
-import { callHeaders } from './headers.js';
+import {
+  KEEPS_PLACE,
+  RETRY_AFTER,
+  outcomeOf,
+  pauseMs,
+  refusalError,
+  unreachedRestMs,
+  unstreamable,
+} from './endings.js';
+import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { Reply } from './reply.js';
 

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import type { Dispatch } from '../../src/index.js';
+import type { Dispatch, WaitView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { headerValue } from '../http/headers.js';
 import { forecastHeader } from './declaration.js';
@@ -35,4 +35,26 @@ export function callHeaders(
     headers['x-maitred-forecast'] = forecastHeader(driver.scheduler.views.forecast(spec.identity.program));
   else if (spec.remaining !== undefined) headers['x-maitred-forecast'] = 'off';
   return headers;
+}
+
+/** Comments in the stream of a call, for people who watch it: `name=value` pairs, which clients skip. */
+
+export function dispatchedComment({ engine, level, reason }: Dispatch): string {
+  return `dispatched engine=${engine} level=${level} reason=${reason}`;
+}
+
+/**
+ * Other tenants' calls are counted, never named.
+ * @param waiting number of waiting calls
+ * @param wait undefined: not known
+ */
+export function queuedComment(waitedMs: number, waiting: number, wait: WaitView | undefined): string {
+  const begin = `queued waited_ms=${Math.round(waitedMs)} waiting=${waiting}`;
+  if (wait === undefined) return begin;
+  const { level, cause, engine, needs, free, limit, ahead, oldestAhead, expectedMs } = wait;
+  const where = engine === undefined ? '' : ` engine=${engine}`;
+  const figures = needs === undefined ? '' : ` needs=${needs} free=${free} limit=${limit}`;
+  const oldest = oldestAhead === undefined ? '' : ` oldest_ahead_ms=${Math.round(oldestAhead.waitingMs)}`;
+  const expected = expectedMs === undefined ? '' : ` expected_ms=${Math.round(expectedMs)}`;
+  return `${begin} level=${level} cause=${cause}${where}${figures} ahead=${ahead}${oldest}${expected}`;
 }

@@ -2,7 +2,6 @@
  * The configuration: sources, checks, defaults. Start with `schema.ts` (every key with its meaning), then `load.ts` (file,
  * environment and flags, in this order) and `consistency.ts` (keys against each other).
  */
-export { BALANCER_SENTENCES, POLICY_SENTENCES } from './choices.js';
 export { configSchema } from './consistency.js';
 export { ENGINE_KINDS, engineDefaults, labelOf, REFRESH_MS_MIN } from './engines.js';
 export type { DnsConfig, SourceConfig } from './engines.js';

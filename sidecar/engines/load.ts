@@ -1,14 +1,49 @@
+import { modelId, type EngineId, type EngineJoined, type EngineReported } from '../../src/index.js';
+import type { EngineConfig } from '../config/index.js';
 import type { LoadReport } from './adapter.js';
+import type { EngineState } from './engine.js';
 
 /** An adapter's values, before checks. */
 type Found = { readonly [K in keyof LoadReport]?: number | undefined };
 
 /** Fields that describe the engine, not its load. */
-const LASTING = ['capacityTokens', 'hostTokens', 'hostTokensPerSecond', 'contextTokensMax', 'windowMax'] as const;
+const LASTING = ['windowMax', 'capacityTokens', 'hostTokens', 'hostTokensPerSecond', 'contextTokensMax'] as const;
+/** Fields of the load that the scheduler hears of. */
+const TOLD = ['waiting', 'kvUsage', 'preemptions'] as const;
+
+const known = (keys: readonly (keyof LoadReport)[], report: Found): LoadReport =>
+  Object.fromEntries(keys.flatMap((key) => (report[key] === undefined ? [] : [[key, report[key]]])));
 
 /** The part of a report that describes the engine. */
-export function lasting(report: LoadReport): LoadReport {
-  return Object.fromEntries(LASTING.flatMap((key) => (report[key] === undefined ? [] : [[key, report[key]]])));
+export const lasting = (report: LoadReport): LoadReport => known(LASTING, report);
+
+interface Announced {
+  readonly id: EngineId;
+  readonly config: EngineConfig;
+  readonly load: LoadReport;
+  readonly models: ReadonlyMap<string, unknown>;
+  readonly state: EngineState;
+}
+
+/**
+ * Facts that the scheduler needs about an engine before it sends calls. The configuration overrides the engine's
+ * reports.
+ */
+export function joined({ id, config, load, models, state }: Announced): EngineJoined {
+  const own = known(LASTING, { ...config, windowMax: config.window });
+  return {
+    type: 'engineJoined',
+    engine: id,
+    models: [...models.keys()].map(modelId),
+    ...(known(LASTING, { ...load, ...own }) as Pick<EngineJoined, (typeof LASTING)[number]>),
+    ...(state === 'probation' && { probation: true }),
+  };
+}
+
+/** Load report for the scheduler; `undefined` if the scrape holds nothing relevant. */
+export function reported({ id }: Announced, load: LoadReport): EngineReported | undefined {
+  const told = known(TOLD, load);
+  return Object.keys(told).length === 0 ? undefined : { type: 'engineReported', engine: id, ...told };
 }
 
 /** Drops absent or invalid values (negative, NaN, a limit of zero), and clamps the share of KV in use to 0..1. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../sidecar/config/choices.js';
+import { BALANCER_SENTENCES, POLICY_SENTENCES } from '../../cli/choices-help.js';
 import { CONFIG_KEYS, type ConfigKey } from '../../sidecar/config/keys.js';
 import { readText } from './tree.js';
 
