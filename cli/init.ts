@@ -26,7 +26,6 @@ interface InitFlags {
 interface Made {
   readonly values: Readonly<Record<string, unknown>>;
   readonly keys: readonly { readonly tenant: string; readonly key: string }[];
-  /** The generated admin token. */
   readonly token: string | undefined;
 }
 

@@ -10,7 +10,6 @@ interface WhyFlags extends AdminFlags {
   readonly json?: true;
 }
 
-/** Columns of the text. */
 const COLUMNS = 80;
 
 /** `maitred why`: the gateway's own explanation of a call or a program. */

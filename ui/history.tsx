@@ -19,7 +19,6 @@ const CAUSES: readonly (readonly [name: string, colour: string, causes: readonly
 /** Marks in words; the pointer tells older ones. */
 const MARKS_SHOWN = 5;
 
-/** How the gateway has fared. */
 export function History() {
   const past = history.value;
   if (past === undefined) return null;

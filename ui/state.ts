@@ -119,7 +119,6 @@ export const PAGE_ROWS = 100;
 /** From 0; a damaged address shows the first. */
 export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
 
-/** Query of the stream. */
 export const streamQuery = computed(() => {
   const { tab, ...selection } = view.value;
   const search = new URLSearchParams(

@@ -4,7 +4,6 @@ import { Shadow } from './shadow.js';
 import { queue, totals } from './state.js';
 import { LEVEL_MEANING } from './words.js';
 
-/** Sums of the last minutes. */
 export function Totals() {
   const sums = totals.value;
   if (sums === undefined) return null;

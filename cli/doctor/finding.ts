@@ -1,8 +1,6 @@
-/** One finding of the doctor. */
 export interface Finding {
   /** `broken`: calls will fail. `warning`: they run worse than they could, or less safely. `note`: for information. */
   readonly level: 'ok' | 'note' | 'warning' | 'broken';
-  /** The subject, such as `engine gpu-1`. */
   readonly subject: string;
   readonly found: string;
   /** The remedy; absent: none. */

@@ -10,7 +10,6 @@ export interface Snapshot extends Omit<ProgramPage, 'programs' | 'limit'> {
 }
 export type ProgramRow = Pick<Program, 'id'> & Partial<Program>;
 
-/** Which programs to ask for, and in which order. */
 interface Wish {
   readonly sort: string;
   readonly filter: string;

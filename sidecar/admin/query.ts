@@ -23,7 +23,6 @@ export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined
 
 const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
 
-/** Sort keys of `GET /programs`, named after the fields of the rows. */
 const SORT_KEYS = {
   attained_service_seconds: (row) => row.serviceMs,
   waiting_seconds: (row) => row.waitingMs,

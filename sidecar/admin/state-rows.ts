@@ -88,7 +88,6 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
   };
 }
 
-/** The steps of a range as columns. */
 export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range: Range): Answers.History {
   const spread = (times: 'queues' | 'completions') => ({
     count: steps.map((step) => step[times].count),

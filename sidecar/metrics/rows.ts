@@ -1,8 +1,6 @@
 import { OUTCOMES, type FailureCause, type Outcome } from '../calls/spec.js';
 import type { Sum } from './sums.js';
 
-/** Counters of each engine and of each tenant. */
-
 const failure = (cause: FailureCause): Sum => ({
   name: 'maitred_engine_failures_total',
   help: 'Attempts that the engine failed or had no room for, by cause.',

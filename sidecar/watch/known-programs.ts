@@ -18,7 +18,6 @@ interface Told {
   readonly hasMoved?: true;
 }
 
-/** A program that has left the process table. */
 export interface EndedProgram {
   readonly gone: ProgramGone;
   readonly told: Told | undefined;

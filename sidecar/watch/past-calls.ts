@@ -10,7 +10,6 @@ const PROGRAM_CALLS_MAX = 100;
 /** A call that was refused before it was accepted has a report too. */
 type Report = Omit<CallReport, 'outcome'> & { readonly outcome: CallReport['outcome'] | 'refused' };
 
-/** A call that has ended. */
 export interface PastCall {
   readonly call: string;
   readonly thread: string;
