@@ -44,8 +44,8 @@ function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
         </p>
       ))}
       <p class="quiet">
-        Of the {counted(Math.max(1, Math.round(seconds / 60)), 'minute')} until {clock(madeAt).slice(0, 5)}, replayed in
-        a simulation of these engines.
+        Of the {seconds < 90 ? 'minute' : counted(Math.round(seconds / 60), 'minute')} until {clock(madeAt).slice(0, 5)}
+        , replayed in a simulation of these engines.
       </p>
     </>
   );
