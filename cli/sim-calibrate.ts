@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Calibration, calibratePreset } from '../loadtest/index.js';
@@ -72,8 +71,6 @@ async function run({
   ...flags
 }: CalibrateFlags & { readonly apiKey: string | undefined }): Promise<void> {
   const stopped = new AbortController();
-  // Each request at a time listens; Node.js would warn of a leak at more than ten.
-  setMaxListeners(0, stopped.signal);
   const base = { ...preset, slots: slots ?? preset.slots, batchTokens: batchTokens ?? preset.batchTokens };
   const work = calibratePreset({
     ...flags,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errorsOf, fitPreset, type Measured, type Preset, type PresetFit, type RelativeErrors } from '../sim/index.js';
 import { Dice } from '../workloads/index.js';
@@ -51,6 +52,8 @@ export async function calibratePreset(options: CalibrationOptions): Promise<Cali
   // If one request fails, the others are aborted too.
   const end = new AbortController();
   const signal = AbortSignal.any([options.signal, end.signal]);
+  // Each request at a time listens; Node.js would warn of a leak at more than ten.
+  setMaxListeners(0, signal);
   try {
     const { model, maxModelLen } = await readModels(target, options.model, ANSWER_MS_MAX, signal);
     const kvTokens = (await kvTokensOf(target, signal)) ?? base.kvTokens;
