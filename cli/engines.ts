@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -38,8 +39,14 @@ export function addEnginesCommand(program: Command): void {
     .action(async (engineUrl: string, { id, kind, apiKey, ...flags }: AdminFlags & AddFlags) => {
       const key = apiKey === undefined ? undefined : secretIn(add, '--api-key', apiKey);
       const asked = { url: engineUrl, id, kind, apiKey: key };
-      const added = (await adminClient(add, flags).json('/engines', 'POST', asked)) as Row;
-      process.stdout.write(`${plain(added.id)} is ${stateWord(added.state)}\n`);
+      const client = adminClient(add, flags);
+      let row = (await client.json('/engines', 'POST', asked)) as Row;
+      for (let left = 25; left > 0 && row.state === 'joining' && row.down_reason === null; left -= 1) {
+        await sleep(200);
+        row = (await client.json(`/engines/${encodeURIComponent(row.id)}`)) as Row;
+      }
+      const { id: name, state, down_reason: reason } = row;
+      process.stdout.write(`${plain(name)} is ${stateWord(state)}${reason === null ? '' : `: ${plain(reason)}`}\n`);
     });
   const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
   addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {

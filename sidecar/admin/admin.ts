@@ -2,8 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
 import { checkValue, configSchema, pathText, redact, type EngineConfig } from '../config/index.js';
 import type { Parts } from '../context.js';
-import { refuseGateway } from '../engines/examine.js';
-import { isServing, NotAnEngine } from '../engines/index.js';
+import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
@@ -126,16 +125,8 @@ function idIn(params: Params): EngineId {
 }
 
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { health, timeouts } = context.config;
-  const { body } = await readJsonBody(request, response, timeouts.bodyMs);
+  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
-  await refuseGateway(engine, { timeoutMs: health.timeoutMs, connectMs: timeouts.connectMs }).catch(
-    (error: unknown) => {
-      throw error instanceof NotAnEngine
-        ? new GatewayError('bad_request', `${error.message}.`, { param: 'url' })
-        : error;
-    },
-  );
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
 }
 

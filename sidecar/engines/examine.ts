@@ -3,7 +3,7 @@ import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
 import type { Flag, Get } from './adapter.js';
-import { checkIsEngine, inspect, type Inspection } from './inspect.js';
+import { inspect, type Inspection } from './inspect.js';
 import { isOk, Prober } from './prober.js';
 
 /** Time of a small call: it may wait behind others. */
@@ -18,12 +18,9 @@ export interface Examination extends Inspection {
   readonly hostTier: string | undefined;
 }
 
-interface Patience {
+export interface ExamineOptions {
   readonly timeoutMs: number;
   readonly connectMs: number;
-}
-
-export interface ExamineOptions extends Patience {
   /** Whether to send two calls of one token each, which some flags can be seen by. */
   readonly calls: boolean;
 }
@@ -53,16 +50,6 @@ export async function examine(config: EngineConfig, options: ExamineOptions): Pr
     return { ...found, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
     await Promise.all([prober.close(), caller.close()]);
-  }
-}
-
-/** Looks at an address that an operator names; one where nobody answers yet may be an engine's. @throws NotAnEngine */
-export async function refuseGateway(config: EngineConfig, patience: Patience): Promise<void> {
-  const prober = new Prober({ config }, { ...patience, setTimer });
-  try {
-    await checkIsEngine({ ask: (path) => prober.ask(path) }, config.url);
-  } finally {
-    await prober.close();
   }
 }
 

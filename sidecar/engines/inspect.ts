@@ -20,19 +20,8 @@ export class NotAnEngine extends Error {
   override readonly name = 'NotAnEngine';
 }
 
-/** Every gateway answers here, on each of its ports. */
+/** Every gateway answers here, on each of its ports, as most engines do. */
 const GATEWAY_PATH = '/health';
-
-/** @throws NotAnEngine if a gateway such as this one answers there */
-export async function checkIsEngine({ ask }: Pick<Prober, 'ask'>, url: string): Promise<void> {
-  const answer = await ask(GATEWAY_PATH).catch(() => undefined);
-  if (answer !== undefined) ofEngine(answer, url);
-}
-
-function ofEngine(answer: Answer, url: string): Answer {
-  if (!answer.isGateway) return answer;
-  throw new NotAnEngine(`${url} is a maitred gateway, not an engine: name the engines behind it`);
-}
 
 /**
  * Probes an engine: its kind (unless `known`), its health, its models and its load. Each path is requested once.
@@ -40,12 +29,12 @@ function ofEngine(answer: Answer, url: string): Answer {
  */
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
-  const askOnce = (path: string): Promise<Answer> => {
+  const ask = async (path: string): Promise<Answer> => {
     const answer = asked.get(path) ?? prober.ask(path);
     asked.set(path, answer);
-    return answer;
+    if (!(await answer).isGateway) return answer;
+    throw new NotAnEngine(`${config.url} is a maitred gateway, not an engine: name the engines behind it`);
   };
-  const ask = async (path: string): Promise<Answer> => ofEngine(await askOnce(path), config.url);
   let isSure = true;
   const get: Get = async (path) => {
     try {
@@ -60,9 +49,8 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   let adapter = known;
   if (adapter === undefined) {
     // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths. A gateway that
-    // waits for engines keeps all other paths waiting.
-    const first = config.kind === 'auto' ? MODELS_PATH : ADAPTERS[config.kind].healthPath;
-    await Promise.race([ask(first), checkIsEngine({ ask: askOnce }, config.url).then(() => ask(first))]);
+    // waits for engines answers here alone.
+    await ask(GATEWAY_PATH);
     const found = config.kind === 'auto' ? await detect(get) : ADAPTERS[config.kind];
     adapter = (await found.fit?.(get)) ?? found;
   }

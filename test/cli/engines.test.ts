@@ -39,8 +39,7 @@ describe('maitred engines', () => {
       'ENGINE_KEY_OF_TEST',
     );
     delete process.env['ENGINE_KEY_OF_TEST'];
-    expect([added.code, added.out]).toEqual([0, 'gpu-3 is joining\n']);
-    await until(async () => (await ask(`${url}/engines/gpu-3`)).json()['state'] === 'up');
+    expect([added.code, added.out]).toEqual([0, 'gpu-3 is up\n']);
     await engines('drain', first.id);
     await chat(url, {}, named('p'));
     expect(engine.seen.at(-1)?.headers['authorization']).toBe('Bearer secret-of-the-engine');
@@ -50,11 +49,11 @@ describe('maitred engines', () => {
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
   });
 
-  it('takes no gateway for an engine', async () => {
+  it('says why an added engine is not up: it is a gateway', async () => {
     const { url } = await world([await fakeEngine()]);
-    const { code, errors } = await run(['engines', 'add', url, '--url', url]);
-    expect([code, errors]).toEqual([1, [expect.stringContaining(`${url} is a maitred gateway, not an engine`)]]);
-    expect((await ask(`${url}/engines`)).json()['engines']).toHaveLength(1);
+    const { code, out } = await run(['engines', 'add', url, '--id', 'self', '--url', url]);
+    const reason = `${url} is a maitred gateway, not an engine: name the engines behind it`;
+    expect([code, out]).toEqual([0, `self is joining: ${reason}\n`]);
   });
 
   it('says that it knows no such engine', async () => {
