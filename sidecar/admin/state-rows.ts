@@ -19,8 +19,9 @@ export function engineRow(
   engine: Engine,
   prompts = context.totals.read(context.driver.now()).sum.byEngine,
 ): Answers.Engine {
-  // The scheduler keeps the row of an engine that is down, whose cache is gone.
-  const view = engine.state === 'ejected' ? undefined : context.driver.views.engine(engine.id);
+  const known = context.driver.views.engine(engine.id);
+  // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
+  const view = engine.state === 'ejected' ? undefined : known;
   const row = {
     id: engine.id,
     url: engine.url.href,
@@ -32,7 +33,7 @@ export function engineRow(
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
     window: limitOf(view?.window),
-    in_flight: view?.inFlight ?? 0,
+    in_flight: known?.inFlight ?? 0,
     working_set_tokens: view?.workingSetTokens ?? 0,
     idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),
