@@ -166,7 +166,8 @@ export class Batches {
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
-        this.#count(-1);
+        // One that fails once it runs is counted until its lines have ended.
+        if (!this.#pump.works.has(id)) this.#count(-1);
       });
   }
 

@@ -73,9 +73,9 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
   return { customId, url, body, after: inserted, needs: [...needs], each, condition };
 }
 
-/** The id of a line that may not be readable. */
+/** The id of a line that may not be readable. Its characters may be escaped; a longer one is none, and would overflow V8's stack. */
 export function idIn(bytes: Buffer): string | undefined {
-  const [, text] = /"custom_id"\s*:\s*("(?:[^"\\]|\\.)+")/.exec(bytes.toString()) ?? [];
+  const [, text] = /"custom_id"\s*:\s*("(?:[^"\\]|\\.){1,3072}")/.exec(bytes.toString()) ?? [];
   const id = parseJson(text);
   return typeof id === 'string' ? id : undefined;
 }

@@ -4,9 +4,13 @@ import { similarTo } from '../config/index.js';
 const PLACEHOLDER = /\$\{([^{}]+)\}/g;
 /** Texts that are remembered, as the lines that they may mean follow later. */
 const FOUND_MAX = 1000;
-/** Shortest text that can be a mistyped id, and most ids of lines that it is compared with. */
+/** Shortest and longest text that can be a mistyped id. */
 const CHARS_MIN = 4;
+const CHARS_MAX = 64;
+/** Most ids of lines that a text is compared with, comparisons of all texts, and those in one go. */
 const COMPARED_MAX = 1000;
+const COMPARISONS_MAX = 100_000;
+const AT_ONCE = 50;
 
 /** Finds each `${name}` that is sent as it is, though it seems to mean a line. */
 export class Placeholders {
@@ -24,11 +28,19 @@ export class Placeholders {
     // Where no line needs another, texts that resemble an id are code.
     const isPlan = ids.size <= COMPARED_MAX && lines.some(({ needs }) => needs.length > 0);
     const warnings: Problem[] = [];
+    let left = COMPARISONS_MAX;
     for (const { name, line, after } of this.#found) {
       if (warnings.length >= PROBLEMS_MAX) break;
-      const known = isPlan ? [...after, ...ids] : [...after];
-      const meant = ids.has(name) ? name : name.length < CHARS_MIN ? undefined : similarTo(name, known);
-      yield;
+      let meant = ids.has(name) ? name : undefined;
+      if (meant === undefined && name.length >= CHARS_MIN && name.length <= CHARS_MAX && left > 0) {
+        const near = [...after, ...(isPlan ? ids : [])].slice(0, COMPARED_MAX);
+        left -= near.length;
+        for (let at = 0; at < near.length; at += AT_ONCE) {
+          const some = near.slice(at, at + AT_ONCE);
+          meant = similarTo(name, meant === undefined ? some : [meant, ...some]);
+          yield;
+        }
+      }
       if (meant === undefined) continue;
       const why = [
         meant === name ? '' : ` did you mean \${${meant}}?`,

@@ -1,0 +1,35 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { FaultyBatch } from '../../../plans/index.js';
+import { readPlan } from '../../../sidecar/batches/input.js';
+import { folderOf } from '../../support/folder.js';
+import { line } from '../../plans/lines.js';
+
+const LIMITS = { linesMax: 50_000, lineBytes: 1e8, passes: [] };
+const planned = (text: string) => readPlan(join(folderOf({ 'in.jsonl': text }), 'in.jsonl'), LIMITS);
+
+describe('a large input file', () => {
+  it('is compared with mistyped names in short pauses, and names the nearest of many', async () => {
+    const ids = Array.from({ length: 999 }, (_, at) => `line-${at}-`.padEnd(500, 'a'));
+    const junk = Array.from({ length: 300 }, (_, at) => `\${${`${at}-`.padEnd(500, 'b')}}`).join('');
+    let gapMs = 0;
+    let lastMs = performance.now();
+    const watch = setInterval(() => {
+      gapMs = Math.max(gapMs, performance.now() - lastMs);
+      lastMs = performance.now();
+    }, 1);
+    const last = line('last', { after: [...ids, 'summary'], content: `${junk} \${sumary}` });
+    const { warnings } = await planned([...ids.map((id) => line(id)), line('summary'), last].join('\n'));
+    clearInterval(watch);
+    expect(warnings).toMatchObject([{ code: 'placeholder_kept', line: 1001 }]);
+    expect(warnings[0]?.message).toContain('${summary}');
+    // Compared in one go, the names of one line take seconds.
+    expect(gapMs).toBeLessThan(1000);
+  });
+
+  it('with an endless id in a line that cannot be read is refused for the line', async () => {
+    const faults = planned(`{"custom_id":"${'a'.repeat(20_000_000)}", x`).catch((error: unknown) => error);
+    expect(await faults).toBeInstanceOf(FaultyBatch);
+    expect(((await faults) as FaultyBatch).problems).toMatchObject([{ code: 'invalid_json_line', line: 1 }]);
+  });
+});
