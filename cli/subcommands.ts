@@ -5,8 +5,9 @@ import { didYouMean } from '../sidecar/config/index.js';
 export function guardSubcommands(command: Command): void {
   command
     .allowExcessArguments()
-    .hook('preAction', (_, { args: [word] }) => {
-      if (word === undefined || command.args[0] !== word) return;
+    .hook('preAction', (_, acting) => {
+      const [word] = acting.args;
+      if (acting !== command || word === undefined) return;
       const known = command.commands.map((each) => each.name());
       command.error(`unknown command '${word}'${didYouMean(word, known) || `; ${command.name()} has ${known.join(', ')}, and options`}`); // prettier-ignore
     })

@@ -39,6 +39,7 @@ export interface Calibration extends PresetFit {
 const PROMPT_SHARE = 0.8;
 const WORDS_FIRST = 200;
 const ANSWER_MS_MAX = 120_000;
+const METRICS_MS_MAX = 10_000;
 
 /**
  * Fits a preset's constants to streamed answers of a real, otherwise idle server. Sends about 70 requests, with prompts
@@ -79,9 +80,12 @@ async function measureAndFit(meter: Meter, base: Preset, options: CalibrationOpt
   return { ...fitted, model: base.model, requests: meter.requests, testErrors };
 }
 
-/** Capacity of its KV cache in tokens, from vLLM's metrics; undefined without them. */
+/** Capacity of its KV cache in tokens, from vLLM's metrics; undefined without them, or without an answer. */
 async function kvTokensOf(target: Target, signal: AbortSignal): Promise<number | undefined> {
-  const { status, text } = await target.json('GET', '/metrics', undefined, signal);
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(METRICS_MS_MAX)]);
+  const answer = await target.json('GET', '/metrics', undefined, limit).catch(() => undefined);
+  signal.throwIfAborted();
+  const { status, text = '' } = answer ?? {};
   const info = /^vllm:cache_config_info\{(.*)\}/m.exec(text)?.[1] ?? '';
   const label = (name: string) => Number(new RegExp(`(?:^|,)${name}="(\\d+)"`).exec(info)?.[1]);
   // vLLM's null block holds no tokens.

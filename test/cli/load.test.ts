@@ -90,6 +90,8 @@ describe('maitred load', () => {
     expect(JSON.parse(readFileSync(one, 'utf8'))).toMatchObject({ targets: [{ name: 'A', by_run: [{}, {}] }] });
     const { code, out } = await load(['compare', one, other]);
     expect([code, out]).toEqual([0, expect.stringMatching(/^other: programs.* one/)]);
+    // A file may have the name of a command.
+    expect((await refused('compare', 'compare', one)).errors).toEqual([expect.stringContaining('no such file')]);
     expect(await refused('compare', one, join(folder, 'none.json'))).toMatchObject({ code: 2 });
     expect(await refused('compare', one, fileOf('x.json', '{'))).toMatchObject({
       code: 2,

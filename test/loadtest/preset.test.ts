@@ -147,9 +147,10 @@ describe('calibration', () => {
     await expect(calibratePreset(terms(handle.url, { model: 'none' }))).rejects.toThrow(LoadError);
   });
 
-  it('asks again without what a server does not know', async () => {
+  it('asks again without what a server does not know, and goes on without its metrics', async () => {
     const bodies: string[] = [];
     const url = await serve((request, response) => {
+      if (request.url === '/metrics') return void response.destroy();
       if (request.method === 'GET') return void response.end(models);
       let body = '';
       request.on('data', (bytes: Buffer) => (body += bytes.toString()));
