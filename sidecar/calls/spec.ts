@@ -18,6 +18,8 @@ export interface CallTrace {
   /** Whether the trace began here. Then a `tracestate` of the client belongs to none. */
   readonly isNew: boolean;
   attempts: number;
+  /** Of the last attempt. */
+  dispatchedMs: number;
 }
 
 /** Ways in which an engine fails an attempt. `busy`: it answered that it has no room (429, 503). */

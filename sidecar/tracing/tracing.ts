@@ -77,7 +77,7 @@ export class Tracing implements Observer {
     const within = api.setSpanContext(ROOT_CONTEXT, parent);
     const span = this.#tracer.startSpan('call', { kind: SpanKind.CLIENT, startTime: this.#at(startedMs) }, within);
     const traceparent = writeTraceparent({ ...span.spanContext(), sampled: span.isRecording() });
-    return { span, startedMs, traceparent, isNew: remote === undefined, attempts: 0 };
+    return { span, startedMs, traceparent, isNew: remote === undefined, attempts: 0, dispatchedMs: startedMs };
   }
 
   dispatched({ trace }: CallSpec, { engine, reason }: Dispatch): void {
@@ -85,8 +85,9 @@ export class Tracing implements Observer {
     if (trace.attempts === 0 && reason !== 'direct')
       trace.span.addEvent('maitred.queued', {}, this.#at(trace.startedMs));
     trace.attempts += 1;
+    trace.dispatchedMs = performance.now();
     const attributes = { 'maitred.attempt': trace.attempts, 'maitred.engine': engine };
-    trace.span.addEvent('maitred.dispatched', attributes, this.#at());
+    trace.span.addEvent('maitred.dispatched', attributes, this.#at(trace.dispatchedMs));
   }
 
   /** The engine failed the call or had no room. */
@@ -100,7 +101,9 @@ export class Tracing implements Observer {
     if (known !== undefined) known.endedMs = performance.now();
     if (trace?.span.isRecording() !== true) return;
     const { ttftMs, dispatch } = report;
-    if (ttftMs !== undefined) trace.span.addEvent('maitred.first_token', {}, this.#at(trace.startedMs + ttftMs));
+    // The time to first token counts from the call's arrival in the scheduler, a little after its trace began.
+    const firstMs = Math.max(trace.dispatchedMs, trace.startedMs + (ttftMs ?? 0));
+    if (ttftMs !== undefined) trace.span.addEvent('maitred.first_token', {}, this.#at(firstMs));
     // A client that leaves is no fault of the call.
     const error = report.outcome === 'cancelled' ? undefined : errorType(report);
     this.#send(spec, trace, reportAttributes(report, dispatch && this.options.fleet.get(dispatch.engine)), error);
