@@ -9,7 +9,7 @@ const PURE_PATHS = ['/tokenize', '/detokenize', '/rerank', '/score', '/pooling',
 export const ENGINE_PATHS = [...PURE_PATHS, '/v2/rerank', '/v2/embed', '/apply-template', '/infill'];
 
 /**
- * Paths below `/v1` that clients may request, as pure. The other paths of vLLM, SGLang, llama.cpp and TensorRT-LLM there are not safe. They change an
+ * Paths below `/v1` that clients may request. Other paths of vLLM, SGLang, llama.cpp and TensorRT-LLM there change an
  * engine (adapters, sleep, weights, caches), keep state without a tenant (files, batches, conversations), or bypass the
  * queues (`completions/batch`).
  */
