@@ -39,7 +39,8 @@ export function addDoctorCommand(program: Command): void {
     process.stdout.write(
       flags.json ? `${JSON.stringify({ version: 1, broken, warnings, findings })}\n` : plain(textOf(findings)),
     );
-    if (broken > 0) throw new Error(`${broken} of ${findings.length} findings ${broken === 1 ? 'is' : 'are'} broken`);
+    // The report has said why.
+    if (broken > 0) throw new Error('');
   });
 }
 
@@ -69,7 +70,10 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
       level: 'broken',
       subject: problemText({ origin, path, message: '' }) || 'configuration',
       found: message,
-      advice: 'docs/CONFIG.md lists the keys; `maitred config` checks the file alone',
+      // A fault of a flag says how it must be.
+      ...(origin?.startsWith('--') !== true && {
+        advice: 'docs/CONFIG.md lists the keys; `maitred config` checks the file alone',
+      }),
     }));
   }
 }
@@ -80,11 +84,12 @@ const isNoun = (level: string) => level === 'warning' || level === 'note';
 /** How many findings there are of each level; then each, the worst first, with what to do. */
 function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
-  const counts = LEVELS.map((level) => ({ level, count: findings.filter((each) => each.level === level).length }));
+  const rows = folded(findings);
+  const counts = LEVELS.map((level) => ({ level, count: rows.filter((each) => each.level === level).length }));
   const sum = counts
     .filter(({ count }) => count > 0)
     .map(({ level, count }) => (isNoun(level) ? counted(count, level) : `${count} ${level}`));
-  const lines = folded(findings)
+  const lines = rows
     .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
     .map(({ level, subject, found, advice }, at, sorted) => {
       // Several faults in a row with one remedy have it below the last.

@@ -44,7 +44,9 @@ export async function main(argv: readonly string[]): Promise<number> {
       error.problems.forEach((problem) => complain(problemText(problem)));
       return 2;
     }
-    complain(error instanceof Error ? (takenPort(argv[2] ?? '', error) ?? error.message) : String(error));
+    const text = error instanceof Error ? (takenPort(argv[2] ?? '', error) ?? error.message) : String(error);
+    // A report may have told all.
+    if (text !== '') complain(text);
     return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
 }

@@ -42,6 +42,18 @@ export function fitted(text: string, width: number, align: 'left' | 'right' = 'l
   return align === 'left' ? cut + padding : padding + cut;
 }
 
+/** Characters at the end of a name that stay; names that begin alike differ there. */
+const END_MAX = 8;
+
+/** Printable text in at most `width` columns, cut before its end. */
+export function shortened(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
+  const end = mirrored(beginning(mirrored(text), Math.min(END_MAX, Math.floor((width - 1) / 2))));
+  return `${beginning(text, width - 1 - widthOf(end))}…${end}`;
+}
+
+const mirrored = (text: string): string => Array.from(text).reverse().join('');
+
 /** Breaks printable text at spaces into lines of at most `width` columns; a longer word stays whole. */
 export function wrapped(text: string, width: number): string[] {
   const lines: string[] = [];

@@ -6,7 +6,7 @@ import { choice, duration, numberFrom } from './options.js';
 import { SORT_KEYS } from './top/columns.js';
 import { frame } from './top/frame.js';
 import { showLive } from './top/live.js';
-import { choiceOf, readSnapshot } from './top/snapshot.js';
+import { CHOICE, choiceOf, readSnapshot } from './top/snapshot.js';
 import { explained } from './why.js';
 
 interface TopFlags extends AdminFlags {
@@ -65,6 +65,8 @@ async function run(command: Command, flags: TopFlags): Promise<void> {
 }
 
 function filter(words: string): string {
+  if (words.split(/\s+/).some((word) => /^\w+:/.test(word) && !CHOICE.test(word)))
+    throw new InvalidArgumentError('Words with a colon are tenant:NAME, engine:ID and state:STATE.');
   const { state = 'active' } = choiceOf(words);
   if (PROGRAM_STATES.includes(state)) return words;
   throw new InvalidArgumentError(`A state is one of ${PROGRAM_STATES.join(', ')}.`);

@@ -39,7 +39,12 @@ export async function explained(client: AdminClient, program: string, query = ''
   } catch (error) {
     if (!(error instanceof AdminError) || error.status !== 404 || query !== '') throw error;
     const { programs } = (await client.json('/ended')) as EndedPrograms;
-    const found = programs.find(({ id, key }) => id === program || key === program);
+    // As the gateway finds a present one.
+    const alike = programs.filter(
+      ({ id }) => program.length >= BEGINNING_CHARS_MIN && bare(id).startsWith(bare(program)),
+    );
+    const found =
+      programs.find(({ id, key }) => id === program || key === program) ?? (alike.length === 1 ? alike[0] : undefined);
     if (found === undefined) throw error;
     const { id, cause, calls, ended_at: endedAt, duration_seconds: took, queue_seconds: queued } = found;
     const agoSeconds = Math.max(0, Date.now() / 1000 - endedAt);
@@ -48,6 +53,9 @@ export async function explained(client: AdminClient, program: string, query = ''
     };
   }
 }
+
+const BEGINNING_CHARS_MIN = 4;
+const bare = (id: string): string => id.replace(/^~/, '');
 
 const END_CAUSES: Readonly<Record<EndedPrograms['programs'][number]['cause'], string>> = {
   ended: 'on request',

@@ -39,12 +39,12 @@ function Card({ engine }: { readonly engine: Engine }) {
         </button>
         <span class={`badge ${state}`}>{state === 'ejected' ? 'down' : state}</span>
       </h3>
-      <p class={engine.has_room ? 'quiet' : 'warn'}>{engine.text}</p>
+      <p class={engine.has_room ? 'quiet' : state === 'ejected' ? 'bad' : 'warn'}>{engine.text}</p>
       {!isOff && (
         <>
           <Bar
             label="In flight"
-            text={window === null ? `${inFlight}, no limit` : `${inFlight} of ${window}`}
+            text={`${inFlight}${window !== null ? ` of ${window}` : state === 'draining' ? '' : ', no limit'}`}
             value={inFlight}
             max={window}
           />
@@ -62,8 +62,15 @@ function Card({ engine }: { readonly engine: Engine }) {
           <Facts style="facts" facts={factsOf(engine)} />
         </>
       )}
+      {state === 'ejected' && <Facts style="facts" facts={lastingOf(engine)} />}
       <p class="drain">
-        <Command path={`/engines/${encodeURIComponent(id)}/${verb}`} label={`${word}: ${id}`}>
+        <Command
+          path={`/engines/${encodeURIComponent(id)}/${verb}`}
+          label={`${word}: ${id}`}
+          {...(verb === 'drain' && {
+            question: `Drain ${brief(id, 80)}? Its running calls finish, and it gets no new ones.`,
+          })}
+        >
           {word}
         </Command>
       </p>
@@ -72,15 +79,22 @@ function Card({ engine }: { readonly engine: Engine }) {
 }
 
 function factsOf(engine: Engine): Fact[] {
-  const { capacity_tokens: capacity, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
+  const { host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
+  const [capacity, kind] = lastingOf(engine);
   return [
-    ['Capacity', capacity === null ? '–' : tokens(capacity)],
+    capacity,
     ...(host > 0
       ? [['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated'] as const] // prettier-ignore
       : []),
     ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
     ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
     ['Queued in the engine', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'], // prettier-ignore
-    ['Kind', engine.kind],
+    kind,
   ];
 }
+
+/** Facts that stay true of an engine that is down. */
+const lastingOf = ({ capacity_tokens: capacity, kind }: Engine): [Fact, Fact] => [
+  ['Capacity', capacity === null ? '–' : tokens(capacity)],
+  ['Kind', kind],
+];

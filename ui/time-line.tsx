@@ -117,9 +117,10 @@ function Call({ mark, scale: { start, length } }: CallProps) {
 function pastMark(call: PastCall): Mark {
   const { arrived_at: arrived, duration_seconds: took, service_seconds: service, first_token_seconds: first } = call;
   const ended = arrived + took;
-  const sent = service === null ? ended : Math.max(arrived, ended - service);
+  const dequeued = Math.min(ended, arrived + call.queue_seconds);
   // Between the queue and the last attempt there are only the attempts that failed.
-  const queuedTo = call.attempts > 1 ? Math.min(sent, arrived + call.queue_seconds) : sent;
+  const sent = service === null ? ended : call.attempts > 1 ? Math.max(dequeued, ended - service) : dequeued;
+  const queuedTo = service === null ? ended : dequeued;
   const began = first === null ? null : Math.max(sent, arrived + first);
   return {
     id: call.call,

@@ -1,4 +1,5 @@
 import type { EngineList, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
+import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import type { Finding } from './finding.js';
 
@@ -38,7 +39,7 @@ function engineStates(engines: EngineList['engines']): Finding[] {
       : {
           level: 'ok',
           subject: 'gateway',
-          found: `${serving.length} of ${engines.length} engines up: ${named}${more}`,
+          found: `${serving.length} of ${counted(engines.length, 'engine')} up: ${named}${more}`,
         },
   ];
   for (const { id, state, capacity_tokens, down_reason } of engines) {
@@ -58,7 +59,7 @@ function identityFindings({ calls, sources }: IdentitySources): Finding[] {
   const unnamed = sources.find(({ source }) => source === 'none')?.calls ?? 0;
   const named = sources.filter(({ source }) => source !== 'none').map(({ source, calls }) => `${source} (${calls})`);
   const how = named.length === 0 ? '' : `; the others were known by ${named.join(', ')}`;
-  const found = `${unnamed} of the last ${calls} calls began a program of their own${how}`;
+  const found = `${unnamed} of ${counted(calls, 'recent call')} began a program of ${calls === 1 ? 'its' : 'their'} own${how}`;
   return calls >= CALLS_MIN && unnamed >= UNNAMED_SHARE * calls
     ? [{ level: 'warning', subject, found, advice: 'if agents send them, their programs are not recognised: let them send the header x-maitred-program' }] // prettier-ignore
     : [{ level: 'ok', subject, found }];

@@ -5,7 +5,7 @@ import type { ShadowAnswer } from '../../sidecar/admin/answers.js';
 import type { Config } from '../../sidecar/config/index.js';
 import type { Shadow } from '../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../src/index.js';
-import { SeenCalls, type Seen } from './seen-calls.js';
+import { LIMITS, SeenCalls, type Seen } from './seen-calls.js';
 import type { Scene } from './worker.js';
 
 /** Interval of the looks whether an estimate is due, and calls to send at a time: copying more would hold up others. */
@@ -95,9 +95,12 @@ export class ShadowThread implements Shadow {
 
 const hasFigure = ({ pools }: ShadowAnswer): boolean => pools.some(({ gain }) => gain !== null);
 
-/** Whether the next estimate is shown: one with a figure stands until the next with a figure, or one that covers none of it. */
+/**
+ * Whether the next estimate is shown: one with a figure stands until the next with a figure, or for as long as an estimate
+ * covers at most. An engine that comes or goes begins the window anew, and must not take the figure away.
+ */
 export const replaces = (last: ShadowAnswer | undefined, next: ShadowAnswer): boolean =>
-  last === undefined || !hasFigure(last) || hasFigure(next) || next.made_at - last.made_at > next.window_seconds;
+  last === undefined || !hasFigure(last) || hasFigure(next) || next.made_at - last.made_at > LIMITS.windowMs / 1000;
 
 async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise<void> {
   for (let from = 0; from < ended.length; from += SEND_MAX) {

@@ -1,4 +1,4 @@
-import { fitted, widthOf } from '../text.js';
+import { fitted, shortened, widthOf } from '../text.js';
 import { countText, shareText, timeText } from './figures.js';
 import type { ProgramRow } from './snapshot.js';
 
@@ -48,7 +48,7 @@ export function tableLines(rows: readonly ProgramRow[], sort: string, width: num
   const columns = columnsFor(rows, key, width);
   const name = width - columns.reduce((sum, column) => sum + column.width + 1, 0);
   const line = (id: string, textOf: (column: Column) => string): string =>
-    fitted(id, name) + columns.map((column) => ` ${fitted(textOf(column), column.width, column.align ?? 'right')}`).join(''); // prettier-ignore
+    fitted(shortened(id, name), name) + columns.map((column) => ` ${fitted(shortened(textOf(column), column.width), column.width, column.align ?? 'right')}`).join(''); // prettier-ignore
   const arrow = sort === key ? '▴' : '▾';
   const titles = line('PROGRAM', ({ title, sort: own }) => (own === key ? arrow + title : title));
   return [titles, ...rows.map((row) => line(row.id, ({ text }) => text(row)))];

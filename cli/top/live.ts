@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
-import { fitted, printable, wrapped } from '../text.js';
+import { fitted, printable, widthOf, wrapped } from '../text.js';
 import { hiddenColumns, SORT_KEYS } from './columns.js';
 import { frame } from './frame.js';
 import type { Snapshot } from './snapshot.js';
@@ -164,8 +164,7 @@ class Live {
       .slice(0, height - 1)
       .map((line, at) => (looks[at] === undefined ? line : `${looks[at]}${line}${PLAIN}`));
     const hidden = hiddenColumns(programs, this.#sort, columns);
-    const keys = `q quit  ↑↓ row  Enter why  s sort${hidden.length > 0 ? `  hidden: ${hidden.join(' ')}` : ''}`;
-    const footer = fitted(words === undefined ? keys : 'any key: back to the table', columns);
+    const footer = fitted(words === undefined ? keysLine(hidden, columns) : 'any key: back to the table', columns);
     output.write(BEGIN + [...shown, INVERSE + footer + PLAIN].join('\r\n') + END);
   }
 
@@ -192,6 +191,14 @@ class Live {
     this.#draw();
     if (this.#isOpen) this.#timer = setTimeout(() => void this.#read(), this.#readAgain ? 0 : this.#options.intervalMs);
   }
+}
+
+/** The keys, and the columns for which there is no room: by name, or how many. */
+export function keysLine(hidden: readonly string[], width: number): string {
+  const keys = 'q quit  ↑↓ row  Enter why  s sort';
+  const named = `${keys}  hidden: ${hidden.join(' ')}`;
+  if (hidden.length === 0) return keys;
+  return widthOf(named) <= width ? named : `${keys}  ${hidden.length} columns hidden`;
 }
 
 /** Rows of programs on the screen. Some terminals do not know their size. */

@@ -35,7 +35,7 @@ async function read<T>(client: AdminClient, path: string): Promise<T> {
   return JSON.parse(JSON.stringify(await client.json(path)), harmless) as T;
 }
 
-const CHOICE = /^(tenant|engine|state):(.+)$/;
+export const CHOICE = /^(tenant|engine|state):(.+)$/;
 
 /** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
 export function choiceOf(filter: string): Record<string, string> {

@@ -36,6 +36,7 @@ export const tokens = (value: number): string => `${count(value)} tokens`;
 /** A duration of the past or the near future. */
 export function span(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
+  if (ms >= 0.5 && seconds < 0.1) return `${Math.round(ms)} ms`;
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;

@@ -61,7 +61,8 @@ const CANDIDATES_MAX = 5;
 const CANDIDATE_CHARS = 80;
 
 /**
- * The same by the beginning of an id as well, as screens cut long ids: for questions only, never to change a program.
+ * The same by the beginning of an id as well, as screens cut long ids, with or without the `~` of a generated one: for
+ * questions only, never to change a program.
  * @throws GatewayError as `findProgram`, and `bad_request` with the candidates if several begin alike
  */
 export function findProgramByBeginning(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {
@@ -75,7 +76,9 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
       throw unknownProgram(id, ` Give at least ${BEGINNING_CHARS_MIN} characters of its beginning.`);
     const found = [...context.driver.views.programs()].filter(
       (row) =>
-        labelOf(row.id).startsWith(id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
+        bare(labelOf(row.id)).startsWith(bare(id)) &&
+        (tenant === undefined || row.tenant === tenant) &&
+        isHere(context, row),
     );
     const [first, ...others] = found;
     if (first === undefined)
@@ -86,6 +89,8 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
     return first;
   }
 }
+
+const bare = (label: string): string => label.replace(/^~/, '');
 
 function ambiguous(found: readonly ProgramView[]): GatewayError {
   const named = found.slice(0, CANDIDATES_MAX).map(({ id }) => JSON.stringify(labelOf(id).slice(0, CANDIDATE_CHARS)));

@@ -1,4 +1,4 @@
-import type { Dispatch, ForecastView, ProgramView, SchedulerConfig } from '../../src/index.js';
+import { millis, type Dispatch, type ForecastView, type ProgramView, type SchedulerConfig } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import type { PastCall } from './answers.js';
 import { counted, named, percent, span, tokens } from './figures.js';
@@ -78,10 +78,10 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
   if (dispatch === undefined) return 'it has not been dispatched.';
   const { engine, level, queueMs, reason, placement } = dispatch;
   const where = {
-    home: `${engine} is its program’s home, which holds its cache, and \`${balancer}\` sends such a call home`,
-    bound: `its program had no home that was up, so \`${balancer}\` chose ${engine} of the engines with room; it is the home now`,
-    spread: `\`${balancer}\` chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
-    spilled: `its program’s home had no room for too long, so \`${balancer}\` chose ${engine}, which is the home now`,
+    home: `${engine} is its program’s home, which holds its cache, and ${balancer} sends such a call home`,
+    bound: `its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
+    spread: `${balancer} chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
+    spilled: `its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
   const waited = queueMs >= 1 ? `, ${span(queueMs)} after it was queued` : '';
   return `it was sent to ${engine} from level ${level}${waited}, ${REASONS[reason]}. The engine: ${where}.`;
@@ -100,7 +100,10 @@ export function pastCallInWords(
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const outcome = [endInWords(call), ...details].join(' ');
-  return dispatch === undefined ? outcome : `${outcome}\nIt ran: ${dispatchInWords(dispatch, balancer)}`;
+  // Its wait is told above: calls that ran for one reason share the words about it.
+  return dispatch === undefined
+    ? outcome
+    : `${outcome}\nIt ran: ${dispatchInWords({ ...dispatch, queueMs: millis(0) }, balancer)}`;
 }
 
 function endInWords(call: Omit<PastCall, 'text'>): string {

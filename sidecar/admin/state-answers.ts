@@ -49,7 +49,7 @@ export interface Engine {
   readonly gate_tokens: number | null;
   /** Most tokens of the working set, more than that with host memory; null: no gate. */
   readonly rest_tokens: number | null;
-  /** KV cache of the engine; null: unknown, or not in service. */
+  /** KV cache of the engine; null: unknown. */
   readonly capacity_tokens: number | null;
   /** Host memory for what leaves the KV cache; 0: none. */
   readonly host_tokens: number;

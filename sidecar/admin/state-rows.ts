@@ -1,6 +1,7 @@
 import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
+import { joined } from '../engines/load.js';
 import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -38,7 +39,8 @@ export function engineRow(
     idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),
     rest_tokens: limitOf(view?.restTokens),
-    capacity_tokens: view?.capacityTokens ?? null,
+    // The scheduler forgets an engine that has drained.
+    capacity_tokens: (known ?? joined(engine)).capacityTokens ?? null,
     host_tokens: view?.hostTokens ?? 0,
     on_host_tokens: view?.onHostTokens ?? 0,
     cached_share: prompts.get(engine.id)?.cachedShare ?? null,

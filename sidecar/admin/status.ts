@@ -20,14 +20,18 @@ interface Seen {
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf({ draining }: Parts, { engines, queue, batches, cluster }: Seen): GatewayState['status'] {
   const down = engines.filter(({ down_reason: reason, state }) => reason !== null && state !== 'draining');
+  const drained = engines.filter(({ state }) => state === 'draining');
   const up = engines.filter(({ state }) => state === 'up' || state === 'probation').length;
   const { waiting } = queue;
   const isWell =
-    !draining && up > 0 && up === engines.length && !TROUBLES.some((cause) => queue.waiting_for[cause] > 0);
+    !draining &&
+    up > 0 &&
+    up + drained.length === engines.length &&
+    !TROUBLES.some((cause) => queue.waiting_for[cause] > 0);
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const sentences = [
     draining && 'The gateway is draining.',
-    ...down.slice(0, DOWN_SHOWN).map(troubleInWords),
+    ...[down, drained].flatMap((list) => list.slice(0, DOWN_SHOWN).map(troubleInWords)),
     engines.length === 0 ? 'There is no engine.' : `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up.`, // prettier-ignore
     callsInWords(queue, running),
     ...batches.map(batchInShort),

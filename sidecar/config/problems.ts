@@ -21,7 +21,10 @@ export class ConfigError extends Error {
 
 /** One line: `maitred.yaml:3: listen.port: must be at most 65535`. A flag or a variable stands for its key. */
 export function problemText({ path, message, origin }: ConfigProblem): string {
-  const isNamed = origin !== undefined && /^(?:--|MAITRED_)[\w-]+$/.test(origin) && !path.includes('[');
+  const isNamed =
+    origin !== undefined &&
+    /^(?:--|MAITRED_)[\w-]+$/.test(origin) &&
+    (path === 'engines[0].url' || !path.includes('['));
   return [origin, isNamed ? '' : path, message].filter((part) => part !== undefined && part !== '').join(': ');
 }
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { fitted, printable, widthOf } from '../../cli/text.js';
+import { fitted, printable, shortened, widthOf } from '../../cli/text.js';
 import { SORT_KEYS } from '../../cli/top/columns.js';
 import { countText, timeText } from '../../cli/top/figures.js';
 import { frame } from '../../cli/top/frame.js';
+import { keysLine } from '../../cli/top/live.js';
 import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
@@ -46,6 +47,14 @@ describe('text of names', () => {
     expect(fitted('漢字漢字', 6)).toBe('漢字… ');
     expect(fitted('ab', 4, 'right')).toBe('  ab');
     expect(fitted('ab', 0)).toBe('');
+  });
+
+  it('is cut before its end, where names that begin alike differ', () => {
+    expect(shortened('batch_e080e2b30ddc119b/line-12', 23)).toBe('batch_e080e2b3…/line-12');
+    expect(shortened('127.0.0.1:8141', 12)).toBe('127.0.…:8141');
+    expect(shortened('漢字漢字漢字', 8)).toBe('漢字…字');
+    expect(shortened('ab', 2)).toBe('ab');
+    for (const width of [1, 2, 3]) expect(widthOf(shortened('abcdef', width))).toBe(width);
   });
 });
 
@@ -166,9 +175,18 @@ describe('maitred top', () => {
   it('says that no program matches, and refuses a state that there is not', async () => {
     const { url } = await world([]);
     const filtered = async (filter: string) => top('--url', url, '--filter', filter);
-    expect((await filtered('sate:active')).out).toMatch(/0 programs with sate:active\.[^]*\nno program matches\n$/);
+    expect((await filtered('none')).out).toMatch(/0 programs with none\.[^]*\nno program matches\n$/);
+    for (const odd of ['sate:active', 'a bogus:1', 'tenant:'])
+      expect(await filtered(odd)).toMatchObject({ code: 2, err: expect.stringMatching(/tenant:NAME, engine:ID/) as string }); // prettier-ignore
     const { code, err } = await filtered('state:foo');
     expect([code, err]).toEqual([2, expect.stringMatching(/--filter.* one of waiting, running, idle, active\./)]);
+  });
+
+  it('names the hidden columns where there is room, and counts them elsewhere', () => {
+    const hidden = ['TENANT', 'ENGINE', 'CONTEXT', 'CACHED', 'ACTIVE'];
+    expect(keysLine(hidden, 80)).toMatch(/hidden: TENANT .*ACTIVE$/);
+    expect(keysLine(hidden, 60)).toMatch(/s sort {2}5 columns hidden$/);
+    expect(keysLine([], 60)).toMatch(/s sort$/);
   });
 
   it('names each sort key once', async () => {

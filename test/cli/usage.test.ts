@@ -41,7 +41,7 @@ describe('maitred', () => {
       code: 2,
       err: 'maitred: --port: must be a whole number from 0 to 65535, such as 8080\n',
     });
-    expect((await run(['config', '--engine', 'ftp://x'])).err).toContain('--engine: engines[0].url: ');
+    expect((await run(['config', '--engine', 'ftp://x'])).err).toMatch(/--engine: must .*http:/);
   });
 
   itRefuses(command, [

@@ -25,7 +25,7 @@ describe('maitred why', () => {
     const drained = await world([engine]);
     await fetch(`${drained.url}/engines/${encodeURIComponent(engine.id)}/drain`, { method: 'POST' });
     const { out } = await run(['why', '--url', drained.url]);
-    expect(out.replaceAll('\n', ' ')).toBe('0 of 1 engine up. No call waits. ');
+    expect(out.replaceAll('\n', ' ')).toBe(`${engine.id} is draining: 0 calls left, no new ones. 0 of 1 engine up. No call waits. `); // prettier-ignore
   });
 
   it('tells how a program ended', async () => {
@@ -34,6 +34,10 @@ describe('maitred why', () => {
     expect((await run(['end', 'done', '--url', url])).code).toBe(0);
     const { code, out } = await why(url, 'done');
     expect([code, out]).toEqual([0, expect.stringMatching(/^done ended \S+ ago, on request: 1 call in \S+,\s+of\s+which \S+ queued\.\n$/)]); // prettier-ignore
+    const { headers } = await chat(url);
+    const id = decodeURIComponent(String(headers['x-maitred-program']));
+    await run(['end', id, '--url', url]);
+    expect((await why(url, id.slice(1, 9))).out).toContain(`${id} ended`);
   });
 
   it('takes the token from a variable, and says what is wrong with it', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { span } from '../../../sidecar/admin/figures.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, errorCode, held, lone, metrics, named, refusal, until, waiting } from './world.js';
+import { ask, chat, errorCode, fakeEngine, held, lone, metrics, named, refusal, until, waiting, world } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
 interface Call {
@@ -54,7 +55,7 @@ describe('a waiting call', () => {
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: rows });
     const { out } = await run(['why', '--url', url]);
     expect(out.replaceAll('\n', ' ')).toMatch(
-      /^Call \S+ of program "second" has waited .* s\. It waits for the window/,
+      /^Call \S+ of program "second" has waited .* m?s\. It waits for the window/,
     );
     // Neither has promotions: of equals, those that wait come first.
     for (const sort of ['promotions', '-promotions'])
@@ -68,7 +69,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /has waited .* s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*In .* idle contexts are evicted for it, too\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /has waited .* m?s\. It waits for the window .*1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*In .* idle contexts are evicted for it, too\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${id}/explain`)).json();
@@ -93,7 +94,7 @@ it('names the engines that would serve a call, and drops what comes after its re
     timeouts: { noEngineMs: 2000 },
   });
   await engine.close();
-  const gone = { state: 'ejected', window: null, gate_tokens: null, rest_tokens: null, capacity_tokens: null };
+  const gone = { state: 'ejected', window: null, gate_tokens: null, rest_tokens: null, capacity_tokens: 1000 };
   await expect.poll(async () => (await ask('/engines/gpu-1')).json()).toMatchObject(gone);
   const answer = chat({}, named('p'));
   await until(async () => (await waiting()) === 1);
@@ -103,6 +104,21 @@ it('names the engines that would serve a call, and drops what comes after its re
   );
   expect(out).not.toContain('evicted');
   expect((await answer).status).toBe(503);
+});
+
+it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {
+  const engines = await Promise.all(['gpu-1', 'gpu-2'].map(async (id) => ({ id, url: (await fakeEngine()).url, capacityTokens: 1000 }))); // prettier-ignore
+  const { url } = await world([], { engines });
+  const read = async (path: string) => (await ask(`${url}${path}`)).json();
+  await expect.poll(() => read('/gateway')).toMatchObject({ status: { text: '2 engines up. No call waits.' } });
+  await ask(`${url}/engines/gpu-1/drain`, { method: 'POST' });
+  expect(await read('/engines/gpu-1')).toMatchObject({ state: 'draining', capacity_tokens: 1000 });
+  const text = 'gpu-1 is draining: 0 calls left, no new ones. 1 of 2 engines up. No call waits.';
+  expect(await read('/gateway')).toMatchObject({ status: { level: 'good', text } });
+});
+
+it('has times below a tenth of a second in milliseconds', () => {
+  expect([0, 0.2, 7, 99, 100, 2500].map(span)).toEqual(['0 s', '0 s', '7 ms', '99 ms', '0.1 s', '2.5 s']);
 });
 
 describe('a program', () => {
@@ -117,7 +133,9 @@ describe('a program', () => {
     const { calls } = (await ask(`${url}/programs/default:second/calls`)).json() as { calls: Call[] };
     expect(calls).toMatchObject([{ engine: engine.id, reason: 'queued', placement: 'spread' }]);
     const [last] = calls as [Call];
-    expect(last.text).toMatch(/^Answered after .* It waited .*\nIt ran: it was sent to .*, when its turn came\./);
+    expect(last.text).toMatch(
+      /^Answered after .* It waited .*\nIt ran: it was sent to \S+ from level \d, when its turn came\./,
+    );
     expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(
       /would enter level 0 of 0 to \d+ \(0 goes first\), by what programs that have received .* of engine time .*\n.* may change while this one is idle/,
@@ -153,6 +171,9 @@ describe('a program', () => {
     expect((await ask('/programs/rel/explain')).text).toContain('Give at least 4 characters of its beginning.');
     expect((await ask('/programs/rele/end', { method: 'POST' })).status).toBe(404);
     expect((await ask('/programs/rele')).status).toBe(404);
+    const made = decodeURIComponent(String((await chat({ messages: [{ role: 'user', content: 'new' }] })).headers['x-maitred-program'])); // prettier-ignore
+    expect(made).toMatch(/^~/);
+    expect(await Promise.all([made.slice(0, 9), made.slice(1, 9)].map((id) => explained(id)))).toEqual([made, made]);
   });
 
   it('that nobody knows is a 404, and its name does not come back whole', async () => {
