@@ -9,7 +9,7 @@
  *   order.ts     lines that share the beginnings of their prompts, side by side
  *   plan.ts      all of these for a whole file; lines that ask the same
  */
-export { BadAnswer, fill, findReferences, holds, itemsOf, textOf } from './answers.js';
+export { BadAnswer, fill, findReferences, holds, isReference, itemsOf, textOf } from './answers.js';
 export { PROBLEMS_MAX } from './graph.js';
 export { FaultyBatch, ITEM, problem, type BatchLine, type Problem } from './line.js';
 export { hashesOf, outlineOf, requestOf, type Outline } from './outline.js';

@@ -13,6 +13,8 @@ export interface Outline {
   readonly blocks: Float64Array;
   readonly promptTokens: number;
   readonly outputTokens: number;
+  /** Most calls that the line becomes. */
+  readonly callsMax: number;
 }
 
 /** Characters of a block: about the 64 tokens of a few blocks in an engine's cache. */
@@ -58,7 +60,7 @@ export function requestOf(line: BatchLine): string | undefined {
 }
 
 export function outlineOf(line: BatchLine, number: number): Outline {
-  const { body, customId, needs } = line;
+  const { body, customId, needs, each } = line;
   const prompt = written([line.url, ...PROMPT_FIELDS.map((field) => body[field] ?? 0)], line);
   const end = prompt.indexOf(MARK_JSON);
   const limits = [body['max_completion_tokens'], body['max_output_tokens'], body['max_tokens']];
@@ -72,6 +74,7 @@ export function outlineOf(line: BatchLine, number: number): Outline {
     blocks: hashesOf(prompt.slice(0, Math.min(CHARS_MAX, end < 0 ? prompt.length : end)), BLOCK_CHARS),
     promptTokens: Math.ceil(prompt.length / CHARS_PER_TOKEN),
     outputTokens: line.url.endsWith('/embeddings') ? 0 : ((limit as number | undefined) ?? OUTPUT_TOKENS),
+    callsMax: each?.max ?? 1,
   };
 }
 

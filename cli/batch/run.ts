@@ -3,12 +3,14 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
+import { countsInWords } from '../../sidecar/admin/batches.js';
 import { parseJson } from '../../sidecar/apis/fields.js';
 import { readInput, type InputLimits } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
+import { counted } from '../../text/index.js';
 import { Interrupted } from '../signals.js';
 import { complain } from '../trace-file.js';
 import type { Problem } from '../../plans/index.js';
@@ -107,7 +109,8 @@ function checkModels(file: string, asked: ReadonlyMap<string, number>, target: s
 
 export function warnOf(file: string, warnings: readonly Problem[]): void {
   for (const { line, message } of warnings.slice(0, WARNINGS_SHOWN_MAX)) complain(`${file}:${line}: ${message}`);
-  if (warnings.length > WARNINGS_SHOWN_MAX) complain(`${warnings.length - WARNINGS_SHOWN_MAX} more texts like this`);
+  if (warnings.length > WARNINGS_SHOWN_MAX)
+    complain(`${counted(warnings.length - WARNINGS_SHOWN_MAX, 'more text')} like this`);
 }
 
 const authorization = (): Record<string, string> => {
@@ -117,10 +120,8 @@ const authorization = (): Record<string, string> => {
 
 const pathAt = (target: string, path: string): string => target.replace(/(\/v1)?\/*$/, '') + path;
 
-function show({ counts: { total, completed, failed }, leftOut }: Results, end: string): void {
-  const without = leftOut === 0 ? '' : `, ${leftOut} left out by their conditions`;
-  process.stderr.write(`${completed - leftOut} of ${total} lines answered${without}, ${failed} failed${end}`);
-}
+const show = ({ counts, leftOut }: Results, end: string): void =>
+  void process.stderr.write(`${countsInWords(counts, leftOut)}${end}`);
 
 /** Sends a line; a server that cannot be reached counts as one that failed. */
 async function ask(agent: Agent, target: string, { url, headers, body, id }: LineRequest): Promise<LineAnswer> {

@@ -1,3 +1,5 @@
+import { PROBLEMS_MAX } from '../../plans/index.js';
+import type { BatchObject } from '../batches/objects.js';
 import type { BatchView } from '../batches/work.js';
 import type { Parts } from '../context.js';
 import { labelOf } from '../identity/names.js';
@@ -7,6 +9,7 @@ import { longestWaiting } from './query.js';
 import { count, counted, seconds, span } from './figures.js';
 
 const SHOWN_MAX = 20;
+const FAULTS_SHOWN_MAX = 3;
 
 const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?.underWay() ?? [];
 
@@ -32,21 +35,36 @@ export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Ba
   return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}.`;
 }
 
+/** How far a batch is. Lines that conditions leave out count as completed, but are told apart. @param leftOut absent: of an earlier version */
+export function countsInWords({ total, completed, failed }: BatchObject['request_counts'], leftOut = 0): string {
+  const without = leftOut === 0 ? '' : `, ${count(leftOut)} left out by ${leftOut === 1 ? 'its condition' : 'their conditions'}`; // prettier-ignore
+  return `${count(completed - leftOut)} of ${counted(total, 'line')} answered${without}, ${count(failed)} failed`;
+}
+
 /** How far a batch is, and how long it will take; undefined: this gateway has no such batch. */
 export async function batchInWords(context: Parts, id: string): Promise<string | undefined> {
   const batch = underWay(context).find((each) => each.id === id);
   if (batch === undefined) {
     const other = await context.batches?.batches?.find(id);
     if (other === undefined) return undefined;
-    const { total, completed, failed } = other.request_counts;
-    return `Batch ${id} is ${other.status}: of ${total} lines, ${completed} are answered and ${failed} have failed.`;
+    const { status, errors, request_counts: counts, left_out: leftOut } = other;
+    return `Batch ${id} is ${status}:${errors === null ? ` ${countsInWords(counts, leftOut)}.` : faultsInWords(errors.data)}`;
   }
-  const { tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until } = batch;
+  const {
+    tenant,
+    request_counts: lines,
+    left_out: leftOut,
+    inFlight,
+    ready,
+    restMs,
+    isLate,
+    expires_at: until,
+  } = batch;
   const { total, completed, failed } = lines;
   // Of a list that is not there yet, all places may be ready.
   const needing = Math.max(0, total - completed - failed - inFlight - ready);
   return [
-    `Batch ${id} of tenant ${tenant}: of ${total} lines, ${completed} are answered and ${failed} have failed; ${inFlight} under way, ${ready} may start, and ${needing} need answers first or pause.`,
+    `Batch ${id} of tenant ${tenant}: ${countsInWords(lines, leftOut)}; ${inFlight} under way, ${ready} may start, and ${needing} need answers first or pause.`,
     restMs === undefined
       ? 'No line has ended yet, so nothing tells how long it will take.'
       : `At the pace so far it ends in about ${span(restMs)}.`,
@@ -55,6 +73,15 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
       ? 'That is too early, so its lines are calls like all others.'
       : 'Its lines take only the room that other calls leave.',
   ].join(' ');
+}
+
+/** The first faults of a batch's file, and how many follow. */
+function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): string {
+  const shown = faults.slice(0, FAULTS_SHOWN_MAX).map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`)); // prettier-ignore
+  const more = faults.length - shown.length;
+  // A file may have more than are kept.
+  const least = faults.length >= PROBLEMS_MAX ? 'at least ' : '';
+  return ['', ...shown, ...(more === 0 ? [] : [`And ${least}${more} more, in the "errors" of the batch.`])].join('\n');
 }
 
 /** A program of the batch whose line waits in the queue; undefined: none does. */

@@ -173,8 +173,9 @@ export class Batches {
 
   async #open(shelf: Shelf, id: string): Promise<void> {
     this.#count(1);
-    const path = shelf.pathOf(this.shown(shelf, id).input_file_id);
-    const input = await readInput(path, this.ports.config());
+    const { input_file_id: file, endpoint } = this.shown(shelf, id);
+    const path = shelf.pathOf(file);
+    const input = await readInput(path, { ...this.ports.config(), endpoint });
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await surely(this.#disk, () => Results.open(nameOf(id), input.order.length, paths, this.#disk));

@@ -23,6 +23,8 @@ const BLANK_BYTES_MAX = 100;
 export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineBytes'> {
   /** Passes of the plan; absent: all. */
   readonly passes?: readonly Pass[];
+  /** Path that some line has to ask; absent: any will do. */
+  readonly endpoint?: string;
 }
 
 /** The plan of a file, and the place of each line in it. */
@@ -38,17 +40,25 @@ export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 
 type PlacedOutline = Outline & Place;
 
 /** Of a faulty line only the id counts. */
-const FAULTY = { needs: [], request: undefined, blocks: new Float64Array(), promptTokens: 0, outputTokens: 0 };
+const FAULTY = {
+  needs: [],
+  request: undefined,
+  blocks: new Float64Array(),
+  promptTokens: 0,
+  outputTokens: 0,
+  callsMax: 1,
+};
 
 /**
  * Reads, checks and plans the lines of a file.
  * @returns with the first line of each model, and texts that may be mistaken
  * @throws FaultyBatch
  */
-export async function readPlan(path: string, { linesMax, lineBytes, passes }: InputLimits) {
+export async function readPlan(path: string, { linesMax, lineBytes, passes, endpoint }: InputLimits) {
   const outlines: PlacedOutline[] = [];
   const problems: Problem[] = [];
   const models = new Map<string, number>();
+  const urls = new Map<string, number>();
   const placeholders = new Placeholders();
   let calls = 0;
   for await (const lines of readLines(path, lineBytes))
@@ -67,14 +77,24 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes }: In
       placeholders.look(head, line, number);
       const model = line.body['model'] as string;
       if (!models.has(model)) models.set(model, number);
-      outlines.push({ ...outlineOf(line, number), offset, length });
-      if ((calls += line.each?.max ?? 1) > linesMax)
+      if (!urls.has(line.url)) urls.set(line.url, number);
+      const outline = outlineOf(line, number);
+      outlines.push({ ...outline, offset, length });
+      if ((calls += outline.callsMax) > linesMax)
         throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines; one with "each" counts its max.`, number)]); // prettier-ignore
     }
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
+  const strange = endpoint === undefined ? [] : strangeUrls(urls, endpoint);
+  if (!urls.has(endpoint ?? '')) problems.push(...strange);
   const plan = await inSlices(planOf(outlines, passes, problems));
-  return { outlines, plan, models, warnings: await inSlices(placeholders.warnings(outlines)) };
+  return { outlines, plan, models, warnings: [...strange, ...(await inSlices(placeholders.warnings(outlines)))] };
 }
+
+/** The first line of each path that is not the batch's. */
+const strangeUrls = (urls: ReadonlyMap<string, number>, endpoint: string): Problem[] =>
+  [...urls]
+    .filter(([url]) => url !== endpoint)
+    .map(([url, line]) => problem('other_endpoint', `The line asks ${url}; the batch's endpoint is ${endpoint}.`, line, 'url')); // prettier-ignore
 
 /** The plan with places, and without what only the plan needs. @throws FaultyBatch */
 export async function readInput(path: string, limits: InputLimits): Promise<Input> {

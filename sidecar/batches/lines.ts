@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { findReferences, ITEM, problem, type BatchLine, type Problem } from '../../plans/index.js';
-import { isObject, parseJson } from '../apis/fields.js';
+import { findReferences, isReference, ITEM, problem, type BatchLine, type Problem } from '../../plans/index.js';
+import { isAbsent, isObject, objectOf, parseJson } from '../apis/fields.js';
 import { SCHEDULED } from '../apis/index.js';
 import { checkValue, pathText } from '../config/index.js';
 import { sentenceOf } from '../http/checked.js';
@@ -10,6 +10,10 @@ const ID_CHARS_MAX = 512;
 /** Most items unless the line says so, and at all. */
 const ITEMS_MAX = 100;
 const ITEMS_LIMIT = 10_000;
+
+/** Limits of an answer's tokens. */
+const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
+const SCORING = '/v1/completions';
 
 /** Path of an API that lines may ask. */
 export const path = z.enum([...SCHEDULED.keys()]);
@@ -47,6 +51,10 @@ const Line = z.strictObject({
     .optional(),
 });
 
+/** Whether it may limit tokens: as a reference too, and as -1, llama.cpp's for none. */
+const isLimit = (value: unknown, least: number): boolean =>
+  isAbsent(value) || value === -1 || (isObject(value) && isReference(value)) || (Number.isSafeInteger(value) && (value as number) >= least); // prettier-ignore
+
 /** A line of a batch's file, or its faults. @param number from 1 */
 export function parseLine(bytes: Buffer, number: number): BatchLine | readonly Problem[] {
   const invalid = (what: string) => [problem('invalid_json_line', `The line is not ${what}.`, number)];
@@ -59,7 +67,14 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
   const body = value['body'] as BatchLine['body'];
   const referenced: string[] = [];
   const fault = findReferences(body, referenced);
-  const faults = fault === undefined ? problems : [...problems, { path: ['body'], message: fault }];
+  const faults = [
+    ...problems,
+    ...(fault === undefined ? [] : [{ path: ['body'], message: fault }]),
+    ...LIMITS.filter((name) => !isLimit(objectOf(body)[name], value['url'] === SCORING ? 0 : 1)).map((name) => ({
+      path: ['body', name],
+      message: 'must be a positive whole number',
+    })),
+  ];
   if (data === undefined || faults.length > 0)
     return faults.map(({ path, message }) => {
       const param = pathText(path);

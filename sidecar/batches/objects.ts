@@ -87,6 +87,8 @@ export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => 
   cancelling_at: UNSET,
   cancelled_at: UNSET,
   request_counts: { total: 0, completed: 0, failed: 0 },
+  /** Of the completed lines, those that were not asked, as their condition did not hold. */
+  left_out: 0,
   metadata: request.metadata ?? null,
   output_expires_after: request.output_expires_after ?? null,
 });

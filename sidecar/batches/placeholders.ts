@@ -1,39 +1,47 @@
 import { ITEM, problem, PROBLEMS_MAX, type BatchLine, type Outline, type Problem } from '../../plans/index.js';
+import { parseJson } from '../apis/fields.js';
 import { similarTo } from '../config/index.js';
 
 const PLACEHOLDER = /\$\{([^{}]+)\}/g;
 /** Texts that are remembered, as the lines that they may mean follow later. */
 const FOUND_MAX = 1000;
 /** Shortest and longest text that can be a mistyped id. */
-const CHARS_MIN = 4;
+const CHARS_MIN = 3;
 const CHARS_MAX = 64;
 /** Most ids of lines that a text is compared with, comparisons of all texts, and those in one go. */
 const COMPARED_MAX = 1000;
 const COMPARISONS_MAX = 100_000;
 const AT_ONCE = 50;
 
-/** Finds each `${name}` that is sent as it is, though it seems to mean a line. */
+/** Finds each `${name}` that is sent as it is, though its file has lines that need others: it may be mistyped. */
 export class Placeholders {
   readonly #found: { readonly name: string; readonly line: number; readonly after: ReadonlySet<string> }[] = [];
 
   look(text: Buffer, { after }: BatchLine, line: number): void {
     if (this.#found.length >= FOUND_MAX || !text.includes('${')) return;
-    for (const name of new Set(Array.from(text.toString().matchAll(PLACEHOLDER), ([, name = '']) => name)))
-      if (name !== ITEM && !after.has(name)) this.#found.push({ name, line, after });
+    const seen = new Set<string>();
+    for (const [, written = ''] of text.toString().matchAll(PLACEHOLDER)) {
+      if (after.has(written) || seen.has(written)) continue;
+      seen.add(written);
+      // A placeholder is a part of one JSON string.
+      const name = parseJson(`"${written}"`);
+      if (typeof name !== 'string' || after.has(name)) continue;
+      if (this.#found.push({ name, line, after }) >= FOUND_MAX) return;
+    }
   }
 
   /** @yields often, so that the caller may do other work in between */
   *warnings(lines: readonly Outline[]): Generator<void, readonly Problem[]> {
     const ids = new Set(lines.map(({ customId }) => customId));
-    // Where no line needs another, texts that resemble an id are code.
-    const isPlan = ids.size <= COMPARED_MAX && lines.some(({ needs }) => needs.length > 0);
+    // Where no line needs another, they are code.
+    if (!lines.some(({ needs }) => needs.length > 0) && !this.#found.some(({ name }) => ids.has(name))) return [];
     const warnings: Problem[] = [];
     let left = COMPARISONS_MAX;
     for (const { name, line, after } of this.#found) {
       if (warnings.length >= PROBLEMS_MAX) break;
       let meant = ids.has(name) ? name : undefined;
       if (meant === undefined && name.length >= CHARS_MIN && name.length <= CHARS_MAX && left > 0) {
-        const near = [...after, ...(isPlan ? ids : [])].slice(0, COMPARED_MAX);
+        const near = [...after, ...(ids.size <= COMPARED_MAX ? ids : [])].slice(0, COMPARED_MAX);
         left -= near.length;
         for (let at = 0; at < near.length; at += AT_ONCE) {
           const some = near.slice(at, at + AT_ONCE);
@@ -41,13 +49,21 @@ export class Placeholders {
           yield;
         }
       }
-      if (meant === undefined) continue;
-      const why = [
-        meant === name ? '' : ` did you mean \${${meant}}?`,
-        after.has(meant) ? '' : ` "after" does not name ${meant}`,
-      ];
-      warnings.push(problem('placeholder_kept', `\${${name}} is sent as it is:${why.join('')}`, line, 'body'));
+      const shown = name.length > CHARS_MAX ? `${name.slice(0, CHARS_MAX)}…` : name;
+      const why = whyKept(name, meant, after);
+      warnings.push(problem('placeholder_kept', `\${${shown}} is sent as it is: ${why}`, line, 'body'));
     }
     return warnings;
   }
+}
+
+/** @param meant id of the line that the name has, or may mean */
+function whyKept(name: string, meant: string | undefined, after: ReadonlySet<string>): string {
+  if (name === ITEM && meant !== name) return 'only a line with "each" has an item';
+  if (meant === undefined) return 'it names no line of this file';
+  const said = [
+    ...(meant === name ? [] : [`did you mean \${${meant}}?`]),
+    ...(after.has(meant) ? [] : [`"after" does not name ${meant}`]),
+  ];
+  return said.join(' ');
 }

@@ -27,7 +27,7 @@ export class Work {
 
   /** With its counts as of now. */
   get batch(): BatchObject {
-    return { ...(this.shelf.batches.get(this.id) as BatchObject), request_counts: { ...this.run.results.counts } };
+    return { ...(this.shelf.batches.get(this.id) as BatchObject), ...this.#counts };
   }
 
   /** With calls that engines or queues have, and those that may start. */
@@ -57,6 +57,11 @@ export class Work {
     return restMs === undefined ? leftMs < 500 * (until - from) : 2 * restMs > leftMs;
   }
 
+  get #counts() {
+    const { counts, leftOut } = this.run.results;
+    return { request_counts: { ...counts }, left_out: leftOut };
+  }
+
   get #ended(): number {
     const { completed, failed } = this.run.results.counts;
     return completed + failed;
@@ -76,7 +81,7 @@ export class Work {
     // Batches of an earlier version do not have it.
     const keepSeconds = Math.min(keepMs / 1000, this.batch.output_expires_after?.seconds ?? Infinity);
     const files = await surely(disk, () => shelf.addResults(id, run.results.bytes, at, keepSeconds));
-    const ended = { status, [`${status}_at`]: at, ...files, request_counts: { ...run.results.counts } } as const;
+    const ended = { status, [`${status}_at`]: at, ...files, ...this.#counts } as const;
     return surely(disk, () => shelf.change(id, ended));
   }
 }

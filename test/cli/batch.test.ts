@@ -64,26 +64,29 @@ describe('maitred batch run', () => {
     expect([engine.seen, existsSync(out)]).toEqual([[], false]);
   });
 
-  it('warns of placeholders that stay as they are, but seem to mean a line', async () => {
+  it('warns of placeholders that stay as they are, in a file whose lines need others', async () => {
     const say = (content: string) => ({ body: { model: MODEL, messages: [{ role: 'user', content }] } });
     const { file, batch } = await stage([
       lineOf('topics'),
       lineOf('b', '', { after: ['topics'], ...say('${topcs} ${topics} ${item} ${HOME}') }),
-      lineOf('c', '', say('${topics} ${topics} ${topis}')),
+      lineOf('c', '', say('${topics} ${topics} ${topis} ${item}')),
     ]);
     const { code, err } = await batch();
     expect(code).toBe(0);
     expect(err).toContain(
       `maitred: ${file}:2: \${topcs} is sent as it is: did you mean \${topics}?\n` +
+        `maitred: ${file}:2: \${item} is sent as it is: only a line with "each" has an item\n` +
+        `maitred: ${file}:2: \${HOME} is sent as it is: it names no line of this file\n` +
         `maitred: ${file}:3: \${topics} is sent as it is: "after" does not name topics\n` +
-        `maitred: ${file}:3: \${topis} is sent as it is: did you mean \${topics}? "after" does not name topics\n`,
+        `maitred: ${file}:3: \${topis} is sent as it is: did you mean \${topics}? "after" does not name topics\n` +
+        'maitred: 1 more text like this\n',
     );
     expect((await command('batch', 'plan', file)).err).toBe(err.slice(0, err.indexOf('3 of 3')));
   });
 
   it('counts lines that their conditions leave out apart, also those of an earlier run', async () => {
     const { batch } = await stage([lineOf('a'), lineOf('b"', '', { if: { $ref: 'a', contains: 'nowhere' } })]);
-    const told = '1 of 2 lines answered, 1 left out by their conditions, 0 failed\n';
+    const told = '1 of 2 lines answered, 1 left out by its condition, 0 failed\n';
     expect((await batch()).err).toBe(told);
     expect((await batch('--resume')).err).toBe(told);
   });
@@ -154,6 +157,13 @@ describe('maitred batch plan', () => {
     const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
     expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });
     expect(plan.order.map(({ custom_id }) => custom_id).slice(0, 2)).toEqual(['l1', 'l3']);
+  });
+
+  it('counts the tokens of all calls that a line with `each` may make', async () => {
+    const body = { body: { model: 'm', max_tokens: 20, messages: [{ role: 'user', content: '${item}' }] } };
+    const lines = [lineOf('a', '', body), lineOf('b', '', { each: 'a', ...body }), lineOf('c', '', { each: { $ref: 'a', max: 3 }, ...body })]; // prettier-ignore
+    const { out } = await command('batch', 'plan', fileOf('in.jsonl', lines.join('\n')), '--json');
+    expect(JSON.parse(out)).toMatchObject({ outputTokens: 20 * (1 + 100 + 3) });
   });
 
   it('tells what the merge of equal lines saves, unless it is left out; a list counts once', async () => {

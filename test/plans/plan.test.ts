@@ -17,6 +17,10 @@ describe('a line', () => {
     [line('a', { body: { model: '' } }), 'invalid_request', 'body.model'],
     [line('a', { body: { model: undefined } }), 'invalid_request', 'body.model'],
     [line('a', { body: { stream: true } }), 'invalid_request', 'body.stream'],
+    [line('a', { body: { max_tokens: -4 } }), 'invalid_request', 'body.max_tokens'],
+    [line('a', { body: { max_tokens: 0 } }), 'invalid_request', 'body.max_tokens'],
+    [line('a', { body: { max_completion_tokens: 'x' } }), 'invalid_request', 'body.max_completion_tokens'],
+    [line('a', { body: { max_output_tokens: 1.5 } }), 'invalid_request', 'body.max_output_tokens'],
     [line('a').replace(/}$/, ',"after":"b"}'), 'invalid_request', 'after'],
     [line('a').replace(/}$/, ',"after":[1]}'), 'invalid_request', 'after[0]'],
     [line('a').replace('"hello"', '{"n":[-1e999]}'), 'invalid_request', 'body'],
@@ -25,6 +29,15 @@ describe('a line', () => {
     [line('a').replace('"hello"', `${'['.repeat(300)}${']'.repeat(300)}`), 'invalid_request', 'body'],
   ])('%s is refused by its number', (text, code, param) => {
     expect(read(text, 7)).toMatchObject({ code, param, line: 7 });
+  });
+
+  it.each([[20], [-1], [null], [{ $ref: 'b', path: 'n' }]])('may limit its answer by %j', (limit) => {
+    expect(read(line('a', { body: { max_tokens: limit } }))).toMatchObject({ customId: 'a' });
+  });
+
+  it('of completions may ask for no token, to score a prompt', () => {
+    const text = line('a', { body: { max_tokens: 0 } }).replace('/chat/', '/');
+    expect(read(text)).toMatchObject({ customId: 'a' });
   });
 
   it('with a mistyped key says which was meant', () => {
@@ -161,6 +174,7 @@ describe('the order', () => {
         blocks: Float64Array.from(keys),
         promptTokens: 0,
         outputTokens: outputs[index] ?? 1,
+        callsMax: 1,
       };
     });
 

@@ -152,13 +152,44 @@ describe('a batch', () => {
     expect((await ask(`${adminUrl}/programs`)).json()['programs']).toEqual([]);
   });
 
-  it('warns of placeholders that are sent as they are, but seem to mean a line', async () => {
+  it('warns of placeholders that are sent as they are, in a file whose lines need others', async () => {
     const { url } = await world([await fakeEngine(echo)], inFolder());
-    const id = await batchOf(url, [lineOf('topics'), lineOf('b', '${topics}'), lineOf('c', '${HOME}')]);
+    const id = await batchOf(url, [lineOf('topics'), lineOf('b', '${topics}'), lineOf('c', '${HOME} ${item}')]);
     const { warnings } = await reached(url, id, 'completed');
-    expect(warnings).toMatchObject({ object: 'list', data: [{ code: 'placeholder_kept', line: 2, param: 'body' }] });
+    const kept = { code: 'placeholder_kept', param: 'body' };
+    expect(warnings).toEqual({ object: 'list', data: [2, 3, 3].map((at) => expect.objectContaining({ ...kept, line: at }) as object) }); // prettier-ignore
     const plain = await reached(url, await batchOf(url, [lineOf('topics'), lineOf('b', '${topcs}')]), 'completed');
     expect(plain['warnings']).toBeNull();
+  });
+
+  it('whose lines all ask another path than its endpoint fails; one with some such lines warns', async () => {
+    const engine = await fakeEngine();
+    const { url, adminUrl } = await world([engine], inFolder());
+    const other = { endpoint: '/v1/embeddings' };
+    const id = await batchOf(url, [lineOf('a'), lineOf('b')], other);
+    const fault = [{ code: 'other_endpoint', line: 1, param: 'url' }];
+    expect(await reached(url, id, 'failed')).toMatchObject({ errors: { data: fault } });
+    const both = [lineOf('a', '', { url: '/v1/embeddings', body: { model: 'm', input: 'x' } }), lineOf('b')];
+    const mixed = await reached(url, await batchOf(url, both, other), 'completed');
+    expect(mixed['warnings']).toMatchObject({ data: [{ ...fault[0], line: 2 }] });
+    expect((await ask(`${adminUrl}/programs/${id}/explain`)).json()['text']).toContain('\nLine 1: The line asks');
+  });
+
+  it('that has failed is explained by its first faults, and how many follow', async () => {
+    const { url, adminUrl } = await world([await fakeEngine()], inFolder());
+    const id = await batchOf(url, [lineOf('a'), '{', '{', '{', '{', '{']);
+    await reached(url, id, 'failed');
+    const { text } = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
+    expect(String(text).split('\n').map((line) => /^Line \d|^And \d|^Batch/.exec(line)?.[0])).toEqual(['Batch', 'Line 2', 'Line 3', 'Line 4', 'And 2']); // prettier-ignore
+  });
+
+  it('tells lines that their conditions leave out apart from answered ones', async () => {
+    const { url, adminUrl } = await world([await fakeEngine(echo)], inFolder());
+    const id = await batchOf(url, [lineOf('a'), lineOf('b', '', { if: { $ref: 'a', contains: 'nowhere' } })]);
+    const counts = { request_counts: { total: 2, completed: 2, failed: 0 }, left_out: 1 };
+    expect(await reached(url, id, 'completed')).toMatchObject(counts);
+    const { text } = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
+    expect(text).toBe(`Batch ${id} is completed: 1 of 2 lines answered, 1 left out by its condition, 0 failed.`);
   });
 
   it('lets other calls go first: no line starts while one waits', async () => {
@@ -179,7 +210,7 @@ describe('a batch', () => {
     await until(async () => (await waiting(adminUrl)) === 4);
     const why = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
     expect(why).toMatchObject({ program: { tenant: 'default/batch', active: [{ state: 'waiting' }] } });
-    expect(why['text']).toContain(`Batch ${id} of tenant default: of 2 lines, 0 are answered`);
+    expect(why['text']).toContain(`Batch ${id} of tenant default: 0 of 2 lines answered, 0 failed;`);
     const shownThere = (await ask(`${adminUrl}/gateway`)).json()['batches'];
     expect(shownThere).toMatchObject([{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }]);
     const { text: metrics } = await ask(`${adminUrl}/metrics`);
@@ -190,7 +221,7 @@ describe('a batch', () => {
     await reached(url, id, 'completed');
     expect(order).toEqual(['call', 'call', 'call', 'line', 'line']);
     const after = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
-    expect(after['text']).toBe(`Batch ${id} is completed: of 2 lines, 2 are answered and 0 have failed.`);
+    expect(after['text']).toBe(`Batch ${id} is completed: 2 of 2 lines answered, 0 failed.`);
   });
 
   it('that is cancelled takes its lines out of the queue', async () => {
