@@ -197,7 +197,8 @@ function counselOf(loads: readonly Load[], documents: readonly LoadDocument[], r
     return programs > 0 ? [{ programs, value: load.value }] : [];
   });
   if (open.length === 0) return undefined;
-  const [values, most] = [open.map(({ value }) => value).join(' and '), Math.max(...open.map(({ programs }) => programs))]; // prettier-ignore
+  const most = Math.max(...open.map(({ programs }) => programs));
+  const values = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(open.map(({ value }) => String(value)));
   const limit = loads[0]?.options.durationMs === Infinity ? '' : ', and no --duration';
   return [`Too few programs to tell whether ${values} a second can be sustained: use --programs ${most}${limit}.`];
 }

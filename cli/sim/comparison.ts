@@ -72,7 +72,7 @@ export function sentenceOf(
       counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
       firstTokenP99Seconds: two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
       cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
-      failed: two((own) => own.reduce((sum, { failed }) => sum + failed, 0)),
+      failed: two((own) => meanOf(own.map(({ failed }) => failed)) ?? 0),
       single: isExact ? undefined : 'one seed',
     },
     margin,

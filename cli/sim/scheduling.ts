@@ -74,6 +74,8 @@ export function fragmentOf(values: Values): string[] {
     sections[section] = { ...sections[section], [key]: values[axis] };
     isDefault &&= defaults[section]?.[key] === values[axis];
   }
-  const heading = isDefault ? 'The gateway’s default. If its YAML file says otherwise:' : 'In the gateway’s YAML file:';
+  const heading = isDefault
+    ? 'This is the gateway’s default. Where its YAML file sets something else, set there:'
+    : 'In the gateway’s YAML file:';
   return [heading, ...stringify(sections).trimEnd().split('\n')];
 }

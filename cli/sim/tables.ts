@@ -23,8 +23,7 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
     better === undefined ? [] : fragmentOf(better),
     [titleOf(document)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep), rows), width),
-    refusals(runs),
-    [...(document.ratios.length === 0 || settings.exact ? [] : [intervalText(settings.seeds.length, 'seeds')]), 'All figures: --json.'], // prettier-ignore
+    notesOf(document, runs, isSweep),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -67,13 +66,15 @@ function arrivalsText(
   return `at ${each('rate', arrivals.rate_per_second)} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
 }
 
-function refusals(runs: readonly PrintedRun[]): string[] {
-  const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
-  return codes.map((code) => {
-    const counts = runs.map(({ refused }) => refused[code] ?? 0);
-    const [least, most] = [Math.min(...counts), Math.max(...counts)];
-    return `Refused calls, ${code}: ${least === most ? '' : `${integer(least)} to `}${integer(most)} a run`;
-  });
+/** Meanings of the table’s words, and the figures that it leaves out. */
+function notesOf({ ratios, settings }: SimDocument, runs: readonly PrintedRun[], isSweep: boolean): string[] {
+  return [
+    ...(runs.some(({ failed }) => failed > 0)
+      ? ['Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client.'] // prettier-ignore
+      : []),
+    ...(ratios.length === 0 || settings.exact ? [] : [intervalText(settings.seeds.length, 'seeds')]),
+    isSweep ? 'All figures, such as slowdowns and what engines did: --json.' : 'All figures: --json.',
+  ];
 }
 
 /** The runs of a document that differ in their seed alone. */
@@ -124,12 +125,19 @@ const groupsOf = (runs: readonly PrintedRun[], isSweep: boolean): readonly Group
     columns: [
       { heading: 'ms/token', of: (run) => scaled(run.seconds_per_token.mean, 1000) },
       { heading: 'cached', of: (run) => run.prefix_hit_rate, show: percent },
-      { heading: 'lost', of: (run) => run.lost, show: integer },
-      { heading: 'refused', of: (run) => total(run.refused), show: integer },
+      { heading: 'failed', of: (run) => run.failed },
     ],
   },
+  ...unansweredOf(runs),
   ...(isSweep ? [] : [...rest(runs), ...kindsOf(runs)]),
 ];
+
+/** A column for each way in which calls ended without an answer. */
+function unansweredOf(runs: readonly PrintedRun[]): Group[] {
+  const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
+  const columns = codes.map((code) => ({ heading: code, of: (run: PrintedRun) => run.refused[code] ?? 0 }));
+  return codes.length === 0 ? [] : [{ heading: 'calls without an answer', columns }];
+}
 
 const rest = (runs: readonly PrintedRun[]): readonly Group[] => [
   {
@@ -174,6 +182,3 @@ function kindsOf(runs: readonly PrintedRun[]): Group[] {
     ],
   }));
 }
-
-const total = (counts: Readonly<Record<string, number>>): number =>
-  Object.values(counts).reduce((sum, count) => sum + count, 0);

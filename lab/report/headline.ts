@@ -1,5 +1,5 @@
 import { MARGIN, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
-import { integer, number, ratio } from '../../text/index.js';
+import { number, ratio } from '../../text/index.js';
 
 /** Changes of one setting or target against the first: the facts of the sentence that opens a report. */
 export interface Change {
@@ -14,6 +14,7 @@ export interface Change {
   readonly counts: { readonly programs: number; readonly calls: number };
   /** Share of prompt tokens found in a cache, before and after. */
   readonly cached: readonly [number | null, number | null];
+  /** Programs that failed, before and after: of simulations the mean over seeds. */
   readonly failed: readonly [number, number];
   /** The origin of a ratio without an interval, such as `one seed`; undefined where chance plays no part. */
   readonly single: string | undefined;
@@ -30,7 +31,7 @@ export function headline(change: Change, margin = MARGIN): string {
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);
-  if (failed.some((count) => count > 0)) parts.push(`failed programs ${failed.map(integer).join(' -> ')}`);
+  if (failed.some((count) => count > 0)) parts.push(`failed programs ${failed.map(number).join(' -> ')}`);
   return `${name}: ${parts.filter((part) => part !== '').join('; ')}.`;
 }
 

@@ -17,9 +17,10 @@ export function readModels(text: string | undefined): ReadonlyMap<string, JsonOb
   return models;
 }
 
-/** The longest context of all listed models, if every entry states it (`max_model_len`). */
+/** The longest context of all listed models, if every entry states it (`max_model_len`); LoRA adapters have that of their `parent`, and state none. */
 export async function listedContextTokensMax(get: Get): Promise<number | undefined> {
-  const entries = [...(readModels(await get(MODELS_PATH))?.values() ?? [])];
+  const listed = [...(readModels(await get(MODELS_PATH))?.values() ?? [])];
+  const entries = listed.filter(({ parent }) => typeof parent !== 'string');
   const lengths = entries.map((entry) => asCount(entry['max_model_len']) ?? Infinity);
   const longest = Math.max(0, ...lengths);
   return longest > 0 && longest < Infinity ? longest : undefined;

@@ -99,7 +99,7 @@ describe('a sweep of one target', () => {
       `At 2 a second: too few programs to tell: they arrived for 8.6 s, and one alone takes 4 s; ${told}`,
       `At 3 a second: too few programs to tell: they arrived for 6 s, and one alone takes 4 s; ${told}`,
       `At 4 a second: too few programs to tell; ${told}`,
-      'Too few programs to tell whether 2 and 3 and 4 a second can be sustained: use --programs 130.',
+      'Too few programs to tell whether 2, 3 or 4 a second can be sustained: use --programs 130.',
     ]);
     expect(lines.join('\n').match(/--programs/g)).toHaveLength(1);
     // Obeyed: three runs of 130 programs arrive for 6 s * 390 / 90, above five times 4 s.
@@ -114,7 +114,7 @@ describe('a sweep of one target', () => {
       'At 2 a second: too few programs to tell: the queue grew, but not under a higher load.',
       'At 3 a second: too few programs to tell: the queue grew, but not under a higher load.',
       'At 4 a second: kept up; programs 5 s on average, max 5; first token p50 5 s, max 5.',
-      'Too few programs to tell whether 2 and 3 a second can be sustained: use --programs 60.',
+      'Too few programs to tell whether 2 or 3 a second can be sustained: use --programs 60.',
     ]);
   });
 

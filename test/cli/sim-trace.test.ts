@@ -37,7 +37,10 @@ describe('maitred sim --trace', () => {
     expect(document.runs).toMatchObject([
       { programs: 2, completed: 1, failed: 1, refused: { too_long: 1 }, calls_cancelled: 1, calls: 4 },
     ]);
-    expect((await sim(...args)).out).toContain('too_long');
+    const { out } = await sim(...args.slice(0, -1), 'pass-through,plas');
+    expect(out).toMatch(/calls without an answer.*\n.* failed +too_long/);
+    expect(out).toContain('failed programs 1 -> 1');
+    expect(out).toContain('\nFailed programs: ');
   });
 
   it('tells what is malformed, and goes on without it', async () => {

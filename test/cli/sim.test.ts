@@ -123,7 +123,10 @@ describe('maitred sim with several loads and windows', () => {
     expect([low, high].join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 4 a second: window auto, programs .* faster: /); // prettier-ignore
     expect([pays, more]).toEqual(['window auto pays at all of these loads.', []]);
     const { out } = await sim(...SWEEP);
-    expect(out).toContain('The gateway’s default. If its YAML file says otherwise:\nadmission:\n  window: auto\n');
+    expect(out).toMatch(/^All figures, such as slowdowns.*--json\.$/m);
+    expect(out).toContain(
+      'This is the gateway’s default. Where its YAML file sets something else, set there:\nadmission:\n  window: auto\n',
+    );
   });
 
   it('recommends no change where there is none, nor a policy that sees the future', async () => {

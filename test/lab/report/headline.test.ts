@@ -56,6 +56,7 @@ describe('the sentence of a comparison', () => {
     expect(headline(change({ counts: { programs: 12, calls: 99 } }))).toContain('slowest 5.7x slower (0.8');
     expect(headline(change({ firstTokenP99Seconds: [null, 4] }))).toContain('p99 5.7x slower; prompts');
     expect(headline(change({ failed: [0, 12] }))).toContain('failed programs 0 -> 12.');
+    expect(headline(change({ failed: [1 / 3, 2] }))).toContain('failed programs 0.333 -> 2.');
   });
 
   it('takes a wider margin', () => {

@@ -66,6 +66,12 @@ describe('vLLM', () => {
     expect(await sglang.readLoad(cannedGet({ '/v1/models': list(4096) }))).toEqual({ contextTokensMax: 4096 });
   });
 
+  it('reads the longest context beside LoRA adapters, which are listed without one', async () => {
+    const base = { id: 'base', parent: null, max_model_len: 4096 };
+    const text = JSON.stringify({ data: [base, { id: 'sql-lora', parent: 'base', max_model_len: null }] });
+    expect(await vllm.readLoad(cannedGet({ '/v1/models': text }))).toEqual({ contextTokensMax: 4096 });
+  });
+
   it('adds up data-parallel ranks, and averages their shares', async () => {
     const load = await vllm.readLoad(cannedGet({ '/metrics': VLLM_TWO_RANKS + rank(0, '16000') + rank(1, '16000') }));
     expect(load).toEqual({ running: 5, waiting: 4, kvUsage: 0.4, preemptions: 3, capacityTokens: 32_000 });
