@@ -163,8 +163,7 @@ describe('a batch', () => {
   });
 
   it('whose lines all ask another path than its endpoint fails; one with some such lines warns', async () => {
-    const engine = await fakeEngine();
-    const { url, adminUrl } = await world([engine], inFolder());
+    const { url, adminUrl } = await world([await fakeEngine()], inFolder());
     const other = { endpoint: '/v1/embeddings' };
     const id = await batchOf(url, [lineOf('a'), lineOf('b')], other);
     const fault = [{ code: 'other_endpoint', line: 1, param: 'url' }];
