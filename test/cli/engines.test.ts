@@ -17,28 +17,15 @@ describe('maitred engines', () => {
       out: `${engine.id} is draining, 0 in flight\n`,
     });
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'draining' }] });
-    expect(await engines('undrain', engine.id)).toMatchObject({
-      code: 0,
-      out: `${engine.id} is joining, 0 in flight\n`,
-    });
+    expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is joining, 0 in flight\n`);
   });
 
   it('adds an engine, with its key, and removes it', async () => {
     const [first, engine] = [await fakeEngine(), await fakeEngine()];
     const { url } = await world([first]);
     const engines = (...args: string[]) => run(['engines', ...args, '--url', url]);
-    process.env['ENGINE_KEY_OF_TEST'] = 'secret-of-the-engine';
-    const added = await engines(
-      'add',
-      engine.url,
-      '--id',
-      'gpu-3',
-      '--kind',
-      'openai',
-      '--api-key',
-      'ENGINE_KEY_OF_TEST',
-    );
-    delete process.env['ENGINE_KEY_OF_TEST'];
+    const line = ['engines', 'add', engine.url, '--url', url, '--id', 'gpu-3', '--kind', 'openai', '--api-key', 'KEY'];
+    const added = await run(line, { KEY: 'secret-of-the-engine' });
     expect([added.code, added.out]).toEqual([0, 'gpu-3 is up\n']);
     await engines('drain', first.id);
     await chat(url, {}, named('p'));

@@ -81,14 +81,15 @@ describe('the verdict over several loads', () => {
 
   it('leaves out loads that overload every setting, and settings that are overloaded', () => {
     const grown =
-      (...variants: number[]) =>
-      (_: unknown, at: number) => ({ queue_grew: variants.includes(at) });
+      (...all: number[]) =>
+      (_: unknown, at: number) => ({ queue_grew: all.includes(at) });
     const table = [[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]; // prettier-ignore
     expect(
       outcome(table, grown(8, 9, 10, 11))
         .sentence.split('\n')
         .slice(0, 3),
     ).toEqual([
+      // prettier-ignore
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster/),
       'plas pays at 0.2 a second, the only load that shows it.',

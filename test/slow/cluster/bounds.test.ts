@@ -2,7 +2,7 @@ import { Redis } from 'ioredis';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { gatewayId, REDIS_DEFAULTS, RedisState, type RedisOptions } from '../../../cluster/index.js';
+import { gatewayId, type RedisOptions } from '../../../cluster/index.js';
 import { programId, tenantId } from '../../../src/index.js';
 import { readText } from '../../support/tree.js';
 import { claimOf, Desk, recordOf } from '../../support/shared-desk.js';
@@ -131,19 +131,6 @@ describe.skipIf(noRedis !== undefined)('the store', () => {
     expect(await stateOf({ ...user, url: `redis://127.0.0.1:${port}` })).toMatchObject({ standing: 'alone' });
     // Of the wrong password alone.
     expect(((await admin.acl('LOG')) as unknown[][]).map((entry) => entry[3])).toEqual(['auth']);
-  });
-
-  it('says why it cannot be used', async () => {
-    const server = await RedisServer.start(['--requirepass', 'secret']);
-    opened.push(() => server.stop());
-    const desk = new Desk();
-    const connection = { url: server.path, options: { password: 'wrong' } };
-    const state = await RedisState.open({ ...REDIS_DEFAULTS, connection, pool: 'p', gateway: gatewayId('g') }, desk);
-    opened.push(() => state.leave());
-    expect(state.state).toMatchObject({ up: false, live: 1 });
-    expect(state.state.error).toContain('WRONGPASS');
-    expect(desk.changes).toBe(1);
-    expect(await state.claim([claimOf('e', { window: 8 })])).toMatchObject([{ slots: 8 }]);
   });
 });
 

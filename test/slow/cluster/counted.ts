@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { chat, completionBody, fakeEngine, gate, MODEL, until, type FakeEngine } from '../../sidecar/gateway/world.js';
+import { ask, chat, completionBody, fakeEngine, gate, MODEL, until, type FakeEngine } from '../../sidecar/gateway/world.js'; // prettier-ignore
 
 /** Calls that an engine takes at once, by the gateways' settings. */
 export const WINDOW = 6;
@@ -68,3 +68,28 @@ export async function fill(engines: readonly Counted[], urls: readonly string[])
 }
 
 export const question = (text: string) => ({ messages: [{ role: 'user', content: text }] });
+
+export const configOf = (engines: readonly Counted[], url: string, gateway: string, leaseMs: number, more = {}) => ({
+  engines: engines.map(({ engine }) => ({ url: engine.url, kind: 'openai', window: WINDOW })),
+  admission: { batching: 'none', gate: 0 },
+  // A busy machine makes no operation late.
+  cluster: { url, gateway, limitMs: 300, heartbeatMs: 100, leaseMs, ...more },
+});
+
+export interface ClusterRow {
+  readonly standing: string;
+  readonly standing_seconds: number;
+  readonly live: number;
+  readonly failures: number;
+}
+
+export const clusterOf = async (url: string): Promise<ClusterRow> =>
+  (await ask(`${url}/gateway`)).json()['cluster'] as ClusterRow;
+
+/** Waits until these gateways have no more calls in flight than the windows together. */
+export const withinWindows = (urls: readonly string[]): Promise<void> =>
+  until(async () => {
+    const answers = await Promise.all(urls.map((url) => ask(`${url}/engines`)));
+    const each = answers.map((answer) => answer.json()['engines'] as readonly { readonly window: number }[]);
+    return each[0]!.every((_, at) => each.reduce((sum, engines) => sum + engines[at]!.window, 0) <= WINDOW);
+  }, PATIENCE_MS);

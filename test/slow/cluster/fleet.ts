@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, Revivable } from '../../../processes/process.js';
-import { ask, chat, cleanUp, until } from '../../sidecar/gateway/world.js';
+import { chat, cleanUp, until } from '../../sidecar/gateway/world.js';
 import { folderOf } from '../../support/folder.js';
 import { RedisServer } from '../../../processes/redis.js';
 import { UnixProxy } from '../../support/unix-proxy.js';
 import { withClockOff } from './clocks.js';
-import { PATIENCE_MS, question, WINDOW, type Counted } from './counted.js';
+import { clusterOf, configOf, PATIENCE_MS, question, withinWindows, type ClusterRow, type Counted } from './counted.js';
 
 export const GATEWAYS = 3;
 const LEASE_MS = 3000;
@@ -19,12 +19,10 @@ const CLIENTS = 24;
 
 /** What came of a load. */
 export interface Heard {
-  calls: number;
   /** Calls whose socket died with their gateway: their clients have asked another one. */
   broken: number;
   /** Statuses other than 200; 0: the connection broke, of a gateway that lives. */
   readonly failed: number[];
-  slowestMs: number;
 }
 
 /** Three gateways in processes of their own, each with its own way to their store, in front of two engines. */
@@ -55,7 +53,8 @@ export class Fleet {
       const proxy = await UnixProxy.open(join(this.#folder, `store-${i}.sock`), this.store.path);
       this.proxies.push(proxy);
       const file = join(this.#folder, `g${i}.json`);
-      writeFileSync(file, JSON.stringify(configOf(engines, proxy.path, `g${i}`)));
+      const config = configOf(engines, proxy.path, `g${i}`, LEASE_MS, { gateways: GATEWAYS });
+      writeFileSync(file, JSON.stringify({ ...config, health: { timeoutMs: 60_000 } }));
       const gateway = new Revivable(['serve', '--config', file]);
       this.gateways.push(gateway);
       await withClockOff(this.clocksMs[i] ?? 0, () => gateway.start());
@@ -75,34 +74,23 @@ export class Fleet {
   ): Promise<void> {
     const alive = this.gateways.filter(({ pid }) => !Number.isNaN(pid));
     await until(async () => {
-      const rows = await Promise.all(alive.map((gateway) => clusterOf(gateway)));
+      const rows = await Promise.all(alive.map(({ url }) => clusterOf(url)));
       return rows.every((row) => row.standing === wanted && row.live === live && isSo(row));
     }, PATIENCE_MS);
   }
 
   /** One gateway has noticed that it is alone. */
   split = (index: number): Promise<void> =>
-    until(async () => (await clusterOf(this.gateways[index]!)).standing === 'split', PATIENCE_MS);
+    until(async () => (await clusterOf(this.urls[index]!)).standing === 'split', PATIENCE_MS);
 
   /** Operations of the store that failed or were late so far, of each gateway. */
-  failures = (): Promise<number[]> =>
-    Promise.all(this.gateways.map(async (gateway) => (await clusterOf(gateway)).failures));
+  failures = (): Promise<number[]> => Promise.all(this.urls.map(async (url) => (await clusterOf(url)).failures));
 
   /** All share again, and none counts on slots that others have. */
   async healed(): Promise<void> {
     const isBack = ({ standing_seconds }: ClusterRow) => performance.now() - 1000 * standing_seconds > this.#lostAtMs;
     await this.stand('shared', GATEWAYS, isBack);
-    await until(async () => (await this.#windows()).every((slots) => slots <= WINDOW), PATIENCE_MS);
-  }
-
-  /** Of each engine, the calls that all gateways together may have in flight. */
-  async #windows(): Promise<number[]> {
-    const sums: number[] = [];
-    for (const { url } of this.gateways) {
-      const { engines } = (await ask(`${url}/engines`)).json() as { readonly engines: readonly { window: number }[] };
-      engines.forEach(({ window }, i) => (sums[i] = (sums[i] ?? 0) + window));
-    }
-    return sums;
+    await withinWindows(this.urls);
   }
 
   /**
@@ -110,7 +98,7 @@ export class Fleet {
    * @returns ends it
    */
   load(): () => Promise<Heard> {
-    const heard: Heard = { calls: 0, broken: 0, failed: [], slowestMs: 0 };
+    const heard: Heard = { broken: 0, failed: [] };
     let isOver = false;
     const ended = () => isOver || this.#hasStopped;
     const clients = Promise.all(Array.from({ length: CLIENTS }, (_, client) => this.#client(client, ended, heard)));
@@ -124,9 +112,7 @@ export class Fleet {
   async #client(client: number, isOver: () => boolean, heard: Heard): Promise<void> {
     const headers = { 'x-maitred-program': `p${client}` };
     for (let i = client; !isOver(); i += 1) {
-      heard.calls += 1;
       const text = i % LONG_EVERY === 0 ? `${client} ${i} takes ${LONG_MS} ms` : `${client} ${i}`;
-      const startedAt = performance.now();
       for (let way = (i * (client + 1)) % GATEWAYS; !this.#hasStopped; way = (way + 1) % GATEWAYS) {
         const gateway = this.gateways[way]!;
         const { pid } = gateway;
@@ -142,7 +128,6 @@ export class Fleet {
         if (status !== 200) heard.failed.push(status);
         break;
       }
-      heard.slowestMs = Math.max(heard.slowestMs, performance.now() - startedAt);
     }
   }
 
@@ -177,21 +162,3 @@ export class Fleet {
     await this.store.stop();
   }
 }
-
-const configOf = (engines: readonly Counted[], url: string, gateway: string) => ({
-  engines: engines.map(({ engine }) => ({ url: engine.url, kind: 'openai', window: WINDOW })),
-  admission: { batching: 'none', gate: 0 },
-  health: { timeoutMs: 60_000 },
-  // A busy machine makes no operation late.
-  cluster: { url, gateway, gateways: GATEWAYS, limitMs: 300, heartbeatMs: 100, leaseMs: LEASE_MS },
-});
-
-interface ClusterRow {
-  readonly standing: string;
-  readonly standing_seconds: number;
-  readonly live: number;
-  readonly failures: number;
-}
-
-const clusterOf = async ({ url }: Revivable): Promise<ClusterRow> =>
-  (await ask(`${url}/gateway`)).json()['cluster'] as ClusterRow;

@@ -41,7 +41,7 @@ describe.skipIf(WHY !== '')(`vLLM with LMCache${WHY}`, () => {
       kv_role: 'kv_both',
       kv_connector_extra_config: { 'lmcache.mp.host': 'tcp://127.0.0.1', 'lmcache.mp.port': port },
     };
-    engine = await serve({ blocks: 65, connector, path: LMCACHE_PATH });
+    engine = await serve(65, connector, LMCACHE_PATH);
     ends.push(() => engine.end());
   }, 600_000);
   afterAll(async () => {

@@ -13,29 +13,6 @@ export const NEEDS_VENV = VLLM_VENV === '' || VLLM_MODEL === '' ? ' (skipped: VL
 
 const START_MS = 240_000;
 
-export interface Completion {
-  readonly status: number;
-  readonly text: string;
-  readonly cached: number;
-}
-
-export interface Served {
-  readonly url: string;
-  /** A completion of `promptOf`. */
-  complete(name: string, tokens: number, more?: object): Promise<Completion>;
-  completeAt(url: string, name: string, tokens: number, more?: object): Promise<Completion>;
-  /** Sum of a metric's samples whose labels contain this text. */
-  metric(name: string, labels?: string): Promise<number>;
-  end(): Promise<void>;
-}
-
-export interface ServedOptions {
-  readonly blocks: number;
-  /** A connector of KV cache, and a folder for Python's path. */
-  readonly connector: object;
-  readonly path?: string;
-}
-
 /** vLLM's own offloading, with this extra configuration of `host_tier.py`. */
 export const offloading = (extra: object) => ({
   kv_connector: 'OffloadingConnector',
@@ -82,7 +59,8 @@ async function ended(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-export async function serve({ blocks, connector, path = '' }: ServedOptions): Promise<Served> {
+/** @param path a folder for Python's path */
+export async function serve(blocks: number, connector: object, path = '') {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const end = await started(
@@ -91,33 +69,32 @@ export async function serve({ blocks, connector, path = '' }: ServedOptions): Pr
     { PYTHONPATH: `${HERE}:${path}`, BLOCKS: `${blocks}`, LMCACHE_TRACK_USAGE: 'false' },
     async () => (await fetch(`${url}/health`)).ok,
   );
-  const completeAt: Served['completeAt'] = async (at, name, tokens, more = {}) => {
-    const body = JSON.stringify({
-      model: 'tiny',
-      prompt: promptOf(name, tokens),
-      max_tokens: 4,
-      temperature: 0,
-      ignore_eos: true,
-      ...more,
-    });
-    const response = await fetch(`${at}/v1/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body }); // prettier-ignore
-    const answer = (await response.json()) as {
-      readonly choices?: readonly { readonly text: string }[];
-      readonly usage?: { readonly prompt_tokens_details?: { readonly cached_tokens?: number } };
-    };
-    const cached = answer.usage?.prompt_tokens_details?.cached_tokens ?? 0;
-    return { status: response.status, text: answer.choices?.[0]?.text ?? '', cached };
-  };
   return {
     url,
-    completeAt,
-    complete: (name, tokens, more) => completeAt(url, name, tokens, more),
-    async metric(name, labels = '') {
+    end,
+    /** A completion of `promptOf`, by the server or what stands before it. */
+    async complete(name: string, tokens: number, more: object = {}, at = url) {
+      const body = { model: 'tiny', prompt: promptOf(name, tokens), max_tokens: 4, temperature: 0, ignore_eos: true };
+      const response = await fetch(`${at}/v1/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ ...body, ...more }),
+      });
+      const answer = (await response.json()) as {
+        readonly choices?: readonly { readonly text: string }[];
+        readonly usage?: { readonly prompt_tokens_details?: { readonly cached_tokens?: number } };
+      };
+      const cached = answer.usage?.prompt_tokens_details?.cached_tokens ?? 0;
+      return { status: response.status, text: answer.choices?.[0]?.text ?? '', cached };
+    },
+    /** Sum of a metric's samples whose labels contain this text. */
+    async metric(name: string, labels = ''): Promise<number> {
       const full = `vllm:${name}`;
       const text = await (await fetch(`${url}/metrics`)).text();
-      const lines = text.split('\n').filter((line) => line.includes(labels)).join('\n'); // prettier-ignore
-      return (parsePrometheus(lines, new Set([full])).get(full) ?? []).reduce((sum, { value }) => sum + value, 0);
+      const lines = text.split('\n').filter((line) => line.includes(labels));
+      const samples = parsePrometheus(lines.join('\n'), new Set([full])).get(full) ?? [];
+      return samples.reduce((sum, { value }) => sum + value, 0);
     },
-    end,
   };
 }
+export type Served = Awaited<ReturnType<typeof serve>>;

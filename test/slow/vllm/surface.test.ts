@@ -8,31 +8,14 @@ const FORM_HEADERS = ['content-type', 'server', 'vary', 'allow'] as const;
 /** Under load the engine may put two tokens into one event, so the comparison is retried. */
 describe.skipIf(VLLM === '')(`in front of vLLM${NEEDS}`, { retry: 2 }, () => {
   describe.each(PATHS)('%s', (path) => {
-    it('answers as the engine does, byte for byte', async () => {
+    it.each([false, true])('answers as the engine does, byte for byte (stream: %s)', async (stream) => {
       const { url } = await gateway();
-      const direct = await post(VLLM, path);
-      const through = await post(url, path);
-      expect([through.status, timeless(through.text)]).toEqual([200, timeless(direct.text)]);
-      for (const name of FORM_HEADERS) expect([name, through.headers[name]]).toEqual([name, direct.headers[name]]);
-      expect(through.headers).toMatchObject({
-        'x-maitred-program': expect.any(String) as string,
-        'x-maitred-call': expect.any(String) as string,
-        'x-maitred-engine': new URL(VLLM).host,
-        'x-maitred-level': '0',
-        'x-maitred-queue-ms': expect.stringMatching(/^\d+$/) as string,
-        'x-maitred-reason': 'direct',
-        'x-request-id': expect.any(String) as string,
-      });
-    });
-
-    it('streams as the engine does, byte for byte, when usage is asked for', async () => {
-      const { url } = await gateway();
-      const more = { stream: true, ...(takesUsageOption(path) && { stream_options: { include_usage: true } }) };
-      const direct = await post(VLLM, path, more);
-      const through = await post(url, path, more);
+      const more = { stream, ...(stream && takesUsageOption(path) && { stream_options: { include_usage: true } }) };
+      const [direct, through] = [await post(VLLM, path, more), await post(url, path, more)];
       expect([through.status, timeless(through.text)]).toEqual([200, timeless(direct.text)]);
       for (const name of FORM_HEADERS) expect([name, through.headers[name]]).toEqual([name, direct.headers[name]]);
       expect(through.text).toContain('usage');
+      expect(through.headers['x-maitred-engine']).toBe(new URL(VLLM).host);
     });
 
     it('counts the tokens of an answer whose client asked for no usage', async () => {
@@ -59,16 +42,8 @@ describe.skipIf(VLLM === '')(`in front of vLLM${NEEDS}`, { retry: 2 }, () => {
 
   it('lets unknown fields and the engine’s own through', async () => {
     const { url } = await gateway();
-    const more = {
-      return_token_ids: true,
-      logprobs: true,
-      top_logprobs: 2,
-      cache_salt: 's',
-      no_such_field: [1],
-      n: 2,
-      temperature: 1,
-      seed: 7,
-    };
+    const own = { return_token_ids: true, logprobs: true, top_logprobs: 2, cache_salt: 's', no_such_field: [1] };
+    const more = { ...own, n: 2, temperature: 1, seed: 7 };
     for (const stream of [false, true]) {
       const direct = await post(VLLM, '/v1/chat/completions', { ...more, stream });
       const through = await post(url, '/v1/chat/completions', { ...more, stream });
@@ -106,14 +81,10 @@ describe.skipIf(VLLM === '')(`passed through to vLLM${NEEDS}`, () => {
   });
 
   it.each([
-    ['/tokenize', { prompt: 'hello there' }],
     ['/tokenize', { messages: [{ role: 'user', content: 'hello' }], return_token_strs: true }],
     ['/tokenize', {}],
-    ['/detokenize', { tokens: [5, 6, 7] }],
     ['/v1/messages/count_tokens', { messages: [{ role: 'user', content: 'hello' }] }],
     ['/v1/embeddings', { input: 'hello' }],
-    ['/rerank', { query: 'a', documents: ['b'] }],
-    ['/score', { text_1: 'a', text_2: 'b' }],
   ])('%s %j', async (path, body) => {
     const { url } = await gateway();
     const init = { headers: JSON_TYPE, body: JSON.stringify({ model: await model(), ...body }) };
@@ -126,29 +97,17 @@ describe.skipIf(VLLM === '')(`passed through to vLLM${NEEDS}`, () => {
 
   it('what is done to a stored response goes to the engine', async ({ skip }) => {
     const { url } = await gateway();
-    const { id } = (await post(url, '/v1/responses')).json();
-    if ((await ask(`${VLLM}/v1/responses/${String(id)}`)).status === 404)
-      skip('this vLLM stores no responses: VLLM_ENABLE_RESPONSES_API_STORE=1');
-    for (const [method, suffix] of [
-      ['GET', ''],
-      ['POST', '/cancel'],
-      ['DELETE', ''],
-    ] as const) {
-      const direct = await ask(`${VLLM}/v1/responses/${String(id)}${suffix}`, { method });
-      const through = await ask(`${url}/v1/responses/${String(id)}${suffix}`, { method });
+    const made = await post(url, '/v1/responses', { background: true, max_output_tokens: 4000 });
+    if (made.status === 400) skip('this vLLM stores no responses: VLLM_ENABLE_RESPONSES_API_STORE=1');
+    const path = `/v1/responses/${String(made.json()['id'])}`;
+    const cancelled = await ask(`${url}${path}/cancel`, { method: 'POST' });
+    expect([cancelled.status, cancelled.json()['status']]).toEqual([200, 'cancelled']);
+    for (const method of ['GET', 'DELETE']) {
+      const [direct, through] = [await ask(VLLM + path, { method }), await ask(url + path, { method })];
       expect([method, through.status, through.text]).toEqual([method, direct.status, direct.text]);
     }
     const unknown = await ask(`${url}/v1/responses/resp_unknown`);
     expect([unknown.status, errorCode(unknown.text)]).toEqual([404, 'unknown_response']);
-  });
-
-  it('a response in the background is cancelled by its id', async ({ skip }) => {
-    const { url } = await gateway();
-    const made = await post(url, '/v1/responses', { background: true, max_output_tokens: 4000 });
-    if (made.status === 400) skip('this vLLM stores no responses: VLLM_ENABLE_RESPONSES_API_STORE=1');
-    const { id } = made.json();
-    const cancelled = await ask(`${url}/v1/responses/${String(id)}/cancel`, { method: 'POST' });
-    expect([cancelled.status, cancelled.json()['status']]).toEqual([200, 'cancelled']);
   });
 });
 
@@ -157,15 +116,9 @@ describe.skipIf(VLLM === '')(`refused by vLLM${NEEDS}`, () => {
   const refused: [Path, object][] = [
     ['/v1/chat/completions', { temperature: -1 }],
     ['/v1/chat/completions', { temperature: -1, stream: true }],
-    ['/v1/chat/completions', { temperature: 'warm' }],
-    ['/v1/chat/completions', { top_p: 2 }],
-    ['/v1/chat/completions', { max_tokens: 10_000_000 }],
     ['/v1/chat/completions', { tool_choice: 'auto' }],
     ['/v1/chat/completions', { stream_options: { include_usage: true } }],
-    ['/v1/chat/completions', { messages: [{ role: 'user', content: long }] }],
     ['/v1/completions', { prompt: long }],
-    ['/v1/completions', { prompt: [2 ** 40] }],
-    ['/v1/completions', { temperature: -1, stream: true }],
     ['/v1/responses', { temperature: -1 }],
     ['/v1/messages', { temperature: 'warm' }],
     ['/v1/messages', { messages: [{ role: 'user', content: long }] }],

@@ -58,18 +58,18 @@ export async function post(
   return ask(`${url}${path}`, { headers: { ...JSON_TYPE, ...headers }, body: await bodyOf(path, more) });
 }
 
-/** Sum of a metric over its labels, as the engine reports it. */
-export async function gauge(name: string): Promise<number> {
+async function samples(name: string) {
   const full = `vllm:${name}`;
-  const samples = parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full) ?? [];
-  return samples.reduce((sum, { value }) => sum + value, 0);
+  return parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full) ?? [];
 }
 
+/** Sum of a metric over its labels, as the engine reports it. */
+export const gauge = async (name: string): Promise<number> =>
+  (await samples(name)).reduce((sum, { value }) => sum + value, 0);
+
 /** Labels of an information metric. */
-export async function labels(name: string): Promise<ReadonlyMap<string, string>> {
-  const full = `vllm:${name}`;
-  return parsePrometheus((await ask(`${VLLM}/metrics`)).text, new Set([full])).get(full)?.[0]?.labels ?? new Map();
-}
+export const labels = async (name: string): Promise<ReadonlyMap<string, string>> =>
+  (await samples(name))[0]?.labels ?? new Map<string, string>();
 
 export const running = (): Promise<number> => gauge('num_requests_running');
 export const waitingInEngine = (): Promise<number> => gauge('num_requests_waiting');
