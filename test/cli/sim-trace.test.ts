@@ -59,11 +59,7 @@ describe('maitred sim --trace', () => {
     expect(errors.length).toBeGreaterThan(0);
   });
 
-  it.each([
-    ['', 'empty'],
-    ['{}\n', 'of no format'],
-    ['{"maitredProgram":1,"id":"x","calls":[]}\n', 'without a program that has calls'],
-  ])('fails on %j, which is %s', async (text) => {
+  it.each(['{}\n', '{"maitredProgram":1,"id":"x","calls":[]}\n'])('fails on %j', async (text) => {
     const { code, out, errors } = await sim('--trace', fileOf('a.jsonl', text), '--rate', '1');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(errors.length).toBeGreaterThan(0);

@@ -6,7 +6,6 @@ import { programs } from '../../workloads/workload.js';
 import { openWorkload, WORKLOAD_NAMES } from '../../workloads/synthetic/file.js';
 import { engine } from '../sim/client.js';
 import { bodiesOf, call, chain, front, load, program, singles } from '../support/load.js';
-import { describeRecorded, readTrace } from '../support/traces.js';
 
 /** Prompt and answer of each call as the program has them, and as they were counted. */
 function lengths(all: readonly AgentProgram[], calls: Awaited<ReturnType<typeof load>>['calls']) {
@@ -205,29 +204,3 @@ describe('recorded words', () => {
     expect(second?.[2]).toEqual({ role: 'assistant', content: 'I look at it.' });
   });
 });
-
-for (const [file, count] of [
-  ['mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz', 2],
-  ['weka-claude-code/traces_with_subagents_first6.jsonl.gz', 1],
-  ['tau-bench/gpt-4o-airline.json.gz', 3],
-  ['agentcgroup/timings_first40.jsonl.gz', 1],
-  ['mooncake/synthetic_trace.jsonl.gz', 3],
-  ['azure/AzureLLMInferenceTrace_conv.csv.gz', 3],
-] as const) {
-  describeRecorded(file, (path) => {
-    it('is played to its end', async () => {
-      const handle = await engine({ speed: 100_000, maxModelLen: 1e6, kvTokens: 2e6 });
-      const { programs: all } = await readTrace(path);
-      const tokensOf = ({ calls }: AgentProgram) => calls.reduce((sum, { promptTokens }) => sum + promptTokens, 0);
-      const shortest = all.toSorted((a, b) => tokensOf(a) - tokensOf(b)).slice(0, count);
-      const { calls, programs: ended } = await load({
-        targets: [handle.url],
-        programs: () => shortest,
-        timeScale: 1e6,
-      });
-      expect(calls.filter(({ outcome }) => outcome !== 'completed')).toEqual([]);
-      expect(ended).toHaveLength(count);
-      expect(calls).toHaveLength(shortest.reduce((sum, each) => sum + each.calls.length, 0));
-    });
-  });
-}

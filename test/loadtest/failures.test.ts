@@ -175,53 +175,35 @@ async function refusal(options: Partial<LoadOptions>): Promise<LoadErrorCode> {
 }
 
 describe('a target that is not fit for a run', () => {
-  it('is no URL of ours', async () => {
-    for (const target of ['nonsense', 'ftp://127.0.0.1', 'http://user:secret@127.0.0.1:1', 'http://127.0.0.1:1/?a=b'])
-      expect(await refusal({ targets: [target] })).toBe('bad_target');
-  });
+  const listening = async (headers: object, text: string) =>
+    serve((_, response) => response.writeHead(200, { ...headers }).end(text));
 
-  it('is on no private network', async () => {
-    for (const target of [
-      'http://8.8.8.8',
-      'http://[2001:4860:4860::8888]',
-      'http://[::ffff:8.8.8.8]',
-      'http://172.32.0.1',
-    ])
-      expect(await refusal({ targets: [target] })).toBe('not_private');
-  });
-
-  it('is not there', async () => {
-    expect(await refusal({ targets: [`http://127.0.0.1:${await freePort()}`] })).toBe('unreachable');
-    expect(await refusal({ targets: ['http://no-such-host.invalid'] })).toBe('unreachable');
-  });
-
-  it('speaks no TLS', async () => {
-    const { url } = await engine();
-    expect(await refusal({ targets: [url.replace('http', 'https')] })).toBe('tls');
-  });
-
-  it('answers with a page', async () => {
-    const url = await serve((_, response) =>
-      response.setHeader('content-type', 'text/html').end('<!doctype html>Hello'),
-    );
-    expect(await refusal({ targets: [url] })).toBe('not_an_api');
+  it.each<[LoadErrorCode, string, () => string | Promise<string>]>([
+    ...['nonsense', 'ftp://127.0.0.1', 'http://user:secret@127.0.0.1:1', 'http://127.0.0.1:1/?a=b'].map(
+      (url): [LoadErrorCode, string, () => string] => ['bad_target', url, () => url],
+    ),
+    ...['http://8.8.8.8', 'http://[2001:4860:4860::8888]', 'http://[::ffff:8.8.8.8]', 'http://172.32.0.1'].map(
+      (url): [LoadErrorCode, string, () => string] => ['not_private', url, () => url],
+    ),
+    ['unreachable', 'nobody there', async () => `http://127.0.0.1:${await freePort()}`],
+    ['unreachable', 'no such name', () => 'http://no-such-host.invalid'],
+    ['tls', 'no TLS', async () => (await engine()).url.replace('http', 'https')],
+    ['not_an_api', 'a page', () => listening({ 'content-type': 'text/html' }, '<!doctype html>Hello')],
+    ['no_such_model', 'no model', () => listening({}, '{"object":"list","data":[]}')],
+  ])('is refused as %s: %s', async (code, _, target) => {
+    expect(await refusal({ targets: [await target()] })).toBe(code);
   });
 
   it('does not speak HTTP', async () => {
     const server = createServer((socket) => socket.on('error', () => undefined).end('SSH-2.0-OpenSSH_9.2\r\n'));
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    expect(await refusal({ targets: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`] })).toBe(
-      'not_an_api',
-    );
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await refusal({ targets: [`http://127.0.0.1:${port}`] })).toBe('not_an_api');
     server.close();
   });
 
-  it('has no such model, or none at all', async () => {
-    const { url } = await engine();
-    expect(await refusal({ targets: [url], model: 'no-such-model' })).toBe('no_such_model');
-    const empty = await serve((_, response) => response.end('{"object":"list","data":[]}'));
-    expect(await refusal({ targets: [empty] })).toBe('no_such_model');
+  it('has no such model', async () => {
+    expect(await refusal({ targets: [(await engine()).url], model: 'no-such-model' })).toBe('no_such_model');
   });
 
   it('wants another key', async () => {

@@ -20,11 +20,6 @@ describe('a fault asked for by header', () => {
     expect(sim.stats()).toMatchObject({ requests: 2, finished: 0 });
   });
 
-  it('reset ends the connection without an answer', async () => {
-    const sim = await engine();
-    expect(await rawPost(sim, PATH, BODY, fault('reset'))).toMatchObject({ error: 'ECONNRESET' });
-  });
-
   it('reset-after lets so many events out, or bytes of a whole answer', async () => {
     const sim = await engine();
     const streamed = await rawPost(sim, PATH, STREAM, fault('reset-after=5'));
@@ -35,44 +30,8 @@ describe('a fault asked for by header', () => {
     expect(whole.body).toHaveLength(40);
   });
 
-  it('hang never answers, and ends with its client', async () => {
-    const sim = await engine();
-    const outcome = await fetch(sim.url + PATH, {
-      method: 'POST',
-      headers: fault('hang'),
-      body: JSON.stringify(BODY),
-      signal: AbortSignal.timeout(100),
-    }).catch((error: unknown) => (error as Error).name);
-    expect(outcome).toBe('TimeoutError');
-    expect((await post(sim, PATH, BODY)).status).toBe(200);
-  });
-
-  it('hang-after falls silent in the middle', async () => {
-    const sim = await engine();
-    for (const [body, count] of [
-      [STREAM, (bytes: Buffer) => eventsOf(bytes.toString()).length],
-      [BODY, (bytes: Buffer) => bytes.length],
-    ] as const) {
-      const seen = await new Promise<number>((resolve) => {
-        void rawPost(sim, PATH, body, fault('hang-after=7'), (outcome, leave) => {
-          if (count(outcome.body) < 7) return;
-          setTimeout(() => {
-            resolve(count(outcome.body));
-            leave();
-          }, 100);
-        });
-      });
-      expect(seen).toBe(7);
-    }
-  });
-
   it('half ends cleanly, but without the end', async () => {
     const sim = await engine();
-    const streamed = await rawPost(sim, PATH, STREAM, fault('half'));
-    expect(streamed.error).toBeUndefined();
-    const events = eventsOf(streamed.body.toString());
-    expect(events.length).toBeGreaterThan(10);
-    expect(JSON.stringify(events)).not.toMatch(/DONE|"finish_reason":"/);
     const early = await rawPost(sim, PATH, STREAM, fault('half=3'));
     expect(early.error).toBeUndefined();
     expect(eventsOf(early.body.toString())).toHaveLength(3);
@@ -81,19 +40,8 @@ describe('a fault asked for by header', () => {
     expect(() => JSON.parse(whole.body.toString()) as unknown).toThrow();
   });
 
-  it('garbage and html are not what was asked for', async () => {
-    const sim = await engine();
-    const garbage = await rawPost(sim, PATH, STREAM, fault('garbage'));
-    expect(garbage).toMatchObject({ status: 200, headers: { 'content-type': 'text/event-stream' } });
-    expect(() => JSON.parse(garbage.body.toString()) as unknown).toThrow();
-    const html = await rawPost(sim, PATH, BODY, fault('html;status=502'));
-    expect(html).toMatchObject({ status: 502, headers: { 'content-type': 'text/html' } });
-  });
-
-  it('short-length and long-length lie about the body', async () => {
-    const sim = await engine();
-    expect(await rawPost(sim, PATH, BODY, fault('short-length'))).toMatchObject({ status: 200, error: 'ECONNRESET' });
-    const long = await rawPost(sim, PATH, BODY, fault('long-length'));
+  it('long-length lies about the body', async () => {
+    const long = await rawPost(await engine(), PATH, BODY, fault('long-length'));
     expect(long.status).toBe(200);
     expect(() => JSON.parse(long.body.toString()) as unknown).toThrow();
   });

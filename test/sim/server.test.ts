@@ -16,13 +16,6 @@ describe('other paths', () => {
     expect(Math.hypot(...(one ?? []))).toBeCloseTo(1, 5);
   });
 
-  it('counts tokens as it charges them', async () => {
-    const sim = await engine();
-    const chat = await post(sim, '/tokenize', { messages: MESSAGES });
-    const answer = await post(sim, '/v1/chat/completions', { messages: MESSAGES });
-    expect(answer.json['usage']).toMatchObject({ prompt_tokens: chat.json['count'] });
-  });
-
   it('tells its models, version and health', async () => {
     const sim = await engine({ models: ['one', 'two'], maxModelLen: 4096 });
     const models = await call(sim, 'GET', '/v1/models');

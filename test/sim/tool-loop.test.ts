@@ -94,30 +94,6 @@ describe('a tool loop ends by itself in three steps', () => {
     expectThreeSteps(loop);
   });
 
-  it('messages, streamed, with a reminder beside each result', async () => {
-    const sim = await engine();
-    const anthropicTools = [{ name: 'run', input_schema: PARAMETERS }];
-    const loop = await play([{ role: 'user', content: 'Do it. '.repeat(50) }], async (messages, seen) => {
-      const data = dataOf(await stream(sim, '/v1/messages', { max_tokens: 1000, messages, tools: anthropicTools }));
-      const of = (type: string) => data.filter((event) => event['type'] === type);
-      const usage = of('message_delta')[0]?.['usage'] as { input_tokens: number; cache_read_input_tokens: number };
-      const cached = usage.cache_read_input_tokens;
-      seen.prompts.push({ tokens: usage.input_tokens + cached, cached });
-      const block = of('content_block_start')[0]?.['content_block'] as Json;
-      const deltas = of('content_block_delta').map((event) => event['delta'] as Record<string, string>);
-      if (block['type'] === 'text') seen.text = deltas.map((delta) => delta['text']).join('');
-      if (block['type'] !== 'tool_use') return [];
-      const input = JSON.parse(deltas.map((delta) => delta['partial_json']).join('')) as unknown;
-      seen.calls.push({ id: String(block['id']), arguments: input });
-      const result = { type: 'tool_result', tool_use_id: block['id'], content: [{ type: 'text', text: 'maitred' }] };
-      return [
-        { role: 'assistant', content: [{ ...block, input }] },
-        { role: 'user', content: [result, { type: 'text', text: 'Remember to be brief.' }] },
-      ];
-    });
-    expectThreeSteps(loop);
-  });
-
   it('chat completions streamed, the call in pieces', async () => {
     const sim = await engine();
     const messages = [{ role: 'user', content: 'Do it.' }];

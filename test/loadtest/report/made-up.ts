@@ -113,58 +113,24 @@ export const progress = (given: Partial<LoadProgress> = {}): LoadProgress => ({
   ...given,
 });
 
-/** Programs of a few calls each through one or two targets, the second with shorter queues; some calls fail. */
-export function playRun(
-  observer: LoadObserver,
-  { programs, targets, seed = 1 }: { readonly programs: number; readonly targets: number; readonly seed?: number },
-): void {
-  // prettier-ignore
+/** Programs of five calls each through one or two targets, the second with shorter queues; two of fifty fail. */
+export function playRun(observer: LoadObserver, { programs, targets }: { programs: number; targets: number }): void {
   for (let index = 0; index < programs; index += 1)
-    for (let target = 0; target < targets; target += 1) playProgram(observer, Dice.of(seed, index), index, target);
-}
-
-function playProgram(observer: LoadObserver, dice: Dice, index: number, target: number): void {
-  const name = `agent-${String(index).padStart(5, '0')}`;
-  const count = Math.ceil(dice.logNormal(5, 18));
-  const arrivedMs = 800 * index;
-  let [now, queueMs, engineMs, toolMs, aloneMs, longestQueueMs] = [arrivedMs, 0, 0, 0, 0, 0];
-  let [promptTokens, outputTokens, made] = [0, 0, 0];
-  let outcome = 'completed';
-  for (let at = 0; at < count && outcome === 'completed'; at += 1) {
-    const tokens = Math.ceil(dice.logNormal(80, 400));
-    const waited = dice.logNormal(target === 0 ? 1500 : 500, target === 0 ? 9000 : 4000);
-    const gap = dice.logNormal(900, 5000);
-    const side = dice.share() < 0.2 ? 2 : 1;
-    const busy = 250 + tokens * 22;
-    outcome = dice.share() < 0.004 ? (dice.share() < 0.5 ? 'http_503' : 'broken_stream') : 'completed';
-    for (let branch = 0; branch < side; branch += 1) {
-      observer.callEnded(
-        call({
-          target,
-          program: name,
-          call: made,
-          arrivedMs: now,
-          sentMs: now + 0.3,
-          dispatchedMs: now + waited,
-          queueMs: waited,
-          firstTokenMs: now + waited + 250,
-          endedMs: now + waited + busy * (1 - 0.3 * branch),
-          promptTokens: 700 * (at + 1),
-          outputTokens: tokens,
-          interTokenMs: 22 * (1 + 0.1 * dice.normal()),
-          outcome,
-        }),
-      );
-      made += 1;
+    for (let target = 0; target < targets; target += 1) {
+      const dice = Dice.of(1, index);
+      const outcome = { 7: 'http_503', 8: 'broken_stream' }[index % 50] ?? 'completed';
+      const start = 800 * index;
+      const waits = Array.from({ length: 5 }, () => dice.logNormal(1500, 9000) / (target + 1));
+      for (const [at, queueMs] of waits.entries()) {
+        const sentMs = start + 4000 * at;
+        const [dispatchedMs, endedMs] = [sentMs + queueMs, sentMs + queueMs + 2000];
+        const times = { arrivedMs: sentMs, sentMs, dispatchedMs, firstTokenMs: dispatchedMs + 250, endedMs };
+        observer.callEnded(call({ target, program: `p${index}`, call: at, ...times, queueMs, outcome }));
+      }
+      const queueMs = waits.reduce((sum, each) => sum + each, 0);
+      const spent = { queueMs, engineMs: 10_000, toolMs: 2000, aloneMs: 12_000, criticalPathMs: queueMs + 12_000 };
+      const times = { arrivedMs: start, endedMs: start + queueMs + 12_000, longestQueueMs: Math.max(...waits) };
+      const workload = ['chat', 'react', 'mcts'][index % 3]!;
+      observer.programEnded(program({ target, index, workload, calls: 5, ...times, ...spent, outcome }));
     }
-    now += waited + busy;
-    [queueMs, engineMs, aloneMs] = [queueMs + waited, engineMs + busy, aloneMs + busy];
-    longestQueueMs = Math.max(longestQueueMs, waited);
-    [promptTokens, outputTokens] = [promptTokens + 700 * (at + 1) * side, outputTokens + tokens * side];
-    if (at < count - 1 && outcome === 'completed') [now, toolMs, aloneMs] = [now + gap, toolMs + gap, aloneMs + gap];
-  }
-  const workload = ['chat', 'react', 'mcts'][index % 3] ?? '';
-  const times = { arrivedMs, endedMs: now, queueMs, engineMs, toolMs, aloneMs, longestQueueMs, criticalPathMs: now - arrivedMs }; // prettier-ignore
-  const counts = { calls: made, callsCancelled: outcome === 'completed' ? 0 : 3, promptTokens, outputTokens };
-  observer.programEnded(program({ target, index, program: name, workload, ...times, ...counts, outcome }));
 }
