@@ -1,23 +1,19 @@
 import { Argument, Command } from 'commander';
 import { benchLarge } from './batches/large.js';
-import { benchPrograms } from './batches/programs.js';
 import { benchCluster } from './cluster/calls.js';
 import { benchGateways, benchPressure } from './cluster/gateways.js';
 import { benchDecisions } from './core/decisions.js';
 import { benchProgramBytes } from './core/program-bytes.js';
 import { benchLatency } from './gateway/latency.js';
 import { benchLargeBodies } from './gateway/large-bodies.js';
-import { benchRelay } from './gateway/relay.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
-import { benchWatching } from './gateway/watching.js';
 import { benchReading } from './gateway/reading.js';
 import { say } from './numbers.js';
 import { sayDisturbance, watchOthers } from './disturbance.js';
 import { ensurePackages } from './packages.js';
-import { benchJoining, benchOrder } from './parts/order.js';
+import { benchOrder } from './parts/order.js';
 import { benchParts } from './parts/parts.js';
-import { benchTiers } from './parts/tiers.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
@@ -32,19 +28,14 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   reading: { run: benchReading, quickSeconds: 1 },
   latency: { run: benchLatency, quickSeconds: 13 },
   streams: { run: benchStreams, quickSeconds: 13 },
-  relay: { run: benchRelay, quickSeconds: 17 },
   bodies: { run: benchLargeBodies, quickSeconds: 16 },
   throughput: { run: benchThroughput, quickSeconds: 12 },
-  watching: { run: benchWatching, quickSeconds: 8 },
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
-  tiers: { run: benchTiers, quickSeconds: 30 },
-  batches: { run: benchPrograms, quickSeconds: 5 },
   large: { run: benchLarge, quickSeconds: 15 },
-  joining: { run: benchJoining, quickSeconds: 20 },
 };
 
 const QUICK_SECONDS_MAX = 15;

@@ -16,7 +16,6 @@ export {
   RECORDINGS,
 } from './experiments/case.js';
 export { fullScale, smokeScale } from './experiments/experiment.js';
-export { atEfficiency, EFFICIENCIES } from './experiments/loads.js';
 export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';

@@ -12,5 +12,5 @@
 export { BadAnswer, fill, findReferences, holds, isReference, itemsOf, textOf } from './answers.js';
 export { PROBLEMS_MAX } from './graph.js';
 export { FaultyBatch, ITEM, problem, type BatchLine, type Problem } from './line.js';
-export { hashesOf, outlineOf, requestOf, type Outline } from './outline.js';
-export { planOf, PASSES, sharedBlocks, sharedTokens, type Pass, type Plan } from './plan.js';
+export { outlineOf, requestOf, type Outline } from './outline.js';
+export { planOf, PASSES, sharedTokens, type Pass, type Plan } from './plan.js';

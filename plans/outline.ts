@@ -79,7 +79,7 @@ export function outlineOf(line: BatchLine, number: number): Outline {
 }
 
 /** For each whole block of characters, a hash of all text up to its end. */
-export function hashesOf(text: string, blockChars: number): Float64Array {
+function hashesOf(text: string, blockChars: number): Float64Array {
   const hashes = new Float64Array(Math.floor(text.length / blockChars));
   let [low, high] = [0x811c9dc5, 0x9e3779b9];
   for (let block = 0; block < hashes.length; block++) {

@@ -49,7 +49,7 @@ function* originalsOf(lines: readonly Outline[], { needs, sorted }: Graph): Gene
 }
 
 /** Blocks at the beginning of both. */
-export function sharedBlocks(a: Float64Array, b: Float64Array): number {
+function sharedBlocks(a: Float64Array, b: Float64Array): number {
   const end = a.findIndex((block, at) => block !== b[at]);
   return end < 0 ? a.length : end;
 }

@@ -48,7 +48,7 @@ export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies
 export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
-export { described, misidentified, noisyService, unjoined, unlike, untimed } from './virtual/lenses.js';
+export { misidentified, noisyService, untimed } from './virtual/lenses.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';
 export { runWorld } from './virtual/world.js';

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readInput } from '../../sidecar/batches/input.js';
-import { MODEL } from '../gateway/bodies.js';
+import { MODEL, prose } from '../gateway/bodies.js';
 import { Stage } from '../gateway/stage.js';
-import { printTable, show } from '../numbers.js';
-import { textOf } from './workflows.js';
+import { makeRandom, printTable, show } from '../numbers.js';
 
 /**
  * A batch of the most lines, each of about 1,000 tokens: read, checked and planned, with the longest stall meanwhile, and run by a
@@ -24,12 +23,15 @@ const MB = 1_048_576;
 /** Lines that are alone, in chains, or deterministic: each kind takes other ways through the plan. */
 const KINDS = { alone: () => ({}), 'in chains of ten': (at: number) => ({ after: at % CHAIN === 0 ? [] : [`l${at - 1}`] }), deterministic: () => ({}) }; // prettier-ignore
 
+/** Text of about this many tokens, the same for the same seed. */
+const textOf = (seed: number, tokens: number): string => prose(makeRandom(seed), 4 * tokens);
+
 async function writeLines(path: string, lines: number, kind: keyof typeof KINDS): Promise<void> {
   const file = await open(path, 'w');
   const temperature = kind === 'deterministic' ? 0 : 1;
   for (let at = 0; at < lines; at++) {
-    const system = { role: 'system', content: textOf(`group ${at % 50}`, TOKENS / 5) };
-    const user = { role: 'user', content: textOf(`line ${at}`, (4 * TOKENS) / 5) };
+    const system = { role: 'system', content: textOf(at % 50, TOKENS / 5) };
+    const user = { role: 'user', content: textOf(LINES + at, (4 * TOKENS) / 5) };
     const body = { model: MODEL, temperature, messages: [system, user] };
     await file.write(
       `${JSON.stringify({ custom_id: `l${at}`, method: 'POST', url: URL, body, ...KINDS[kind](at) })}\n`,

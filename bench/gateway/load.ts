@@ -6,7 +6,7 @@ import { AGENT_HEADER, Agent } from './agent.js';
 import { chatBody } from './bodies.js';
 
 /** The process that makes the load: takes one job at a time, answers with its result. */
-export type Job = ThroughputJob | PacedJob | HoldJob | CountJob;
+export type Job = ThroughputJob | PacedJob | HoldJob;
 
 interface Target {
   readonly url: string;
@@ -57,16 +57,6 @@ export interface HoldJob extends Target {
   readonly type: 'hold';
   readonly streams: number;
   readonly gapMs: number;
-}
-
-/** Counts the events of the streams held open. */
-export interface CountJob {
-  readonly type: 'count';
-  readonly seconds: number;
-}
-export interface Counted {
-  readonly events: number;
-  readonly seconds: number;
 }
 
 const PATH = '/v1/chat/completions';
@@ -190,8 +180,6 @@ async function measureLatency(job: PacedJob): Promise<Latency> {
 }
 
 let held: Pool | undefined;
-/** Of all streams ever held. */
-let events = 0;
 
 /** Opened a few at a time, as a listener's backlog is short. */
 const HOLD_STRIDE = 100;
@@ -203,11 +191,7 @@ async function hold(job: HoldJob): Promise<{ open: number }> {
   let open = 0;
   const openOne = async (pool: Pool) => {
     const answer = await pool.request({ method: 'POST', path: PATH, headers, body });
-    answer.body
-      .on('error', () => undefined)
-      .on('data', (chunk: Buffer) => {
-        for (let at = chunk.indexOf('\n\n'); at >= 0; at = chunk.indexOf('\n\n', at + 2)) events += 1;
-      });
+    answer.body.on('error', () => undefined).on('data', () => undefined);
     await once(answer.body, 'data');
     open += 1;
   };
@@ -216,15 +200,7 @@ async function hold(job: HoldJob): Promise<{ open: number }> {
   return { open };
 }
 
-async function count({ seconds }: CountJob): Promise<Counted> {
-  const before = events;
-  const startedAt = performance.now();
-  await sleep(seconds * 1000);
-  return { events: events - before, seconds: (performance.now() - startedAt) / 1000 };
-}
-
 async function run(job: Job): Promise<unknown> {
-  if (job.type === 'count') return count(job);
   await held?.destroy();
   held = undefined;
   switch (job.type) {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../processes/process.js';
 import { cpuMsOf, rssBytesOf } from '../disturbance.js';
-import type { Counted, CountJob, HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
+import type { HoldJob, Latency, PacedJob, Throughput, ThroughputJob } from './load.js';
 
 /** Core of the proxies, and core of all else. Two proxies are never under load at once. */
 const PROXY_CORE = 1;
@@ -48,19 +48,16 @@ export class Stage {
     }
   }
 
-  /** @param connections limit on http-proxy's connections to the engine; absent: its default, 128 */
-  async start(name: TargetName, connections?: number): Promise<Proxy> {
+  async start(name: TargetName): Promise<Proxy> {
     if (name === 'direct') return proxyOf(name, this.#upstream);
     if (name === 'maitred') return this.startGateway();
-    const args = connections === undefined ? [] : [String(connections)];
-    const [child, url] = await this.#fork(PROXY_CORE, here(`${name}.js`), this.#upstream, ...args);
+    const [child, url] = await this.#fork(PROXY_CORE, here(`${name}.js`), this.#upstream);
     return proxyOf(name, url, child.pid);
   }
 
   throughput = (job: ThroughputJob) => this.#ask(job) as Promise<Throughput>;
   latency = (job: PacedJob) => this.#ask(job) as Promise<Latency>;
   hold = (job: HoldJob) => this.#ask(job) as Promise<{ open: number }>;
-  count = (job: CountJob) => this.#ask(job) as Promise<Counted>;
 
   async #close(): Promise<void> {
     const ended = this.#children.filter((child) => child.exitCode === null).map((child) => once(child, 'exit'));

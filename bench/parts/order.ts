@@ -23,7 +23,7 @@ const fleet: Scenario = { programs: { workload: 'fleet' }, count: 400, ratePerSe
 const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
 
 /** The standing loads. */
-export const ORDER_LOADS: Readonly<Record<string, Scenario>> = {
+const LOADS: Readonly<Record<string, Scenario>> = {
   'mini-swe-agent, 0.25/s': recorded,
   'agentcgroup, 0.05/s': { ...recorded, programs: { recording: 'agentcgroup' }, count: 150, ratePerSecond: 0.05 },
   'weka, 0.02/s': { ...recorded, programs: { recording: 'weka' }, count: 80, ratePerSecond: 0.02, machine: 'long-context' }, // prettier-ignore
@@ -57,8 +57,6 @@ const STEPS: Readonly<Record<string, Setup>> = {
   '+ forecast by type': { policy: 'plas', settings: UNCOUNTED },
   '+ prefill: default': { policy: 'plas' },
   'no knee': { policy: 'plas', settings: { 'admission.batching': 'none' } },
-  'own text in each prompt': { policy: 'plas', deception: 'described-families' },
-  'nothing in common': { policy: 'plas', deception: 'unlike-families' },
   'fcfs-window': { policy: 'fcfs-window' },
   'las-decayed': { policy: 'las-decayed' },
   'pass-through': { policy: 'pass-through' },
@@ -68,14 +66,14 @@ const STEPS: Readonly<Record<string, Setup>> = {
 /** Prints what each step of the order is worth on the standing loads. Virtual time: the machine's speed is no matter. */
 export async function benchOrder(isQuick: boolean): Promise<void> {
   const runs = await Runs.over(RECORDING_NAMES, isQuick);
-  const rows = Object.entries(ORDER_LOADS)
+  const rows = Object.entries(LOADS)
     .filter(([, scenario]) => runs.can(scenario))
     .map(([name, scenario]) => [name, ...Object.values(STEPS).map((setup) => cellOf(runs.of(scenario, setup)))]);
   printTable(['load', ...Object.keys(STEPS)], rows);
   say(CELLS);
 }
 
-export const CELLS =
+const CELLS =
   'Means of the seeds: mean and p99 of programs in seconds, milliseconds a token, longest wait of a call in seconds.';
 
 /** Figures of a cell: of programs that ended. */
@@ -89,36 +87,7 @@ const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
 const shown = (value: number): string =>
   Number.isNaN(value) ? '-' : value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
 
-export function cellOf(runs: readonly RunMeasures[]): string {
+function cellOf(runs: readonly RunMeasures[]): string {
   const means = FIGURES.map((figure) => runs.reduce((sum, run) => sum + (figure(run) ?? NaN), 0) / runs.length);
   return means.map(shown).join(' · ');
-}
-
-/** Sessions that all start sub-agents; the standing recording has few. */
-const SUB_AGENTS = 'weka-claude-code/traces_with_subagents_first6.jsonl.gz';
-const weka: Omit<Scenario, 'ratePerSecond'> = { programs: { recording: 'weka' }, count: 80, engines: 2, machine: 'long-context' }; // prettier-ignore
-const synthetic: Omit<Scenario, 'ratePerSecond'> = { programs: { workload: 'map-reduce' }, count: 200, engines: 2, machine: A100 }; // prettier-ignore
-
-/** Prints what it is worth that sub-agents are recognised, instead of each being a program. Virtual time. */
-export async function benchJoining(isQuick: boolean): Promise<void> {
-  const runs = await Runs.over(['weka'], isQuick);
-  const loads = [
-    ['weka with sub-agents', weka, [0.0003, 0.0005, 0.02], await runs.withFile('weka', SUB_AGENTS)],
-    ['weka', weka, [0.02], runs],
-    ['map-reduce', synthetic, [0.04, 0.06, 0.1], runs],
-  ] as const;
-  const rows = loads.flatMap(([name, load, rates, own]) =>
-    rates.flatMap((ratePerSecond) => {
-      const scenario = { ...load, ratePerSecond };
-      if (own?.can(scenario) !== true) return [];
-      const joined = own.of(scenario, { policy: 'plas' });
-      return own.of(scenario, { policy: 'plas', deception: 'split-sub-agents' }).map((split, at) => [
-        `${name}, ${ratePerSecond}/s`,
-        `${at + 1}`,
-        ...FIGURES.map((figure) => [split, joined[at] as RunMeasures].map((run) => shown(figure(run) ?? NaN)).join(' -> ')), // prettier-ignore
-      ]);
-    }),
-  );
-  printTable(['load', 'seed', 'mean s', 'p99 s', 'ms a token', 'longest wait s'], rows);
-  say('Each sub-agent a program -> joined to the program of its parent.');
 }

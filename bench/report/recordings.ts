@@ -58,12 +58,6 @@ export class Runs {
     return new Runs({ config: loadConfig({}), recordings }, isQuick);
   }
 
-  /** The same with another file of a recording, if it is there. */
-  async withFile(name: RecordingName, file: string): Promise<Runs | undefined> {
-    const programs = await read(new Command('bench'), join(TRACES, file), RECORDINGS[name].format);
-    return programs && new Runs({ ...this.around, recordings: { [name]: programs } }, this.isQuick);
-  }
-
   can = ({ programs }: Case['scenario']): boolean =>
     !('recording' in programs) || this.around.recordings[programs.recording] !== undefined;
 

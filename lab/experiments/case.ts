@@ -7,11 +7,8 @@ import {
   type SimPolicyName,
   type Conditions,
   conditionsSchema,
-  described,
   misidentified,
   noisyService,
-  unjoined,
-  unlike,
   untimed,
   type WorldOptions,
 } from '../../sim/index.js';
@@ -26,16 +23,12 @@ export type Machine = PresetName | `long-context${'' | ':low' | ':high'}`;
 
 /** The load on the engines. */
 export interface Scenario {
-  readonly programs: { readonly workload: WorkloadName | `${string}.yaml` } | { readonly recording: RecordingName };
+  readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
   /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;
   readonly engines: number;
   readonly machine: Machine;
-  /** Tokens in each engine's KV cache; absent: the machine's. */
-  readonly kvTokens?: number;
-  /** Tokens that each engine's host memory keeps of what leaves the KV cache; absent: none. */
-  readonly hostTokens?: number;
   /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
   /** Several gateways; absent: one. */
@@ -55,10 +48,6 @@ export const DECEPTIONS = {
   'queueing-counted': () => ({ lens: untimed }),
   'split-programs': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0 }, seed) }),
   'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
-  'split-and-merged': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0.05 }, seed) }),
-  'split-sub-agents': () => ({ lens: unjoined }),
-  'described-families': () => ({ lens: described }),
-  'unlike-families': () => ({ lens: unlike }),
   'wrong-sizes': declaring({ spread: 4 }),
   'wrong-graphs': declaring({ mistakenShare: 1 }),
   'some-wrong-graphs': declaring({ mistakenShare: 0.25 }),

@@ -2,7 +2,6 @@ import type { BalancerOptions } from '../../loadbalancer/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import {
   CONDITIONS,
-  hostOf,
   makeSimBalancer,
   makeSteps,
   type Preset,
@@ -30,7 +29,6 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
   const { policy, deception, eviction } = setup;
-  const preset = presetOf(scenario);
   const told: Partial<WorldOptions> = deception === undefined ? {} : DECEPTIONS[deception](seed);
   return measureRun(
     {
@@ -40,8 +38,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       seed,
       engines: scenario.engines,
       engine: {
-        preset,
-        host: hostOf(preset, { hostTokens: scenario.hostTokens, hostWrites: 'computed' }),
+        preset: presetOf(scenario.machine),
         blockSize: BLOCK_TOKENS,
         ...(eviction && { eviction }),
       },
@@ -80,12 +77,7 @@ export function configOf(defaults: Config, settings: Settings = {}): Config {
 
 const isPreset = (machine: Machine): machine is PresetName => machine in PRESETS;
 
-function presetOf({ machine, kvTokens }: Scenario): Preset {
-  const preset = machineOf(machine);
-  return kvTokens === undefined ? preset : { ...preset, kvTokens };
-}
-
-function machineOf(machine: Machine): Preset {
+function presetOf(machine: Machine): Preset {
   if (isPreset(machine)) return PRESETS[machine];
   const own = machine.replace('long-context', 'llama-3.1-8b-a100') as PresetName;
   return { ...PRESETS[own], maxModelLen: 262_144 };

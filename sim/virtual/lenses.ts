@@ -23,26 +23,6 @@ export const untimed: Lens = (event) => {
   return { type, call, ...(usage && { usage }) };
 };
 
-/** Sub-agents are not recognised: each is a program of its own. */
-export const unjoined: Lens = (event) =>
-  event.type === 'callArrived' && event.thread !== ''
-    ? { ...event, program: programId(`${event.program}/${event.thread}`), thread: '' }
-    : event;
-
-/** Every program's instructions hold a text of its own, such as a list of files: no two have a family in common. */
-export const described: Lens = (event) =>
-  event.type === 'callArrived' && event.family !== undefined
-    ? { ...event, family: { ...event.family, id: Number(event.program.slice(1)), harness: event.family.id } }
-    : event;
-
-/** That text comes first: nothing tells programs apart. */
-export const unlike: Lens = (event) => {
-  const told = described(event);
-  if (told.type !== 'callArrived' || told.family === undefined) return told;
-  const { id, tokens } = told.family;
-  return { ...told, family: { id, tokens } };
-};
-
 /**
  * Programs are misidentified. Of a `split` share, the calls after the first few get another program's id. The programs
  * of a `merged` share form pairs, and the second of each pair gets the id of the first.
