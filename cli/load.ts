@@ -9,7 +9,6 @@ import { Interrupted, stoppable } from './signals.js';
 import { guardSubcommands } from './subcommands.js';
 import { complain, Faults } from './trace-file.js';
 
-/** Errors of usage, not of a target. */
 const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
 
 /** `maitred load`: agent programs against an engine or gateway, or two of them side by side. */

@@ -95,9 +95,11 @@ async function run({
   process.stdout.write(json ? document : tableOf(result));
 }
 
-function documentOf(target: string, { preset, ...fit }: Calibration) {
-  return { version: 1, preset, fit: { target, ...fit, isGood: isGood(fit.testErrors) } };
-}
+const documentOf = (target: string, { preset, ...fit }: Calibration) => ({
+  version: 1,
+  preset,
+  fit: { target, ...fit, isGood: isGood(fit.testErrors) },
+});
 
 function tableOf({ preset, model, requests, times, errors, testErrors }: Calibration): string {
   const rows = (Object.keys(TIMES) as TimeName[]).map((name) => {

@@ -9,7 +9,6 @@ export interface LoadOptions {
   readonly targets: readonly string[];
   /** Returns the programs of a run, the same each time it is called: once for each target. */
   readonly programs: (run: number) => Iterable<AgentProgram>;
-  /** Programs of a run. */
   readonly maxPrograms: number;
   /** Number of runs, one after the other; absent: `RUNS` to compare two targets, if the first run is short. */
   readonly runs?: number | undefined;
@@ -36,7 +35,6 @@ export interface LoadOptions {
   readonly recordedAnswers: boolean;
   /** Most calls in flight to a target; any further call waits, and counts as sent late. */
   readonly connections: number;
-  /** Limit on a call from its sending to its end. */
   readonly timeoutMs: number;
   /** Whether the user states that they own the targets, whatever their addresses. */
   readonly ownsTargets: boolean;
@@ -69,7 +67,6 @@ export interface LoadSummary {
   readonly elapsedMs: number;
   /** False when it was stopped before its last program had ended. */
   readonly complete: boolean;
-  /** Runs that are whole. */
   readonly runs: number;
   /** Programs under way when it was stopped; they have no record. */
   readonly programsUnfinished: number;
@@ -81,7 +78,6 @@ export interface LoadSummary {
   readonly warnings: readonly string[];
 }
 
-/** Facts found out about a target before the run. */
 export interface TargetFacts {
   readonly url: string;
   readonly model: string;

@@ -6,11 +6,8 @@ import type { Target } from './target.js';
 
 export type PlayOptions = Pick<LoadOptions, 'identity' | 'timeScale' | 'gapMsMax' | 'connections' | 'seed' | 'stream'>;
 
-/** State common to all programs played on one target. */
 export interface Stage {
-  /** Its index among the targets. */
   readonly index: number;
-  /** Index of the run. */
   readonly run: number;
   readonly target: Target;
   readonly model: string;
@@ -109,7 +106,6 @@ export class Player {
     void told.finally(() => this.#releases.delete(told));
   }
 
-  /** Resolves when all these reports have arrived. */
   async released(): Promise<void> {
     await Promise.all(this.#releases);
   }

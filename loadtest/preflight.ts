@@ -7,7 +7,6 @@ import type { Target } from './target.js';
 
 /** Time limit of one exchange before the run; a small model on a slow machine may need this long for its first call. */
 const EXCHANGE_MS_MAX = 60_000;
-/** Just enough text for a first answer. */
 const FIRST_WORDS = 'are you there';
 const FIRST_TOKENS = 4;
 
@@ -16,7 +15,6 @@ type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'ti
 /** The properties of a target, and how to write for it. */
 export interface Readiness extends Calibration {
   readonly facts: Omit<TargetFacts, 'promptTokensWanted' | 'promptTokensCounted'>;
-  /** Whether the model may be offered tools. */
   readonly offersTools: boolean;
 }
 

@@ -20,14 +20,12 @@ export interface CalibrationOptions {
   readonly concurrency: number;
   /** Longest prompt in tokens, if the server accepts it. */
   readonly promptTokens: number;
-  /** Ends the calibration early. */
   readonly signal: AbortSignal;
   readonly onProgress?: (done: number, all: number) => void;
 }
 
 export interface Calibration extends PresetFit {
   readonly model: string;
-  /** Requests sent. */
   readonly requests: number;
   /** Errors on requests held out from the fit. */
   readonly testErrors: RelativeErrors;
@@ -93,7 +91,6 @@ async function kvTokensOf(target: Target, signal: AbortSignal): Promise<number |
   return status === 200 && tokens > 0 ? tokens : undefined;
 }
 
-/** Sends groups of requests and notes their times. */
 class Meter {
   requests = 0;
   /** Time between the tokens of a lone answer. */

@@ -159,7 +159,6 @@ class ProgramPlay {
     };
   }
 
-  /** Compares the intended and the actual length of made prompts. */
   #count({ promptTokens }: Prompt, { answer }: Outcome): void {
     if (Number.isNaN(promptTokens) || Number.isNaN(answer.promptTokens)) return;
     this.player.promptTokensWanted += promptTokens;
@@ -187,6 +186,5 @@ class ProgramPlay {
 }
 
 /** The gateway's queueing time if plausible: not negative, and no longer than the call took. */
-function queueMsOf(ms: number, takenMs: number): number {
-  return ms >= 0 && ms <= takenMs + ROUNDED_MS ? Math.min(ms, takenMs) : NaN;
-}
+const queueMsOf = (ms: number, takenMs: number): number =>
+  ms >= 0 && ms <= takenMs + ROUNDED_MS ? Math.min(ms, takenMs) : NaN;

@@ -9,14 +9,12 @@ import { playProgram } from './program-play.js';
 import type { Readiness } from './preflight.js';
 import type { Target } from './target.js';
 
-/** Programs started in one turn of the event loop. */
 const AT_ONCE = 16;
 /** Rate in programs a second that is as good as all at once, and the highest that can be drawn. */
 const RATE_MAX = 1e6;
 /** Programs under way on a target above which no more are started: a target that far behind gains nothing from more. */
 const UNDER_WAY_MAX = 20_000;
 
-/** Settings common to all runs. */
 export interface Surroundings {
   readonly options: LoadOptions;
   readonly observer: LoadObserver;
@@ -28,7 +26,6 @@ export interface Surroundings {
   readonly now: () => number;
 }
 
-/** All programs once, on each target. */
 export class Run {
   readonly players: readonly Player[];
   elapsedMs: number | undefined;
@@ -37,7 +34,6 @@ export class Run {
   ended = 0;
   /** Programs under way when it was stopped. */
   unfinished = 0;
-  /** Programs of a target. */
   programs = 0;
   isTooMany = false;
   readonly #startMs: number;
@@ -119,7 +115,6 @@ export class Run {
     });
   }
 
-  /** Targets take turns in going first. */
   #inOrder(index: number): readonly Player[] {
     return (index + this.index) % 2 === 0 ? this.players : this.players.toReversed();
   }
@@ -155,7 +150,6 @@ export class Run {
       await sleep(Math.min(Math.ceil(waitMs), TIMER_MS_MAX), undefined, { signal: this.#stop.signal });
   }
 
-  /** A worker that plays programs one after the other. */
   async #work(player: Player, pulled: { readonly source: Source; index: number }): Promise<void> {
     for (;;) {
       const arrivedMs = this.#now();

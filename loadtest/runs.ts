@@ -41,7 +41,6 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
   }
 }
 
-/** Runs one after the other, on one clock. */
 class Runs {
   readonly #startedAt = new Date();
   readonly #runs: Run[] = [];
@@ -117,7 +116,6 @@ class Runs {
   }
 }
 
-/** Thresholds above which the measurements also reflect the load tester. */
 const LATE_MS = 50;
 const CPU_SHARE = 0.9;
 /** Share of a core below which the load tester was not the bottleneck itself, but was held up by other load. */
@@ -135,7 +133,6 @@ interface Ran {
   readonly isTooMany: boolean;
 }
 
-/** Limitations of a run's figures, in sentences. */
 function warningsOf({ options, targets, generator, programsTooLong, isTooMany }: Ran): string[] {
   const { loopLagMs, lateSendMs, cpuShare, callsInFlightMax } = generator;
   const warnings: string[] = [];

@@ -19,7 +19,6 @@ interface SendOptions {
   readonly timeoutMs?: number;
 }
 
-/** An engine or gateway under load, and its connections. */
 export class Target {
   readonly api: LoadApi;
   readonly #headers: Readonly<Record<string, string>>;
@@ -95,7 +94,6 @@ export class Target {
     return { status: response.statusCode, headers: response.headers, text: await response.body.text() };
   }
 
-  /** Closes all connections, busy ones included. */
   close(): Promise<void> {
     return this.pool.destroy();
   }

@@ -26,7 +26,6 @@ export class Timeline {
     this.#gaps = new Float64Array(program.calls.length);
   }
 
-  /** The planned time of sending a call. */
   plan(index: number, gapMs: number): number {
     this.#gaps[index] = gapMs;
     const before = this.#lastBefore(index);

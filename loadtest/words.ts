@@ -17,7 +17,6 @@ const CORPUS_WORDS = 2 ** 17;
 /** Words that make a text unique: with 64 words to choose from, 48 bits. */
 const TAG_WORDS = 8;
 
-/** A made text, given by its seed and its length in words. */
 export interface Made {
   readonly seed: number;
   readonly words: number;
@@ -76,5 +75,4 @@ export class Words {
 /** 32 bits, never negative. */
 const hashOf = (seed: number, at: number): number => mix(mix(0x51ed270b, seed), at + 1) >>> 0;
 
-/** The seed of a named text. */
 export const seedOf = (...parts: readonly (string | number)[]): number => hashText(parts.join('\n'));

@@ -87,7 +87,6 @@ function quicken(config: Config, speed: number): Config {
   };
 }
 
-/** A row of the admin answer `/engines`. */
 interface EngineRow {
   readonly url: string;
   readonly state: string;
@@ -105,7 +104,6 @@ async function whoIsDown(gateway: string): Promise<string | undefined> {
   return down.length === 0 ? undefined : `not up: ${down.map(({ url }) => url).join(', ')}`;
 }
 
-/** The engines of one run, and their shutdown. */
 export interface Engines {
   readonly urls: readonly string[];
   stop(): Promise<void>;

@@ -27,7 +27,6 @@ export interface Child {
   readonly stdout: Readable;
   /** Resolves when it has ended and its output is read. Rejects when it could not be started. */
   readonly ended: Promise<unknown>;
-  /** The last part of its stderr so far. */
   readonly stderr: () => string;
   readonly signal: (name: NodeJS.Signals) => void;
   /** Kills it, and waits until it has ended. */

@@ -34,7 +34,6 @@ export class Heap<T extends O, O extends Placed = T> {
     this.#down(last.heapIndex, last);
   }
 
-  /** The item's place in the order has changed. */
   moved(item: T): void {
     this.#up(item.heapIndex, item);
     this.#down(item.heapIndex, item);

@@ -74,9 +74,8 @@ export interface AgentMessage {
 }
 
 /** Calls in sequence in the root thread. */
-export function inChain(calls: readonly Omit<AgentCall, 'after' | 'thread'>[]): AgentCall[] {
-  return calls.map((call, index) => ({ after: index === 0 ? [] : [index - 1], thread: '', ...call }));
-}
+export const inChain = (calls: readonly Omit<AgentCall, 'after' | 'thread'>[]): AgentCall[] =>
+  calls.map((call, index) => ({ after: index === 0 ? [] : [index - 1], thread: '', ...call }));
 
 /**
  * Tokens that a prompt keeps of the previous call's conversation, where only lengths are known. All of it if the prompt

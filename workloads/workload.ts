@@ -13,7 +13,6 @@ export function* programs(workload: Workload, seed: number): Generator<AgentProg
   for (let index = 0; ; index += 1) yield workload.draw(Dice.of(seed, index), `${workload.name}-${seed}-${index + 1}`);
 }
 
-/** The process of programs' arrivals. */
 export type Arrivals =
   /** A mean rate; `cv` is the coefficient of variation of the times between arrivals: 1 is Poisson. */
   | { readonly type: 'open'; readonly ratePerSecond: number; readonly cv: number }
@@ -41,7 +40,6 @@ export function* withShortGaps(programs: Iterable<AgentProgram>, gapMsMax: numbe
   }
 }
 
-/** Fisher-Yates shuffle. */
 function shuffled<T>(items: readonly T[], dice: Dice): T[] {
   const deck = [...items];
   for (let last = deck.length - 1; last > 0; last -= 1) {

@@ -15,7 +15,6 @@ interface Case {
   readonly gateways: readonly Proxy[];
 }
 
-/** Latency and processor time that the shared state adds to a call. */
 export async function benchCluster(quick: boolean): Promise<void> {
   if (noRedis !== undefined) return say(`${noRedis}: skipped.`);
   const server = await RedisServer.start();

@@ -10,7 +10,6 @@ const TENANTS = 300;
 const FULL = { queued: [1, 1000, 100_000], pinned: 100_000, tenantCalls: 10_000, decisions: 50_000, warmUp: 20_000 };
 const QUICK = { queued: [1, 5000], pinned: 10_000, tenantCalls: 1000, decisions: 2000, warmUp: 2000 };
 
-/** Cost of a decision, by the length of the queue. */
 export function benchDecisions(quick: boolean): void {
   const { queued: lengths, pinned: pins, tenantCalls, decisions, warmUp } = quick ? QUICK : FULL;
   say(`${ENGINES} engines with a window of ${WINDOW}, all full; policy and balancer by default. Microseconds of one decision: an
@@ -34,9 +33,7 @@ that tokens are what is short.\n`);
   printTable(['queue', 'scheduler', 'p50 µs', 'p99 µs', 'p99.9 µs', 'mean µs'], rows);
 }
 
-function newScheduler(): Scheduler {
-  return new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
-}
+const newScheduler = (): Scheduler => new Scheduler(settings(ROWS), makeBalancer(loadConfig({}).balancer));
 
 function timesOf(
   desk: Scheduler,

@@ -166,7 +166,6 @@ export class Load {
   }
 }
 
-/** Removes one value at a place chosen by `share`; order is not kept. */
 function takeAt<T>(list: T[], share: number): T | undefined {
   const index = Math.floor(share * list.length);
   const last = list.pop();

@@ -11,7 +11,6 @@ const ID = new RegExp(`"call_([\\da-f]{${ID_CHARS}})"`);
 
 const THOUGHT = 'The test fails since the value is never returned. '.repeat(4);
 
-/** The answer with this id. */
 export const answerOf = (id: string) => ({
   content: `${THOUGHT}I look at module ${id}.`,
   tool_calls: [

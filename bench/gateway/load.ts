@@ -45,7 +45,6 @@ export interface Latency {
   /** To the first byte of the answer's body: a stream's first event. */
   readonly firstP50: number;
   readonly firstP99: number;
-  /** To the end of the answer. */
   readonly wholeP50: number;
   readonly wholeP99: number;
   readonly requests: number;

@@ -39,7 +39,6 @@ export async function costOf<T>(
 export interface RateSample {
   readonly perSecond: number;
   readonly cpuMicros: number;
-  /** Share of one core. */
   readonly busy: number;
 }
 

@@ -36,7 +36,6 @@ export class Stage {
   #load: ChildProcess | undefined;
   #upstream = '';
 
-  /** Opens a stage for the work, and closes it. */
   static async with<T>(work: (stage: Stage) => Promise<T>): Promise<T> {
     const stage = new Stage();
     try {
@@ -73,7 +72,6 @@ export class Stage {
     return result;
   }
 
-  /** Starts a script that reports its URL when it is ready. */
   async #fork(core: number, ...args: string[]): Promise<[ChildProcess, string]> {
     const child = this.#spawn(core, args, true);
     const [url] = (await once(child, 'message')) as [string];
@@ -126,7 +124,6 @@ const proxyOf = (name: TargetName, url: string, pid = NaN): Proxy => ({
   peakBytes: () => rssBytesOf(pid, 'VmHWM'),
 });
 
-/** The conditions of the measurement, for the output. */
 export const CONDITIONS = canPin
   ? 'Proxies run on one core, load generator and mock engine together on another (taskset).'
   : 'No taskset or only one core: nothing is pinned, so proxies take what the load leaves. Compare CPU, not throughput.';

@@ -8,7 +8,6 @@ const QUICK = { streams: 250, seconds: 2 };
 const BODY_BYTES = 2 * KB;
 const GAP_MS = 1000;
 
-/** Resident memory while thousands of streams are open. */
 export async function benchStreams(quick: boolean): Promise<void> {
   const { streams, seconds } = quick ? QUICK : FULL;
   say(`${streams} streams open at once, a chunk of each every ${GAP_MS} ms. Resident memory of the proxy's process: idle (after a
@@ -53,7 +52,6 @@ async function hold(stage: Stage, { url, name }: Proxy, streams: number): Promis
   if (open !== streams) throw new Error(`${name} opened ${open} of ${streams} streams`);
 }
 
-/** Samples resident memory once a second. */
 async function watch(proxy: Proxy, seconds: number): Promise<number[]> {
   const seen: number[] = [];
   for (let second = 0; second < seconds; second += 1) {

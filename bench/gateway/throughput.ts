@@ -14,7 +14,6 @@ interface Cell {
 const sizes = (stream: boolean, repeated: boolean): Cell[] =>
   [2, 64, 512].map((kb) => ({ stream, repeated, bytes: kb * KB, connections: 32 }));
 
-/** By their titles. */
 const TABLES: Readonly<Record<string, readonly Cell[]>> = {
   'JSON answers of 0.7 KB, agents’ bodies': [
     ...sizes(false, false),

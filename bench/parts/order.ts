@@ -22,7 +22,6 @@ const THREE: Scenario['cluster'] = { gateways: 3, delayMs: 1, routing: 'call', s
 const fleet: Scenario = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 };
 const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
 
-/** The standing loads. */
 const LOADS: Readonly<Record<string, Scenario>> = {
   'mini-swe-agent, 0.25/s': recorded,
   'agentcgroup, 0.05/s': { ...recorded, programs: { recording: 'agentcgroup' }, count: 150, ratePerSecond: 0.05 },

@@ -11,7 +11,6 @@ type Settings = NonNullable<Setup['settings']>;
 const A100 = { engines: 1, machine: 'llama-3.1-8b-a100' } as const;
 const TWO = { engines: 2, machine: 'qwen3-coder-30b-a3b' } as const;
 
-/** Loads of the table. */
 const LOADS = {
   agents: { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, ...A100, engines: 2 },
   coding: { programs: { workload: 'coding' }, count: 200, ratePerSecond: 0.2, ...TWO },
@@ -162,9 +161,8 @@ function rowOf(part: Part, load: LoadName, without: readonly RunMeasures[], own:
 }
 
 /** Lines of the sources that a path names, without tests. */
-function linesOf(paths: readonly string[]): number {
-  return paths.reduce((sum, path) => sum + (existsSync(path) ? linesUnder(path) : 0), 0);
-}
+const linesOf = (paths: readonly string[]): number =>
+  paths.reduce((sum, path) => sum + (existsSync(path) ? linesUnder(path) : 0), 0);
 
 function linesUnder(path: string): number {
   if (statSync(path).isDirectory())

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { RECORDINGS } from '../../lab/index.js';
 
-/** The load of one run. */
 export interface Load {
   readonly title: string;
   /** Speed-up over real time: the highest that two idle cores allow. */

@@ -16,7 +16,6 @@ export const HEADINGS = [
   'others, cores',
 ];
 
-/** Figures of a run in brief, for the user who watches. */
 export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string =>
   `mean ${show(meanSeconds ?? undefined)} s, p99 ${show(p99Seconds ?? undefined)} s, ${show(msPerToken ?? undefined)} ms/token`;
 

@@ -12,7 +12,6 @@ export const TARGETS = ['vllm-router', 'maitred', 'fcfs-window', 'pass-through']
 export const PEERS: readonly TargetName[] = ['vllm-router', 'maitred', 'pass-through'];
 export type TargetName = (typeof TARGETS)[number];
 
-/** Longest time of one run. */
 const RUN_MS_MAX = 600_000;
 const ENGINES = 2;
 /** Tokens of each engine's KV cache: a third of the largest contexts of 30 recorded agents together. */
@@ -32,7 +31,6 @@ export interface Run {
   readonly cachedShare: number | null;
   readonly programs: number;
   readonly completed: number;
-  /** Calls answered with 429 or 503. */
   readonly refused: number;
   /** Calls that failed otherwise. */
   readonly failed: number;
@@ -42,7 +40,6 @@ export interface Run {
   readonly unfinished: number;
   /** p99 of the load tester's lateness in sending calls, in real milliseconds. */
   readonly lateMsP99: number;
-  /** While the load ran. */
   readonly disturbance: Disturbance;
   readonly warnings: readonly string[];
 }
@@ -51,7 +48,6 @@ export interface RunChoice {
   readonly load: Load;
   readonly target: TargetName;
   readonly seed: number;
-  /** Needed for a run of it. */
   readonly router: string | undefined;
   /** Real engines; empty: stand-ins. */
   readonly engine: readonly string[];

@@ -61,7 +61,6 @@ export class Runs {
   can = ({ programs }: Case['scenario']): boolean =>
     !('recording' in programs) || this.around.recordings[programs.recording] !== undefined;
 
-  /** One for each seed. */
   of(scenario: Case['scenario'], setup: Case['setup'], seeds = [1, 2, 3]): readonly RunMeasures[] {
     const one = { scenario: { ...scenario, count: this.isQuick ? Math.ceil(scenario.count / 10) : scenario.count }, setup }; // prettier-ignore
     const key = keyOf(one);

@@ -7,7 +7,6 @@ export interface ReportTask {
   readonly around: Surroundings;
 }
 
-/** A thread of `npm run bench:report`. */
 serveRuns((task) => {
   const { cases, seeds, around } = task as ReportTask;
   return (index, hooks): RunMeasures => {

@@ -18,7 +18,6 @@ const EXAMPLES = 10;
 
 type Kind = Pick<LoadOptions, 'api' | 'identity' | 'stream'>;
 
-/** Shares of all agents. */
 const KINDS: readonly (readonly [share: number, kind: Kind])[] = [
   [0.33, { api: 'chat', identity: 'none', stream: true }],
   [0.33, { api: 'chat', identity: 'maitred', stream: true }],
@@ -30,7 +29,6 @@ const KINDS: readonly (readonly [share: number, kind: Kind])[] = [
 const LEAVERS = 0.05;
 const LEAVE_MS = 20_000;
 
-/** Requests that a gateway must refuse, each with a 4xx. */
 const BAD_BODIES: readonly (() => string)[] = [
   () => '{"model": ',
   () => JSON.stringify({ model: MODEL, stream: true }),
@@ -43,7 +41,6 @@ const BAD_MS = 500;
 /** Clients in a closed loop: each has one call under way, of one program after the other. */
 export class Agents {
   readonly calls = { whole: 0, told: 0, left: 0, lost: 0 };
-  /** Bad requests that were refused as they should be. */
   refused = 0;
   programs = 0;
   readonly examples: string[] = [];
@@ -114,7 +111,6 @@ export class Agents {
     if (fate === 'lost') this.#example(`${outcome} ${detail}, ${tokens} tokens asked for, ${outputTokens} got`);
   }
 
-  /** Clients that go away, a crowd after the other. */
   async #leave(count: number, over: AbortSignal): Promise<void> {
     while (!over.aborted) {
       const signal = AbortSignal.any([over, AbortSignal.timeout(Math.ceil(LEAVE_MS * this.random()))]);

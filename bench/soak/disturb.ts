@@ -5,7 +5,6 @@ import { VARIATIONS, type Stage } from './stage.js';
 const FAULT_MS = 5000;
 const RELOAD_MS = 30_000;
 const KILL_MS = 150_000;
-/** How long a killed engine stays away. */
 const AWAY_MS = 5000;
 /** Of the next answers of one engine. */
 const ANSWERS = 3;

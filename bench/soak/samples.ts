@@ -31,10 +31,8 @@ type Measured = Readonly<Record<keyof typeof METRICS, number>>;
 
 /** The gateway at one moment, in its own words, and what its process and the others took since the one before. */
 export interface Sample extends Measured {
-  /** Since the load began. */
   readonly minutes: number;
   readonly sockets: number;
-  /** Cores. */
   readonly gatewayCpu: number;
   readonly enginesCpu: number;
   readonly driverCpu: number;

@@ -11,7 +11,6 @@ export interface SoakOptions {
 }
 
 export const ENGINES = 4;
-/** Tokens a second of one stream. */
 export const RATE = 3;
 /** The gateway's limit of a body, low so that going over it costs the load little. */
 export const BODY_BYTES = 2 ** 18;
@@ -75,7 +74,6 @@ function configOf(urls: readonly string[], { streams }: SoakOptions, variation: 
   };
 }
 
-/** The processes: engines, and the gateway before them. */
 export class Stage {
   readonly engines: readonly Revivable[];
   readonly gateway: Revivable;

@@ -42,7 +42,6 @@ export const OURS: Readonly<Record<string, Scenario>> = {
 
 export interface OurRatios {
   readonly load: string;
-  /** Mean program time under pass-through. */
   readonly seconds: number;
   readonly ratios: readonly number[];
 }

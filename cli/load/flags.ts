@@ -38,7 +38,6 @@ Examples:
   maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'
   maitred load compare before.json after.json`;
 
-/** As of `maitred engine --speed`. */
 const factor = numberFrom(1e-3, 1e6);
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;

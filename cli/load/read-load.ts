@@ -17,10 +17,8 @@ import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
 
-/** The default arrivals: harmless to any target. */
 const ONE_BY_ONE: Arrivals = { type: 'closed', concurrency: 1 };
 
-/** The flags of one load. */
 type OneLoad = Omit<LoadFlags, 'rate' | 'concurrency'> & SourceFlags;
 
 /** A load as the command line describes it. */

@@ -18,7 +18,6 @@ import {
 import { number, plain } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
-/** Plays a load, and measures it. */
 export type Play = (load: Load, signal: AbortSignal) => Promise<LoadDocument>;
 
 /**
@@ -69,7 +68,6 @@ const isOverloaded = ({ targets }: LoadDocument): boolean => targets.every(({ qu
 const A_SECOND =
   'Programs a second: those completed, over the time until the last had ended, so below the rate in short runs.';
 
-/** The conclusion with a table, by the width, and the document. */
 function reportOf(
   loads: readonly Load[],
   documents: readonly LoadDocument[],

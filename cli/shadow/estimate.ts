@@ -102,7 +102,6 @@ function doubtOf({ pool, counted, settings }: Scene): PoolAnswer['doubt'] {
 const isKnown = ({ pool, settings }: Scene): boolean =>
   pool.engines.every(({ engine }) => settings.embedded?.includes(engine) === true);
 
-/** The sizes of the engines; only their times are fitted. */
 function baseOf({ engines }: Pool): Preset {
   const [first] = engines;
   const base = PRESETS[DEFAULT_PRESET];
@@ -112,7 +111,6 @@ function baseOf({ engines }: Pool): Preset {
 }
 
 interface Simulated {
-  /** Time of a program that counts. */
   readonly msOf: (id: string) => number;
   /** Mean number of calls in a step. */
   readonly calls: number;

@@ -26,7 +26,6 @@ export interface SeenCall {
 
 /** The calls that ended in a window, those that wait or run at its end, and the engines. */
 export interface Seen {
-  /** In the order of their ends. */
   readonly ended: readonly SeenCall[];
   readonly open: readonly SeenCall[];
   readonly engines: readonly EngineJoined[];
@@ -63,7 +62,6 @@ export class SeenCalls {
     this.#programs = new LRUCache({ max: programsMax });
   }
 
-  /** The latest calls. */
   seen(nowMs: number): Seen {
     const fromMs = nowMs - this.limits.windowMs;
     const late = this.#ended.findIndex(({ endedMs }) => endedMs >= fromMs);
@@ -132,7 +130,6 @@ export class SeenCalls {
     if (this.#ended.length >= this.limits.callsMax + DROPPED) this.#drop(DROPPED);
   }
 
-  /** Drops the oldest of the ended calls. */
   #drop(calls: number): void {
     this.#sinceMs = this.#ended.splice(0, calls).at(-1)?.endedMs ?? this.#sinceMs;
   }
@@ -146,7 +143,5 @@ export class SeenCalls {
   }
 }
 
-/** The facts of an engine without its present state. */
-function factsOf({ models, windowMax, capacityTokens, contextTokensMax }: EngineJoined): string {
-  return JSON.stringify([models, windowMax, capacityTokens, contextTokensMax]);
-}
+const factsOf = ({ models, windowMax, capacityTokens, contextTokensMax }: EngineJoined): string =>
+  JSON.stringify([models, windowMax, capacityTokens, contextTokensMax]);

@@ -11,7 +11,6 @@ import type { Scene } from './worker.js';
 /** Interval of the looks whether an estimate is due, and calls to send at a time: copying more would hold up others. */
 const LOOK_MS = 500;
 const SEND_MAX = 500;
-/** Share of a core that estimates may take. */
 const CPU_SHARE_MAX = 0.01;
 /** A full window of calls needs less than 64 MB. With V8's own young generation the thread takes 50 MB more. */
 const HEAP_MB = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };

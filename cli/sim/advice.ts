@@ -24,7 +24,6 @@ function tooLow(plan: Plan, runs: readonly RunReport[]): string {
   return `${found}: raise ${loadText(mostLoaded(plan).arrivals, 'above')}.`;
 }
 
-/** Names that a sentence has room for. */
 const NAMES_MAX = 6;
 
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
@@ -77,7 +76,6 @@ function listed(names: readonly string[]): string {
   return [...names.slice(0, NAMES_MAX), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
-/** The first variant with the highest load on the fewest engines. */
 function mostLoaded({ variants }: Plan): Variant {
   const load = ({ arrivals, engines }: Variant) => loadOf(arrivals)[1] / engines;
   return variants.reduce((most, each) => (load(each) > load(most) ? each : most));

@@ -18,7 +18,6 @@ export const AXES = [
 
 export type Axis = (typeof AXES)[number];
 export type Value = string | number;
-/** One value for each of some axes. */
 export interface Values {
   readonly rate?: number;
   readonly concurrency?: number;
@@ -56,7 +55,6 @@ export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
 /** Values of every axis that has a list. */
 type ValuesOf<L extends Lists> = Values & { readonly [A in keyof L & Axis]: NonNullable<L[A]>[number] };
 
-/** A value in a sentence. */
 export function valueText(axis: Axis, value: Value): string {
   switch (axis) {
     case 'rate':

@@ -11,7 +11,6 @@ export interface Ratios extends Readonly<Record<(typeof COMPARED)[number], Distr
   readonly makespan_seconds: Ratio;
 }
 
-/** Two variants. */
 export interface Comparison {
   readonly first: number;
   readonly other: number;
@@ -53,7 +52,6 @@ export function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ra
   };
 }
 
-/** The comparison as a sentence. */
 export function sentenceOf(
   { isExact, margin }: Plan,
   all: readonly RunReport[],

@@ -2,9 +2,7 @@ import { InvalidArgumentError, Option } from 'commander';
 import { checkValue, ConfigError, didYouMean, pathText, readConfigFile } from '../../sidecar/config/index.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
 
-/** Conditions and the name by which they were chosen. */
 export interface ChosenConditions {
-  /** The name of built-in conditions, or the file. */
   readonly name: string;
   readonly conditions: Conditions;
 }

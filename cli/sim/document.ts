@@ -28,7 +28,6 @@ export type PrintedRun = Omit<RunReport, 'completions' | 'variant'> &
 /** Settings common to all runs, as docs/JSON.md lists them. */
 type Settings = ReturnType<typeof settingsOf>;
 
-/** Which variant it is of. */
 export type Named = Pick<Variant, 'policy' | 'balancer'> & {
   /** Values of the settings that vary; undefined where none but policies and balancers do. */
   readonly settings?: Values;
@@ -36,7 +35,6 @@ export type Named = Pick<Variant, 'policy' | 'balancer'> & {
 
 export interface VariantRatios extends Named, Ratios {
   readonly against: Named;
-  /** The comparison as a sentence. */
   readonly outcome: string;
 }
 
@@ -91,7 +89,6 @@ function settingsOf(plan: Plan) {
   const { source, programs, gapMsMax, variants, conditions, announceEnds, lists, seeds, isExact, margin } = plan;
   const { arrivals, engines, preset, engine, config } = variants[0] as Variant;
   const axes = axesOf(lists);
-  /** Undefined where the setting varies. */
   const common = <T>(axis: Axis, value: T): T | undefined => (axes.includes(axis) ? undefined : value);
   return {
     workload: source.type === 'workload' ? source.workload : undefined,

@@ -9,7 +9,6 @@ import type { ChosenConditions } from './conditions.js';
 /** The simulation to run: plain data, so that a thread can receive it. Each variant x seed is a run. */
 export interface Plan {
   readonly source: ProgramSource;
-  /** Programs of a run. */
   readonly programs: number;
   /** Longer gaps are cut to this; Infinity: none is. */
   readonly gapMsMax: number;
@@ -34,7 +33,6 @@ export interface Variant {
   readonly values: Values;
   readonly arrivals: Arrivals;
   readonly engines: number;
-  /** Its name or file. */
   readonly preset: string;
   readonly engine: EngineSettings;
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
@@ -58,7 +56,6 @@ export function axesOf(lists: Lists): Axis[] {
   return axes.every((axis) => axis === 'balancer') ? ['policy', ...axes] : axes;
 }
 
-/** Name of a variant in sentences. */
 export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant, 'values'>): string =>
   valuesText(values, axesOf(lists));
 
@@ -69,6 +66,5 @@ export function choicesOf({ lists }: Pick<Plan, 'lists'>): number {
     .reduce((product, axis) => product * (lists[axis]?.length ?? 1), 1);
 }
 
-export function combinationsOf({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] {
-  return variants.flatMap((_, variant) => seeds.map((seed) => ({ variant, seed })));
-}
+export const combinationsOf = ({ variants, seeds }: Pick<Plan, 'variants' | 'seeds'>): Combination[] =>
+  variants.flatMap((_, variant) => seeds.map((seed) => ({ variant, seed })));

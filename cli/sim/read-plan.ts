@@ -85,7 +85,6 @@ const arrivalsOf = (
   { rate, concurrency }: Values,
 ): Arrivals => readArrivals(command, { ...flags, rate, concurrency }, source);
 
-/** The variant of these values. */
 export function variantOf(
   command: Command,
   flags: SimFlags,

@@ -51,7 +51,6 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
   return take(best, ['Take', sentence, ...notesOn(plan, own(best), best, settings)].join(' '));
 }
 
-/** Conditions of the recommendation. */
 function notesOn({ isExact }: Plan, { foresight }: Values, choice: number, settings: number): string[] {
   return [
     ...(foresight === 'declared' ? ['Clients must declare their work.'] : []),

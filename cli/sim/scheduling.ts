@@ -12,11 +12,9 @@ export const BELADY = 'belady';
 /** Scheduling settings from the gateway's file and the flags over it. */
 export interface Scheduling {
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
-  /** Number of engines in the file. */
   readonly engines: number;
 }
 
-/** One value for each setting. */
 export interface SchedulingFlags extends Pick<
   Values,
   'window' | 'gate' | 'hostGate' | 'foresight' | 'tenants' | 'retention'

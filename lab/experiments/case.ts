@@ -21,23 +21,19 @@ export type RecordingName = (typeof RECORDING_NAMES)[number];
 /** A model on a machine, or a changed one, named so that tables can show the change. */
 export type Machine = PresetName | `long-context${'' | ':low' | ':high'}`;
 
-/** The load on the engines. */
 export interface Scenario {
   readonly programs: { readonly workload: WorkloadName } | { readonly recording: RecordingName };
-  /** Programs of a run. */
   readonly count: number;
   readonly ratePerSecond: number;
   readonly engines: number;
   readonly machine: Machine;
   /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
-  /** Several gateways; absent: one. */
   readonly cluster?: ClusterOptions;
   /** Whether programs are also run alone, for slowdowns. Absent: no, as it takes another run of each. */
   readonly alone?: true;
 }
 
-/** Clients declare wrongly how much work their programs bring. */
 const declaring = (declarations: Partial<NonNullable<Conditions['declarations']>>) => () => ({
   conditions: conditionsSchema.parse({ declarations }),
 });
@@ -60,7 +56,6 @@ type Deception = keyof typeof DECEPTIONS;
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */
 export type Settings = Readonly<Record<string, number | string | boolean>>;
 
-/** The scheduler under test. */
 export interface Setup {
   readonly policy: SimPolicyName;
   /** Absent: the default. */

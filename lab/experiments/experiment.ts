@@ -3,9 +3,7 @@ import type { Case, RecordingName } from './case.js';
 import type { Results } from './results.js';
 import type { Config } from './run-case.js';
 
-/** One question, its runs, and the report of its answers. */
 export interface Experiment {
-  /** Name in commands and files. */
   readonly name: string;
   readonly title: string;
   /** The question and its subject, in sentences. */
@@ -21,14 +19,12 @@ export interface Plan {
   readonly tell: (results: Results) => Block[];
 }
 
-/** The size of the runs. */
 export interface Scale {
   /** Programs of a run that has `count` at full scale. */
   readonly programs: (count: number) => number;
   /** Points of a sweep: all, or its first few. */
   readonly points: <T>(values: readonly T[]) => readonly T[];
   readonly recordings: readonly RecordingName[];
-  /** The defaults that settings change. */
   readonly config: Config;
 }
 

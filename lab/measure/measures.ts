@@ -256,6 +256,5 @@ export function figuresOf(record: ProgramRecord): ProgramFigures {
 }
 
 /** Sorted, so that two runs with events in another order are easy to compare. */
-export function sortedByName<T>(entries: readonly (readonly [string, T])[]): Record<string, T> {
-  return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));
-}
+export const sortedByName = <T>(entries: readonly (readonly [string, T])[]): Record<string, T> =>
+  Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)));

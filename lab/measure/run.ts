@@ -32,7 +32,6 @@ const COMPLETIONS_MAX = 100_000;
 
 export interface RunHooks {
   readonly shouldStop: () => boolean;
-  /** Receives the number of programs that have ended. */
   readonly onProgress: (programs: number) => void;
 }
 

@@ -16,7 +16,6 @@ export class Reservoir<T> {
     this.#dice = new Dice(seed);
   }
 
-  /** Number of items seen. */
   get count(): number {
     return this.#count;
   }
@@ -62,9 +61,8 @@ export function statisticsOf(distributions: readonly Distribution[]): readonly S
 /** Values of which the p99 is not their maximum, which chance decides. */
 const P99_MIN = 100;
 
-export function tailOf(distributions: readonly Distribution[]): 'p99' | 'max' {
-  return distributions.some(({ count }) => count > 0 && count < P99_MIN) ? 'max' : 'p99';
-}
+export const tailOf = (distributions: readonly Distribution[]): 'p99' | 'max' =>
+  distributions.some(({ count }) => count > 0 && count < P99_MIN) ? 'max' : 'p99';
 
 /** The p99; null of values too few for it. */
 export const p99Of = ({ count, p99 }: Distribution): number | null => (count < P99_MIN ? null : p99);

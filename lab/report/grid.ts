@@ -51,7 +51,6 @@ export function gridOf<Item>(
 export const gridLines = ({ corner, groups, rows }: Grid, width: number): string[] =>
   rows.length === 0 ? [] : textTable(corner, groups, rows, width);
 
-/** A ratio with its interval, if it has one. */
 export const ratioText = (value: Ratio): string =>
   ratio(value.ratio) + (value.low === null ? '' : ` (${ratio(value.low)}–${ratio(value.high)})`);
 
@@ -61,7 +60,6 @@ export const intervalText = (count: number, repeated: string): string =>
     ? `In brackets: 95 % confidence over ${count} ${repeated}.`
     : `No confidence interval: it takes several ${repeated}.`;
 
-/** Mean of the known values; null without any. */
 export function meanOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null && !Number.isNaN(value)) as number[];
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

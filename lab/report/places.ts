@@ -10,13 +10,11 @@ export interface Tried {
   readonly ratio: Ratio;
   /** Whether it cannot be chosen: overloaded, or no gateway can be set so. */
   readonly isOut: boolean;
-  /** Programs lost. */
   readonly failed: number;
   /** The p99 of program times by kind of program, in seconds; null of too few programs. */
   readonly p99s: Readonly<Record<string, number | null>>;
 }
 
-/** The outcome of what was tried in one place. */
 export interface PlaceVerdict {
   /** Such as `At 0.2 a second`. */
   readonly place: string;
@@ -93,5 +91,4 @@ export function breakEvenOf(
   return { choice, sentence: `${name} pays ${from === 0 ? all : `from ${place} on`}.` };
 }
 
-/** Whether loads only rise. */
 export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore

@@ -67,7 +67,6 @@ export interface BarSeries {
   readonly ranges?: readonly (readonly [low: number, high: number] | null)[];
 }
 
-/** A part of a report. */
 export type Block = Table | Chart;
 
 export interface Table {
@@ -158,7 +157,6 @@ export async function barChart({ groups, series, y, ...rest }: BarChart): Promis
   return draw(plot, options as unknown as Options, rest, legend);
 }
 
-/** Draws with the settings common to all charts. */
 function draw(
   plot: Plot,
   options: Options,

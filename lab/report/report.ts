@@ -1,15 +1,12 @@
 import type { Experiment } from '../experiments/experiment.js';
 import { barChart, lineChart, type Block, type Chart, type Table } from './plot.js';
 
-/** The result of an experiment. */
 interface Chapter {
   readonly experiment: Experiment;
   readonly blocks: readonly Block[];
-  /** Recordings that were missing. */
   readonly missing: readonly string[];
 }
 
-/** The contents of a report. */
 export interface Report {
   readonly title: string;
   /** Facts about the whole report: seeds, model, whether it was stopped. */
@@ -19,7 +16,6 @@ export interface Report {
   readonly command: string;
 }
 
-/** Every chart of the report as SVG text, by its name. */
 export async function drawCharts({ chapters }: Report): Promise<ReadonlyMap<string, string>> {
   const drawn = new Map<string, string>();
   for (const block of chapters.flatMap(({ blocks }) => blocks))

@@ -74,7 +74,6 @@ export class SvgElement {
     return [];
   }
 
-  /** The element as text. Same calls, same bytes. */
   toString(): string {
     const attributes = [...this.#attributes].map(([name, value]) => ` ${name}="${escapeMarkup(value)}"`).join('');
     const children = this.#children.map((child) =>
@@ -106,13 +105,9 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 const SPECIAL = /[&<>"\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
 /** Text for HTML or SVG, between tags or inside double quotes. */
-function escapeMarkup(text: string): string {
-  return text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
-}
+const escapeMarkup = (text: string): string => text.replace(SPECIAL, (character) => ENTITIES[character] ?? '\ufffd');
 
-function shorten(number: string): string {
-  return String(Math.round(Number(number) * 100) / 100);
-}
+const shorten = (number: string): string => String(Math.round(Number(number) * 100) / 100);
 
 /**
  * Colours of series, found by search under bounds that a test checks. On its background each has a contrast of at least
@@ -132,7 +127,6 @@ const DARK = {
 
 export const SERIES_COLOURS = LIGHT.series.length;
 
-/** A colour of a chart, for either background. */
 export const colour = {
   /** After the last colour they repeat; charts distinguish such series by dashes and symbols too. */
   series: (index: number) => `var(--series-${(index % SERIES_COLOURS) + 1})`,

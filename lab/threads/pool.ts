@@ -3,7 +3,6 @@ import type { RunHooks } from '../measure/run.js';
 
 const DRAW_MS = 200;
 
-/** The data with which a thread starts. */
 export interface WorkerData<Task> {
   readonly task: Task;
   readonly signals: SharedArrayBuffer;
@@ -14,7 +13,6 @@ export interface WorkerMessage<Report> {
   readonly report: Report;
 }
 
-/** Fields of every report. */
 export interface Progress {
   readonly complete: boolean;
   readonly programs: number;
@@ -111,7 +109,6 @@ export class Signals {
     Atomics.store(this.#cells, 1 + run, programs);
   }
 
-  /** Ended programs of all runs together. */
   get programs(): number {
     return this.#cells.reduce((sum, count, at) => (at === 0 ? 0 : sum + count), 0);
   }

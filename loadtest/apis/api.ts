@@ -7,30 +7,25 @@ export interface ToolCall {
   readonly arguments: string;
 }
 
-/** One message of a conversation. */
 export interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool';
   readonly text: string;
   /** Whether the text is only words and spaces, which need no escaping in JSON. */
   readonly isPlain?: boolean;
-  /** For an answer. */
   readonly toolCalls?: readonly ToolCall[];
   /** For a tool's result: the id of its call. */
   readonly toolId?: string;
 }
 
-/** The request of a call. */
 export interface Ask {
   readonly model: string;
   /** The messages of its conversation, each as returned by `item`. */
   readonly items: readonly string[];
-  /** Names of functions that the model may call. */
   readonly tools: readonly string[];
   readonly outputTokens: number;
   /** Whether a shorter answer is not acceptable either. */
   readonly isExact: boolean;
   readonly stream: boolean;
-  /** Fields that identify the client's program. */
   readonly fields: JsonObject;
 }
 
@@ -70,7 +65,6 @@ export interface LoadApi {
   event(data: JsonObject, answer: Answer): Step;
   /** Reads a whole answer. Returns false when the body is not an answer. */
   whole(body: JsonObject, answer: Answer): boolean;
-  /** Whether its streams end with `[DONE]`. */
   readonly endsWithMark: boolean;
 }
 
@@ -91,9 +85,8 @@ export const quoted = ({ text, isPlain = false }: Pick<Message, 'text' | 'isPlai
   isPlain ? `"${text}"` : JSON.stringify(text);
 
 /** A JSON body of these fields, and one more that is already JSON text. */
-export function bodyOf(fields: JsonObject, name: string, json: string): string {
-  return `${JSON.stringify(fields).slice(0, -1)},"${name}":${json}}`;
-}
+export const bodyOf = (fields: JsonObject, name: string, json: string): string =>
+  `${JSON.stringify(fields).slice(0, -1)},"${name}":${json}}`;
 
 /** Fields that make known engines return an answer of exactly this length. */
 export const exactly = ({ isExact, outputTokens }: Ask): JsonObject =>
@@ -101,7 +94,6 @@ export const exactly = ({ isExact, outputTokens }: Ask): JsonObject =>
 
 export const FUNCTION_PARAMETERS = { type: 'object', properties: {} } as const;
 
-/** Reads usage as chat and completions report it. */
 export function takeUsage(usage: unknown, answer: Answer): void {
   if (!isObject(usage)) return;
   answer.promptTokens = countOf(usage['prompt_tokens']);
@@ -109,7 +101,6 @@ export function takeUsage(usage: unknown, answer: Answer): void {
   answer.cachedTokens = countOf(objectOf(usage['prompt_tokens_details'])['cached_tokens']);
 }
 
-/** Appends a part of a tool call to its earlier parts. */
 export function growCall(answer: Answer, at: number, part: Partial<ToolCall>): void {
   const { id = '', name = '', arguments: json = '' } = answer.toolCalls[at] ?? {};
   answer.toolCalls[at] = {

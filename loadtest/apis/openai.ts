@@ -25,7 +25,6 @@ const chatEvent = (data: JsonObject, answer: Answer): Step =>
     return takeDelta(delta, answer) ? 'part' : 'other';
   });
 
-/** POST /v1/chat/completions */
 export const chat: LoadApi = {
   path: '/v1/chat/completions',
   endsWithMark: true,

@@ -7,7 +7,6 @@ import type { Summarized } from './summary.js';
 /** Settings that change neither the load nor what is measured of it. */
 const NOT_OF_LOAD: ReadonlySet<string> = new Set(['repeat', 'margin', 'baseline']);
 
-/** A document that cannot be compared. */
 export class ComparisonError extends Error {
   override readonly name = 'ComparisonError';
 }
@@ -52,7 +51,6 @@ export function compareDocuments(
   return { ...documents[0], targets, ab, warnings, slo: [] };
 }
 
-/** The document, with its target under its new name. */
 function read(value: unknown, name: string): LoadDocument {
   if (!comparable.safeParse(value).success)
     throw new ComparisonError(`${name} is no document of maitred load --json with one target, or one of an older version, or of a run that was stopped`); // prettier-ignore

@@ -10,13 +10,11 @@ export interface LoadDocument {
   readonly complete: boolean;
   readonly started_at: string;
   readonly elapsed_seconds: number;
-  /** Whole runs. */
   readonly runs: number;
   readonly programs_unfinished: number;
   readonly programs_too_long: number;
   /** The command line's settings, and their defaults. */
   readonly settings: Settings;
-  /** Sentences: limitations of the figures. */
   readonly warnings: readonly string[];
   readonly generator: ReturnType<typeof generatorOf>;
   readonly targets: readonly TargetReport[];
@@ -30,7 +28,6 @@ export type Settings = Readonly<Record<string, string | number | boolean | null>
 export interface Gathered {
   readonly settings: Settings;
   readonly targets: readonly Target[];
-  /** With two targets. */
   readonly pairs: Pairs | undefined;
   readonly slos: readonly Slo[];
 }

@@ -23,7 +23,6 @@ export { parseSlo, SloError, type Slo } from './slo.js';
 export interface ReporterOptions {
   /** The run's workload, arrivals and seed, under stable names. */
   readonly settings: Settings;
-  /** URLs, one or two. */
   readonly targets: readonly string[];
   readonly seed: number;
   /** Share of a time up to which a difference between two targets does not matter. */
@@ -31,11 +30,9 @@ export interface ReporterOptions {
   /** Whether a program arrives when another ends: then no queue can grow. */
   readonly isClosed: boolean;
   readonly slos: readonly Slo[];
-  /** Whether to show nothing while it runs. */
   readonly quiet: boolean;
   /** File for the document; `-` is `out`. */
   readonly json?: string | undefined;
-  /** Receives results. */
   readonly out: Screen;
   /** Receives progress, and tables when the document goes to `out`. */
   readonly err: Screen;
@@ -43,7 +40,6 @@ export interface ReporterOptions {
 
 export interface Reporter extends LoadObserver {
   progress(progress: LoadProgress): void;
-  /** All of it, when the run has ended. */
   report(summary: LoadSummary): LoadDocument;
 }
 

@@ -8,12 +8,10 @@ export interface Compared {
   readonly runs: number;
   readonly program_seconds: Ratios;
   readonly ttft_seconds: Ratios;
-  /** All of it as a sentence. */
   readonly outcome: string;
 }
 
 export interface AbReport extends Compared {
-  /** Programs that completed at both targets. */
   readonly pairs: number;
   /** Programs that did not: they are in no ratio of program times. */
   readonly left_out: number;
@@ -29,11 +27,9 @@ const DIFFERENCES = { sooner: 'B faster', later: 'A faster', same: 'none that ma
 /** Upper bound on programs whose twin has not ended. Twins run side by side: only a stalled target leaves so many. */
 const WAITING_MAX = 100_000;
 
-/** Values at A and at B. */
 type Two = readonly [Sample, Sample];
 
 interface Run {
-  /** Seconds of programs that completed at both. */
   readonly programs: Two;
   readonly firstTokens: Two;
 }

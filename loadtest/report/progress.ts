@@ -71,7 +71,6 @@ export class ProgressView {
   }
 }
 
-/** The work of one target so far. */
 class Now {
   readonly #programs = { count: 0, seconds: 0 };
   readonly #firstTokens = { count: 0, seconds: 0 };

@@ -34,7 +34,6 @@ const OPERATORS = {
 const SHAPE = /^\s*([^\s<>=]+)\s*(<=|>=|<|>)\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)\s*$/i;
 export const TARGET_NAMES = ['A', 'B'] as const;
 
-/** The reason why an expression is invalid. */
 export class SloError extends Error {
   override readonly name = 'SloError';
 

@@ -150,7 +150,6 @@ function workloadGrid(targets: Targets): Grid {
   return gridOf('by workload', groups, rows);
 }
 
-/** Only classes that occurred. */
 function errorGrid(targets: Targets): Grid {
   const seen = ERROR_CLASSES.filter((name) => targets.some(({ errors }) => errors[name] > 0));
   return {
@@ -160,13 +159,11 @@ function errorGrid(targets: Targets): Grid {
   };
 }
 
-/** The first failed call's message, for each class. */
 const errorExamples = (targets: Targets): string[] =>
   targets.flatMap((target) =>
     Object.entries(target.error_examples).map(([name, said]) => `${prefix(target, targets)}${name}: ${said}`),
   );
 
-/** Where a target is, and what. */
 function targetText({ url, model, server, policy }: TargetReport): string {
   const what = [model, server, policy && `policy ${policy}`].filter((text) => typeof text === 'string').join(', ');
   return what === '' ? url : `${url} (${what})`;

@@ -66,7 +66,6 @@ export const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): num
 interface Facts {
   readonly model: string | null;
   readonly server: string | null;
-  /** Scheduling policy of a maitred gateway. */
   readonly policy: string | null;
   readonly tokenizer: TargetFacts['tokenizer'] | null;
   readonly prompt_tokens_wanted: number | null;
@@ -137,7 +136,6 @@ export class Target {
   readonly #criticalPath: Sample;
   readonly #alone: Sample;
   readonly #splits: Reservoir<Split>;
-  /** Of each run. */
   readonly #runs: RunSamples[] = [];
   readonly #examples: Partial<Record<ErrorClass, string>> = {};
   #cachedTokens: number | null = null;

@@ -20,7 +20,6 @@ export interface Terms {
   readonly body: JsonObject;
   readonly model: string | undefined;
   readonly stream: boolean;
-  /** Number of answers to each prompt. */
   readonly n: number;
   readonly maxTokens: number | undefined;
   readonly minTokens: number;
@@ -39,7 +38,6 @@ export interface Ask {
   readonly prompts: readonly Prompt[];
 }
 
-/** One answer being generated. */
 export interface Choice {
   readonly index: number;
   readonly answer: Answer;
@@ -76,18 +74,13 @@ export interface Reply {
 
 /** Writes one call's answer in the form of one API. Events are whole SSE events, framed. */
 export interface Formatter {
-  /** Events sent before the first token. */
   opening(): string[];
   delta(choice: Choice, deltas: readonly Delta[]): string[];
-  /** Events that end one choice. */
   finish(choice: Choice): string[];
-  /** Events that end the stream. */
   closing(): string[];
-  /** The answer so far, in one piece. */
   whole(): JsonObject;
 }
 
-/** Finds the conversation of an earlier response, to continue it. */
 export type History = (responseId: string) => readonly Message[] | undefined;
 
 /** Answers the question "what does this API call a prompt, an answer, an error?". One file an API. */
@@ -128,16 +121,11 @@ const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
 /** Why the answer ended; null before its last token has been read out. */
-export function finishOf({ answer, narrator, sequence }: Choice): Answer['finish'] | null {
-  return sequence.state === 'finished' && narrator.told === sequence.generated ? answer.finish : null;
-}
+export const finishOf = ({ answer, narrator, sequence }: Choice): Answer['finish'] | null =>
+  sequence.state === 'finished' && narrator.told === sequence.generated ? answer.finish : null;
 
-/** One server-sent event. */
-export function sse(data: object, event?: string): string {
-  return `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
-}
+export const sse = (data: object, event?: string): string =>
+  `${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`;
 
 /** `{key: value}`, or nothing when there is no value. */
-export function optional(key: string, value: unknown): JsonObject {
-  return value === undefined ? {} : { [key]: value };
-}
+export const optional = (key: string, value: unknown): JsonObject => (value === undefined ? {} : { [key]: value });

@@ -15,7 +15,6 @@ import {
 } from './fields.js';
 import { OpenaiFormatter, usageSoFar } from './openai.js';
 
-/** POST /v1/chat/completions */
 export const chat: Api = {
   read: readChat,
   format: (reply) => new ChatFormatter(reply),
@@ -111,7 +110,6 @@ export function readToolChoice(value: unknown, tools: readonly Tool[]): ToolChoi
   throw new ApiError(400, 'tool_choice: none, auto, required or a tool of the list is expected', 'tool_choice');
 }
 
-/** The schema of `response_format`; absent for plain text. */
 function readFormat(value: unknown): unknown {
   if (!isObject(value)) return undefined;
   if (value['type'] === 'json_object') return { type: 'object' };
@@ -177,6 +175,8 @@ function chatDelta(delta: Delta): JsonObject {
   }
 }
 
-function chatCall({ id, name, arguments: json }: ToolCall): JsonObject {
-  return { id, type: 'function', function: { name, arguments: json } };
-}
+const chatCall = ({ id, name, arguments: json }: ToolCall): JsonObject => ({
+  id,
+  type: 'function',
+  function: { name, arguments: json },
+});

@@ -42,9 +42,8 @@ export function readTexts(value: unknown, name: string): number[][] {
   });
 }
 
-function isTokenId(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
+const isTokenId = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
 class CompletionFormatter extends OpenaiFormatter {
   constructor(reply: Reply) {

@@ -3,7 +3,6 @@ export class ApiError extends Error {
   constructor(
     readonly status: number,
     message: string,
-    /** The body field at fault. */
     readonly param: string | null = null,
     readonly headers: Readonly<Record<string, string>> = {},
     /** The whole body of an answer that the server gives itself, before any API is involved. */
@@ -42,26 +41,24 @@ const TYPES: Readonly<Record<number, string>> = {
 };
 
 /** vLLM's shape on all paths but the Anthropic ones. */
-export function openaiError(error: ApiError): object {
-  return { error: { message: error.message, type: typeOf(error), param: error.param, code: error.status } };
-}
+export const openaiError = (error: ApiError): object => ({
+  error: { message: error.message, type: typeOf(error), param: error.param, code: error.status },
+});
 
 /** Anthropic's shape, with vLLM's own names. */
-export function anthropicError(error: ApiError): object {
-  return { type: 'error', error: { type: typeOf(error), message: error.message } };
-}
+export const anthropicError = (error: ApiError): object => ({
+  type: 'error',
+  error: { type: typeOf(error), message: error.message },
+});
 
-function typeOf({ status }: ApiError): string {
-  return TYPES[status] ?? 'APIError';
-}
+const typeOf = ({ status }: ApiError): string => TYPES[status] ?? 'APIError';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** Readers of body fields: a missing or null field is `undefined`; one of the wrong type is a 400 that names it. */
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export function object(value: unknown, name: string): JsonObject {
   if (!isObject(value)) throw invalidBody(`${name}: an object is expected`, name);

@@ -196,13 +196,9 @@ class MessagesFormatter implements Formatter {
   }
 }
 
-function typed(data: JsonObject & { readonly type: string }): string {
-  return sse(data, data.type);
-}
+const typed = (data: JsonObject & { readonly type: string }): string => sse(data, data.type);
 
-function toolId(id: string): string {
-  return id.replace(/^call_/, 'toolu_');
-}
+const toolId = (id: string): string => id.replace(/^call_/, 'toolu_');
 
 /** Arguments cut short by `max_tokens` are not valid JSON: the block then has an empty input. */
 function parsed(json: string): unknown {

@@ -36,7 +36,6 @@ export abstract class OpenaiFormatter implements Formatter {
 
   abstract delta(choice: Choice, deltas: readonly Delta[]): string[];
   protected abstract choiceOf(choice: Choice): JsonObject;
-  /** Fields of a whole answer besides its choices. */
   protected rest(): JsonObject {
     return {};
   }
@@ -50,7 +49,6 @@ export abstract class OpenaiFormatter implements Formatter {
     return [];
   }
 
-  /** Usage if requested, then the end mark. */
   closing(): string[] {
     const usage = this.reply.usage();
     const events = ['data: [DONE]\n\n'];
@@ -82,7 +80,6 @@ export abstract class OpenaiFormatter implements Formatter {
   }
 }
 
-/** Usage as chat and completions spell it. */
 function openaiUsage({ prompt, cached, output }: Usage): JsonObject {
   return {
     prompt_tokens: prompt,

@@ -13,7 +13,6 @@ import {
   type JsonObject,
 } from './fields.js';
 
-/** Reads the body of POST /v1/responses: input items become messages, after those of the previous response. */
 export function readResponses(body: JsonObject, history: History): Ask {
   const terms = { ...readTerms(body, integer(body, 'max_output_tokens', 1)), n: 1 };
   const instructions = string(body, 'instructions');
@@ -54,7 +53,6 @@ export function namespaceOf(body: JsonObject, name: string): string | undefined 
   return found && string(found, 'name');
 }
 
-/** The earlier conversation, without its instructions. */
 function earlier(body: JsonObject, history: History): readonly Message[] {
   const previous = string(body, 'previous_response_id');
   if (previous === undefined) return [];
@@ -116,7 +114,6 @@ function addCall(conversation: Message[], call: ToolCall): void {
   else conversation[conversation.length - 1] = { ...last, toolCalls: [...last.toolCalls, call] };
 }
 
-/** The schema of `text.format`; absent for plain text. */
 function readFormat(text: unknown): unknown {
   const format = isObject(text) ? text['format'] : undefined;
   if (!isObject(format)) return undefined;

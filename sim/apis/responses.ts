@@ -4,16 +4,13 @@ import { optional, sse, type Api, type Choice, type Formatter, type Reply, type 
 import { openaiError, type JsonObject } from './fields.js';
 import { namespaceOf, readResponses } from './responses-input.js';
 
-/** POST /v1/responses */
 export const responses: Api = {
   read: readResponses,
   format: (reply) => new ResponsesFormatter(reply),
   error: openaiError,
 };
 
-export function responseId(reply: Reply): string {
-  return `resp_${reply.id}`;
-}
+export const responseId = (reply: Reply): string => `resp_${reply.id}`;
 
 class ResponsesFormatter implements Formatter {
   #sequence = 0;
@@ -167,9 +164,7 @@ class ResponsesFormatter implements Formatter {
   }
 }
 
-function textPart(text: string): JsonObject {
-  return { type: 'output_text', text, annotations: [], logprobs: [] };
-}
+const textPart = (text: string): JsonObject => ({ type: 'output_text', text, annotations: [], logprobs: [] });
 
 function responsesUsage({ prompt, cached, output }: Usage): JsonObject {
   return {

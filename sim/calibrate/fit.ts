@@ -31,7 +31,6 @@ interface FittedTime {
 export interface RelativeErrors {
   readonly median: number;
   readonly worst: number;
-  /** Number of times compared. */
   readonly count: number;
 }
 
@@ -77,7 +76,6 @@ export function fitPreset(base: Preset, groups: readonly Group[]): PresetFit {
   };
 }
 
-/** Distance of the model's times from the measured ones, as a share of the latter. */
 export function errorsOf(preset: Preset, requestMs: number, groups: readonly Group[]): RelativeErrors {
   const sizes = ratios(preset, requestMs, groups)
     .map((ratio) => Math.abs(ratio - 1))
@@ -85,7 +83,6 @@ export function errorsOf(preset: Preset, requestMs: number, groups: readonly Gro
   return { median: sizes[Math.floor(sizes.length / 2)] ?? NaN, worst: sizes.at(-1) ?? NaN, count: sizes.length };
 }
 
-/** Predicted over measured, for each compared time. */
 function ratios(preset: Preset, requestMs: number, groups: readonly Group[]): number[] {
   return groups.flatMap((group) => {
     const predicted = predict(preset, requestMs, group);
@@ -138,7 +135,6 @@ const startOf = (base: Preset): Times => ({
 export interface Measured {
   /** Time since the first request of its group was sent. */
   readonly sentMs: number;
-  /** The server's own count. */
   readonly promptTokens: number;
   readonly outputTokens: number;
   /** Since it was sent. */

@@ -11,7 +11,6 @@ export interface Estimate {
 }
 
 const STEPS_MAX = 100;
-/** Step of a numeric derivative. */
 const DIFFERENCE = 1e-4;
 /** Residuals beyond this many standard deviations count linearly, not squared, so that outliers do not dominate. */
 const HUBER = 1.5;

@@ -25,7 +25,6 @@ export interface TrafficFit {
 const CALLS_MIN = 20;
 /** A call waits for half of the step under way. */
 const HALF = 0.5;
-/** Prior standard deviation of the logarithm of a time. */
 const PRIOR_DEVIATION = 3;
 /** Usual error of a call's time, as a share. */
 const ERROR_USUAL = 0.1;
@@ -112,7 +111,6 @@ function rowsOf(calls: readonly Served[], nowMs: number): Row[] {
 interface Phases extends Served {
   readonly fromMs: number;
   readonly toMs: number;
-  /** Prompt tokens that were not cached. */
   readonly computed: number;
 }
 
@@ -148,7 +146,6 @@ function timesOf(found: readonly number[], prior: readonly number[], calls: numb
 const quantile = (values: readonly number[], share: number): number =>
   values.toSorted((a, b) => a - b)[Math.floor(share * values.length)] ?? NaN;
 
-/** An amount that came evenly over a span of time. */
 interface Spread {
   readonly fromMs: number;
   readonly toMs: number;
@@ -158,7 +155,6 @@ interface Spread {
 /** Least length of a span: nothing is seen in no time, but its part of a longer span counts. */
 const MS_MIN = 1e-3;
 
-/** The amount of all spans together, between any two times. */
 class Integral {
   readonly #times: Float64Array;
   /** Up to each time, and the rate from then on. */

@@ -27,7 +27,6 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     this.#phases = new Int32Array(blockSize);
   }
 
-  /** Steps of decode since the engine was made. */
   get steps(): number {
     return this.#steps;
   }
@@ -41,7 +40,6 @@ export class Decoders<S extends Sequence> implements DecodeClock {
     return this.#members;
   }
 
-  /** Computed tokens of all sequences together. */
   get context(): number {
     return this.#offsets + this.#members.size * this.#steps;
   }

@@ -121,7 +121,6 @@ export class Engine<W extends Work = Work> {
     return true;
   }
 
-  /** Forgets all content that no request holds, in both tiers. */
   reset(): void {
     this.kv.reset();
     this.host?.blocks.reset();
@@ -208,7 +207,6 @@ export class Engine<W extends Work = Work> {
     return told;
   }
 
-  /** Returns true for the last chunk, which yields a token. */
   #completeChunk(sequence: Sequence<W>, now: number): boolean {
     const { promptTokens, outputTokens } = sequence.work;
     this.totals.computedPromptTokens += Math.min(sequence.inStep, Math.max(0, promptTokens - sequence.prefilled));
@@ -237,7 +235,6 @@ export class Engine<W extends Work = Work> {
     this.totals.finished += 1;
   }
 
-  /** Removes a running sequence; its blocks become free. */
   #stopRunning(sequence: Sequence<W>): void {
     if (sequence.decoding) {
       this.#decoders.leave(sequence);
@@ -346,7 +343,6 @@ export class Engine<W extends Work = Work> {
     return last as Sequence<W>;
   }
 
-  /** Sends a running sequence back to the queue, to be computed again. */
   #preempt(victim: Sequence<W>): void {
     this.#stopRunning(victim);
     victim.state = 'waiting';

@@ -9,7 +9,6 @@ export type HostWrites = (typeof HOST_WRITES)[number];
 
 /** Host memory that keeps what leaves the KV cache, and its link to the GPU. */
 export interface HostSettings {
-  /** Capacity, at least one block. */
   readonly tokens: number;
   /** Rate of its link, each way. */
   readonly bytesPerSecond: number;
@@ -34,7 +33,6 @@ export function hostOf(preset: Preset, { hostTokens, hostGbps, hostWrites }: Hos
   return { tokens: hostTokens, bytesPerSecond, writes: hostWrites };
 }
 
-/** Content on its way to the host. */
 interface Store {
   readonly readyAt: number;
   /** The first block that moves, and its hash, which tells all prefixes that contain it. */

@@ -63,7 +63,6 @@ export class KvCache {
     this.#free = size;
   }
 
-  /** Blocks that no sequence holds. */
   get free(): number {
     return this.#free;
   }
@@ -139,7 +138,6 @@ export class KvCache {
     hold.blocks = 0;
   }
 
-  /** The session is needed in this many steps. */
   foresee(session: string, steps: number): void {
     if (steps > 0) this.#steps.set(session, steps);
     else this.#steps.delete(session);
@@ -160,7 +158,6 @@ export class KvCache {
     }
   }
 
-  /** Forgets the content of all free blocks. */
   reset(): void {
     for (const session of this.#sessions.keys()) this.close(session);
     for (let run = this.#loose.oldest; run !== undefined; run = run.newer) this.#forget(run);
@@ -194,7 +191,6 @@ export class KvCache {
     return isUsed(run) ? this.#kept : this.#loose;
   }
 
-  /** Makes the run's content unfindable. */
   #forget(run: Run): void {
     for (const session of run.sessions ?? []) {
       const used = this.#sessions.get(session);
@@ -288,5 +284,4 @@ export class KvCache {
   }
 }
 
-/** Whether an open session has used it. */
 const isUsed = ({ sessions }: Run): boolean => sessions !== undefined && sessions.size > 0;

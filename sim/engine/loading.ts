@@ -3,11 +3,9 @@ import type { HostTier } from './host-tier.js';
 import type { Pages } from './pages.js';
 import { goesBefore, type Sequence, type Work } from './sequence.js';
 
-/** A request that waits for its content. */
 interface Load<S> {
   readonly sequence: S;
   readonly readyAt: number;
-  /** Hash of the first block that it needs. */
   readonly first: number;
   /** Whether the transfer is its own, and not that of another request. */
   readonly isOwn: boolean;
@@ -23,7 +21,6 @@ interface Load<S> {
 export class Loading<W extends Work> {
   /** In order of their ends. */
   readonly #loads: Load<Sequence<W>>[] = [];
-  /** Waiting ones that hold what was loaded. */
   readonly #holding = new Set<Sequence<W>>();
 
   constructor(
@@ -37,7 +34,6 @@ export class Loading<W extends Work> {
     return this.#loads.filter(({ sequence }) => sequence.state === 'waiting').length;
   }
 
-  /** When the next load ends; Infinity without any. */
   get readyAt(): number {
     return this.#loads[0]?.readyAt ?? Infinity;
   }
@@ -100,7 +96,6 @@ export class Loading<W extends Work> {
     return this.#holding.has(sequence);
   }
 
-  /** Gives back what a waiting sequence holds. */
   leave(sequence: Sequence<W>): void {
     this.#holding.delete(sequence);
     this.pages.release(sequence);

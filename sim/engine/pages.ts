@@ -41,7 +41,6 @@ export class Pages {
     return this.kv.grow(hold, work.blockHashes, hitTokens / this.blockSize, until / this.blockSize);
   }
 
-  /** The load has ended: its content is findable. */
   loaded({ hold, work }: Sequence): void {
     this.kv.grow(hold, work.blockHashes, hold.blocks, hold.blocks);
   }

@@ -4,7 +4,6 @@
  * between a peak and a served model: `brackets` below names their sources.
  */
 export interface Preset {
-  /** Name under which the model is served. */
   readonly model: string;
   /** Bytes of weights that one step reads, whatever its batch. */
   readonly weightBytes: number;
@@ -28,7 +27,6 @@ export interface Preset {
   readonly sequenceOverheadMs: number;
   /** Bytes per second that copies to host memory attain, each way; absent: unknown. */
   readonly hostBytesPerSecond?: number | undefined;
-  /** Capacity of the KV cache in tokens. */
   readonly kvTokens: number;
   /** Most tokens that a step computes (`max_num_batched_tokens`). */
   readonly batchTokens: number;

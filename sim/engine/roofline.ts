@@ -3,7 +3,6 @@ import type { Preset } from './presets.js';
 /** The work of one step, summed over its sequences. */
 export interface StepWork {
   sequences: number;
-  /** Tokens computed. */
   tokens: number;
   /** Pairs of a computed token and a token that it attends to. */
   attended: number;

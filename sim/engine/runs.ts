@@ -9,7 +9,6 @@ export class Run {
   holders = 0;
   /** Open sessions that have used it. */
   sessions: Set<string> | undefined;
-  /** Number of child runs. */
   children = 0;
   /** Neighbours in the list of free runs: the one given back before it, and after it. */
   older: Run | undefined;

@@ -49,9 +49,8 @@ export class Sequence<W extends Work = Work> {
   /** During its prefill: tokens in the cache, and tokens of the step under way. */
   prefilled = 0;
   inStep = 0;
-  /** Its part of the KV cache. */
   readonly hold = new KvHold();
-  /** Index in its heap, -1 outside. */
+  /** -1 outside its heap. */
   heapIndex = -1;
   /** Count of freed blocks when it last found no room. Until that count grows, another try is futile. */
   refusedAtFreed = -1;
@@ -111,6 +110,4 @@ export class Sequence<W extends Work = Work> {
 }
 
 /** Whether `a` is served before `b`; the last in this order is the first to be preempted. */
-export function goesBefore(a: Sequence, b: Sequence): boolean {
-  return a.arrival < b.arrival;
-}
+export const goesBefore = (a: Sequence, b: Sequence): boolean => a.arrival < b.arrival;

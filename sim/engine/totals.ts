@@ -9,7 +9,6 @@ export const noTotals = () => ({
   queriedTokens: 0,
   hitTokens: 0,
   preemptions: 0,
-  /** Steps begun. */
   steps: 0,
   /** Requests that joined a later step than the first one after their arrival. */
   waits: 0,
@@ -33,7 +32,6 @@ export const noHostTotals = () => ({
 });
 export type HostTotals = ReturnType<typeof noHostTotals>;
 
-/** Adds the second totals to the first, in place. */
 export function addTotals<K extends string>(
   totals: Record<K, number>,
   others: Readonly<Record<K, number>>,

@@ -85,9 +85,8 @@ export function roundRobin(): Balancer {
 }
 
 /** Sort key: engines after the last one first, then round from the start. */
-function turn(engine: Candidate, last: number): number {
-  return engine.index > last ? engine.index - Number.MAX_SAFE_INTEGER : engine.index;
-}
+const turn = (engine: Candidate, last: number): number =>
+  engine.index > last ? engine.index - Number.MAX_SAFE_INTEGER : engine.index;
 
 /** Balancers that exist only in the simulator, to compare with. */
 const PEERS = {

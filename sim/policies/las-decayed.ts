@@ -15,7 +15,6 @@ interface ActiveCall {
   isRunning: boolean;
 }
 
-/** Tokens that fade with time, as of `atMs`. */
 interface Charged {
   readonly tokens: number;
   readonly atMs: number;

@@ -3,10 +3,8 @@ import { responseId } from '../apis/responses.js';
 import type { Message } from '../text/conversation.js';
 import type { Call } from './call.js';
 
-/** Stored responses that are kept: the latest. */
 const STORED_MAX = 256;
 
-/** Stored responses, for retrieval, cancellation, deletion and continuation. */
 export class ResponseStore {
   readonly #calls = new Map<string, Call>();
 

@@ -24,7 +24,6 @@ const HEADER_BYTES_MAX = 2 ** 20;
 const BACKLOG = 4096;
 const RESPONSE_PATH = /^\/v1\/responses\/([^/]+)(\/cancel)?$/;
 
-/** One request and its response. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -97,7 +96,6 @@ export class EngineServer implements CallHost {
     });
   }
 
-  /** Ends every call and connection. */
   close(): Promise<void> {
     this.#closing.abort();
     this.runner.close();
@@ -244,9 +242,7 @@ export class EngineServer implements CallHost {
   }
 }
 
-function isBodyless(path: string): boolean {
-  return path === '/reset_prefix_cache' || path.endsWith('/cancel');
-}
+const isBodyless = (path: string): boolean => path === '/reset_prefix_cache' || path.endsWith('/cancel');
 
 function faultyStatus(status: number, { fault }: Outlet): ApiError {
   const retryAfter = fault.get('retry-after');

@@ -5,7 +5,6 @@ import type { Sequence } from '../engine/sequence.js';
 import type { HostTier } from '../engine/host-tier.js';
 import type { Settings } from '../options.js';
 
-/** One HTTP request for an answer. */
 export interface RequestRecord {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -23,7 +22,6 @@ export interface EngineStats extends Readonly<EngineTotals> {
   readonly waiting: number;
   readonly kvBlocksUsed: number;
   readonly kvBlocks: number;
-  /** The latest requests, oldest first. */
   readonly records: readonly RequestRecord[];
 }
 

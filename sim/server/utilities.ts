@@ -11,7 +11,6 @@ export function tokenize(body: JsonObject, maxModelLen: number): JsonObject {
   return { count: ids.length, max_model_len: maxModelLen, tokens: ids, token_strs: null };
 }
 
-/** Of an embedding. */
 const DIMENSIONS = 256;
 
 /** POST /v1/embeddings: each input is a prompt with an answer of one token, its vector a pure function of its tokens. */
@@ -53,7 +52,6 @@ function embeddingAnswer(reply: Reply): JsonObject {
   };
 }
 
-/** A unit vector. */
 function embed(ids: readonly number[]): Float32Array {
   let state = hashText('embedding');
   for (const id of ids) state = mix(state, id);

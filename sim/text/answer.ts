@@ -16,7 +16,6 @@ export interface ScriptedAnswer {
 /** Gives the answer to a conversation; `undefined` leaves it to the engine. */
 export type Script = (messages: readonly Message[], tools: readonly Tool[]) => ScriptedAnswer | undefined;
 
-/** The inputs of an answer. The same question gets the same answer. */
 interface Question {
   readonly messages: readonly Message[];
   readonly tools: readonly Tool[];
@@ -56,7 +55,6 @@ function chooseTool({ tools, toolChoice, messages, toolRounds }: Question): Tool
   return toolChoice === 'auto' && toolResultsOfTurn(messages) < toolRounds ? tools[0] : undefined;
 }
 
-/** Tool results since the user last spoke. */
 function toolResultsOfTurn(messages: readonly Message[]): number {
   const turn = messages.findLastIndex((message) => message.role === 'user' && message.aside !== true);
   return messages.slice(turn + 1).filter((message) => message.role === 'tool').length;
@@ -68,19 +66,16 @@ function proseLength(seed: number): number {
   return Math.round(16 * 25 ** (uniform ** 0.9));
 }
 
-export function questionSeed(engineSeed: number, promptHash: number, choice: number): number {
-  return hashText(`${engineSeed} ${promptHash} ${choice}`);
-}
+export const questionSeed = (engineSeed: number, promptHash: number, choice: number): number =>
+  hashText(`${engineSeed} ${promptHash} ${choice}`);
 
 type FinishReason = 'stop' | 'length' | 'tool_calls';
 
-/** A piece of an answer as it appears. */
 export type Delta =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'call'; readonly index: number; readonly call: ToolCall }
   | { readonly type: 'arguments'; readonly index: number; readonly text: string };
 
-/** Bounds on the length of an answer, in tokens. */
 interface Length {
   /** Longer answers are cut. */
   readonly max: number;
@@ -160,10 +155,8 @@ function spansOf(message: Message): Span[] {
 
 /** Reads an answer out as its tokens are generated, never splitting a character. */
 export class Narrator {
-  /** The text sent so far. */
   text = '';
   readonly calls: ToolCall[] = [];
-  /** Tokens read out. */
   told = 0;
   #span = 0;
   #spanBytes = 0;
@@ -171,7 +164,6 @@ export class Narrator {
 
   constructor(private readonly answer: Answer) {}
 
-  /** The new text of the tokens up to `count`. */
   tell(count: number): Delta[] {
     const deltas: Delta[] = [];
     this.told = count;

@@ -61,9 +61,7 @@ const DEPTH_MAX = 12;
  * The smallest plausible value of a JSON schema: required properties only, the first of any choice. Keywords that
  * restrict a value by computation (`pattern`, `not`, `if`) are not solved.
  */
-export function sampleOf(schema: unknown): unknown {
-  return sample(schema, schema, '', 0);
-}
+export const sampleOf = (schema: unknown): unknown => sample(schema, schema, '', 0);
 
 function sample(schema: unknown, root: unknown, name: string, depth: number): unknown {
   if (!isSchema(schema) || depth > DEPTH_MAX) return null;
@@ -150,6 +148,5 @@ function resolve(reference: string, root: unknown): unknown {
   return found;
 }
 
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -27,7 +27,6 @@ export const MARKS = {
   end: SPECIAL + 9,
 } as const;
 
-/** Appends the tokens of `text` to `ids`. */
 export function encode(text: string, ids: number[]): void {
   const bytes = Buffer.from(text, 'utf8');
   const whole = bytes.length - (bytes.length % BYTES_PER_TOKEN);
@@ -38,10 +37,7 @@ export function encode(text: string, ids: number[]): void {
   else if (rest === 3) ids.push(THREE_BYTES + bytes.readUIntBE(whole, 3));
 }
 
-/** Number of tokens of a text. */
-export function tokensOf(text: string): number {
-  return Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
-}
+export const tokensOf = (text: string): number => Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN);
 
 /** One round of a 32-bit multiply-xor hash. */
 export function mix(hash: number, value: number): number {

@@ -16,11 +16,9 @@ export const RANK = {
 } as const;
 export type Rank = (typeof RANK)[keyof typeof RANK];
 
-/** A future event, at a time that may still change. */
 export class Appointment {
   atMs = 0;
   seq = 0;
-  /** Index in the agenda, -1 outside it. */
   heapIndex = -1;
 
   constructor(
@@ -44,7 +42,6 @@ export class Agenda {
     return this.#heap.size;
   }
 
-  /** Adds the event at this time, or moves it there. */
   set(entry: Appointment, atMs: number): void {
     entry.atMs = atMs;
     entry.seq = this.#seq++;

@@ -16,7 +16,6 @@ const ANSWER_MS = 5;
 const UNREACHED_MS = 250;
 const PAUSE_MS = 100;
 
-/** Receives the outcomes of calls. */
 export interface CallPorts {
   retried(reason: string): void;
   /** The call is over; without a sequence it has no answer. */
@@ -192,7 +191,6 @@ export class Calls {
     this.#end(job, 'completed', sequence);
   }
 
-  /** The client retries, or the call ends without an answer. */
   #unanswered(job: Job, reason: string, retryAfterMs?: number): void {
     const againMs = this.#clients.asksAgainAfterMs(job, reason, retryAfterMs);
     if (againMs === undefined) return this.#end(job, reason);
@@ -206,7 +204,6 @@ export class Calls {
     this.ports.ended(job, outcome, sequence);
   }
 
-  /** Removes the call from the gateway and from its engine. */
   #close(job: Job): void {
     this.#open.delete(job.id);
     if (job.engine !== undefined) this.fleet.get(job.engine).abort(job, this.agenda.nowMs);

@@ -9,7 +9,6 @@ import type { ClusterOptions, GatewayOptions, Steps } from './options.js';
 const PROGRAMS_MAX = 100_000;
 /** Time after which a gateway gives up a question, beyond that of an answer. */
 const LIMIT_MS = 20;
-/** Stream of the losses. */
 const LOSSES = 11;
 type Options = Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions };
 

@@ -89,7 +89,6 @@ export class Texts {
   #given = 0;
   readonly #named = new Map<string, number>();
 
-  /** Unused lists. */
   readonly #spare: Spans[] = [];
 
   /** @param blocksMax blocks of the longest conversation that an engine takes */
@@ -118,7 +117,6 @@ export class Texts {
     return first;
   }
 
-  /** The number of a named text's first block. */
   named(name: string): number {
     let first = this.#named.get(name);
     if (first !== undefined) return first;

@@ -10,9 +10,7 @@ const TRUE: NonNullable<Conditions['declarations']> = { spread: 1, mistakenShare
 
 /** Clients' declarations of their programs: the true rest, or a wrong one. */
 export class Declarations {
-  /** Each program's declarations, one entry a call. */
   readonly #declared = new WeakMap<Played, readonly Rest[]>();
-  /** The last program that declared anything. */
   #last: AgentProgram | undefined;
 
   constructor(
@@ -66,7 +64,6 @@ function restsOf(calls: readonly AgentCall[]): Rest[] {
 const keptTokensOf = ({ promptTokens, prefix }: AgentCall): number =>
   prefix !== undefined && 'tokens' in prefix ? Math.min(prefix.tokens, promptTokens) : 0;
 
-/** Service of all calls of a program. */
 export const sizeMs = (preset: Preset, { calls }: AgentProgram): number =>
   calls.reduce((sum, call) => sum + serviceMs(preset, call), 0);
 

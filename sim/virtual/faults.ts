@@ -13,7 +13,6 @@ type Stream = (typeof STREAMS)[number];
 export class Draws {
   constructor(private readonly seed: number) {}
 
-  /** The stream of one engine. */
   ofEngine(stream: Stream, engine: number): Dice {
     return Dice.of(this.#seedOf(stream), engine);
   }
@@ -46,7 +45,6 @@ export type Fault =
   | { readonly type: 'broken' }
   | { readonly type: 'refused'; readonly outcome: 'too_long' | 'client_error' };
 
-/** The faults of engines. */
 export class Faults {
   readonly #bursts = new Map<number, Bursts>();
 
@@ -125,7 +123,6 @@ const RETRIED: ReadonlySet<string> = new Set([
   'attempts_exhausted',
 ]);
 
-/** The clients' own behaviour: timeouts, hang-ups, and retries. */
 export class Clients {
   readonly #contextTokensMax: number;
 
@@ -150,12 +147,10 @@ export class Clients {
     return Math.max(overlong.promptTokens, this.#contextTokensMax);
   }
 
-  /** Time after which the client gives up. */
   timeoutMs(job: Job): number {
     return job.streams ? Infinity : (this.conditions.clients?.timeoutMs ?? Infinity);
   }
 
-  /** Time after which the client cancels the call, unless it has ended. */
   cancelAfterMs(job: Job): number {
     const { cancels } = this.conditions;
     if (cancels === undefined || this.draws.ofCall('cancelled', job, job.requests) >= cancels.share) return Infinity;

@@ -35,12 +35,10 @@ export class Fleet {
     this.#replicas = Array.from({ length: engines }, (_, index) => new Replica(index, engine, agenda, ports));
   }
 
-  /** Longest conversation that an engine accepts. */
   get contextTokensMax(): number {
     return this.#first.engine.maxModelLen;
   }
 
-  /** KV blocks of each engine. */
   get blocks(): number {
     return this.#first.engine.kv.size;
   }
@@ -49,7 +47,6 @@ export class Fleet {
     return this.#replicas[0] as Replica;
   }
 
-  /** Every engine joins, starts to report, and may fail. */
   open(draws: Draws): void {
     for (const replica of this.#replicas) {
       this.#join(replica, false);
@@ -80,7 +77,6 @@ export class Fleet {
       this.agenda.set(report, Math.ceil(this.agenda.nowMs / this.#reportMs) * this.#reportMs);
   }
 
-  /** No calls are left. */
   idle(): void {
     this.#idleReports = 0;
   }

@@ -2,7 +2,6 @@ import { millis, type Dispatch, type Command, type Event, type ProgramGone, type
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Steps, GatewayOptions } from './options.js';
 
-/** Carries out the scheduler's decisions. */
 export interface GatewayPorts {
   dispatch(dispatch: Dispatch): void;
   reject(command: Reject): void;
@@ -13,7 +12,6 @@ export interface GatewayPorts {
 /** The scheduler's driver: tells it events, carries out its commands, and keeps its wakes. */
 export class Gateway {
   #scheduler: Steps;
-  /** Promotions before its last restart. */
   #promotions = 0;
   readonly #wake = new Appointment(RANK.wake, () => this.tell({ type: 'woke' }));
   /** Events that came while commands were being carried out: steps never nest. */
@@ -24,7 +22,6 @@ export class Gateway {
     private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens'>,
     private readonly agenda: Agenda,
     private readonly ports: GatewayPorts,
-    /** Called after its steps. */
     private readonly stepped: (event: Event) => void = () => undefined,
   ) {
     this.#scheduler = options.scheduler();

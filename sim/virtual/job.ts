@@ -29,9 +29,7 @@ export class Job implements Work {
    */
   id: CallId = callId('');
   readonly call: AgentCall;
-  /** Time of its first request. */
   arrivedMs = NaN;
-  /** Time of its last dispatch to an engine. */
   dispatchedMs = NaN;
   /** Number of requests, of dispatches, and of the retries that an SDK counts together. */
   requests = 0;
@@ -42,9 +40,7 @@ export class Job implements Work {
   /** Prompt length as requested: more than `promptTokens` until an engine refuses an over-long prompt. */
   askedTokens: number;
   engine: string | undefined;
-  /** Whether its load from the host fails. */
   failsLoad = false;
-  /** Whether its first token was reported. */
   started = false;
   readonly outputTokens: number;
   /** Set only while an engine has the call, as very many may wait. */
@@ -52,7 +48,6 @@ export class Job implements Work {
 
   constructor(
     readonly played: Played,
-    /** Its index among its program's calls. */
     readonly index: number,
     contextTokensMax: number,
   ) {
@@ -73,7 +68,6 @@ export class Job implements Work {
     return played.run.stepsToUse().has(call.thread) ? contextOf(played, call.thread) : undefined;
   }
 
-  /** An engine accepts the call. */
   begin(): void {
     this.started = false;
     this.blockHashes = this.played.layout.blocks(this.index, this.promptTokens + this.outputTokens);

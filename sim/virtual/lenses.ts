@@ -35,7 +35,6 @@ export function misidentified(
   const names = new Map<ProgramId, () => ProgramId>();
   let unpaired: ProgramId | undefined;
 
-  /** Returns the id for each next call of the program. */
   function mistake(id: ProgramId): () => ProgramId {
     const roll = dice.share();
     if (roll < split) {

@@ -16,7 +16,6 @@ import {
 } from '../../cluster/index.js';
 import type { EngineId, ProgramId, ProgramRecord, TenantId } from '../../src/index.js';
 
-/** Tenants whose keys are kept. */
 const TENANTS_MAX = 10_000;
 
 interface MemoryOptions {

@@ -11,12 +11,10 @@ import type { AgentProgram, Arrivals } from '../../workloads/index.js';
  */
 export interface CallRecord {
   readonly program: string;
-  /** Index in its program's calls. */
   readonly call: number;
   readonly thread: string;
   /** Time at which its client sent it, or meant to: waiting for a busy client counts. */
   readonly arrivedMs: number;
-  /** Time of its last dispatch to an engine. */
   readonly dispatchedMs: number;
   readonly firstTokenMs: number;
   readonly endedMs: number;
@@ -49,7 +47,6 @@ export interface ProgramRecord {
   readonly outcome: CallOutcome;
 }
 
-/** Receives each call and each program when it has ended. */
 export interface Observer {
   callEnded?(record: CallRecord): void;
   programEnded(record: ProgramRecord): void;
@@ -68,14 +65,12 @@ export interface Steps {
   readonly totals?: { readonly promotions: number };
 }
 
-/** Receives what no gateway can know. */
 export interface Oracle {
   /**
    * A call is about to arrive.
    * @param programMs true service of all unfinished calls of its program, itself included (see `declared.ts`)
    */
   arrives(id: CallId, programMs: number): void;
-  /** The call has ended. */
   ended(id: CallId): void;
   /** A call is about to be answered. @param returns whether its thread calls again */
   answered(program: ProgramId, thread: string, returns: boolean): void;
@@ -97,12 +92,11 @@ export interface ClusterOptions {
 export interface WorldOptions {
   /** Pulled one at a time, shortly before each program arrives. */
   readonly programs: Iterable<AgentProgram>;
-  /** Number of programs to run; absent: all. */
+  /** Absent: all. */
   readonly maxPrograms?: number;
   readonly arrivals: Arrivals;
   /** Seed of all randomness in the world: open arrivals, and each of the conditions. */
   readonly seed: number;
-  /** Number of engines, all alike. */
   readonly engines: number;
   readonly engine: EngineSettings;
   /**
@@ -113,7 +107,6 @@ export interface WorldOptions {
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */
   readonly conditions?: Conditions;
   readonly observer: Observer;
-  /** Several gateways; absent: one. */
   readonly cluster?: ClusterOptions;
   /** Interval of an engine's load reports, and the age of each on arrival; absent: 2,000 and 0. */
   readonly reports?: { readonly everyMs?: number; readonly staleMs?: number };

@@ -54,7 +54,6 @@ export class ProgramRun {
     });
   }
 
-  /** Calls that open the program. */
   *opening(): Iterable<number> {
     for (let call = 0; call < this.#missing.length; call += 1)
       if (this.program.calls[call]?.after.length === 0) yield call;

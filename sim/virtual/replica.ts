@@ -5,7 +5,6 @@ import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
 import type { EngineResult } from './options.js';
 
-/** Receives events of a replica's calls. */
 export interface ReplicaPorts {
   started(job: Job): void;
   finished(job: Job, sequence: Sequence<Job>): void;
@@ -18,7 +17,6 @@ export class Replica {
   #isUp = true;
   readonly #begin = new Appointment(RANK.stepBegins, () => this.#beginStretch());
   #end: Appointment;
-  /** Running and waiting calls. */
   readonly #sequences = new Map<Job, Sequence<Job>>();
   #begunMs = NaN;
   #busyMs = 0;
@@ -48,7 +46,6 @@ export class Replica {
     return this.#isUp;
   }
 
-  /** Its load report at this time. */
   load(nowMs: number): { readonly waiting: number; readonly kvUsage: number; readonly preemptions: number } {
     const { engine } = this;
     engine.advance(nowMs);
@@ -59,7 +56,6 @@ export class Replica {
     };
   }
 
-  /** Adds the call to the engine's queue. */
   add(job: Job, nowMs: number): void {
     const { engine } = this;
     job.begin();
@@ -138,7 +134,6 @@ export class Replica {
     this.agenda.set(this.#end, endMs);
   }
 
-  /** Accounts for the ended stretch. */
   #account(nowMs: number): void {
     if (Number.isNaN(this.#begunMs)) return;
     this.engine.advance(nowMs);

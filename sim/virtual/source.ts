@@ -6,7 +6,6 @@ export interface Arrival {
   readonly atMs: number;
 }
 
-/** Pulls programs, one ahead of the last arrival, and sets their times of arrival. */
 export class Source {
   readonly #programs: Iterator<AgentProgram>;
   readonly #openTimes: Iterator<number> | undefined;
@@ -43,7 +42,6 @@ export class Source {
     return undefined;
   }
 
-  /** No more programs are needed. */
   close(): void {
     this.#left = 0;
     this.#programs.return?.();

@@ -11,7 +11,6 @@ import { Source, type Arrival } from './source.js';
 import type { EngineSettings } from '../engine/engine.js';
 import { Replica } from './replica.js';
 
-/** Events between two polls of `shouldStop`. */
 const STOP_EVERY = 1024;
 
 /**
@@ -27,9 +26,7 @@ const STOP_EVERY = 1024;
  * with those that have ended.
  * @throws RangeError for invalid options or programs, and any error of the programs' own iterator
  */
-export function runWorld(options: WorldOptions): WorldResult {
-  return new World(options).run();
-}
+export const runWorld = (options: WorldOptions): WorldResult => new World(options).run();
 
 class World {
   readonly #agenda = new Agenda();
@@ -41,7 +38,6 @@ class World {
   readonly #callOutcomes: Record<string, number> = {};
   readonly #retries: Record<string, number> = {};
   #callsCancelled = 0;
-  /** First arrival, and last end of a program. */
   #firstMs = NaN;
   #lastMs = NaN;
   /** Programs that have arrived or are about to, and have not ended. */
@@ -91,7 +87,6 @@ class World {
     };
   }
 
-  /** Waits for the next program. */
   #expect(): void {
     const arrival = this.#source.next(this.#agenda.nowMs);
     if (arrival === undefined) return;

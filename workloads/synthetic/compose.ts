@@ -5,7 +5,6 @@ import type { Workload } from '../workload.js';
 import { draw, drawWhole } from './distribution.js';
 
 type Part = Exclude<Spec, { readonly kind: 'mixture' }>;
-/** Shares of the whole, by the name of the part. */
 type Shares = ReadonlyMap<string, number>;
 
 /**
@@ -121,7 +120,6 @@ function addAgent(calls: AgentCall[], spec: AgentSpec, { thread, after }: Openin
 const familyOf = ({ name, families }: AgentSpec['system'][number], dice: Dice): string =>
   families === 1 ? name : `${name}/${dice.int(1, families)}`;
 
-/** A random item, by weight; undefined for an empty list. */
 function pick<T extends { readonly weight: number }>(from: readonly T[], dice: Dice): T | undefined {
   if (from.length < 2) return from[0];
   let left = dice.share() * from.reduce((sum, { weight }) => sum + weight, 0);
@@ -160,7 +158,6 @@ function mapReduceCalls(spec: MapReduceSpec, dice: Dice): AgentCall[] {
 /** A state of the search: the thoughts and observations on its path. */
 interface Node {
   readonly depth: number;
-  /** Tokens of that path. */
   readonly pathTokens: number;
   /** The calls that proposed and judged it; the root has none. */
   readonly proposed?: number;
@@ -245,7 +242,6 @@ function startOf(calls: readonly AgentCall[], call: number | undefined, { name, 
   return call === undefined || from === undefined ? { name, tokens } : { call, tokens: from.promptTokens };
 }
 
-/** Removes a random node; undefined when there is none. */
 function take(from: Node[], dice: Dice): Node | undefined {
   const at = dice.int(0, from.length - 1);
   const taken = from[at];

@@ -105,7 +105,6 @@ export function drawWhole(from: Distribution, dice: Dice): number {
   return Math.round(isUniform ? dice.int(from.min, from.max) : draw(from, dice));
 }
 
-/** The largest possible draw. */
 export function largest(from: Distribution): number {
   if (typeof from === 'number') return from;
   if (from.dist === 'constant') return from.value;

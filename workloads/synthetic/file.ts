@@ -7,7 +7,6 @@ import { BUILT_IN, PARTS } from './built-in.js';
 import { compose } from './compose.js';
 import type { Workload } from '../workload.js';
 
-/** One problem of a file of workloads. */
 interface WorkloadProblem {
   /** Path of the key to change: `workloads.mine.turns.p95`; '' when no single key is at fault. */
   readonly path: string;
@@ -37,9 +36,8 @@ interface Finding {
   readonly message: string;
 }
 
-function pathText(path: Path): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
-}
+const pathText = (path: Path): string =>
+  path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 
 /** The schema's findings in our words. */
 function findingsOf(issues: readonly z.core.$ZodIssue[]): Finding[] {
@@ -67,7 +65,6 @@ const ALIASES_MAX = 100;
 
 /** The checked workloads of a file: each mixture names existing workloads, and none contains itself. */
 interface WorkloadFile {
-  /** The workload that the file is for. */
   readonly name: string;
   /** The workloads of the file, and the built-in ones. */
   readonly specs: ReadonlyMap<string, Spec>;
@@ -203,7 +200,6 @@ const specs: ReadonlyMap<string, Spec> = new Map(
   Object.entries<SpecInput>({ ...PARTS, ...BUILT_IN }).map(([name, spec]) => [name, specSchema.parse(spec)]),
 );
 
-/** The built-in workloads. */
 export const WORKLOADS = Object.fromEntries(WORKLOAD_NAMES.map((name) => [name, compose(name, specs)])) as Readonly<
   Record<WorkloadName, Workload>
 >;

@@ -6,7 +6,6 @@ const source = 'assumed: sizes of a company’s assistant';
 /** One-call questions over documents, coding agents and people on the same engines: the cost of one class to another. */
 export const TEAM: SpecInput = { kind: 'mixture', of: { rag: 60, coder: 30, people: 10 } };
 
-/** Its three kinds of programs. */
 export const TEAM_PARTS: Readonly<Record<string, SpecInput>> = {
   rag: {
     kind: 'agent',

@@ -10,9 +10,7 @@ const TOKENS_MAX = 1_000_000;
 const REPORTS_TOKENS_MAX = 100_000_000;
 /** Few enough to be remembered all at once. */
 const FAMILIES_MAX = 10_000;
-/** Upper bound on the tenants of a workload. */
 const TENANTS_MAX = 10_000;
-/** Upper bound on the workloads of a file. */
 const WORKLOADS_MAX = 1000;
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 

@@ -4,7 +4,6 @@ import { inChain, type AgentCall, type AgentMessage, type Prefix, type ToolUse }
 /** Assumed bytes of text per token where a recording does not count tokens. */
 const BYTES_PER_TOKEN = 4;
 
-/** One call of a recorded conversation. */
 export interface Turn {
   /** At least one. */
   readonly messages: readonly AgentMessage[];

@@ -72,12 +72,10 @@ interface Logged {
   /** The record of its first call. */
   readonly record: TraceRecord;
   readonly calls: AgentCall[];
-  /** In the order of their ends. */
   ended: readonly Ended[];
   /** The call that ended last in each thread. */
   readonly lastOf: Map<string, number>;
   running: number;
-  /** No further calls will come. */
   isOver: boolean;
 }
 

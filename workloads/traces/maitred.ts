@@ -34,7 +34,6 @@ const call = z.strictObject({
   answer: z.string().exactOptional(),
 });
 const line = z.strictObject({
-  /** The version of the format. */
   maitredProgram: z.literal(1),
   id: name,
   arrivalMs: milliseconds.exactOptional(),
@@ -70,7 +69,6 @@ export function programLine({ calls, ...rest }: AgentProgram): string {
   return JSON.stringify({ maitredProgram: 1, ...rest, calls: lines });
 }
 
-/** Index of the previous call. */
 const usualAfter = (at: number): number[] => (at === 0 ? [] : [at - 1]);
 
 /** Checks that the shape alone cannot express: a call must fit the calls before it. */

@@ -14,7 +14,6 @@ const answered = z.object({
   content: z.string(),
   extra: z.object({
     response: z.object({
-      /** Unix time in seconds. */
       created: seconds,
       usage: z.object({
         prompt_tokens: count.optional(),

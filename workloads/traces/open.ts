@@ -95,7 +95,6 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
   return { format, programs: readPrograms(FORMATS[format].read(behind(taken, records)), options) };
 }
 
-/** A line of OpenAI's batch format. */
 const isBatchLine = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'custom_id' in value && 'body' in value;
 

@@ -104,7 +104,6 @@ class HeldRecord {
 
 const NEWLINE = 0x0a;
 
-/** The text of one record, not yet parsed. */
 export interface Piece {
   readonly place: Place;
   readonly text: string;

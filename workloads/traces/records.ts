@@ -35,7 +35,6 @@ export interface Found {
 /** Makes programs of records. Unusable records become errors, and reading goes on. */
 export type Reader = (records: AsyncIterable<TraceRecord | TraceError>) => AsyncIterable<Found | TraceError>;
 
-/** A record that fits its schema. */
 interface Parsed<T> {
   readonly value: T;
   readonly record: TraceRecord;
@@ -48,7 +47,6 @@ async function* parseEach<T>(
   for await (const record of records) yield record instanceof TraceError ? record : parse(record, schema);
 }
 
-/** Reads programs of one record each. */
 export function oneEach<T>(
   schema: z.ZodType<T>,
   make: (value: T, record: TraceRecord) => AgentProgram | TraceError,

@@ -17,7 +17,6 @@ const request = z.object({
 const subagent = z.object({
   type: z.literal('subagent'),
   agent_id: z.string().min(1),
-  /** Time of its end. */
   t: seconds,
   duration_ms: milliseconds,
   get requests() {
@@ -47,9 +46,7 @@ export const weka = oneEach(session, ({ id, block_size, requests }): AgentProgra
   return { id, calls: calls.all };
 });
 
-/** A call's dependencies on those before it. */
 type Link = Pick<AgentCall, 'after' | 'gapMs'>;
-/** The previous call of a thread, with its blocks. */
 interface Before {
   readonly index: number;
   readonly ids: readonly number[];
@@ -57,7 +54,6 @@ interface Before {
 
 class SessionCalls {
   readonly all: AgentCall[] = [];
-  /** The first call that has each block. */
   readonly #owners = new Map<number, number>();
 
   constructor(private readonly blockTokens: number) {}
