@@ -3,7 +3,7 @@
  * time, as the simulator.
  *
  * Reading guide, in this order:
- * - `engine/engine.ts`: the work of a step. Pure; `roofline.ts` gives its time, `kv-cache.ts` the cached prefixes.
+ * - `engine/batch.ts`: the work of a step; `engine.ts`: its time, by `roofline.ts`. Pure. `kv-cache.ts`: cached prefixes.
  * - `server/call.ts`: one request from acceptance to its end; `server/runner.ts` drives the engine in wall time.
  * - `apis/chat.ts`: one API's shapes; the other files of that folder are its siblings.
  * - `virtual/world.ts`: programs, the gateway's scheduler and engines on one virtual clock; `virtual/calls.ts`: a call
