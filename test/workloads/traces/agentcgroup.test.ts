@@ -2,51 +2,25 @@ import { describe, expect, it } from 'vitest';
 import { callOf, itLeavesOut, itReadsRecorded, readText, readWhole } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
-const call = (t: number, latency: number, prompt: number, tools: [string, number][] = []) => ({
-  t,
-  latency,
-  prompt,
-  output: 30,
-  tools,
-});
-const good = {
-  session: 'good',
-  calls: [
-    call(0, 2, 100, [['Bash', 1.5]]),
-    call(3.5, 1, 130, [
-      ['Read', 0.2],
-      ['Read', 0.2004],
-    ]),
-    call(4.7, 1, 150),
-    call(5, 0.5, 90),
-  ],
-};
+const call = (t: number, latency: number, prompt: number, tools: [string, number][] = []) =>
+  ({ t, latency, prompt, output: 30, tools }); // prettier-ignore
+const reads: [string, number][] = [['Read', 0.2], ['Read', 0.2004]]; // prettier-ignore
+const calls = [call(0, 2, 100, [['Bash', 1.5]]), call(3.5, 1, 130, reads), call(4.7, 1, 150), call(5, 0.5, 90)];
+const good = { session: 'good', calls };
 
 describe('a session', () => {
   it('has the gaps between its calls, and their tools', async () => {
-    expect(await readWhole(jsonLines([good]), 'agentcgroup')).toEqual([
-      {
-        id: 'good',
-        calls: [
-          callOf({ promptTokens: 100, outputTokens: 30, tools: [{ name: 'Bash', ms: 1500 }] }),
-          callOf({
-            after: [0],
-            gapMs: 1500,
-            promptTokens: 130,
-            outputTokens: 30,
-            prefix: { call: 0, tokens: 130 },
-            tools: [
-              { name: 'Read', ms: 200 },
-              { name: 'Read', ms: 200 },
-            ],
-          }),
-          // Not long enough for the answer before it.
-          callOf({ after: [1], gapMs: 200, promptTokens: 150, outputTokens: 30, prefix: { call: 1, tokens: 130 } }),
-          // Sent before the one before it had ended: no gap is below zero.
-          callOf({ after: [2], promptTokens: 90, outputTokens: 30, prefix: { call: 2, tokens: 90 } }),
-        ],
-      },
-    ]);
+    const read = { name: 'Read', ms: 200 };
+    const own = { outputTokens: 30 };
+    const found = [
+      callOf({ ...own, promptTokens: 100, tools: [{ name: 'Bash', ms: 1500 }] }),
+      callOf({ ...own, after: [0], gapMs: 1500, promptTokens: 130, prefix: { call: 0, tokens: 130 }, tools: [read, read] }), // prettier-ignore
+      // Not long enough for the answer before it.
+      callOf({ ...own, after: [1], gapMs: 200, promptTokens: 150, prefix: { call: 1, tokens: 130 } }),
+      // Sent before the one before it had ended: no gap is below zero.
+      callOf({ ...own, after: [2], promptTokens: 90, prefix: { call: 2, tokens: 90 } }),
+    ];
+    expect(await readWhole(jsonLines([good]), 'agentcgroup')).toEqual([{ id: 'good', calls: found }]);
   });
 
   it('is put into order when its calls are not', async () => {

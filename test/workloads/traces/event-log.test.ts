@@ -28,14 +28,10 @@ type Line = readonly [now: number, event: Event, ...commands: Command[]];
 const logOf = (lines: readonly Line[]) =>
   jsonLines([HEADER, ...lines.map(([now, event, ...commands]) => ({ now, event, commands }))]);
 
-const come = (now: number, call: string, facts: ArrivalFacts = {}): Line => [
-  now,
-  arrived(call, { program: 'p', prompt: 100, ...facts }),
-];
-const done = (now: number, call: string, facts: FinishFacts = { prompt: 100, output: 10 }): Line => [
-  now,
-  finished(call, facts),
-];
+const come = (now: number, call: string, facts: ArrivalFacts = {}): Line =>
+  [now, arrived(call, { program: 'p', prompt: 100, ...facts })]; // prettier-ignore
+const done = (now: number, call: string, facts: FinishFacts = { prompt: 100, output: 10 }): Line =>
+  [now, finished(call, facts)]; // prettier-ignore
 
 /** The programs of a log, and what they are as lines of our own format, which checks them. */
 async function read(...lines: readonly Line[]) {
@@ -53,6 +49,10 @@ async function callsOf(...lines: readonly Line[]): Promise<readonly AgentCall[]>
   return programs[0]!.calls;
 }
 
+/** Of each call its thread, the calls that it waits for, and the gap behind them. */
+const links = (calls: readonly AgentCall[]) =>
+  calls.map(({ thread, after, gapMs }) => `${thread}[${after.join()}]+${gapMs}`).join(' ');
+
 describe('a program of an event log', () => {
   it('arrives by the wall clock, with the gaps between its calls and what they share', async () => {
     const { programs } = await read(
@@ -66,20 +66,19 @@ describe('a program of an event log', () => {
       come(4250, 'd', { prompt: 90 }),
       done(4300, 'd', { prompt: 90, output: 1, cached: 64 }),
     );
-    expect(programs).toEqual([
-      {
-        id: 'p@3',
-        arrivalMs: 12_000,
-        calls: [
-          { after: [], gapMs: 0, thread: '', promptTokens: 120, outputTokens: 30 },
-          { after: [0], gapMs: 500, thread: '', promptTokens: 160, outputTokens: 5, prefix: { call: 0, tokens: 150 } },
-          // No usage: what the gateway thought. Not long enough for the answer before it.
-          { after: [1], gapMs: 0, thread: '', promptTokens: 163, outputTokens: 0, prefix: { call: 1, tokens: 160 } },
-          // Shorter than the call before it: what the engine had.
-          { after: [2], gapMs: 50, thread: '', promptTokens: 90, outputTokens: 1, prefix: { call: 2, tokens: 64 } },
-        ],
-      },
-    ]);
+    const linked = (after: number[], gapMs: number, promptTokens: number, outputTokens: number, tokens?: number) => ({
+      ...{ after, gapMs, thread: '', promptTokens, outputTokens },
+      ...(tokens !== undefined && { prefix: { call: after[0]!, tokens } }),
+    });
+    const calls = [
+      linked([], 0, 120, 30),
+      linked([0], 500, 160, 5, 150),
+      // No usage: what the gateway thought. Not long enough for the answer before it.
+      linked([1], 0, 163, 0, 160),
+      // Shorter than the call before it: what the engine had.
+      linked([2], 50, 90, 1, 64),
+    ];
+    expect(programs).toEqual([{ id: 'p@3', arrivalMs: 12_000, calls }]);
   });
 
   it('shares the beginning of its first prompt with others of its tenant and model', async () => {
@@ -110,12 +109,7 @@ describe('a program of an event log', () => {
       done(1600, 'join'),
     );
     // In the order of their ends.
-    expect(calls.map(({ after, gapMs }) => [after, gapMs])).toEqual([
-      [[], 0],
-      [[0], 30],
-      [[0], 0],
-      [[1, 2], 100],
-    ]);
+    expect(links(calls)).toBe('[]+0 [0]+30 [0]+0 [1,2]+100');
   });
 
   it('has sub-agents that wait for their own calls alone, and that the root waits for', async () => {
@@ -131,13 +125,8 @@ describe('a program of an event log', () => {
       come(1500, 'join', { prompt: 150 }),
       done(1600, 'join', { prompt: 150, output: 1 }),
     );
-    expect(calls.map(({ thread, after, gapMs, prefix }) => [thread, after, gapMs, prefix])).toEqual([
-      ['', [], 0, undefined],
-      ['a', [0], 0, undefined],
-      ['b', [0], 0, undefined],
-      ['a', [1], 100, { call: 1, tokens: 110 }],
-      ['', [2, 3], 100, { call: 0, tokens: 110 }],
-    ]);
+    expect(links(calls)).toBe('[]+0 a[0]+0 b[0]+0 a[1]+100 [2,3]+100');
+    expect(calls.slice(-2).map(({ prefix }) => prefix)).toEqual([1, 0].map((call) => ({ call, tokens: 110 })));
   });
 
   it('keeps what was answered of calls that did not end well, and leaves out the others', async () => {
@@ -159,10 +148,8 @@ describe('a program of an event log', () => {
       [1900, failed('lost', 'lost')],
       come(2000, 'runs'),
     );
-    expect(calls.map(({ after, gapMs, outputTokens }) => [after, gapMs, outputTokens])).toEqual([
-      [[], 0, 17],
-      [[0], 300, 3],
-    ]);
+    expect(links(calls)).toBe('[]+0 [0]+300');
+    expect(calls.map(({ outputTokens }) => outputTokens)).toEqual([17, 3]);
   });
 
   it('ends where the gateway forgets it; the next of its name is another', async () => {
@@ -182,11 +169,7 @@ describe('a program of an event log', () => {
       come(2600, 'd', { program: 'q' }),
     );
     expect(problems).toEqual([]);
-    expect(programs.map(({ id, calls }) => [id, calls.length])).toEqual([
-      ['p@2', 1],
-      ['p@5', 1],
-      ['p@7', 1],
-    ]);
+    expect(programs.map(({ id, calls }) => `${id} ${calls.length}`)).toEqual(['p@2 1', 'p@5 1', 'p@7 1']);
   });
 });
 
@@ -197,11 +180,7 @@ describe('an event log', () => {
   it.each<[string, unknown, string]>([
     ['a field of the wrong type', { now: 1, event: { type: 'callStarted', call: 3 }, commands: [] }, 'event.call'],
     ['a call that came before', { now: 1, event: come(1, 'b')[1], commands: [] }, 'event.call'],
-    [
-      'more tokens than a program has',
-      { now: 1, event: arrived('z', { prompt: 2e9 }), commands: [] },
-      'event.promptTokens',
-    ],
+    ['too many tokens', { now: 1, event: arrived('z', { prompt: 2e9 }), commands: [] }, 'event.promptTokens'],
     ['a time that is none', { now: -5, event: { type: 'woke' }, commands: [] }, 'now'],
     ['a second header', HEADER, 'maitredEventLog'],
     ['what is no line of one', { hello: 1 }, ''],

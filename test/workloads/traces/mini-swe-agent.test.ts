@@ -8,44 +8,26 @@ const good = trajectory('good', ['first', 'second', 'third'], 4);
 
 describe('a recorded program', () => {
   it('is what its client sent, call by call', async () => {
-    expect(await readWhole(jsonLines([good]), 'mini-swe-agent')).toEqual([
-      {
-        id: 'good',
-        arrivalMs: 1_700_000_000_000,
-        calls: [
-          callOf({
-            // Four bytes a token of what is not counted: 17 of the system and 12 of the task.
-            promptTokens: 5 + 3,
-            outputTokens: 20,
-            prefix: { name: expect.stringMatching(/^system-[\da-f]{12}$/) as string, tokens: 5 },
-            messages: [
-              { role: 'system', content: 'You are an agent.' },
-              { role: 'user', content: 'Task of good' },
-            ],
-            answer: 'first',
-          }),
-          callOf({
-            after: [0],
-            // Four seconds from call to call, less one for the model and 10 ms for each of its tokens.
-            gapMs: 2800,
-            promptTokens: 8 + 2 + 4,
-            outputTokens: 21,
-            prefix: { call: 0, tokens: 14 },
-            messages: [{ role: 'user', content: 'Output 0 of good' }],
-            answer: 'second',
-          }),
-          callOf({
-            after: [1],
-            gapMs: 2790,
-            promptTokens: 14 + 2 + 4,
-            outputTokens: 22,
-            prefix: { call: 1, tokens: 20 },
-            messages: [{ role: 'user', content: 'Output 1 of good' }],
-            answer: 'third',
-          }),
-        ],
-      },
-    ]);
+    // Four bytes a token of what is not counted: 17 of the system and 12 of the task.
+    const first = callOf({
+      promptTokens: 5 + 3,
+      outputTokens: 20,
+      prefix: { name: expect.stringMatching(/^system-[\da-f]{12}$/) as string, tokens: 5 },
+      messages: [
+        { role: 'system', content: 'You are an agent.' },
+        { role: 'user', content: 'Task of good' },
+      ],
+      answer: 'first',
+    });
+    const later = (call: number, gapMs: number, promptTokens: number, outputTokens: number, answer: string) =>
+      callOf({
+        ...{ after: [call], gapMs, promptTokens, outputTokens, answer, prefix: { call, tokens: promptTokens } },
+        messages: [{ role: 'user', content: `Output ${call} of good` }],
+      });
+    // Four seconds from call to call, less one for the model and 10 ms for each of its tokens.
+    const calls = [first, later(0, 2800, 8 + 2 + 4, 21, 'second'), later(1, 2790, 14 + 2 + 4, 22, 'third')];
+    const [program] = await readWhole(jsonLines([good]), 'mini-swe-agent');
+    expect(program).toEqual({ id: 'good', arrivalMs: 1_700_000_000_000, calls });
   });
 
   it('has the tokens that were counted, and keeps no answer that was reasoned', async () => {

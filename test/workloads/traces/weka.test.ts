@@ -36,47 +36,28 @@ async function readOne(recorded: object): Promise<AgentProgram> {
   expect(problems).toEqual([]);
   return programs[0]!;
 }
+/** Of each call its thread, the calls that it waits for, and the gap behind them. */
 const links = ({ calls }: AgentProgram) =>
-  calls.map(({ thread, after, gapMs }: AgentCall) => [thread, after, gapMs] as const);
+  calls.map(({ thread, after, gapMs }: AgentCall) => `${thread}[${after.join()}]+${gapMs}`).join(' ');
+const prefixes = ({ calls }: AgentProgram) =>
+  calls.map(({ prefix }) => (prefix && 'call' in prefix ? `${prefix.call}:${prefix.tokens}` : '-')).join(' ');
 
 describe('a session', () => {
-  it('is a chain of calls with the lengths and think times that were recorded', async () => {
+  it('is a chain of calls with the lengths, think times and shared beginnings that were recorded', async () => {
     const program = await readOne(chain);
     expect(program.id).toBe('chain');
     expect(program.calls.map(({ promptTokens }) => promptTokens)).toEqual([10, 14, 16, 8, 40, 4]);
-    expect(program.calls.map(({ outputTokens }) => outputTokens)).toEqual([3, 3, 3, 3, 3, 3]);
-    expect(links(program)).toEqual([
-      ['', [], 0],
-      ['', [0], 3000],
-      ['', [1], 1000],
-      ['', [2], 1000],
-      ['', [3], 1000],
-      ['', [4], 1000],
-    ]);
-  });
-
-  it('shares what the blocks tell, with the answer where a call goes on from the one before', async () => {
-    const { calls } = await readOne(chain);
-    expect(calls.map(({ prefix }) => prefix)).toEqual([
-      undefined,
-      { call: 0, tokens: 13 },
-      { call: 1, tokens: 14 },
-      { call: 0, tokens: 4 },
-      { call: 2, tokens: 16 },
-      undefined,
-    ]);
+    expect(program.calls.every(({ outputTokens }) => outputTokens === 3)).toBe(true);
+    expect(links(program)).toBe('[]+0 [0]+3000 [1]+1000 [2]+1000 [3]+1000 [4]+1000');
+    // What the blocks tell, with the answer where a call goes on from the one before.
+    expect(prefixes(program)).toBe('- 0:13 1:14 0:4 2:16 -');
   });
 
   it('takes gaps from the times where the recording lacks what it needs', async () => {
-    const program = await readOne(
-      session('gaps', [
-        call(0, 2, 4, [1]),
-        call(5, 2, 4, [1]),
-        { ...call(10, 0, 4, [1], { think_time: 4 }), api_time: null },
-        call(30, 1, 4, [1], { think_time: 23 }),
-      ]),
-    );
-    expect(links(program).map(([, , gapMs]) => gapMs)).toEqual([0, 3000, 4000, 20_000]);
+    const first = [call(0, 2, 4, [1]), call(5, 2, 4, [1])];
+    const odd = { ...call(10, 0, 4, [1], { think_time: 4 }), api_time: null };
+    const program = await readOne(session('gaps', [...first, odd, call(30, 1, 4, [1], { think_time: 23 })]));
+    expect(links(program)).toBe('[]+0 [0]+3000 [1]+4000 [2]+20000');
   });
 
   it('is put into order when its requests are not', async () => {
@@ -96,57 +77,28 @@ describe('sub-agents', () => {
         call(55, 5, 16, [1, 2, 3], { think_time: 45 }),
       ]),
     );
-    expect(links(program)).toEqual([
-      ['', [], 0],
-      ['a', [0], 1000],
-      ['a', [1], 4000],
-      ['b', [0], 2000],
-      // Five seconds from the end of the last of them, and not 45 from the answer before it.
-      ['', [0, 2, 3], 5000],
-    ]);
-    expect(program.calls.map(({ prefix }) => prefix)).toEqual([
-      undefined,
-      undefined,
-      { call: 1, tokens: 7 },
-      { call: 1, tokens: 4 },
-      { call: 0, tokens: 11 },
-    ]);
+    // The parent goes on five seconds after the end of the last of them, and not 45 after the answer before it.
+    expect(links(program)).toBe('[]+0 a[0]+1000 a[1]+4000 b[0]+2000 [0,2,3]+5000');
+    expect(prefixes(program)).toBe('- - 1:7 1:4 0:11');
   });
 
   it('are not waited for when their parent went on before their end', async () => {
     const background = helper('a', 90, 79, [call(0, 5, 4, [50])]);
-    const program = await readOne(
-      session('background', [call(0, 10, 4, [1]), call(15, 1, 4, [1], { think_time: 5 }), background]),
-    );
-    expect(links(program)).toEqual([
-      ['', [], 0],
-      ['a', [0], 1000],
-      ['', [0], 5000],
-    ]);
+    const own = [call(0, 10, 4, [1]), call(15, 1, 4, [1], { think_time: 5 })];
+    expect(links(await readOne(session('background', [...own, background])))).toBe('[]+0 a[0]+1000 [0]+5000');
   });
 
   it('have sub-agents of their own', async () => {
     const inner = helper('b', 8, 4, [call(0, 1, 4, [70])]);
     const outer = helper('a', 30, 20, [call(0, 4, 4, [50]), inner, call(9, 2, 4, [51])]);
     const program = await readOne(session('nested', [call(0, 10, 4, [1]), outer, call(31, 1, 4, [1])]));
-    expect(links(program)).toEqual([
-      ['', [], 0],
-      ['a', [0], 0],
-      ['a/b', [1], 0],
-      ['a', [1, 2], 1000],
-      ['', [0, 3], 1000],
-    ]);
+    expect(links(program)).toBe('[]+0 a[0]+0 a/b[1]+0 a[1,2]+1000 [0,3]+1000');
   });
 
   it('without calls are nothing to wait for, and without a parent’s call begin by themselves', async () => {
-    const idle = await readOne(
-      session('idle', [call(0, 1, 4, [1]), helper('a', 5, 3, []), call(9, 1, 4, [1], { think_time: 8 })]),
-    );
-    expect(links(idle)).toEqual([
-      ['', [], 0],
-      ['', [0], 8000],
-    ]);
-    expect(links(await readOne(session('alone', [helper('a', 5, 3, [call(0, 1, 4, [1])])])))).toEqual([['a', [], 0]]);
+    const idle = [call(0, 1, 4, [1]), helper('a', 5, 3, []), call(9, 1, 4, [1], { think_time: 8 })];
+    expect(links(await readOne(session('idle', idle)))).toBe('[]+0 [0]+8000');
+    expect(links(await readOne(session('alone', [helper('a', 5, 3, [call(0, 1, 4, [1])])])))).toBe('a[]+0');
   });
 });
 
@@ -206,8 +158,5 @@ itReadsRecorded('weka', 'weka-claude-code/traces_with_subagents_first6.jsonl.gz'
   expect([programs.length, threadsOf(programs)]).toEqual([6, 6 + 33]);
   const joins = programs[0]!.calls.filter(({ after }) => after.length > 1);
   // Three helpers together, and then two.
-  expect(joins.map(({ thread, after }) => [thread, after.length])).toEqual([
-    ['', 4],
-    ['', 3],
-  ]);
+  expect(joins.map(({ thread, after }) => `${thread}${after.length}`)).toEqual(['4', '3']);
 });
