@@ -16,18 +16,20 @@ const spec = <K extends 'agent' | 'map-reduce'>(name: keyof typeof BUILT_IN, kin
   return parsed as Extract<typeof parsed, { kind: K }>;
 };
 
-function expectLike(from: Distribution, measured: readonly number[], slack = 0.1): void {
-  const dice = new Dice(1);
-  const drawn = spreadOf(Array.from({ length: 20_000 }, () => drawWhole(from, dice)));
-  for (const [figure, value] of Object.entries(spreadOf(measured))) {
-    const off = Math.abs(drawn[figure as keyof typeof drawn] - value);
-    expect(off, `${figure}: ${drawn[figure as keyof typeof drawn]} for ${value}`).toBeLessThanOrEqual(
-      1 + slack * value,
-    );
+/** Each distribution draws values like those that were measured, but for so much of them. */
+function expectLike(...pairs: readonly (readonly [Distribution, readonly number[], slack?: number])[]): void {
+  for (const [from, measured, slack = 0.1] of pairs) {
+    const dice = new Dice(1);
+    const drawn = spreadOf(Array.from({ length: 20_000 }, () => drawWhole(from, dice)));
+    for (const [figure, value] of Object.entries(spreadOf(measured))) {
+      const own = drawn[figure as keyof typeof drawn];
+      expect(Math.abs(own - value), `${figure}: ${own} for ${value}`).toBeLessThanOrEqual(1 + slack * value);
+    }
   }
 }
 
 const calls = (all: readonly AgentProgram[]) => all.flatMap((program) => program.calls);
+const outputs = (all: readonly AgentProgram['calls'][number][]) => all.map(({ outputTokens }) => outputTokens);
 /** What each prompt has beyond that of the call before it and its answer. */
 const growth = (all: readonly AgentProgram[]) =>
   all.flatMap((program) =>
@@ -41,17 +43,9 @@ describeRecorded('mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz
   it('has the calls, answers and growth of coding agents', async () => {
     const { programs } = await readTrace(file);
     const { callsPerTurn, outputTokens, tools } = spec('coding', 'agent');
-    expectLike(
-      callsPerTurn,
-      programs.map((program) => program.calls.length),
-    );
-    expectLike(
-      outputTokens,
-      calls(programs)
-        .map((call) => call.outputTokens)
-        .filter((tokens) => tokens < 50_000),
-    );
-    expectLike(tools[0]!.resultTokens, growth(programs));
+    const counts = programs.map((program) => program.calls.length);
+    const answers = outputs(calls(programs)).filter((tokens) => tokens < 50_000);
+    expectLike([callsPerTurn, counts], [outputTokens, answers], [tools[0]!.resultTokens, growth(programs)]);
   });
 });
 
@@ -62,7 +56,7 @@ describeRecorded('agentcgroup/timings_first40.jsonl.gz', (file) => {
     for (const { name, weight, ms } of spec('coding', 'agent').tools) {
       const times = used.filter((tool) => tool.name === name).map((tool) => tool.ms!);
       expect(times.length, name).toBe(weight);
-      if (name === 'Bash') expectLike(ms, times, 0.15);
+      if (name === 'Bash') expectLike([ms, times, 0.15]);
       else if (times.length > 1)
         expect(spreadOf(times).median, name).toBeCloseTo((ms as { median: number }).median, -1);
     }
@@ -78,19 +72,9 @@ describeRecorded('weka-claude-code/traces_with_subagents_first6.jsonl.gz', (file
         .map((thread) => program.calls.filter((call) => call.thread === thread)),
     );
     const { callsPerTurn, outputTokens, answerTokens } = spec('map-reduce', 'map-reduce').subAgent;
-    expectLike(
-      callsPerTurn,
-      agents.map((own) => own.length),
-      0.15,
-    );
-    expectLike(
-      outputTokens,
-      agents.flatMap((own) => own.slice(0, -1).map((call) => call.outputTokens)),
-    );
-    expectLike(
-      answerTokens!,
-      agents.map((own) => own.at(-1)!.outputTokens),
-    );
+    const counts = agents.map((own) => own.length);
+    const [before, last] = [agents.flatMap((own) => own.slice(0, -1)), agents.map((own) => own.at(-1)!)];
+    expectLike([callsPerTurn, counts, 0.15], [outputTokens, outputs(before)], [answerTokens!, outputs(last)]);
   });
 });
 
@@ -98,29 +82,16 @@ describeRecorded('tau-bench/gpt-4o-airline.json.gz', (file) => {
   it('has the answers of ReAct agents', async () => {
     const { programs } = await readTrace(file);
     const answers = calls(programs).filter((call) => call.tools === undefined);
-    expectLike(
-      spec('react', 'agent').answerTokens!,
-      answers.map((call) => call.outputTokens),
-    );
+    expectLike([spec('react', 'agent').answerTokens!, outputs(answers)]);
   });
 });
 
 describeRecorded('bfcl/possible_answer/BFCL_v4_multi_turn_base.json.gz', (file) => {
   it('has the turns and calls of ReAct agents', () => {
     const lines = gunzipSync(readFileSync(file)).toString().trim().split('\n');
-    const tasks = lines.map(
-      (line) => (JSON.parse(line) as { readonly ground_truth: readonly string[][] }).ground_truth,
-    );
+    const tasks = lines.map((line) => (JSON.parse(line) as { ground_truth: readonly string[][] }).ground_truth);
     const { turns, callsPerTurn } = spec('react', 'agent');
-    expectLike(
-      turns,
-      tasks.map((task) => task.length),
-      0.03,
-    );
-    expectLike(
-      callsPerTurn,
-      tasks.flatMap((task) => task.map((tools) => tools.length + 1)),
-      0.03,
-    );
+    const steps = tasks.flatMap((task) => task.map((tools) => tools.length + 1));
+    expectLike([turns, tasks.map((task) => task.length), 0.03], [callsPerTurn, steps, 0.03]);
   });
 });

@@ -15,27 +15,18 @@ async function faultsOf(all: readonly AgentProgram[]): Promise<string[]> {
   return problems;
 }
 
-describe.each(WORKLOAD_NAMES)('%s', (name) => {
-  const workload = WORKLOADS[name];
-
-  it('gives the same programs for the same seed, and others for another', () => {
-    expect(take(workload, 20, 7)).toEqual(take(workload, 20, 7));
-    expect(take(workload, 20, 7).map(({ calls }) => calls)).not.toEqual(
-      take(workload, 20, 8).map(({ calls }) => calls),
-    );
-  });
-
-  it('gives each program the same whatever is drawn before it', () => {
-    const [, , third] = take(workload, 3, 5);
-    expect(take(workload, 30, 5)[2]).toEqual(third);
-  });
-
-  it('gives programs of different names that can be made', async () => {
-    const all = take(workload, 40, 3);
+it.each(WORKLOAD_NAMES)(
+  '%s gives programs of different names that can be made, the same for the same seed, whatever is drawn before',
+  async (name) => {
+    const of = (count: number, seed: number) => take(WORKLOADS[name], count, seed);
+    const all = of(40, 7);
+    expect(of(40, 7)).toEqual(all);
+    expect(of(3, 7)).toEqual(all.slice(0, 3));
+    expect(of(40, 8).map(({ calls }) => calls)).not.toEqual(all.map(({ calls }) => calls));
     expect(new Set(all.map(({ id }) => id)).size).toBe(40);
     expect(await faultsOf(all)).toEqual([]);
-  });
-});
+  },
+);
 
 // The stated figures: workloads/synthetic/built-in.ts has the sources.
 const COUNTS = { chat: 4000, react: 3000, mcts: 2000, 'map-reduce': 1000, coding: 2000 };
@@ -120,31 +111,34 @@ describe('shapes', () => {
     }
   });
 
+  const promptsOf = (spec: object) => {
+    const all = { kind: 'agent', outputTokens: 50, ...spec } as SpecInput;
+    return take(compose('x', new Map([['x', specSchema.parse(all)]])), 1)[0]!.calls;
+  };
+
   it('what was reasoned is not sent back', () => {
-    const spec = { kind: 'agent', turns: 2, inputTokens: 10, outputTokens: 50, reasoningTokens: 20 } as const;
-    const [{ calls }] = take(compose('x', new Map([['x', specSchema.parse(spec)]])), 1) as [AgentProgram];
-    expect(calls[1]).toMatchObject({ promptTokens: 10 + 30 + 10, prefix: { call: 0, tokens: 10 } });
+    const [, second] = promptsOf({ turns: 2, inputTokens: 10, reasoningTokens: 20 });
+    expect(second).toMatchObject({ promptTokens: 10 + 30 + 10, prefix: { call: 0, tokens: 10 } });
   });
 
-  it('a program ends before its context is full, but not before its first call', () => {
-    const spec = { kind: 'agent', turns: 9, inputTokens: 90, outputTokens: 50, contextTokensMax: 300 } as const;
-    const [{ calls }] = take(compose('x', new Map([['x', specSchema.parse(spec)]])), 1) as [AgentProgram];
-    expect(calls.map(({ promptTokens }) => promptTokens)).toEqual([90, 230]);
-    const long = { ...spec, inputTokens: 1000 };
-    const [cut] = take(compose('x', new Map([['x', specSchema.parse(long)]])), 1) as [AgentProgram];
-    expect(cut.calls.map(({ promptTokens }) => promptTokens)).toEqual([250]);
-  });
+  it.each([
+    [90, [90, 230]],
+    [1000, [250]],
+  ])(
+    'a program ends before its context is full, but not before its first call of %d tokens',
+    (inputTokens, prompts) => {
+      const calls = promptsOf({ turns: 9, inputTokens, contextTokensMax: 300 });
+      expect(calls.map(({ promptTokens }) => promptTokens)).toEqual(prompts);
+    },
+  );
 });
 
-const size = (least: number, most: number): fc.Arbitrary<number | { dist: 'uniform'; min: number; max: number }> =>
-  fc.oneof(
-    fc.integer({ min: least, max: most }),
-    fc.tuple(fc.integer({ min: least, max: most }), fc.integer({ min: least, max: most })).map(([a, b]) => ({
-      dist: 'uniform' as const,
-      min: Math.min(a, b),
-      max: Math.max(a, b),
-    })),
-  );
+/** A number, or a range. */
+const size = (least: number, most: number) => {
+  const one = fc.integer({ min: least, max: most });
+  const range = fc.tuple(one, one).map(([a, b]) => ({ dist: 'uniform' as const, min: Math.min(a, b), max: Math.max(a, b) })); // prettier-ignore
+  return fc.oneof(one, range);
+};
 const system = fc.record({ name: fc.constantFrom('a', 'b'), tokens: fc.integer({ min: 1, max: 500 }) });
 const agent = fc.record({
   system: fc.array(system, { maxLength: 2 }),

@@ -4,21 +4,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { FORMAT_NAMES, openTrace, programLine, type AgentCall, type AgentProgram } from '../../../workloads/index.js';
 import { fileOf } from '../../support/folder.js';
-import { readText, spoilt } from '../../support/traces.js';
+import { callOf, readText, spoilt } from '../../support/traces.js';
 import { ROOT } from '../../support/tree.js';
 
 const RECORDED = `${ROOT}../shared/traces`;
 /** Programs of each recording that are converted, the first ones; `TEST_PROGRAMS=Infinity` converts all. */
 const RECORDED_MAX = Number(process.env['TEST_PROGRAMS'] ?? 20);
 
-const call = (after: number[], rest: Partial<AgentCall> = {}): AgentCall => ({
-  after,
-  gapMs: 0,
-  thread: '',
-  promptTokens: 100,
-  outputTokens: 10,
-  ...rest,
-});
+const call = (after: number[], rest: Partial<AgentCall> = {}): AgentCall =>
+  callOf({ after, promptTokens: 100, outputTokens: 10, ...rest });
 
 /** All that the format can say. */
 const full: AgentProgram = {
@@ -55,31 +49,17 @@ describe('a program', () => {
   });
 
   it('is written without what is usual', () => {
-    expect(line({ id: 'a', calls: [call([]), call([0])] })).toEqual({
-      maitredProgram: 1,
-      id: 'a',
-      calls: [
-        { promptTokens: 100, outputTokens: 10 },
-        { promptTokens: 100, outputTokens: 10 },
-      ],
-    });
-    expect(line(full)).toMatchObject({
-      calls: [{}, {}, { after: [0] }, { after: [0] }, { after: [1, 2, 3] }, { after: [] }],
-    });
+    const usual = { promptTokens: 100, outputTokens: 10 };
+    expect(line({ id: 'a', calls: [call([]), call([0])] })).toEqual({ maitredProgram: 1, id: 'a', calls: [usual, usual] }); // prettier-ignore
+    const after = (line(full)['calls'] as { after?: number[] }[]).map((each) => each.after);
+    expect(after).toEqual([undefined, undefined, [0], [0], [1, 2, 3], []]);
   });
 
   it('is the same after it was written and read, whatever it is', async () => {
+    const calls = fc.array(anyCall, { minLength: 1, maxLength: 12 });
     const program = fc
-      .record({
-        id: fc.string({ minLength: 1 }),
-        at: fc.option(fc.nat()),
-        calls: fc.array(anyCall, { minLength: 1, maxLength: 12 }),
-      })
-      .map(({ id, at, calls }): AgentProgram => ({
-        id,
-        ...(at !== null && { arrivalMs: at / 8 }),
-        calls: calls.map(fitted),
-      }));
+      .record({ id: fc.string({ minLength: 1 }), at: fc.option(fc.nat()), calls })
+      .map(({ at, calls: all, id }): AgentProgram => ({ id, ...(at !== null && { arrivalMs: at / 8 }), calls: all.map(fitted) })); // prettier-ignore
     await fc.assert(
       fc.asyncProperty(fc.uniqueArray(program, { selector: ({ id }) => id, minLength: 1 }), async (programs) => {
         const text = programs.map((each) => `${programLine(each)}\n`).join('');
@@ -92,7 +72,7 @@ describe('a program', () => {
 
 const part = fc.double({ min: 0, max: 1, noNaN: true });
 const text = fc.string({ unit: 'grapheme', maxLength: 12 });
-const messages = fc.array(fc.record({ role: fc.constantFrom('system', 'user'), content: text }), { minLength: 1 });
+const messages = fc.array(fc.record({ role: fc.constantFrom('system' as const, 'user' as const), content: text }), { minLength: 1 }); // prettier-ignore
 const anyCall = fc.record({
   after: fc.option(fc.array(part, { maxLength: 3 })),
   gapMs: fc.double({ min: 0, max: 1e9, noNaN: true }).map((ms) => ms + 0),
@@ -107,24 +87,21 @@ type AnyCall = typeof anyCall extends fc.Arbitrary<infer T> ? T : never;
 
 /** The call with its references made fit to its place. */
 function fitted(drawn: AnyCall, at: number, all: readonly AnyCall[]): AgentCall {
-  const { gapMs, thread, promptTokens, outputTokens } = drawn;
+  const { after, share, messages: said, answer, ...rest } = drawn;
+  const { promptTokens } = rest;
   const earlier = (share: number) => Math.floor(share * (at - 1));
-  const chosen = at === 0 ? [] : (drawn.after ?? [1]).map(earlier);
-  const isWhole = drawn.messages !== null && drawn.share?.kind !== 'call';
+  const chosen = at === 0 ? [] : (after ?? [1]).map(earlier);
   return {
+    ...rest,
     after: [...new Set(chosen)],
-    gapMs,
-    thread,
-    promptTokens,
-    outputTokens,
     ...prefixOf(),
-    ...(isWhole && { messages: drawn.messages as AgentCall['messages'] & object }),
-    ...(drawn.answer !== null && { answer: drawn.answer }),
+    ...(said !== null && share?.kind !== 'call' && { messages: said }),
+    ...(answer !== null && { answer }),
   };
 
   function prefixOf(): Pick<AgentCall, 'prefix'> {
-    if (drawn.share === null) return {};
-    const { kind, of, tokens } = drawn.share;
+    if (share === null) return {};
+    const { kind, of, tokens } = share;
     if (kind === 'name') return { prefix: { name: 'system', tokens: Math.floor(tokens * promptTokens) } };
     if (kind === 'blocks') return { prefix: { blocks: promptTokens > 64 ? [1, 2] : [], blockTokens: 64 } };
     const before = all[earlier(of)];
