@@ -27,16 +27,11 @@ describe('open arrivals', () => {
     expect(times(4, 0, 5)).toEqual([250, 500, 750, 1000, 1250]);
   });
 
-  it.each([
-    [0, 1],
-    [-1, 1],
-    [NaN, 1],
-    [Infinity, 1],
-    [1, -0.1],
-    [1, NaN],
-    [1, Infinity],
-    [1e7, 1],
-  ])('at %d a second with a variation of %d are refused, before the first is asked for', (ratePerSecond, cv) => {
-    expect(() => arrivalTimes({ type: 'open', ratePerSecond, cv }, new Dice(1))).toThrow(RangeError);
-  });
+  it.each(['0 1', '-1 1', 'NaN 1', 'Infinity 1', '1 -0.1', '1 NaN', '1 Infinity', '1e7 1'])(
+    'of the rate and the variation %s are refused, before the first is asked for',
+    (given) => {
+      const [ratePerSecond = NaN, cv = NaN] = given.split(' ').map(Number);
+      expect(() => arrivalTimes({ type: 'open', ratePerSecond, cv }, new Dice(1))).toThrow(RangeError);
+    },
+  );
 });

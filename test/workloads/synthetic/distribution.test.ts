@@ -2,13 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 import { Dice } from '../../../workloads/dice.js';
-import {
-  distribution,
-  draw,
-  drawWhole,
-  largest,
-  type DistributionInput,
-} from '../../../workloads/synthetic/distribution.js';
+import { distribution, draw, drawWhole, largest, type DistributionInput } from '../../../workloads/synthetic/distribution.js'; // prettier-ignore
 import { spreadOf } from '../../support/workload-figures.js';
 
 const schema = distribution(1, 1000);
@@ -55,15 +49,11 @@ describe('a distribution', () => {
 
   it('never draws beyond its bounds', () => {
     const value = fc.double({ min: 1, max: 1000, noNaN: true });
+    const cv = fc.double({ min: 0, max: 100, noNaN: true });
     const bounded = fc.oneof<fc.Arbitrary<DistributionInput>[]>(
       value,
       fc.record({ dist: fc.constant('log-normal' as const), median: value, p95: fc.constant(1000), max: value }),
-      fc.record({
-        dist: fc.constant('gamma' as const),
-        mean: value,
-        cv: fc.double({ min: 0, max: 100, noNaN: true }),
-        max: value,
-      }),
+      fc.record({ dist: fc.constant('gamma' as const), mean: value, cv, max: value }),
       fc.record({ dist: fc.constant('geometric' as const), mean: value, max: value }),
     );
     fc.assert(
@@ -103,11 +93,7 @@ describe('a distribution', () => {
     expect(result.success).toBe(false);
     // Of a number or a mapping that could be meant, the issue is inside that of the union.
     const paths = (issues: readonly z.core.$ZodIssue[]): string[] =>
-      issues.flatMap((issue) =>
-        issue.code === 'invalid_union' && issue.errors.length > 0
-          ? issue.errors.flatMap(paths)
-          : [issue.path.join('.')],
-      );
+      issues.flatMap((issue) => (issue.code === 'invalid_union' && issue.errors.length > 0 ? issue.errors.flatMap(paths) : [issue.path.join('.')])); // prettier-ignore
     expect(paths(result.error!.issues)).toContain(path);
   });
 });
