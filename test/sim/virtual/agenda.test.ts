@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agenda, Appointment, RANK, type Rank } from '../../../sim/virtual/agenda.js';
 
-function play(entries: readonly (readonly [atMs: number, rank: Rank, name: string])[]): {
-  agenda: Agenda;
-  made: Appointment[];
-  rest: () => string;
-} {
+function play(entries: readonly (readonly [atMs: number, rank: Rank, name: string])[]) {
   const agenda = new Agenda();
   let seen = '';
   const made = entries.map(([atMs, rank, name]) => {
@@ -13,7 +9,7 @@ function play(entries: readonly (readonly [atMs: number, rank: Rank, name: strin
     agenda.set(entry, atMs);
     return entry;
   });
-  const rest = (): string => {
+  const rest = () => {
     for (let next = agenda.take(); next !== undefined; next = agenda.take()) next.happen();
     return seen;
   };
@@ -36,12 +32,7 @@ describe('the agenda', () => {
   });
 
   it('moves an entry, to the end of those at its new time', () => {
-    const { agenda, made, rest } = play([
-      [1, RANK.wake, 'a'],
-      [2, RANK.wake, 'b'],
-      [3, RANK.wake, 'c'],
-      [4, RANK.wake, 'd'],
-    ]);
+    const { agenda, made, rest } = play(['a', 'b', 'c', 'd'].map((name, at) => [at + 1, RANK.wake, name] as const));
     agenda.set(made[0]!, 3);
     agenda.set(made[3]!, 0);
     expect(agenda.size).toBe(4);

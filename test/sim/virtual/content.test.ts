@@ -3,19 +3,14 @@ import { Texts } from '../../../sim/virtual/content.js';
 import { play, programOf, type CallFacts } from '../../support/sim-play.js';
 
 const BLOCK = 16;
+const OWN = { promptTokens: 800, outputTokens: 8 };
 /** Calls far apart in time, on one engine: what each finds in the cache, in order of arrival. */
 function cached(...programs: readonly (readonly CallFacts[])[]): number[] {
-  const { callRecords } = play(
-    programs.map((calls, index) =>
-      programOf(
-        `p${index}`,
-        index * 100_000,
-        calls.map((call) => ({ gapMs: 10, ...call })),
-      ),
-    ),
-    { engines: 1, policy: 'pass-through' },
+  const all = programs.map(
+    (calls, index) =>
+    programOf(`p${index}`, index * 100_000, calls.map((call) => ({ gapMs: 10, ...call }))), // prettier-ignore
   );
-  return callRecords.map((record) => record.cachedTokens);
+  return play(all, { engines: 1, policy: 'pass-through' }).callRecords.map((record) => record.cachedTokens);
 }
 
 describe('what prompts consist of', () => {
@@ -27,43 +22,24 @@ describe('what prompts consist of', () => {
   });
 
   it('goes back to where two calls part, through those in between', () => {
-    const own = { promptTokens: 400, outputTokens: 16 };
-    expect(
-      cached([
-        own,
-        { ...own, prefix: { call: 0, tokens: 320 } },
-        { ...own, prefix: { call: 1, tokens: 352 } },
-        { ...own, prefix: { call: 0, tokens: 352 } },
-        { ...own, prefix: { call: 2, tokens: 320 } },
-      ]),
-    ).toEqual([0, 320, 352, 352, 320]);
+    const keeps = (call: number, tokens: number) => ({ ...OWN, prefix: { call, tokens } });
+    const found = cached([OWN, keeps(0, 320), keeps(1, 352), keeps(0, 352), keeps(2, 320)]);
+    expect(found).toEqual([0, 320, 352, 352, 320]);
   });
 
   it('is shared by all programs where it is a text with a name', () => {
-    const named = (name: string, tokens: number): CallFacts => ({
-      promptTokens: 800,
-      outputTokens: 8,
-      prefix: { name, tokens },
-    });
-    expect(cached([named('s', 320)], [named('s', 480)], [named('t', 480)], [named('s', 640)])).toEqual([
-      0, 320, 0, 480,
-    ]);
+    const named = (name: string, tokens: number): CallFacts[] => [{ ...OWN, prefix: { name, tokens } }];
+    expect(cached(named('s', 320), named('s', 480), named('t', 480), named('s', 640))).toEqual([0, 320, 0, 480]);
   });
 
   it('is shared by all programs where it is blocks of the same ids', () => {
-    const blocks = (ids: readonly number[], promptTokens: number): CallFacts => ({
-      promptTokens,
-      outputTokens: 8,
-      prefix: { blocks: ids, blockTokens: 512 },
-    });
-    expect(
-      cached([blocks([7, 8, 9], 1200)], [blocks([7, 8, 10], 1536)], [blocks([7, 8, 9], 1536)], [blocks([11], 500)]),
-    ).toEqual([0, 1024, 1200, 0]);
+    const of = (promptTokens: number, ...blocks: number[]): CallFacts[] =>
+      [{ ...OWN, promptTokens, prefix: { blocks, blockTokens: 512 } }]; // prettier-ignore
+    expect(cached(of(1200, 7, 8, 9), of(1536, 7, 8, 10), of(1536, 7, 8, 9), of(500, 11))).toEqual([0, 1024, 1200, 0]);
   });
 
   it('is nobody else’s where nothing is said of it', () => {
-    const call = { promptTokens: 800, outputTokens: 8 };
-    expect(cached([call, call], [call])).toEqual([0, 0, 0]);
+    expect(cached([OWN, OWN], [OWN])).toEqual([0, 0, 0]);
   });
 
   it('is told a balancer by the hash of every 256 tokens, the same for the same beginning', () => {
