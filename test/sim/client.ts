@@ -4,12 +4,6 @@ import { cleanUp } from '../support/clean-up.js';
 import { startEngine, type EngineHandle, type EngineOptions } from '../../sim/index.js';
 
 export type Json = Record<string, unknown>;
-export interface Answer {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly text: string;
-  readonly json: Json;
-}
 export interface SseEvent {
   readonly event: string | undefined;
   readonly data: Json | '[DONE]';
@@ -28,7 +22,7 @@ export async function call(
   path: string,
   body?: unknown,
   headers: Record<string, string> = {},
-): Promise<Answer> {
+) {
   const response = await fetch(handle.url + path, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
@@ -44,14 +38,8 @@ export async function call(
   return { status: response.status, headers: response.headers, text, json };
 }
 
-export function post(
-  handle: EngineHandle,
-  path: string,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Promise<Answer> {
-  return call(handle, 'POST', path, body, headers);
-}
+export const post = (handle: EngineHandle, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  call(handle, 'POST', path, body, headers);
 
 export function eventsOf(text: string): SseEvent[] {
   const events: SseEvent[] = [];
@@ -63,20 +51,12 @@ export function eventsOf(text: string): SseEvent[] {
 }
 
 /** Posts with `stream: true`, and gives all events. */
-export async function stream(
-  handle: EngineHandle,
-  path: string,
-  body: Json,
-  headers: Record<string, string> = {},
-): Promise<SseEvent[]> {
-  const answer = await post(handle, path, { ...body, stream: true }, headers);
-  return eventsOf(answer.text);
-}
+export const stream = async (handle: EngineHandle, path: string, body: Json, headers: Record<string, string> = {}) =>
+  eventsOf((await post(handle, path, { ...body, stream: true }, headers)).text);
 
 /** Data of the events that carry JSON. */
-export function dataOf(events: readonly SseEvent[]): Json[] {
-  return events.flatMap(({ data }) => (data === '[DONE]' ? [] : [data]));
-}
+export const dataOf = (events: readonly SseEvent[]): Json[] =>
+  events.flatMap(({ data }) => (data === '[DONE]' ? [] : [data]));
 
 /** What a raw client sees of one POST: its status, the bytes that came, and how the connection ended. */
 export interface RawOutcome {

@@ -1,14 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  Engine,
-  HashList,
-  PRESETS,
-  type HostSettings,
-  type Preset,
-  type Sequence,
-  type Work,
-} from '../../sim/index.js';
+import { Engine, HashList, PRESETS, type HostSettings, type Preset, type Sequence, type Work } from '../../sim/index.js'; // prettier-ignore
 
 const BLOCK = 4;
 const RUNS = Number(process.env['TEST_SEQUENCES'] ?? 60);
@@ -31,9 +23,7 @@ function play(requests: readonly Request[], looks: readonly number[], setting: S
   const engine = new Engine({ preset, blockSize: BLOCK, host });
   const happenings: Happening[] = [
     ...requests.map(({ at }, add) => ({ at, add })),
-    ...requests.flatMap(({ at, abortAfter }, abort) =>
-      abortAfter === undefined ? [] : [{ at: at + abortAfter, abort }],
-    ),
+    ...requests.flatMap(({ at, abortAfter: after }, abort) => (after === undefined ? [] : [{ at: at + after, abort }])),
     ...looks.map((at) => ({ at, look: true as const })),
   ].sort((a, b) => a.at - b.at);
   const sequences = new Map<number, Sequence>();
@@ -138,13 +128,7 @@ function expectSame(requests: readonly Request[], looks: readonly number[], sett
 
 const ROOMY = { slots: 8, batchTokens: 256, kvTokens: 8000, maxModelLen: 4000 };
 const TINY = { slots: 4, batchTokens: 24, kvTokens: 100, maxModelLen: 100 };
-const request = (at: number, prompt: number, output: number, more: Partial<Request> = {}): Request => ({
-  at,
-  prompt,
-  output,
-  prefix: at,
-  ...more,
-});
+const request = (at: number, prompt: number, output: number): Request => ({ at, prompt, output, prefix: at });
 
 describe('driving with stretches gives the same as step by step', () => {
   it('for a lone request, in two stretches', () => {
@@ -166,23 +150,20 @@ describe('driving with stretches gives the same as step by step', () => {
     expect(stretches).toBe(8);
   });
 
+  const later = (max: number, fraction: number) => fc.integer({ min: 0, max }).map((ms) => ms + fraction);
   const requests = fc.array(
     fc.record({
-      at: fc.integer({ min: 0, max: 3000 }).map((at) => at + 0.377),
+      at: later(3000, 0.377),
       prefix: fc.integer({ min: 0, max: 3 }),
       prompt: fc.integer({ min: 1, max: 90 }),
       output: fc.integer({ min: 1, max: 60 }),
-      abortAfter: fc.option(
-        fc.integer({ min: 0, max: 900 }).map((after) => after + 0.119),
-        { nil: undefined, freq: 3 },
-      ),
+      abortAfter: fc.option(later(900, 0.119), { nil: undefined, freq: 3 }),
     }),
     { maxLength: 40 },
   );
-  const looks = fc.array(
-    fc.integer({ min: 0, max: 5000 }).map((at) => at + 0.771),
-    { maxLength: 5 },
-  );
+  const looks = fc.array(later(5000, 0.771), { maxLength: 5 });
+  const underLoad = (check: (script: readonly Request[], times: readonly number[]) => void) =>
+    fc.assert(fc.property(requests, looks, check), { numRuns: RUNS, seed: 5 });
 
   it.each([
     ['a tiny engine', TINY, Infinity],
@@ -191,25 +172,17 @@ describe('driving with stretches gives the same as step by step', () => {
     ['an engine of few blocks and many slots', { ...ROOMY, kvTokens: 240, batchTokens: 64 }, Infinity],
   ] as const)('under random load: %s', (_, preset, stepsMax) => {
     let [hits, aborted, preemptions] = [0, 0, 0];
-    fc.assert(
-      fc.property(requests, looks, (script, times) => {
-        const { totals } = expectSame(script, times, { preset }, stepsMax).engine;
-        hits += totals.hitTokens;
-        aborted += totals.aborted;
-        preemptions += totals.preemptions;
-      }),
-      { numRuns: RUNS, seed: 5 },
-    );
+    underLoad((script, times) => {
+      const { totals } = expectSame(script, times, { preset }, stepsMax).engine;
+      [hits, aborted, preemptions] = [hits + totals.hitTokens, aborted + totals.aborted, preemptions + totals.preemptions]; // prettier-ignore
+    });
     expect(Math.min(hits, aborted)).toBeGreaterThan(0);
     expect(preemptions > 0).toBe(preset.kvTokens < 1000);
   });
 
   const KV_BYTES = PRESETS['tiny-cpu'].kvBytesPerToken;
-  const hostOf = (tokens: number, tokensPerSecond: number, writes: HostSettings['writes']): HostSettings => ({
-    tokens,
-    bytesPerSecond: KV_BYTES * tokensPerSecond,
-    writes,
-  });
+  const hostOf = (tokens: number, tokensPerSecond: number, writes: HostSettings['writes']): HostSettings =>
+    ({ tokens, bytesPerSecond: KV_BYTES * tokensPerSecond, writes }); // prettier-ignore
 
   it.each([
     ['and a slow host', TINY, hostOf(400, 300, 'computed')],
@@ -218,17 +191,11 @@ describe('driving with stretches gives the same as step by step', () => {
     ['and a host that gets what the GPU gives away', TINY, hostOf(400, 3000, 'evicted')],
     ['and a host and many slots', { ...ROOMY, kvTokens: 240, maxModelLen: 150 }, hostOf(1000, 2000, 'computed')],
   ] as const)('under random load: a tiny engine %s', (_, preset, host) => {
-    let hits = 0;
-    let failures = 0;
-    fc.assert(
-      fc.property(requests, looks, (script, times) => {
-        const { engine } = expectSame(script, times, { preset, host });
-        hits += engine.host?.totals.hitTokens ?? 0;
-        failures += engine.host?.totals.failedLoads ?? 0;
-      }),
-      { numRuns: RUNS, seed: 5 },
-    );
-    expect(hits).toBeGreaterThan(0);
-    expect(failures).toBeGreaterThan(0);
+    let [hits, failures] = [0, 0];
+    underLoad((script, times) => {
+      const { totals } = expectSame(script, times, { preset, host }).engine.host!;
+      [hits, failures] = [hits + totals.hitTokens, failures + totals.failedLoads];
+    });
+    expect(Math.min(hits, failures)).toBeGreaterThan(0);
   });
 });

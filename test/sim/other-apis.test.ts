@@ -7,10 +7,7 @@ describe('/v1/completions', () => {
   it('answers texts and token ids, streaming and not', async () => {
     const sim = await engine();
     const one = await post(sim, '/v1/completions', { prompt: 'Once upon', max_tokens: 8 });
-    expect(one.json).toMatchObject({
-      object: 'text_completion',
-      choices: [{ text: expect.any(String) as string }],
-    });
+    expect(one.json).toMatchObject({ object: 'text_completion', choices: [{ text: expect.any(String) as string }] });
     const many = await post(sim, '/v1/completions', { prompt: ['a', 'b', [1, 2, 3]], n: 2 });
     expect((many.json['choices'] as Json[]).map((choice) => choice['index'])).toEqual([0, 1, 2, 3, 4, 5]);
     expect(many.json['usage']).toMatchObject({ prompt_tokens: 5 });
@@ -29,22 +26,11 @@ describe('/v1/responses', () => {
     const data = dataOf(events);
     expect(data.map((event) => event['sequence_number'])).toEqual(data.map((_, index) => index));
     expect(events.map(({ event }) => event)).toEqual(data.map((event) => event['type']));
-    const types = data.map((event) => event['type']);
-    expect(types.slice(0, 4)).toEqual([
-      'response.created',
-      'response.in_progress',
-      'response.output_item.added',
-      'response.content_part.added',
-    ]);
-    expect(types.slice(-4)).toEqual([
-      'response.output_text.done',
-      'response.content_part.done',
-      'response.output_item.done',
-      'response.completed',
-    ]);
-    const deltas = data
-      .filter((event) => event['type'] === 'response.output_text.delta')
-      .map((event) => event['delta']);
+    const types = data.map((event) => String(event['type']).replace('response.', ''));
+    const begins = ['created', 'in_progress', 'output_item.added', 'content_part.added'];
+    const ends = ['output_text.done', 'content_part.done', 'output_item.done', 'completed'];
+    expect([types.slice(0, 4), types.slice(-4)]).toEqual([begins, ends]);
+    const deltas = data.filter((_, at) => types[at] === 'output_text.delta').map((event) => event['delta']);
     const response = data.at(-1)?.['response'] as { id: string; output: { content: { text: string }[] }[] };
     expect(deltas.join('')).toBe(response.output[0]?.content[0]?.text);
     const stored = await call(sim, 'GET', `/v1/responses/${response.id}`);
@@ -83,18 +69,12 @@ describe('/v1/messages', () => {
     const sim = await engine();
     const body = { max_tokens: 400, system: [{ type: 'text', text: 'Be brief.' }], messages: MESSAGES };
     const { json } = await post(sim, '/v1/messages', body);
-    expect(json).toMatchObject({
-      type: 'message',
-      role: 'assistant',
-      stop_reason: 'end_turn',
-      content: [{ type: 'text' }],
-    });
+    expect(json).toMatchObject({ type: 'message', role: 'assistant', stop_reason: 'end_turn', content: [{ type: 'text' }] }); // prettier-ignore
     const counted = await post(sim, '/v1/messages/count_tokens', body);
     expect(json['usage']).toMatchObject({ input_tokens: counted.json['input_tokens'] });
-    const again = await post(sim, '/v1/messages', { ...body, messages: [{ role: 'user', content: 'x'.repeat(6400) }] });
-    const third = await post(sim, '/v1/messages', { ...body, messages: [{ role: 'user', content: 'x'.repeat(6400) }] });
-    expect(again.json['usage']).toMatchObject({ cache_read_input_tokens: 0 });
-    expect(third.json['usage']).toMatchObject({ cache_read_input_tokens: 1600 });
+    const long = { ...body, messages: [{ role: 'user', content: 'x'.repeat(6400) }] };
+    for (const cached of [0, 1600])
+      expect((await post(sim, '/v1/messages', long)).json['usage']).toMatchObject({ cache_read_input_tokens: cached });
   });
 
   it('streams blocks between message_start and message_stop', async () => {
@@ -103,16 +83,8 @@ describe('/v1/messages', () => {
     const data = dataOf(events);
     expect(events.map(({ event }) => event)).toEqual(data.map((event) => event['type']));
     const types = data.map((event) => event['type']).filter((type) => type !== 'content_block_delta');
-    expect(types).toEqual([
-      'message_start',
-      'content_block_start',
-      'content_block_stop',
-      'message_delta',
-      'message_stop',
-    ]);
-    expect(data.at(-2)).toMatchObject({
-      delta: { stop_reason: 'end_turn' },
-      usage: { output_tokens: expect.any(Number) as number },
-    });
+    expect(types.join(' ')).toBe('message_start content_block_start content_block_stop message_delta message_stop');
+    const usage = { output_tokens: expect.any(Number) as number };
+    expect(data.at(-2)).toMatchObject({ delta: { stop_reason: 'end_turn' }, usage });
   });
 });
