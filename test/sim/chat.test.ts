@@ -4,6 +4,8 @@ import { dataOf, engine, post, stream, type Json } from './client.js';
 const MESSAGES = [{ role: 'user', content: 'Say something, please.' }];
 
 const contentOf = (delta: Json): string => (delta['content'] ?? '') as string;
+const deltasOf = (events: Awaited<ReturnType<typeof stream>>): Json[] =>
+  dataOf(events).map((chunk) => (chunk['choices'] as { delta: Json }[])[0]?.delta ?? {});
 
 describe('/v1/chat/completions', () => {
   const path = '/v1/chat/completions';
@@ -78,11 +80,9 @@ describe('/v1/chat/completions', () => {
     const whole = await post(sim, path, { messages: MESSAGES });
     expect(whole.json['choices']).toMatchObject([{ finish_reason: 'tool_calls', message: { content } }]);
     const events = await stream(sim, path, { messages: MESSAGES });
-    const deltas = dataOf(events).map((chunk) => (chunk['choices'] as { delta: Json }[])[0]?.delta ?? {});
+    const deltas = deltasOf(events);
     expect(deltas.map(contentOf).join('')).toBe(content);
-    const parts = deltas.flatMap(
-      (delta) => (delta['tool_calls'] ?? []) as { id?: string; function: { arguments: string } }[],
-    );
+    const parts = deltas.flatMap((delta) => (delta['tool_calls'] ?? []) as { id?: string; function: { arguments: string } }[]); // prettier-ignore
     expect(parts[0]?.id).toBe('call_mine');
     expect(parts.map((part) => part.function.arguments).join('')).toBe(call.arguments);
   });
@@ -92,7 +92,7 @@ describe('/v1/chat/completions', () => {
     const sim = await engine({ script: () => ({ content }) });
     // With a fault, each token is an event of its own.
     const events = await stream(sim, path, { messages: MESSAGES }, { 'x-sim-fault': 'slow=0' });
-    const texts = dataOf(events).map((chunk) => contentOf((chunk['choices'] as { delta: Json }[])[0]?.delta ?? {}));
+    const texts = deltasOf(events).map(contentOf);
     expect(texts.length).toBeGreaterThan(30);
     expect(texts.join('')).toBe(content);
     expect(texts.some((text) => text.includes('\ufffd'))).toBe(false);
@@ -105,8 +105,7 @@ describe('/v1/chat/completions', () => {
     expect(json['choices']).toMatchObject([{ finish_reason: 'stop', message: { content } }]);
     expect(json['usage']).toMatchObject({ completion_tokens: tokens });
     const events = await stream(sim, path, { messages: MESSAGES }, { 'x-sim-fault': 'slow=0' });
-    const texts = dataOf(events).map((chunk) => contentOf((chunk['choices'] as { delta: Json }[])[0]?.delta ?? {}));
-    expect(texts.join('')).toBe(content);
+    expect(deltasOf(events).map(contentOf).join('')).toBe(content);
   });
 
   it('cuts a scripted answer at max_tokens, and spreads it under ignore_eos', async () => {

@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { LasDecayed } from '../../../sim/policies/las-decayed.js';
-import type { CoreChanges } from '../../support/core-config.js';
 import { Desk, orderFrom, use } from '../../support/core-desk.js';
 
 /** One slot, so that everything after the first call waits. */
-function narrowDesk(changes: CoreChanges = {}): Desk {
-  return new Desk(changes, 'program-affinity', new LasDecayed()).with('A', { window: 1 });
-}
+const narrowDesk = () => new Desk({}, 'program-affinity', new LasDecayed()).with('A', { window: 1 });
 
 describe('las-decayed', () => {
   it('ranks by prompt plus twice the output of what the program has had', () => {

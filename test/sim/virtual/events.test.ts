@@ -1,21 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/index.js';
-import {
-  agentProgram,
-  play,
-  programOf,
-  recorded,
-  stepsOf,
-  type PlayOptions,
-  type Step,
-} from '../../support/sim-play.js';
+import { agentProgram, play, programOf, recorded, stepsOf, type PlayOptions, type Step } from '../../support/sim-play.js'; // prettier-ignore
 
 type Told<T extends Event['type']> = Extract<Event, { type: T }>;
 
-function told(programs: Parameters<typeof play>[0], options: PlayOptions = {}, base = stepsOf(options.policy)) {
-  const { steps, log } = recorded(base);
-  const played = play(programs, { engines: 1, ...options, scheduler: steps });
-  return { played, log };
+function told(programs: Parameters<typeof play>[0], options: PlayOptions = {}) {
+  const { steps, log } = recorded(stepsOf(options.policy));
+  return { played: play(programs, { engines: 1, ...options, scheduler: steps }), log };
 }
 
 const of = <T extends Event['type']>(log: readonly Step[], type: T): Told<T>[] =>
@@ -36,10 +27,7 @@ describe('what the scheduler is told', () => {
     expect(second!.call).not.toBe(call);
     expect(of(log, 'callStarted').map((event) => event.call)).toEqual([call, second!.call]);
     const [ended] = of(log, 'callFinished');
-    expect(ended).toMatchObject({
-      usage: { promptTokens: 500, outputTokens: 40, cachedTokens: 0 },
-      queueMs: 0,
-    });
+    expect(ended).toMatchObject({ usage: { promptTokens: 500, outputTokens: 40, cachedTokens: 0 }, queueMs: 0 });
     const { dispatchedMs, endedMs } = played.callRecords[0]!;
     expect(ended!.serviceMs).toBeCloseTo(endedMs - dispatchedMs, 6);
     expect(of(log, 'programEnded')).toEqual([]);

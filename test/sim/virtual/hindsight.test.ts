@@ -23,18 +23,15 @@ function programs(fork: number | undefined): AgentProgram[] {
     }));
     const known = calls.slice(0, fork);
     const last = known.length - 1;
-    return programOf(
-      `p${index}`,
-      index * 700,
-      known.map((call, at) => (at === last && fork !== undefined ? { ...call, outputTokens: 900 } : call)),
-    );
+    const other = { ...known[last]!, outputTokens: fork === undefined ? known[last]!.outputTokens : 900 };
+    return programOf(`p${index}`, index * 700, known.with(last, other));
   });
 }
 
 const before = (log: readonly Step[], atMs: number) => log.filter(({ now }) => now < atMs);
 
-const arrivals = (log: readonly Step[]) => log.flatMap(({ event }) => (event.type === 'callArrived' ? [event] : []));
-const namesOf = (log: readonly Step[]): string[] => arrivals(log).map(({ call }) => call);
+const namesOf = (log: readonly Step[]) =>
+  log.flatMap(({ event }) => (event.type === 'callArrived' ? [event.call] : [])); // prettier-ignore
 /** From each hash of a prompt to the next, and from one prompt to the other: block numbers would lie close together. */
 function gaps(prefixes: readonly (readonly number[])[]): number[] {
   const hashes = prefixes.flat();
