@@ -5,17 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { settingsSchema } from '../../sidecar/recording/settings.js';
-import {
-  BEHAVIOUR,
-  BEHAVIOUR_CHANGES,
-  FIRST_BEHAVIOUR,
-  logLine,
-  millis,
-  Scheduler,
-  type Event,
-  type LogLine,
-  type PolicyName,
-} from '../../src/index.js';
+import { BEHAVIOUR, BEHAVIOUR_CHANGES, FIRST_BEHAVIOUR, logLine, millis, Scheduler, type Event, type LogLine } from '../../src/index.js'; // prettier-ignore
 import { arrived, finished, joined } from '../support/core-events.js';
 import { run } from '../support/command-line.js';
 import { fileOf, folderOf } from '../support/folder.js';
@@ -24,19 +14,11 @@ import { Maitred } from '../support/maitred.js';
 const replay = (...args: readonly string[]) => run(['replay', ...args]);
 
 /** The lines of a log of so many calls of three programs, on an engine that takes two at a time. */
-function logOf(calls: number, policy: PolicyName = 'plas'): string[] {
-  const settings = settingsSchema.parse(configSchema.parse({ policy: { name: policy }, admission: { window: 2 } }));
+function logOf(calls: number): string[] {
+  const settings = settingsSchema.parse(configSchema.parse({ policy: { name: 'plas' }, admission: { window: 2 } }));
   const scheduler = new Scheduler(settings, makeBalancer(settings.balancer));
-  const lines: LogLine[] = [
-    {
-      maitredEventLog: 1,
-      maitred: '0.1.0',
-      behaviour: BEHAVIOUR,
-      startedAt: '2026-01-01T00:00:00.000Z',
-      now: millis(0),
-      settings,
-    },
-  ];
+  const versions = { maitredEventLog: 1, maitred: '0.1.0', behaviour: BEHAVIOUR } as const;
+  const lines: LogLine[] = [{ ...versions, startedAt: '2026-01-01T00:00:00.000Z', now: millis(0), settings }];
   let at = 0;
   const tell = (event: Event) => {
     const now = millis((at += 10.1));
@@ -119,17 +101,14 @@ describe('maitred replay', () => {
     expect(cut.out).toMatch(/\d,\d{3} steps/);
   });
 
-  it.skipIf(BEHAVIOUR === FIRST_BEHAVIOUR)(
-    'names the changes since an older log was recorded, if it differs',
-    async () => {
-      const old = LOG.with(0, ofBehaviour(FIRST_BEHAVIOUR, LOG[0]!));
-      expect(await replay(fileWith(old))).toMatchObject({ code: 0, errors: [] });
-      const differing = old.with(-2, old.at(-2)!.replace(/"commands":.*/, '"commands":[{"type":"wakeAt","at":1}]}'));
-      const { code, out, errors } = await replay(fileWith(differing));
-      expect({ code, errors: errors.length }).toEqual({ code: 3, errors: BEHAVIOUR_CHANGES.length + 1 });
-      expect(out).toContain(' became ');
-    },
-  );
+  it('names the changes since an older log was recorded, if it differs', async () => {
+    const old = LOG.with(0, ofBehaviour(FIRST_BEHAVIOUR, LOG[0]!));
+    expect(await replay(fileWith(old))).toMatchObject({ code: 0, errors: [] });
+    const differing = old.with(-2, old.at(-2)!.replace(/"commands":.*/, '"commands":[{"type":"wakeAt","at":1}]}'));
+    const { code, out, errors } = await replay(fileWith(differing));
+    expect({ code, errors: errors.length }).toEqual({ code: 3, errors: BEHAVIOUR_CHANGES.length + 1 });
+    expect(out).toContain(' became ');
+  });
 
   it('refuses a file that is not there', async () => {
     expect((await replay(join(folderOf({}), 'none'))).code).toBe(2);
@@ -142,16 +121,10 @@ describe('maitred serve --record', () => {
     const [config, log] = [join(folder, 'maitred.yaml'), join(folder, 'events.jsonl')];
     const maitred = new Maitred(['serve', '--config', config, '--record', log]);
     const url = await maitred.url();
-    const chat = () =>
-      fetch(`${url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model: 'llama-3.1-8b',
-          messages: [{ role: 'user', content: 'words of mine' }],
-          max_tokens: 2,
-        }),
-      }).then((response) => response.text());
+    const messages = [{ role: 'user', content: 'words of mine' }];
+    const body = JSON.stringify({ model: 'llama-3.1-8b', messages, max_tokens: 2 });
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
+    const chat = async () => (await fetch(`${url}/v1/chat/completions`, init)).text();
     await chat();
     writeFileSync(config, 'listen: {port: 0}\nembedded: 1\npolicy: {name: pass-through}\n');
     maitred.kill('SIGHUP');

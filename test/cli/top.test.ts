@@ -12,11 +12,8 @@ import { serve } from '../support/serve.js';
 import { world } from '../sidecar/gateway/world.js';
 
 const HOSTILE = 'a\u001B[2J\n\u202Eevil\u0000漢字👩\u200D💻é\u0301\u0301\u0301\u0301';
-const GATEWAY = {
-  policy: 'plas',
-  demo_programs: { ended: 14, total: 80 },
-  status: { text: `2 engines up. ${HOSTILE}` },
-};
+const STATUS = { text: `2 engines up. ${HOSTILE}` };
+const GATEWAY = { policy: 'plas', demo_programs: { ended: 14, total: 80 }, status: STATUS };
 
 const program = (id: string, more: object = {}) => ({ id, tenant: 'default', ...more });
 
@@ -67,11 +64,8 @@ describe('a frame', () => {
   const SCENE = { url: 'http://gateway:8080', sort: '-waiting_seconds' };
 
   it('fits every width, and holds nothing that a terminal obeys', async () => {
-    const rows = [
-      program('first'),
-      program(HOSTILE, { engine: HOSTILE, tenant: HOSTILE }),
-      program('x'.repeat(10_000)),
-    ];
+    const hostile = program(HOSTILE, { engine: HOSTILE, tenant: HOSTILE });
+    const rows = [program('first'), hostile, program('x'.repeat(10_000))];
     for (const snapshot of [await snapshotOf(rows), await snapshotOf([])])
       for (const fault of [undefined, '漢'.repeat(500)])
         for (const width of [40, 41, 80, 200])
@@ -86,15 +80,11 @@ describe('a frame', () => {
     const more = { '/gateway': { ...GATEWAY, status: { text } } };
     const snapshot = await snapshotOf([program('a'), program('b')], 345, more);
     const [wide = ''] = frame({ ...SCENE, snapshot }, 200);
-    expect(wide.trimEnd()).toBe(
-      `gateway:8080: 345 programs, shown 11 to 12. ${text} Demo: 14 of 80 ended. Policy plas.`,
-    );
-    const narrow = frame({ ...SCENE, snapshot }, 40, 2);
-    expect(narrow.slice(0, 2)).toEqual([
-      'gateway:8080: 345 programs, shown 11 to ',
-      '12. gpu-2 is down (connection refused).…',
-    ]);
-    expect(narrow[2]).toMatch(/^PROGRAM/);
+    const programs = 'gateway:8080: 345 programs, shown 11 to ';
+    expect(wide.trimEnd()).toBe(`${programs}12. ${text} Demo: 14 of 80 ended. Policy plas.`);
+    const [one, two, titles] = frame({ ...SCENE, snapshot }, 40, 2);
+    expect([one, two]).toEqual([programs, '12. gpu-2 is down (connection refused).…']);
+    expect(titles).toMatch(/^PROGRAM/);
     const [short, blank] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, { '/gateway': {} }) }, 40, 2);
     expect([short?.trimEnd(), blank?.trim()]).toEqual(['gateway:8080: 0 programs.', '']);
   });
@@ -146,17 +136,10 @@ describe('maitred top', () => {
       response.setHeader('x-maitred-reason', 'admin');
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://any');
       if (request.headers.authorization !== 'Bearer very-secret') return response.writeHead(401).end();
-      if (pathname === '/programs')
-        expect(Object.fromEntries(searchParams)).toEqual({
-          sort: '-calls',
-          limit: '3',
-          offset: '0',
-          text: 'B c',
-          tenant: 'acme',
-          state: 'idle',
-        });
-      const answers: Record<string, unknown> = { '/gateway': GATEWAY };
-      return response.end(JSON.stringify(answers[pathname] ?? { programs: [program(HOSTILE)], total: 1 }));
+      if (pathname === '/gateway') return response.end(JSON.stringify(GATEWAY));
+      const asked = { sort: '-calls', limit: '3', offset: '0', text: 'B c', tenant: 'acme', state: 'idle' };
+      expect(Object.fromEntries(searchParams)).toEqual(asked);
+      return response.end(JSON.stringify({ programs: [program(HOSTILE)], total: 1 }));
     });
     const filter = 'B tenant:acme  state:idle c';
     const { code, out } = await top('--url', `${url}/v1/`, '--token', 'TOP_TOKEN', '--sort', '-CALLS', '--limit', '3', '--filter', filter); // prettier-ignore
@@ -173,8 +156,8 @@ describe('maitred top', () => {
     expect((await filtered('none')).out).toMatch(/0 programs with none\.[^]*\nno program matches\n$/);
     for (const odd of ['sate:active', 'a bogus:1', 'tenant:'])
       expect(await filtered(odd)).toMatchObject({ code: 2, err: expect.stringMatching(/tenant:NAME, engine:ID/) as string }); // prettier-ignore
-    const { code, err } = await filtered('state:foo');
-    expect([code, err]).toEqual([2, expect.stringMatching(/--filter.* one of waiting, running, idle, active\./)]);
+    const told = expect.stringMatching(/--filter.* one of waiting, running, idle, active\./) as string;
+    expect(await filtered('state:foo')).toMatchObject({ code: 2, err: told });
   });
 
   it('names the hidden columns where there is room, and counts them elsewhere', () => {
