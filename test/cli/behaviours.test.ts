@@ -24,10 +24,7 @@ function replay(log: string): { readonly core: CoreReplay; readonly differences:
 
 it.skipIf(process.env['RECORD'] === undefined)('records the logs of a new behaviour', async () => {
   const folder = folderOf(BEHAVIOUR);
-  expect(
-    isRecorded(BEHAVIOUR),
-    `${folder} is there: a changed core has a new number, in src/protocol/behaviour.ts`,
-  ).toBe(false);
+  expect(isRecorded(BEHAVIOUR), `${folder} is there: a changed core has a new number, in src/protocol/behaviour.ts`).toBe(false); // prettier-ignore
   mkdirSync(folder);
   await recordAll(folder);
 });
@@ -35,9 +32,7 @@ it.skipIf(process.env['RECORD'] === undefined)('records the logs of a new behavi
 describe('behaviours', () => {
   it('are numbered one after the other, and say what differs', () => {
     expect(BEHAVIOUR_CHANGES.map(({ behaviour }) => behaviour)).toEqual(NUMBERS.slice(1));
-    expect(BEHAVIOUR_CHANGES.filter(({ change, differs }) => !/^[A-Z].*\.$/.test(change) || differs === '')).toEqual(
-      [],
-    );
+    expect(BEHAVIOUR_CHANGES.every(({ change, differs }) => /^[A-Z].*\.$/.test(change) && differs !== '')).toBe(true);
   });
 
   it('have recorded logs each', () => {
@@ -48,11 +43,9 @@ describe('behaviours', () => {
 
 it.each(logsOf(BEHAVIOUR))('%s, of the present behaviour, is replayed with the same commands', (log) => {
   const { core, differences } = replay(log);
-  expect(
-    differences[0],
-    `The core commands something else than when ${log} was recorded. If that is meant, add a line to ` +
-      `src/protocol/behaviour.ts and record anew: ${COMMAND}`,
-  ).toBeUndefined();
+  const told = `The core commands something else than when ${log} was recorded.`;
+  const meant = `If that is meant, add a line to src/protocol/behaviour.ts and record anew: ${COMMAND}`;
+  expect(differences[0], `${told} ${meant}`).toBeUndefined();
   expect(core).toMatchObject({ behaviour: BEHAVIOUR, changes: [], ended: 'closed' });
 });
 

@@ -1,12 +1,4 @@
-import {
-  type FaultyBatch,
-  outlineOf,
-  planOf,
-  type BatchLine,
-  type Outline,
-  type Plan,
-  type Problem,
-} from '../../plans/index.js';
+import { outlineOf, planOf, type BatchLine, type FaultyBatch, type Outline, type Plan, type Problem } from '../../plans/index.js'; // prettier-ignore
 import { parseLine } from '../../sidecar/batches/lines.js';
 
 /** Lines of a batch's file, read and planned. */

@@ -31,32 +31,21 @@ describe('a line', () => {
     expect(read(text, 7)).toMatchObject({ code, param, line: 7 });
   });
 
-  it.each([[20], [-1], [null], [{ $ref: 'b', path: 'n' }]])('may limit its answer by %j', (limit) => {
-    expect(read(line('a', { body: { max_tokens: limit } }))).toMatchObject({ customId: 'a' });
+  it('may limit its answer, even to no token in completions, to score a prompt', () => {
+    const limited = [20, -1, null, { $ref: 'b', path: 'n' }].map((limit) => line('a', { body: { max_tokens: limit } }));
+    const scored = line('a', { body: { max_tokens: 0 } }).replace('/chat/', '/');
+    for (const text of [...limited, scored]) expect(read(text)).toMatchObject({ customId: 'a' });
   });
 
-  it('of completions may ask for no token, to score a prompt', () => {
-    const text = line('a', { body: { max_tokens: 0 } }).replace('/chat/', '/');
-    expect(read(text)).toMatchObject({ customId: 'a' });
-  });
-
-  it('with a mistyped key says which was meant', () => {
-    const told = expect.stringMatching(/^'aftr' is not a known key; did you mean after\?$/) as string;
-    expect(read(line('a').replace(/}$/, ',"aftr":["b"]}'))).toMatchObject({ param: 'aftr', message: told });
-  });
-
-  it('with a mistyped path ends in a question alone', () => {
-    expect(read(line('a').replace('completions', 'completion'))).toMatchObject({
-      message: expect.stringMatching(/did you mean \/v1\/chat\/completions\?$/) as string,
-    });
+  it('with a mistyped key or path says which was meant', () => {
+    const key = read(line('a').replace(/}$/, ',"aftr":["b"]}'));
+    expect(key).toMatchObject({ param: 'aftr', message: "'aftr' is not a known key; did you mean after?" });
+    const told = expect.stringMatching(/did you mean \/v1\/chat\/completions\?$/) as string;
+    expect(read(line('a').replace('completions', 'completion'))).toMatchObject({ message: told });
   });
 
   it('needs the lines of `after` and of its references, each once', () => {
-    const content = [
-      { $ref: 'b', path: 'choices.0.text' },
-      { $ref: 'a', path: 'id' },
-      { $ref: 'b', path: 'id' },
-    ];
+    const content = ['b', 'a', 'b'].map(($ref) => ({ $ref, path: 'id' }));
     expect(read(line('c', { after: ['a'], content }))).toMatchObject({ needs: ['a', 'b'] });
   });
 
@@ -143,15 +132,6 @@ describe('the order', () => {
   const A = 'a'.repeat(1024);
   const B = 'b'.repeat(1024);
 
-  it('puts prompts with a common beginning side by side, the most critical branch first', () => {
-    const [lines, long] = [[`${A}1`, `${B}1`, `${A}2`, `${B}2`], { max_tokens: 5000 }];
-    const { order } = planned(
-      ...lines.map((content, index) => line(`l${index}`, { content, body: index === 3 ? long : {} })),
-    );
-    expect([...order].map((index) => lines[index]![0])).toEqual(['b', 'b', 'a', 'a']);
-    expect(order[0]).toBe(3);
-  });
-
   it('compares a template only up to the first answer that it waits for', () => {
     const lines = outlines(
       line('x'),
@@ -164,19 +144,12 @@ describe('the order', () => {
 
   const BLOCKS = fc.array(fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 5 }), { minLength: 1, maxLength: 40 });
   const given = (paths: readonly (readonly number[])[], outputs: readonly number[] = []): Outline[] =>
-    paths.map((path, index) => {
-      const keys = path.map((_, depth) => Number(path.slice(0, depth + 1).join('')));
-      return {
-        customId: `${index}`,
-        line: index,
-        needs: [],
-        request: undefined,
-        blocks: Float64Array.from(keys),
-        promptTokens: 0,
-        outputTokens: outputs[index] ?? 1,
-        callsMax: 1,
-      };
-    });
+    paths.map((path, index) => ({
+      ...outlines(line(`${index}`))[0]!,
+      blocks: Float64Array.from(path.map((_, depth) => Number(path.slice(0, depth + 1).join('')))),
+      promptTokens: 0,
+      outputTokens: outputs[index] ?? 1,
+    }));
 
   it('keeps the lines of every beginning together, whatever the prompts', () => {
     fc.assert(
@@ -198,10 +171,7 @@ describe('the order', () => {
     const others = fc.array(fc.nat(1000), { minLength: 40, maxLength: 40 });
     fc.assert(
       fc.property(BLOCKS, others, (paths, dice) => {
-        const lines = given(
-          paths.map((path, index) => [...path, 4 + (index % 2)]),
-          dice,
-        );
+        const lines = given(paths.map((path, index) => [...path, 4 + (index % 2)]), dice); // prettier-ignore
         const { order } = plan(lines);
         const shuffled = [...paths.keys()].sort((a, b) => dice[a]! - dice[b]!);
         expect(sharedTokens(lines, order)).toBeGreaterThanOrEqual(sharedTokens(lines, shuffled));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { poolsOf, servedOf } from '../../../cli/shadow/pool.js';
 import { DEFAULT_PRESET, PRESETS, fitTraffic } from '../../../sim/index.js';
-import { engineId, millis, modelId, tokens, type LogStep } from '../../../src/index.js';
+import { engineId, millis, modelId, tokens, type LogStep, type Tokens } from '../../../src/index.js';
 import { estimateOf, live, seenOf, settingsOf, twoKinds } from './live.js';
 
 const PROGRAMS = twoKinds(12, 130);
@@ -12,6 +12,7 @@ const passThrough = live(PROGRAMS, 'pass-through');
 const changed = (change: (event: LogStep['event']) => LogStep['event']): LogStep[] =>
   own.steps.map((step) => ({ ...step, event: change(step.event) }));
 const doubtOf = (steps: readonly LogStep[]) => estimateOf(steps).map(({ doubt }) => doubt);
+const without = <T extends object>(value: T, key: keyof T): T => ({ ...value, [key]: undefined });
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 describe('the estimate of the gain', () => {
@@ -29,13 +30,11 @@ describe('the estimate of the gain', () => {
   });
 
   it('holds where answers come in one burst', () => {
-    const bursts = own.steps.flatMap(({ now, event, commands }): LogStep[] => {
-      if (event.type === 'callStarted') return [{ now, event: { type: 'woke' }, commands }];
-      if (event.type !== 'callFinished') return [{ now, event, commands }];
-      return [
-        { now, event: { type: 'callStarted', call: event.call }, commands: [] },
-        { now, event, commands },
-      ];
+    const bursts = own.steps.flatMap((step): LogStep[] => {
+      const { now, event } = step;
+      if (event.type === 'callStarted') return [{ ...step, event: { type: 'woke' } }];
+      if (event.type !== 'callFinished') return [step];
+      return [{ now, event: { type: 'callStarted', call: event.call }, commands: [] }, step];
     });
     expect(estimateOf(bursts)[0]?.replay?.error).toBeLessThan(0.1);
   });
@@ -43,9 +42,7 @@ describe('the estimate of the gain', () => {
   it('tells the time of calls outside the engine', () => {
     const outsideMs = (moreMs: number) => {
       const [pool] = poolsOf(seenOf(own.steps));
-      const calls = servedOf(pool!).map((each) =>
-        each.map((call) => ({ ...call, dispatchedMs: call.dispatchedMs - moreMs })),
-      );
+      const calls = servedOf(pool!).map((each) => each.map((call) => ({ ...call, dispatchedMs: call.dispatchedMs - moreMs }))); // prettier-ignore
       return fitTraffic(PRESETS[DEFAULT_PRESET], calls, pool!.nowMs)?.outsideMs ?? NaN;
     };
     expect(outsideMs(0)).toBeLessThan(50);
@@ -61,26 +58,20 @@ describe('the estimate of the gain', () => {
 
   it('sees families as the gateway did, and not wherever engines found a common prefix cached', () => {
     // Each program alone has its text, as far as the gateway can tell; the engines find the first 640 tokens cached.
-    const programs = new Set<string>();
-    const firsts = new Set<string>();
-    const cached = changed((event) => {
-      if (event.type === 'engineJoined') return { ...event, capacityTokens: tokens(40_000) };
-      if (event.type === 'callArrived' && !programs.has(event.program)) {
-        programs.add(event.program);
-        firsts.add(event.call);
-      }
-      if (event.type !== 'callFinished' || event.usage === undefined || !firsts.has(event.call)) return event;
-      return { ...event, usage: { ...event.usage, cachedTokens: tokens(640) } };
-    });
-    const [alone] = estimateOf(cached);
-    const shared = estimateOf(
-      cached.map((step) =>
-        step.event.type === 'callArrived'
-          ? { ...step, event: { ...step.event, family: { id: 1, tokens: tokens(640) } } }
-          : step,
-      ),
-    );
-    expect(alone?.replay?.simulated_seconds).toBeGreaterThan(shared[0]?.replay?.simulated_seconds ?? NaN);
+    const firsts = new Map<string, string>();
+    const cached = (family?: { id: number; tokens: Tokens }) =>
+      changed((event) => {
+        if (event.type === 'engineJoined') return { ...event, capacityTokens: tokens(40_000) };
+        if (event.type === 'callArrived') {
+          if (!firsts.has(event.program)) firsts.set(event.program, event.call);
+          return { ...event, ...(family && { family }) };
+        }
+        if (event.type !== 'callFinished' || event.usage === undefined) return event;
+        const isFirst = [...firsts.values()].includes(event.call);
+        return isFirst ? { ...event, usage: { ...event.usage, cachedTokens: tokens(640) } } : event;
+      });
+    const [alone, shared] = [cached(), cached({ id: 1, tokens: tokens(640) })].map((steps) => estimateOf(steps)[0]);
+    expect(alone?.replay?.simulated_seconds).toBeGreaterThan(shared?.replay?.simulated_seconds ?? NaN);
   });
 
   it('knows engines that are the simulator’s own, however few calls at a time they ran', () => {
@@ -95,19 +86,16 @@ describe('the estimate of the gain', () => {
   });
 
   it('is withheld where its model could not be trusted, and says why', () => {
-    const joined = (change: object) =>
-      changed((event) => (event.type === 'engineJoined' ? { ...event, ...change } : event));
+    const sizeless = changed((event) => (event.type === 'engineJoined' ? without(event, 'capacityTokens') : event));
     expect(estimateOf(own.steps, { foresight: 'declared' })).toMatchObject([{ doubt: 'foresight' }]);
-    expect(doubtOf(joined({ capacityTokens: undefined }))).toEqual(['capacity_unknown']);
+    expect(doubtOf(sizeless)).toEqual(['capacity_unknown']);
     expect(doubtOf(live(twoKinds(2, 15), 'plas').steps)).toEqual(['few_programs']);
     // With always four calls at a time, nothing tells how fast thirty would be.
     const four = settingsOf(4);
     expect(estimateOf(live(PROGRAMS, 'plas', four).steps, {}, four)).toMatchObject([{ doubt: 'beyond_seen' }]);
-    const uncounted = changed((event) => {
-      if (event.type !== 'callFinished' || event.usage === undefined) return event;
-      const { promptTokens, outputTokens } = event.usage;
-      return { ...event, usage: { promptTokens, outputTokens } };
-    });
+    const uncounted = changed((event) =>
+      event.type === 'callFinished' && event.usage ? { ...event, usage: without(event.usage, 'cachedTokens') } : event,
+    );
     expect(doubtOf(uncounted)).toEqual(['cache_unknown']);
     let ends = 0;
     const lost = changed((event) =>
@@ -120,8 +108,7 @@ describe('the estimate of the gain', () => {
     const other = { type: 'engineJoined', engine: engineId('small'), models: [modelId('m')] } as const;
     const joins = { now: millis(0), event: { ...other, capacityTokens: tokens(1000) }, commands: [] };
     expect(doubtOf([joins, ...own.steps])).toEqual(['engines_differ']);
-    const tight = settingsOf(4);
-    const full = { ...tight, limits: { ...tight.limits, queuedMax: 1 } };
+    const full = { ...four, limits: { ...four.limits, queuedMax: 1 } };
     expect(estimateOf(own.steps, {}, full)).toMatchObject([{ doubt: 'refused' }]);
   });
 

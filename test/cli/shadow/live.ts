@@ -14,28 +14,19 @@ const PRESET: Preset = { ...PRESETS['llama-3.1-8b-a100'], sequenceOverheadMs: 10
 
 /** Long agents from the start on, and short ones that keep coming. */
 export function twoKinds(long: number, short: number): AgentProgram[] {
-  const chain = (calls: number, promptTokens: number, outputTokens: number, gapMs: number) =>
-    inChain(
-      Array.from({ length: calls }, (_, index) => ({
-        gapMs: index === 0 ? 0 : gapMs,
-        promptTokens: promptTokens + index * (outputTokens + 300),
-        outputTokens: outputTokens + 5 * (index % 7),
-        ...(index > 0 && {
-          prefix: { call: index - 1, tokens: promptTokens + (index - 1) * (outputTokens + 300) + outputTokens },
-        }),
-      })),
-    );
+  const chain = (id: string, arrivalMs: number, calls: number, first: number, outputTokens: number, gapMs: number) => {
+    const promptOf = (index: number) => first + index * (outputTokens + 300);
+    const all = Array.from({ length: calls }, (_, index) => ({
+      gapMs: index === 0 ? 0 : gapMs,
+      promptTokens: promptOf(index),
+      outputTokens: outputTokens + 5 * (index % 7),
+      ...(index > 0 && { prefix: { call: index - 1, tokens: promptOf(index - 1) + outputTokens } }),
+    }));
+    return { id, arrivalMs, calls: inChain(all) };
+  };
   return [
-    ...Array.from({ length: long }, (_, index) => ({
-      id: `long-${index}`,
-      arrivalMs: 6000 * index,
-      calls: chain(25, 4000 + 200 * index, 100, 50),
-    })),
-    ...Array.from({ length: short }, (_, index) => ({
-      id: `short-${index}`,
-      arrivalMs: 1000 + 2000 * index,
-      calls: chain(2, 700 + 10 * index, 40, 800),
-    })),
+    ...Array.from({ length: long }, (_, at) => chain(`long-${at}`, 6000 * at, 25, 4000 + 200 * at, 100, 50)),
+    ...Array.from({ length: short }, (_, at) => chain(`short-${at}`, 1000 + 2000 * at, 2, 700 + 10 * at, 40, 800)),
   ].toSorted((a, b) => a.arrivalMs - b.arrivalMs);
 }
 
