@@ -25,11 +25,9 @@ describe.each(EXPERIMENTS)('the experiment $name', (experiment) => {
   it.each(Object.entries(scales))('plans all that it tells of, %s', (_, scale) => {
     const { cases, tell } = experiment.plan(scale);
     // A case that was not planned throws; one that was stopped is a dash.
-    const blocks = tell(expecting(cases));
-    for (const block of blocks)
+    for (const block of tell(expecting(cases)))
       if (block.type === 'table')
-        for (const row of block.rows)
-          expect([block.caption, row.length]).toEqual([block.caption, block.columns.length]);
+        for (const row of block.rows) expect(row, block.caption).toHaveLength(block.columns.length);
   });
 
   it('changes settings that there are, to values that a scheduler takes', () => {

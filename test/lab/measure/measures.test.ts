@@ -98,14 +98,9 @@ describe('the measures of programs', () => {
   });
 
   it('of nothing are null', () => {
-    const measures = measuresOf([]);
-    expect(measures).toMatchObject({
-      programs: 0,
-      makespan_seconds: null,
-      calls_per_second: null,
-      worst_waiting: null,
-    });
-    expect(measures.by_size.map((quarter) => quarter.tokens_min)).toEqual([null, null, null, null]);
+    const nothing = { makespan_seconds: null, calls_per_second: null, worst_waiting: null };
+    const by_size = Array(4).fill({ tokens_min: null }) as object[];
+    expect(measuresOf([])).toMatchObject({ programs: 0, ...nothing, by_size });
   });
 });
 
@@ -113,12 +108,8 @@ describe('quarters by size', () => {
   it('hold a quarter of the programs each, by their tokens', () => {
     const programs = [5, 1, 8, 3, 2, 7, 4, 6].map((size) => ({ outputTokens: 100 * size, aloneMs: 1000 / size }));
     const { by_size } = measuresOf(programs);
-    expect(by_size.map(({ tokens_min, tokens_max, programs: count }) => [tokens_min, tokens_max, count])).toEqual([
-      [200, 300, 2],
-      [400, 500, 2],
-      [600, 700, 2],
-      [800, 900, 2],
-    ]);
+    const bounds = [200, 400, 600, 800].map((least) => ({ tokens_min: least, tokens_max: least + 100, programs: 2 }));
+    expect(by_size).toMatchObject(bounds);
     expect(by_size.map(({ slowdown }) => Math.round(100 * slowdown.mean!))).toEqual([150, 350, 550, 750]);
   });
 
@@ -129,9 +120,7 @@ describe('quarters by size', () => {
         const quarters = (order: readonly number[]) => measuresOf(order.map((outputTokens) => ({ outputTokens }))).by_size; // prettier-ignore
         const found = quarters(given);
         expect(found.reduce((sum, { programs }) => sum + programs, 0)).toBe(given.length);
-        expect(quarters(given.toReversed()).map(({ programs }) => programs)).toEqual(
-          found.map(({ programs }) => programs),
-        );
+        expect(quarters(given.toReversed()).map(({ programs }) => programs)).toEqual(found.map(({ programs }) => programs)); // prettier-ignore
       }),
     );
   });
@@ -139,13 +128,15 @@ describe('quarters by size', () => {
 
 describe('kinds of programs', () => {
   it('are told apart by name, where programs have one', () => {
-    const { by_workload } = measuresOf([
-      { workload: 'react', endedMs: 3000 },
-      { workload: 'chat' },
-      { workload: 'react', outputTokens: 50 },
-      { workload: 'chat', outcome: 'broken' },
+    const [react, chat] = [{ workload: 'react' }, { workload: 'chat' }];
+    const ends = [
+      { ...react, endedMs: 3000 },
+      chat,
+      { ...react, outputTokens: 50 },
+      { ...chat, outcome: 'broken' },
       {},
-    ]);
+    ];
+    const { by_workload } = measuresOf(ends);
     expect(Object.keys(by_workload)).toEqual(['chat', 'react']);
     expect(by_workload['react']).toMatchObject({ programs: 2, program_seconds: { mean: 2 }, slowdown: { max: 6 } });
     expect(by_workload['chat']).toMatchObject({ programs: 1, seconds_per_token: { mean: 0.1 } });

@@ -53,11 +53,8 @@ describe('two runs over the same programs', () => {
   });
 
   it('do not count as lost what clients cancelled for good, and tell what they asked again', () => {
-    const conditions = conditionsSchema.parse({
-      clients: { retries: 0 },
-      cancels: { share: 0.2, afterMs: 0, returnShare: 0.5 },
-    });
-    const cancelled = run(600_000, conditions);
+    const cancels = { share: 0.2, afterMs: 0, returnShare: 0.5 };
+    const cancelled = run(600_000, conditionsSchema.parse({ clients: { retries: 0 }, cancels }));
     expect(cancelled.lost).toBe(0);
     expect(cancelled.failed).toBeGreaterThan(5);
     expect(cancelled.retries['cancelled']).toBeGreaterThan(5);

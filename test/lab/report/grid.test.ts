@@ -17,14 +17,8 @@ const groups: readonly Columns<typeof many>[] = [
 describe('a grid', () => {
   it('has the mean of the items of each row, scaled, and of fewer than 100 values no p99', () => {
     const grid = gridOf('case', groups, [['both', [many, few]], ['none', []]]); // prettier-ignore
-    expect(grid.groups).toEqual([
-      { heading: 'time, ms', columns: ['mean', 'p50', 'max'] },
-      { heading: '', columns: ['share'] },
-    ]);
-    expect(grid.rows).toEqual([
-      ['both', '53,250', '53,000', '103,000', '50.0 %'],
-      ['none', '-', '-', '-', '-'],
-    ]);
+    expect(grid.groups.map(({ columns }) => columns.join(' '))).toEqual(['mean p50 max', 'share']);
+    expect(grid.rows.map((row) => row.join(' '))).toEqual(['both 53,250 53,000 103,000 50.0 %', 'none - - - -']);
   });
 
   it('shows its cells on a terminal, and nothing without rows', () => {
@@ -37,9 +31,7 @@ describe('a grid', () => {
 it('a ratio tells its interval, and how many it is over', () => {
   expect(ratioText({ ratio: 0.5, low: 0.4, high: 0.6, pairs: 3 })).toBe('0.50 (0.40–0.60)');
   expect(ratioText({ ratio: 0.5, low: null, high: null, pairs: 1 })).toBe('0.50');
-  expect([1, 3].map((runs) => intervalText(runs, 'runs'))).toEqual([
-    'No confidence interval: it takes several runs.',
-    'In brackets: 95 % confidence over 3 runs.',
-  ]);
+  expect(intervalText(1, 'runs')).toBe('No confidence interval: it takes several runs.');
+  expect(intervalText(3, 'runs')).toBe('In brackets: 95 % confidence over 3 runs.');
   expect([meanOf([1, null, 3, NaN]), meanOf([null])]).toEqual([2, null]);
 });
