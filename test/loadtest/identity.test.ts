@@ -1,34 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { IDENTITY_NAMES, type IdentityName } from '../../loadtest/index.js';
-import type { EngineHandle } from '../../sim/index.js';
 import { engine } from '../sim/client.js';
 import { world } from '../sidecar/gateway/world.js';
-import { call, front, load, program } from '../support/load.js';
+import { bodiesOf, call, front, load, program } from '../support/load.js';
 
 /** A root that asks for a sub-agent, which asks for one itself, and goes on when both have ended. */
-const nested = (id: string) =>
-  program(
-    id,
-    call(),
-    call({ after: [0], thread: 'a' }),
-    call({ after: [1], thread: 'a/b' }),
-    call({ after: [0, 2], promptTokens: 200 }),
-  );
+const nested = (id: string) => {
+  const own = [call({ after: [0], thread: 'a' }), call({ after: [1], thread: 'a/b' })];
+  return program(id, call(), ...own, call({ after: [0, 2], promptTokens: 200 }));
+};
 
 type Wire = Readonly<Record<string, unknown>>;
 
 /** Headers and fields of the calls of one program, and of another one, in the order of their calls. */
-async function wire(identity: IdentityName): Promise<{ one: Wire[]; other: Wire[]; handle: EngineHandle }> {
+async function wire(identity: IdentityName): Promise<{ one: Wire[]; other: Wire[] }> {
   const handle = await engine({ recordBodies: true });
   const run = async (id: string) => {
     const { calls } = await load({ targets: [handle.url], programs: () => [nested(id)], identity, api: identity === 'codex' ? 'responses' : 'chat' }); // prettier-ignore
     expect(calls.map(({ outcome }) => outcome)).toEqual(Array.from({ length: 4 }, () => 'completed'));
-    return handle
-      .stats()
-      .records.slice(-4)
-      .map(({ headers, body = '{}' }) => ({ ...headers, ...(JSON.parse(body) as Wire) }));
+    const records = handle.stats().records.slice(-4);
+    return records.map(({ headers, body = '{}' }) => ({ ...headers, ...(JSON.parse(body) as Wire) }));
   };
-  return { one: await run('one'), other: await run('other'), handle };
+  return { one: await run('one'), other: await run('other') };
 }
 
 /** Which of the calls have the same value under a name: `aab-` for two alike, another one, and none. */
@@ -81,11 +74,8 @@ describe.each(IDENTITY_NAMES)('the identity %s', (identity) => {
     const handle = await engine();
     const { url, adminUrl } = await world([handle], { admin: { port: 0 } });
     const { calls } = await load({ targets: [url], programs: () => [nested('one')], identity });
-    expect(calls.every(({ queueMs, level, engine: ran }) => queueMs >= 0 && level >= 0 && ran !== undefined)).toBe(
-      true,
-    );
-    const listed = await fetch(`${adminUrl}/programs`);
-    const { programs } = (await listed.json()) as { programs: readonly { readonly calls: number }[] };
+    expect(calls.every(({ queueMs, level, engine: by }) => queueMs >= 0 && level >= 0 && by !== undefined)).toBe(true);
+    const { programs } = (await (await fetch(`${adminUrl}/programs`)).json()) as { programs: { calls: number }[] };
     // Those who say that they have ended are forgotten; probes before the run are programs of one call each.
     const isTold = ['maitred', 'dynamo', 'thunderagent', 'vllm-router'].includes(identity);
     expect(programs.map((each) => each.calls).filter((count) => count > 1)).toEqual(isTold ? [] : [4]);
@@ -115,10 +105,6 @@ describe('the end of a program', () => {
       return { status: 200, text: '{}' };
     });
     await load({ targets: [url], programs: () => [nested('one')], identity });
-    const bodies = handle
-      .stats()
-      .records.slice(-4)
-      .map(({ body = '{}' }) => JSON.parse(body) as Wire);
-    expect(told).toEqual([bodies[0]?.[field]]);
+    expect(told).toEqual([bodiesOf(handle, 4)[0]?.[field]]);
   });
 });

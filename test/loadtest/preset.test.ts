@@ -14,9 +14,8 @@ const LIMITS = { promptTokensMax: 3000, concurrencyMax: 8 };
 /** What a client would measure of a plan, with so much relative noise. */
 function measure(truth: Preset, plan: Plan, noise: number, dice: Dice): Group[] {
   return plan.map((requests) => {
-    const asked = requests.map(({ afterMs, promptTokens, outputTokens }, index) => {
-      return { sentMs: afterMs + 0.3 * index, promptTokens, outputTokens, firstTokenMs: 0, endMs: 0 };
-    });
+    const asked = requests.map(({ afterMs, promptTokens, outputTokens }, index) =>
+      ({ sentMs: afterMs + 0.3 * index, promptTokens, outputTokens, firstTokenMs: 0, endMs: 0 })); // prettier-ignore
     const times = predict(truth, REQUEST_MS, asked);
     return asked.map((request, index) => {
       const { firstTokenMs = NaN, endMs = NaN } = times[index] ?? {};
@@ -35,59 +34,45 @@ describe('a fit', () => {
     ['qwen3-coder-30b-a3b', 'qwen3-coder-30b-a3b'],
   ])('to timings of %s, begun with %s, predicts others', (name, begun) => {
     const dice = new Dice(7);
-    const truth = PRESETS[name];
-    const base = { ...PRESETS[begun], batchTokens: truth.batchTokens };
-    const { preset, times, errors } = fitPreset(base, measure(truth, fittingPlan(LIMITS), 0.01, dice));
+    const real = PRESETS[name];
+    const base = { ...PRESETS[begun], batchTokens: real.batchTokens };
+    const { preset, times, errors } = fitPreset(base, measure(real, fittingPlan(LIMITS), 0.01, dice));
     expect(errors.median).toBeLessThan(0.02);
-    const others = measure(truth, testPlan(LIMITS, 10, dice), 0, dice);
+    const others = measure(real, testPlan(LIMITS, 10, dice), 0, dice);
     const unseen = errorsOf(preset, times.request.ms, others);
     expect(unseen.count).toBe(3 * LIMITS.concurrencyMax);
     expect(unseen.median).toBeLessThan(0.03);
   });
 
-  it('finds the constants themselves where they can be told apart', () => {
-    const truth = PRESETS['tiny-cpu'];
-    const { preset, times } = fitPreset(truth, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
-    for (const key of ['flopsPerSecond', 'bytesPerSecond', 'stepOverheadMs', 'sequenceOverheadMs'] as const)
-      expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
-    expect(times.request.ms).toBeCloseTo(REQUEST_MS, 1);
-    expect(Object.values(times).map(({ isTold }) => isTold)).toEqual(Array(7).fill(true));
-  });
+  const truth = PRESETS['tiny-cpu'];
+  const measured = (noise: number, limits = LIMITS) => measure(truth, fittingPlan(limits), noise, new Dice(7));
 
-  it('begins with a preset without overheads', () => {
-    const truth = PRESETS['tiny-cpu'];
-    const base = { ...truth, stepOverheadMs: 0, sequenceOverheadMs: 0 };
-    const { preset } = fitPreset(base, measure(truth, fittingPlan(LIMITS), 0, new Dice(7)));
-    for (const key of ['stepOverheadMs', 'sequenceOverheadMs'] as const)
-      expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
-  });
+  it.each([truth, { ...truth, stepOverheadMs: 0, sequenceOverheadMs: 0 }])(
+    'finds the constants themselves where they can be told apart, also without overheads to begin with',
+    (base) => {
+      const { preset, times } = fitPreset(base, measured(0));
+      for (const key of ['flopsPerSecond', 'bytesPerSecond', 'stepOverheadMs', 'sequenceOverheadMs'] as const)
+        expect(preset[key] / truth[key], key).toBeCloseTo(1, 1);
+      expect(times.request.ms).toBeCloseTo(REQUEST_MS, 1);
+      expect(Object.values(times).map(({ isTold }) => isTold)).toEqual(Array(7).fill(true));
+    },
+  );
 
   it('says what was not measured', () => {
-    const truth = PRESETS['tiny-cpu'];
-    const alone = fittingPlan({ ...LIMITS, concurrencyMax: 1 });
-    const { times } = fitPreset(truth, measure(truth, alone, 0.01, new Dice(7)));
-    expect(times.prefillToken.isTold).toBe(true);
-    expect(times.sequence.isTold).toBe(false);
+    const { times } = fitPreset(truth, measured(0.01, { ...LIMITS, concurrencyMax: 1 }));
+    expect([times.prefillToken.isTold, times.sequence.isTold]).toEqual([true, false]);
   });
 
   it('is not led by a few times that went wrong', () => {
-    const truth = PRESETS['tiny-cpu'];
-    const groups = measure(truth, fittingPlan(LIMITS), 0.01, new Dice(7));
-    const disturbed = groups.map((group, index) =>
-      group.map((one) =>
-        index % 9 === 4 ? { ...one, firstTokenMs: 4 * one.firstTokenMs, endMs: 4 * one.endMs } : one,
-      ),
-    );
-    const { preset, times } = fitPreset(truth, disturbed);
+    const groups = measured(0.01);
+    const wrong = (group: Group) => group.map((one) => ({ ...one, firstTokenMs: 4 * one.firstTokenMs, endMs: 4 * one.endMs })); // prettier-ignore
+    const { preset, times } = fitPreset(truth, groups.map((group, index) => (index % 9 === 4 ? wrong(group) : group))); // prettier-ignore
     expect(errorsOf(preset, times.request.ms, groups).median).toBeLessThan(0.05);
   });
 
   it('finds finite times where all tokens of an answer arrive together', () => {
-    const truth = PRESETS['tiny-cpu'];
-    const groups = measure(truth, fittingPlan(LIMITS), 0.01, new Dice(7)).map((group) =>
-      group.map((one) => ({ ...one, firstTokenMs: one.endMs })),
-    );
-    const { times } = fitPreset(truth, groups);
+    const together = measured(0.01).map((group) => group.map((one) => ({ ...one, firstTokenMs: one.endMs })));
+    const { times } = fitPreset(truth, together);
     expect(Object.values(times).filter(({ ms }) => !(ms > 0 && ms < 1e6))).toEqual([]);
   });
 });
@@ -132,10 +117,7 @@ describe('calibration', () => {
     ['refuses', (request, response) => response.writeHead(request.url === '/v1/models' ? 200 : 401).end(models)],
     ['tells no usage', (_, response) => response.end(`${models}\n\ndata: {"choices":[{}]}\n\n`)],
     ['does not stream', (_, response) => response.end(models)],
-    [
-      'streams what is not JSON',
-      (request, response) => response.end(request.method === 'GET' ? models : 'data: x\n\n'),
-    ],
+    ['streams no JSON', (request, response) => response.end(request.method === 'GET' ? models : 'data: x\n\n')],
     ['breaks off', (request, response) => (request.method === 'GET' ? response.end(models) : response.destroy())],
     ['sends elsewhere', (_, response) => response.writeHead(307, { location: 'http://127.0.0.1:9' }).end()],
   ])('of a server that %s is an error', async (_, answer) => {

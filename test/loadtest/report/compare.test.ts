@@ -33,10 +33,8 @@ const compared = (first: Made, other: Made) => compareDocuments(document(first),
 describe('the comparison of two documents', () => {
   it('pairs the runs of equal loads', () => {
     const { ab, warnings, targets } = compared({}, { ratio: 0.5, settings: { repeat: 4, margin: 0.1 } });
-    expect(ab).toMatchObject({
-      runs: 3,
-      program_seconds: { mean: { ratio: expect.closeTo(0.5, 2) as number, pairs: 3 } },
-    });
+    const mean = { ratio: expect.closeTo(0.5, 2) as number, pairs: 3 };
+    expect(ab).toMatchObject({ runs: 3, program_seconds: { mean } });
     expect(ab!.program_seconds.mean.low).toBeLessThan(ab!.program_seconds.mean.ratio!);
     expect(ab!.outcome).toMatch(/^after: programs 2.0x faster than before/);
     expect([warnings, targets.map(({ name }) => name)]).toEqual([[], [...NAMES]]);
@@ -53,12 +51,9 @@ describe('the comparison of two documents', () => {
     const two = document({ targets: ['http://127.0.0.1:1', 'http://127.0.0.1:2'] });
     const [target] = good['targets'] as [object];
     const old = { ...good, targets: [{ ...target, by_run: undefined }] };
-    for (const bad of [null, [], {}, 'x', old, { ...good, version: 2 }, two])
-      for (const [first, other] of [
-        [bad, good],
-        [good, bad],
-      ])
-        // prettier-ignore
-        expect(() => compareDocuments(first, other, NAMES, MARGIN)).toThrow(ComparisonError);
+    for (const bad of [null, [], {}, 'x', old, { ...good, version: 2 }, two]) {
+      expect(() => compareDocuments(bad, good, NAMES, MARGIN)).toThrow(ComparisonError);
+      expect(() => compareDocuments(good, bad, NAMES, MARGIN)).toThrow(ComparisonError);
+    }
   });
 });

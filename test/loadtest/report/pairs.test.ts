@@ -52,13 +52,15 @@ describe('the comparison of two targets', () => {
 
   it('pairs twins whichever ends first, and leaves out those that failed or have no twin', () => {
     const pairs = new Pairs(1, MARGIN);
-    pairs.programEnded(program({ index: 1, target: 1, endedMs: 1000 }));
-    pairs.programEnded(program({ index: 0, target: 0, endedMs: 8000 }));
-    pairs.programEnded(program({ index: 0, target: 1, endedMs: 2000 }));
-    pairs.programEnded(program({ index: 1, target: 0, endedMs: 4000 }));
-    pairs.programEnded(program({ index: 2, target: 0, endedMs: 1, outcome: 'timeout' }));
-    pairs.programEnded(program({ index: 2, target: 1, endedMs: 90_000 }));
-    pairs.programEnded(program({ index: 3, target: 0, endedMs: 5000 }));
+    const ended = (index: number, target: number, endedMs: number, outcome = 'completed') =>
+      pairs.programEnded(program({ index, target, endedMs, outcome })); // prettier-ignore
+    ended(1, 1, 1000);
+    ended(0, 0, 8000);
+    ended(0, 1, 2000);
+    ended(1, 0, 4000);
+    ended(2, 0, 1, 'timeout');
+    ended(2, 1, 90_000);
+    ended(3, 0, 5000);
     const report = pairs.report([], 1);
     expect([report.pairs, report.left_out, report.program_seconds.mean.ratio]).toEqual([2, 2, 0.25]);
   });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeReporter, parseSlo, summaryOf, writeReport, type LoadDocument } from '../../../loadtest/report/index.js';
 import { adviceOf as advice } from '../../../loadtest/report/summary.js';
 import { isOverload } from '../../../loadtest/report/target.js';
@@ -9,25 +9,9 @@ import { fieldsTold, readText } from '../../support/tree.js';
 import { call, options, playRun, summary, Written } from './made-up.js';
 
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
-let folder: string;
-beforeEach(() => {
-  folder = folderOf({});
-});
-const inFolder = (name: string) => join(folder, name);
-const read = (name: string) => readFileSync(inFolder(name), 'utf8');
-
 const FACTS = BOTH.map((url) => ({
-  url,
-  model: 'm',
-  server: 'vllm 0.32.0',
-  policy: 'plas',
-  maxModelLen: 8192,
-  tokenizer: 'tokenize' as const,
-  isExact: true,
-  ignoresEos: true,
-  alone: undefined,
-  promptTokensWanted: 10,
-  promptTokensCounted: 10,
+  ...{ url, model: 'm', server: 'vllm 0.32.0', policy: 'plas', maxModelLen: 8192, tokenizer: 'tokenize' as const },
+  ...{ isExact: true, ignoresEos: true, alone: undefined, promptTokensWanted: 10, promptTokensCounted: 10 },
 }));
 
 describe('the document', () => {
@@ -40,12 +24,13 @@ describe('the document', () => {
 
   it('goes into a file, and the tables to standard output', async () => {
     const out = new Written();
-    const given = options({ json: inFolder('r.json'), out });
+    const json = join(folderOf({}), 'r.json');
+    const given = options({ json, out });
     const reporter = makeReporter(given);
     playRun(reporter, { programs: 5, targets: 1 });
     const document = reporter.report(summary());
     await writeReport(given, (width) => summaryOf(document, width), document);
-    expect(JSON.parse(read('r.json'))).toEqual(document);
+    expect(JSON.parse(readFileSync(json, 'utf8'))).toEqual(document);
     expect(out.text).toContain('program, s');
   });
 
@@ -59,15 +44,12 @@ describe('the document', () => {
   });
 
   it('says beside each objective that the run was stopped, and of a whole run nothing of the kind', () => {
-    const told = (complete: boolean) => {
-      const slos = [parseSlo('completed >= 1', 1, () => '')];
-      const reporter = makeReporter(options({ slos }));
+    for (const complete of [false, true]) {
+      const reporter = makeReporter(options({ slos: [parseSlo('completed >= 1', 1, () => '')] }));
       playRun(reporter, { programs: 5, targets: 1 });
       const document = reporter.report(summary({ complete, programsUnfinished: complete ? 0 : 1 }));
-      return summaryOf(document, 100).includes('of a run that was stopped');
-    };
-    expect(told(false)).toBe(true);
-    expect(told(true)).toBe(false);
+      expect(summaryOf(document, 100).includes('of a run that was stopped')).toBe(!complete);
+    }
   });
 });
 
