@@ -1,6 +1,7 @@
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/index.js';
 import type { IdentityName } from './identity.js';
+import type { GeneratorHealth } from './meter.js';
 import type { CallRecord, ProgramRecord } from '../sim/index.js';
 
 /** Options of a load test. Times are milliseconds. */
@@ -108,26 +109,6 @@ export interface AloneSpeed {
   readonly overheadMs: number;
   readonly promptTokenMs: number;
   readonly outputTokenMs: number;
-}
-
-/** Whether the load tester kept up with its own plan, which limits the accuracy of its measurements. */
-export interface GeneratorHealth {
-  readonly cpuMs: number;
-  /** Share of one core, over the run. */
-  readonly cpuShare: number;
-  readonly calls: number;
-  readonly cpuMsPerCall: number;
-  /** Delay of the event loop. */
-  readonly loopLagMs: Spread;
-  /** Delay between planned and actual sending of calls. */
-  readonly lateSendMs: Spread;
-  readonly callsInFlightMax: number;
-}
-
-export interface Spread {
-  readonly mean: number;
-  readonly p99: number;
-  readonly max: number;
 }
 
 export type LoadErrorCode =

@@ -1,10 +1,12 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Sample } from '../lab/index.js';
-import type { GeneratorHealth, Spread } from './load.js';
 
 /** Sampling interval of the event loop; the histogram counts between two samples. */
 const LOOK_MS = 10;
 const NS_PER_MS = 1e6;
+
+/** Whether the load tester kept up with its own plan, which limits the accuracy of its measurements. */
+export type GeneratorHealth = Readonly<ReturnType<Meter['stop']>>;
 
 /** Watches the load tester itself. */
 export class Meter {
@@ -30,7 +32,7 @@ export class Meter {
   }
 
   /** Ends the watch. */
-  stop(): GeneratorHealth {
+  stop() {
     this.#loop.disable();
     const { user, system } = process.cpuUsage(this.#cpu);
     const cpuMs = (user + system) / 1000;
@@ -39,17 +41,19 @@ export class Meter {
     const lag = (ns: number) => (isSeen ? Math.max(0, ns / NS_PER_MS - LOOK_MS) : 0);
     return {
       cpuMs,
+      /** Share of one core, over the run. */
       cpuShare: cpuMs / (performance.now() - this.#startedAt),
       calls,
       cpuMsPerCall: cpuMs / Math.max(1, calls),
       loopLagMs: { mean: lag(this.#loop.mean), p99: lag(this.#loop.percentile(99)), max: lag(this.#loop.max) },
+      /** Delay between planned and actual sending of calls. */
       lateSendMs: spreadOf(this.#late),
       callsInFlightMax: this.#inFlightMax,
     };
   }
 }
 
-const spreadOf = (sample: Sample): Spread =>
+const spreadOf = (sample: Sample) =>
   sample.count === 0
     ? { mean: 0, p99: 0, max: 0 }
     : { mean: sample.mean, p99: sample.percentile(0.99), max: sample.max };

@@ -1,14 +1,6 @@
 import { baselineOf } from './calibrate.js';
-import {
-  type LoadOptions,
-  type LoadSummary,
-  RUNS,
-  SHORT_MS,
-  type GeneratorHealth,
-  type TargetFacts,
-  type LoadObserver,
-} from './load.js';
-import { Meter } from './meter.js';
+import { type LoadOptions, type LoadSummary, RUNS, SHORT_MS, type TargetFacts, type LoadObserver } from './load.js';
+import { Meter, type GeneratorHealth } from './meter.js';
 import type { Player } from './player.js';
 import { preflight, type Readiness } from './preflight.js';
 import { Fitting, Run, type Surroundings } from './run.js';

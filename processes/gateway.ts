@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import type { EngineList } from '../sidecar/admin/answers.js';
 import { loadConfig, type Config } from '../sidecar/config/index.js';
 import { get, untilReady, serve, type Server } from './process.js';
 import type { PresetName } from '../sim/index.js';
@@ -87,17 +88,9 @@ function quicken(config: Config, speed: number): Config {
   };
 }
 
-interface EngineRow {
-  readonly url: string;
-  readonly state: string;
-  /** Null: the engine does not report it. */
-  readonly capacity_tokens: number | null;
-}
-
-export async function readEngines(gateway: string): Promise<readonly EngineRow[]> {
-  const { engines } = JSON.parse(await get(`${gateway}/engines`)) as { readonly engines: readonly EngineRow[] };
-  return engines;
-}
+/** The engines as the admin API tells of them. */
+export const readEngines = async (gateway: string): Promise<EngineList['engines']> =>
+  (JSON.parse(await get(`${gateway}/engines`)) as EngineList).engines;
 
 async function whoIsDown(gateway: string): Promise<string | undefined> {
   const down = (await readEngines(gateway)).filter(({ state }) => state !== 'up');

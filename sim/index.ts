@@ -30,13 +30,11 @@ export type {
   Observer,
   ProgramRecord,
   ClusterOptions,
-  EngineResult,
   Lens,
   WorldOptions,
-  WorldResult,
 } from './virtual/options.js';
 export type { EngineOptions } from './options.js';
-export type { EngineStats, RequestRecord, SequenceRecord } from './server/stats.js';
+export type { EngineStats, SequenceRecord } from './server/stats.js';
 export type { Script, ScriptedAnswer } from './text/answer.js';
 export type { Message, Tool, ToolCall } from './text/conversation.js';
 export { errorsOf, fitPreset, isGood, type Measured, type PresetFit, type RelativeErrors, TIMES, type TimeName, verdictOf } from './calibrate/fit.js'; // prettier-ignore
@@ -52,6 +50,7 @@ export { misidentified, noisyService, untimed } from './virtual/lenses.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';
 export { runWorld } from './virtual/world.js';
+export type { EngineResult } from './virtual/replica.js';
 
 export interface EngineHandle {
   /** Base URL, without `/v1`. */

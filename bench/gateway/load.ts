@@ -22,13 +22,6 @@ export interface ThroughputJob extends Target {
   /** One body again and again, the worst case; otherwise agents' bodies, which grow. */
   readonly repeated: boolean;
 }
-export interface Throughput {
-  readonly requests: number;
-  readonly seconds: number;
-  /** Answers that were not 200, and requests without an answer. */
-  readonly bad: number;
-}
-
 /** Requests at fixed times, whether or not earlier ones have been answered. */
 export interface PacedJob extends Target {
   readonly type: 'paced';
@@ -40,17 +33,6 @@ export interface PacedJob extends Target {
   readonly programs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
-/** Milliseconds since a request was handed to the client library. */
-export interface Latency {
-  /** To the first byte of the answer's body: a stream's first event. */
-  readonly firstP50: number;
-  readonly firstP99: number;
-  readonly wholeP50: number;
-  readonly wholeP99: number;
-  readonly requests: number;
-  readonly bad: number;
-}
-
 /** Opens streams and keeps them open until the next job. Answers when each has sent its first bytes. */
 export interface HoldJob extends Target {
   readonly type: 'hold';
@@ -72,7 +54,10 @@ function agentsOf({ url, bytes, stream, connections }: ThroughputJob): readonly 
   return known;
 }
 
-async function measureThroughput(job: ThroughputJob): Promise<Throughput> {
+export type Throughput = Readonly<Awaited<ReturnType<typeof measureThroughput>>>;
+export type Latency = Readonly<Awaited<ReturnType<typeof measureLatency>>>;
+
+async function measureThroughput(job: ThroughputJob) {
   const pool = new Pool(job.url, { connections: job.connections, headersTimeout: 0, bodyTimeout: 0 });
   const body = Buffer.from(chatBody(job.bytes, job.stream));
   const players = job.repeated ? [] : agentsOf(job);
@@ -80,6 +65,7 @@ async function measureThroughput(job: ThroughputJob): Promise<Throughput> {
   const startedAt = performance.now();
   const until = startedAt + job.seconds * 1000;
   let requests = 0;
+  /** Answers that were not 200, and requests without an answer. */
   let bad = 0;
   const play = async (index: number): Promise<void> => {
     while (performance.now() < until) {
@@ -120,7 +106,7 @@ function ask(pool: Pool, headers: object, body: Buffer, wanted: boolean): Promis
   });
 }
 
-async function measureLatency(job: PacedJob): Promise<Latency> {
+async function measureLatency(job: PacedJob) {
   const pools = [job.url, ...(job.others ?? [])].map((url) => new Pool(url));
   const body = chatBody(job.bytes, job.stream);
   const first: number[] = [];
@@ -169,8 +155,10 @@ async function measureLatency(job: PacedJob): Promise<Latency> {
   await Promise.all(open);
   await Promise.all(pools.map((pool) => pool.close()));
   return {
+    /** Milliseconds since a request was handed to the client library, to the first byte of the answer's body. */
     firstP50: percentile(first, 0.5),
     firstP99: percentile(first, 0.99),
+    /** To the end of the answer. */
     wholeP50: percentile(whole, 0.5),
     wholeP99: percentile(whole, 0.99),
     requests: whole.length,

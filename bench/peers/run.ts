@@ -18,31 +18,7 @@ const ENGINES = 2;
 const KV_TOKENS = 110_500;
 
 /** One load through one target. Times are in model time, as on engines of real pace, and of completed programs only. */
-export interface Run {
-  readonly load: string;
-  readonly speed: number;
-  readonly target: TargetName;
-  readonly seed: number;
-  readonly meanSeconds: number | null;
-  readonly p99Seconds: number | null;
-  /** Mean over programs of their time divided by their output tokens. */
-  readonly msPerToken: number | null;
-  /** Share of prompt tokens that the engines found in their caches. */
-  readonly cachedShare: number | null;
-  readonly programs: number;
-  readonly completed: number;
-  readonly refused: number;
-  /** Calls that failed otherwise. */
-  readonly failed: number;
-  /** The first failed call of each class, in the target's words. */
-  readonly errors: LoadDocument['targets'][number]['error_examples'];
-  /** Programs that were under way at the time limit. */
-  readonly unfinished: number;
-  /** p99 of the load tester's lateness in sending calls, in real milliseconds. */
-  readonly lateMsP99: number;
-  readonly disturbance: Disturbance;
-  readonly warnings: readonly string[];
-}
+export type Run = Readonly<ReturnType<typeof resultOf>>;
 
 export interface RunChoice {
   readonly load: Load;
@@ -96,7 +72,7 @@ export function resultOf(
   target: TargetName,
   seed: number,
   disturbance: Disturbance,
-): Run {
+) {
   const [report] = document.targets;
   if (report === undefined) throw new Error('the load tester reports no target');
   const { program_seconds: seconds, seconds_per_token: perToken, errors, programs, completed } = report;
@@ -114,9 +90,11 @@ export function resultOf(
     programs,
     completed,
     refused,
+    /** Calls that failed otherwise than by 429 or 503. */
     failed: report.calls_failed - refused,
     errors: report.error_examples,
     unfinished: document.programs_unfinished,
+    /** Of the load tester's lateness in sending calls, in real milliseconds. */
     lateMsP99: document.generator.late_send_ms.p99,
     disturbance,
     warnings: document.warnings,

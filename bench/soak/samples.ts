@@ -117,21 +117,13 @@ const BOUNDS: readonly Bound[] = [
   { measure: 'keptPlaces', title: 'kept places', share: 0.5, beside: 50 },
 ];
 
-interface Flatness extends Bound {
-  /** Medians of the first and last quarter of what was measured after the warm-up. */
-  readonly first: number;
-  readonly last: number;
-  /** Of a line of least squares through all of it. */
-  readonly slopePerHour: number;
-  readonly flat: boolean;
-}
-
 /** @param samples after the warm-up, oldest first */
-export function judge(samples: readonly Sample[]): Flatness[] {
+export function judge(samples: readonly Sample[]) {
   const quarter = Math.max(1, Math.floor(samples.length / 4));
   return BOUNDS.map((bound) => {
     const known = (part: readonly Sample[]) => part.filter((sample) => !Number.isNaN(sample[bound.measure]));
     const middle = (part: readonly Sample[]) => median(known(part).map((sample) => sample[bound.measure]));
+    // Medians of the first and last quarter.
     const first = middle(samples.slice(0, quarter));
     const last = middle(samples.slice(-quarter));
     const slopePerHour = 60 * slope(known(samples), bound.measure);

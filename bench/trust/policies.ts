@@ -40,20 +40,17 @@ export const OURS: Readonly<Record<string, Scenario>> = {
   '50 of mini-swe-agent at 0.04/s, Qwen3-Coder, H100': { ...one, ratePerSecond: 0.04, machine: 'qwen3-coder-30b-a3b' },
 };
 
-export interface OurRatios {
-  readonly load: string;
-  readonly seconds: number;
-  readonly ratios: readonly number[];
-}
+export type OurRatios = Awaited<ReturnType<typeof ourRatios>>[number];
 
 /** Mean program time of our policies over that of pass-through, by load. */
-export async function ourRatios(): Promise<OurRatios[]> {
+export async function ourRatios() {
   const runs = await Runs.over(['mini-swe-agent']);
   return Object.entries(OURS).map(([load, scenario]) => {
     const stock = runs.of(scenario, { policy: 'pass-through' });
     const mean = ({ program_seconds }: RunMeasures) => program_seconds.mean ?? NaN;
     return {
       load,
+      /** Under pass-through. */
       seconds: stock.reduce((sum, run) => sum + mean(run), 0) / stock.length,
       ratios: KINDS.map(({ ours }) => {
         const pairs = runs

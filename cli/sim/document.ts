@@ -5,35 +5,18 @@ import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
 /** The output of `maitred sim --json`. Fields may be added; none is renamed or dropped under the same version. */
-export interface SimDocument {
-  readonly version: 1;
-  /** False when it was stopped, so that runs are missing or incomplete. */
-  readonly complete: boolean;
-  readonly settings: Settings;
-  readonly runs: readonly PrintedRun[];
-  /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
-  readonly ratios: readonly VariantRatios[];
-  /** The worth of the order alone: `plas` to `fcfs-window`. */
-  readonly order: readonly VariantRatios[];
-  /** Sentences: a load under which the runs tell little, and a better one. */
-  readonly advice: readonly string[];
-  /** The setting to take, and why; undefined where none but policies and balancers vary. */
-  readonly recommendation?: string;
-}
+export type SimDocument = Readonly<ReturnType<typeof documentOf>>;
 
 /** A run as printed, without its programs, which would be most of the document. */
 export type PrintedRun = Omit<RunReport, 'completions' | 'variant'> &
   Named & { readonly completions: undefined; readonly variant: undefined };
-
-/** Settings common to all runs, as docs/JSON.md lists them. */
-type Settings = ReturnType<typeof settingsOf>;
 
 export type Named = Pick<Variant, 'policy' | 'balancer'> & {
   /** Values of the settings that vary; undefined where none but policies and balancers do. */
   readonly settings?: Values;
 };
 
-export interface VariantRatios extends Named, Ratios {
+interface VariantRatios extends Named, Ratios {
   readonly against: Named;
   readonly outcome: string;
 }
@@ -43,7 +26,7 @@ export function documentOf(
   runs: readonly RunReport[],
   advice: readonly string[],
   recommendation: Recommendation | undefined,
-): SimDocument {
+) {
   const ratiosFor = (comparison: Comparison): VariantRatios => {
     const { first, other } = comparison;
     const ratios = ratiosOf(runs, comparison);
@@ -52,11 +35,19 @@ export function documentOf(
     return { ...namedOf(plan, other), against: namedOf(plan, first), outcome, ...ratios };
   };
   return {
-    version: 1,
+    version: 1 as const,
+    /** False when it was stopped, so that runs are missing or incomplete. */
     complete: runs.length === plan.variants.length * plan.seeds.length && runs.every(({ complete }) => complete),
     settings: settingsOf(plan),
-    runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
+    runs: runs.map((run): PrintedRun => ({
+      ...namedOf(plan, run.variant),
+      ...run,
+      variant: undefined,
+      completions: undefined,
+    })),
+    /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
     ratios: comparisonsOf(plan).map(ratiosFor),
+    /** The worth of the order alone: `plas` to `fcfs-window`. */
     order: orderComparisonsOf(plan).map(ratiosFor),
     advice,
     ...(isSweep(plan) && recommendation !== undefined && { recommendation: recommendation.sentence }),

@@ -1,35 +1,10 @@
-import { Sample, type Distribution, Reservoir } from './sample.js';
+import { Sample, Reservoir } from './sample.js';
 import type { CallRecord, Observer, ProgramRecord } from '../../sim/index.js';
 
 /** Slowdown up to which a program counts as on time (SAGA, 8). */
 const ON_TIME = 1.5;
 
-/** Measures of a group of completed programs. */
-interface GroupMeasures {
-  readonly programs: number;
-  readonly seconds_per_token: Distribution;
-  readonly program_seconds: Distribution;
-  readonly slowdown: Distribution;
-  /** Share of the programs that took at most 1.5 times as long as alone; null where that is unknown. */
-  readonly on_time: number | null;
-}
-
-export interface SizeMeasures extends GroupMeasures {
-  readonly tokens_min: number | null;
-  readonly tokens_max: number | null;
-}
-
-/** Figures of a completed program. */
-export interface ProgramFigures {
-  /**
-   * Its size: prompts and answers of all its calls. Visible to anyone who sees calls, and the same under every setting.
-   */
-  readonly tokens: number;
-  readonly outputTokens: number;
-  readonly seconds: number;
-  /** NaN where unknown. */
-  readonly slowdown: number;
-}
+export type ProgramFigures = Readonly<ReturnType<typeof figuresOf>>;
 
 export class ProgramGroup {
   readonly program: Sample;
@@ -56,12 +31,14 @@ export class ProgramGroup {
     return this.slowdown.count === 0 ? null : this.slowdown.fairness;
   }
 
-  measures(): GroupMeasures {
+  /** Of completed programs. */
+  measures() {
     return {
       programs: this.program.count,
       seconds_per_token: this.#perToken.distribution(),
       program_seconds: this.program.distribution(),
       slowdown: this.slowdown.distribution(),
+      /** Share of the programs that took at most 1.5 times as long as alone; null where that is unknown. */
       on_time: this.slowdown.count === 0 ? null : this.#onTime / this.slowdown.count,
     };
   }
@@ -71,7 +48,7 @@ export class ProgramGroup {
  * Four quarters by size, the smallest first, divided at the quartiles. A program falls into the same quarter whatever
  * policy served it, as long as all completed. Programs of equal size share a quarter, so another quarter may be empty.
  */
-function bySize(programs: readonly ProgramFigures[], seed: number): SizeMeasures[] {
+function bySize(programs: readonly ProgramFigures[], seed: number) {
   const sorted = programs.toSorted((a, b) => a.tokens - b.tokens);
   const most = [0.25, 0.5, 0.75, 1].map((share) => sorted[Math.ceil(share * sorted.length) - 1]?.tokens ?? 0);
   return most.map((last, quarter) => {
@@ -87,44 +64,8 @@ function bySize(programs: readonly ProgramFigures[], seed: number): SizeMeasures
  * Measures of programs and their calls, under the names that documents print; docs/SIMULATOR.md explains each. Times
  * are seconds. Null: nothing was observed. Durations and ratios are of completed programs and calls alone.
  */
-export interface Measures {
-  /** Ended programs, and how they ended. A failed program has a call that was refused or broke. */
-  readonly programs: number;
-  readonly completed: number;
-  readonly failed: number;
-  /** Calls that ended without an answer, by their code. */
-  readonly refused: Readonly<Record<string, number>>;
-  /** Calls never made, because an earlier one failed. */
-  readonly calls_cancelled: number;
-  /** Ended calls, and their tokens. */
-  readonly calls: number;
-  readonly prompt_tokens: number;
-  readonly output_tokens: number;
-  /** A program's time from arrival to end, over the output tokens of its calls: Autellix's measure. */
-  readonly seconds_per_token: Distribution;
-  readonly program_seconds: Distribution;
-  /** For a call: from its arrival to its first token. */
-  readonly ttft_seconds: Distribution;
-  /** For a call: from its arrival until an engine has it. */
-  readonly queue_seconds: Distribution;
-  /** For a call: mean time between tokens after the first. */
-  readonly inter_token_seconds: Distribution;
-  /** A program's time over its time in an empty system. */
-  readonly slowdown: Distribution;
-  /** Quarters of the programs by their tokens, prompts and answers together: the smallest first. */
-  readonly by_size: readonly SizeMeasures[];
-  /** Each kind of program by its name, if there are several: at most 32, and the rest as one. */
-  readonly by_workload: Readonly<Record<string, GroupMeasures>>;
-  /** Jain's index of the slowdowns: 1 when all programs are slowed alike. */
-  readonly jain_index: number | null;
-  /** From the first arrival to the last end. */
-  readonly makespan_seconds: number | null;
-  readonly programs_per_second: number | null;
-  readonly calls_per_second: number | null;
-  readonly output_tokens_per_second: number | null;
-  /** The program with the longest wait of one call for an engine; the first of several. */
-  readonly worst_waiting: { readonly program: string; readonly seconds: number } | null;
-}
+export type Measures = Readonly<ReturnType<Gathering['measures']>>;
+export type SizeMeasures = ReturnType<typeof bySize>[number];
 
 /** Upper bound on distinct kinds of programs. */
 const WORKLOADS_MAX = 32;
@@ -150,7 +91,8 @@ export class Gathering implements Observer {
   #outputTokens = 0;
   #firstMs = Infinity;
   #lastMs = -Infinity;
-  #worst: Measures['worst_waiting'] = null;
+  /** The program with the longest wait of one call for an engine; the first of several. */
+  #worst: { readonly program: string; readonly seconds: number } | null = null;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -213,7 +155,7 @@ export class Gathering implements Observer {
     return group;
   }
 
-  measures(): Measures {
+  measures() {
     const { seconds_per_token, program_seconds, slowdown } = this.#all.measures();
     const makespan = (this.#lastMs - this.#firstMs) / 1000;
     const aSecond = (count: number) => (makespan > 0 ? count / makespan : null);
@@ -221,6 +163,7 @@ export class Gathering implements Observer {
       programs: this.#programs,
       completed: this.#completed,
       failed: this.#programs - this.#completed,
+      /** Calls that ended without an answer, by their code. */
       refused: sortedByName([...this.#refused]),
       calls_cancelled: this.#cancelled,
       calls: this.#calls,
@@ -245,12 +188,14 @@ export class Gathering implements Observer {
 }
 
 /** Figures of a completed program. */
-export function figuresOf(record: ProgramRecord): ProgramFigures {
+export function figuresOf(record: ProgramRecord) {
   const { arrivedMs, endedMs, promptTokens, outputTokens, aloneMs } = record;
   return {
+    /** Its size: visible to anyone who sees calls, and the same under every setting. */
     tokens: promptTokens + outputTokens,
     outputTokens,
     seconds: (endedMs - arrivedMs) / 1000,
+    /** NaN where unknown. */
     slowdown: aloneMs > 0 ? (endedMs - arrivedMs) / aloneMs : NaN,
   };
 }

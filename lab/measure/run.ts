@@ -1,31 +1,9 @@
 import { type EngineResult, runWorld, type WorldOptions, type ProgramRecord } from '../../sim/index.js';
-import { type ProgramFigures, figuresOf, Gathering, type Measures, sortedByName } from './measures.js';
+import { type ProgramFigures, figuresOf, Gathering, sortedByName } from './measures.js';
 import { Reservoir } from './sample.js';
 
 /** Measures of a run, its engines included; docs/SIMULATOR.md explains every field. */
-export interface RunMeasures extends Measures {
-  /** False when it was stopped before all of its programs had ended. */
-  readonly complete: boolean;
-  /** Share of prompt tokens found in a prefix cache, and the part that came from host memory; absent: engines have none. */
-  readonly prefix_hit_rate: number | null;
-  readonly host_hit_rate?: number | null;
-  readonly preemptions: number;
-  /** Calls that joined a later step of their engine than the first one after their arrival there. */
-  readonly engine_waits: number;
-  /** Whether the queue grew for as long as programs arrived, so that the run is a drain; null where too few tell. */
-  readonly queue_grew: boolean | null;
-  /** Mean share of KV blocks held by running calls, over the time in which engines compute. */
-  readonly kv_use: number | null;
-  /** Mean share of the makespan in which an engine computes. */
-  readonly engine_busy: number | null;
-  readonly starvation_promotions: number;
-  /** Programs that failed because of the system, not because their own client cancelled for good. */
-  readonly lost: number;
-  /** Calls sent again by their clients, by the fault before. */
-  readonly retries: Readonly<Record<string, number>>;
-  /** Completed programs by their ids, for comparisons over the same ones; undefined for too many. */
-  readonly completions: ReadonlyMap<string, ProgramFigures> | undefined;
-}
+export type RunMeasures = Readonly<ReturnType<typeof measureRun>>;
 
 /** Programs of a run above which completions are not kept. */
 const COMPLETIONS_MAX = 100_000;
@@ -39,7 +17,7 @@ export interface RunHooks {
 export function measureRun(
   options: Omit<WorldOptions, 'observer' | 'shouldStop'>,
   { shouldStop, onProgress }: RunHooks,
-): RunMeasures {
+) {
   const gathering = new Gathering(options.seed);
   const backlog = new Backlog(options.seed);
   const completions = new Map<string, ProgramFigures>();
@@ -65,12 +43,14 @@ export function measureRun(
   const hostTokens = sum((engine) => engine.host?.hitTokens ?? 0);
   const spanMs = 1000 * (measures.makespan_seconds ?? 0);
   return {
+    /** False when it was stopped before all of its programs had ended. */
     complete,
     ...measures,
     prefix_hit_rate: share(hitTokens + hostTokens, queriedTokens),
     ...(engines.some(({ host }) => host !== undefined) && { host_hit_rate: share(hostTokens, queriedTokens) }),
     preemptions: sum((engine) => engine.preemptions),
     engine_waits: sum((engine) => engine.waits),
+    /** Null where too few programs tell. */
     queue_grew: options.arrivals.type === 'closed' ? null : backlog.grew,
     kv_use: share(
       sum((engine) => engine.kvUsage * engine.busyMs),
@@ -79,8 +59,10 @@ export function measureRun(
     // In a stopped run, engines may have computed beyond the end of its last program.
     engine_busy: share(Math.min(busyMs, spanMs * engines.length), spanMs * engines.length),
     starvation_promotions: promotions,
+    /** Programs that failed because of the system, not because their own client cancelled for good. */
     lost: measures.failed - (programOutcomes['cancelled'] ?? 0),
     retries: sortedByName(Object.entries(retries)),
+    /** Completed programs by their ids, for comparisons over the same ones; undefined for too many. */
     completions: completions.size > COMPLETIONS_MAX ? undefined : completions,
   };
 }

@@ -1,27 +1,11 @@
-import type { GeneratorHealth, LoadSummary } from '../load.js';
-import type { AbReport, Pairs } from './pairs.js';
-import { judge, type Slo, type SloResult } from './slo.js';
-import type { Target, TargetReport } from './target.js';
+import type { LoadSummary } from '../load.js';
+import type { GeneratorHealth } from '../meter.js';
+import type { Pairs } from './pairs.js';
+import { judge, type Slo } from './slo.js';
+import type { Target } from './target.js';
 
 /** The output of `maitred load --json`. Fields may be added; none is renamed or dropped under the same version. */
-export interface LoadDocument {
-  readonly version: 1;
-  /** False when it was stopped before its last program had ended. */
-  readonly complete: boolean;
-  readonly started_at: string;
-  readonly elapsed_seconds: number;
-  readonly runs: number;
-  readonly programs_unfinished: number;
-  readonly programs_too_long: number;
-  /** The command line's settings, and their defaults. */
-  readonly settings: Settings;
-  readonly warnings: readonly string[];
-  readonly generator: ReturnType<typeof generatorOf>;
-  readonly targets: readonly TargetReport[];
-  /** Null with one target. */
-  readonly ab: AbReport | null;
-  readonly slo: readonly SloResult[];
-}
+export type LoadDocument = Readonly<ReturnType<typeof documentOf>>;
 
 export type Settings = Readonly<Record<string, string | number | boolean | null>>;
 
@@ -32,11 +16,12 @@ export interface Gathered {
   readonly slos: readonly Slo[];
 }
 
-export function documentOf({ settings, targets, pairs, slos }: Gathered, summary: LoadSummary): LoadDocument {
+export function documentOf({ settings, targets, pairs, slos }: Gathered, summary: LoadSummary) {
   const reports = targets.map((target, index) => target.report(summary.targets[index]));
   const ab = pairs?.report(reports, summary.runs) ?? null;
   return {
-    version: 1,
+    version: 1 as const,
+    /** False when it was stopped before its last program had ended. */
     complete: summary.complete,
     started_at: summary.startedAt.toISOString(),
     elapsed_seconds: summary.elapsedMs / 1000,
@@ -47,6 +32,7 @@ export function documentOf({ settings, targets, pairs, slos }: Gathered, summary
     warnings: summary.warnings,
     generator: generatorOf(summary.generator),
     targets: reports,
+    /** Null with one target. */
     ab,
     slo: slos.flatMap((slo) => judge(slo, reports, ab)),
   };

@@ -3,22 +3,8 @@ import { RUNS, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
 import { cachedShare, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
-export interface Compared {
-  /** Whole runs, over which the intervals are; of a comparison that was stopped during its first run, that one. */
-  readonly runs: number;
-  readonly program_seconds: Ratios;
-  readonly ttft_seconds: Ratios;
-  readonly outcome: string;
-}
-
-export interface AbReport extends Compared {
-  readonly pairs: number;
-  /** Programs that did not: they are in no ratio of program times. */
-  readonly left_out: number;
-  /** Share of a time up to which a difference does not matter. */
-  readonly margin: number;
-  readonly difference: 'B faster' | 'A faster' | 'none that matters' | 'none shown';
-}
+export type Compared = Readonly<ReturnType<typeof comparedOf>>;
+export type AbReport = Readonly<ReturnType<Pairs['report']>>;
 
 type Ratios = Readonly<Record<'mean' | 'p50' | 'p95' | 'p99', Ratio>>;
 
@@ -89,7 +75,7 @@ export class Pairs {
   }
 
   /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
-  report(targets: readonly TargetReport[], whole: number): AbReport {
+  report(targets: readonly TargetReport[], whole: number) {
     const all = [...this.#runs.values()];
     const runs = [...this.#runs].filter(([index]) => index < Math.max(1, whole)).map(([, run]) => run);
     const two = ([a, b]: Two) => [a.distribution(), b.distribution()] as const;
@@ -102,10 +88,11 @@ export class Pairs {
     const isSingle = mean.low === null && mean.ratio !== null;
     return {
       ...compared,
+      /** Programs that completed at both targets, and those that did not: they are in no ratio of program times. */
       pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
       left_out: this.#leftOut + this.#waiting.size,
       margin: this.margin,
-      difference: isSingle ? 'none shown' : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
+      difference: isSingle ? DIFFERENCES.unsure : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
       ...(isSingle && { outcome: `${compared.outcome} Repeat it before you believe it: --repeat ${RUNS}.` }),
     };
   }
@@ -118,7 +105,7 @@ interface RunPair {
 }
 
 /** @param targets the first and the other */
-export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number): Compared {
+export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number) {
   const program_seconds = ratiosOf(runs.map(({ programs }) => programs));
   const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
   const leastOf = (of: (run: RunPair) => readonly Distribution[]) =>

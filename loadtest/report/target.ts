@@ -3,7 +3,6 @@ import {
   type Distribution,
   Gathering,
   meanOf,
-  type Measures,
   Reservoir,
   Sample,
   type SizeMeasures,
@@ -18,67 +17,18 @@ import {
 
 /**
  * The report on one target. Fields of `Measures` mean the same here, except `queue_seconds`: it is the gateway's own
- * report, without lateness of sending.
+ * report, without lateness of sending. Facts found out before the run are null where unknown.
  */
-export interface TargetReport extends Omit<Measures, 'refused' | 'by_size'>, Facts {
-  readonly url: string;
-  /** Its name in the report: A for the first target, B for the other. */
-  readonly name: string;
-  /** Calls that ended without an answer, by class; every class is present. */
-  readonly errors: Readonly<Record<ErrorClass, number>>;
-  /** Message of the first failed call of each class that occurred. */
-  readonly error_examples: Readonly<Partial<Record<ErrorClass, string>>>;
-  readonly calls_failed: number;
-  /** Prompt tokens of completed calls that the target found in a cache; null if it never reported any. */
-  readonly cached_tokens: number | null;
-  /** The split of programs' time along their critical paths. */
-  readonly program_queue_seconds: Distribution;
-  readonly program_engine_seconds: Distribution;
-  readonly program_tool_seconds: Distribution;
-  readonly critical_path_seconds: Distribution;
-  readonly by_size: readonly SizeReport[];
-  readonly by_run: readonly RunReport[];
-  /** Whether the queue grew for as long as programs arrived, in every run; null where that cannot be told. */
-  readonly queue_grew: boolean | null;
-  /** How long programs arrived, in the shortest run, and a program's mean estimated time alone; null where unknown. */
-  readonly arrivals_seconds: number | null;
-  readonly alone_seconds: number | null;
-}
+export type TargetReport = Readonly<ReturnType<Target['report']>>;
 
-/** One run: what a comparison with another document takes. */
-type Baseline = Readonly<Record<'overhead_ms' | 'prompt_token_ms' | 'output_token_ms', number>>;
-
-const baselineRow = (speed: TargetFacts['alone']): Baseline | null =>
+const baselineRow = (speed: TargetFacts['alone']) =>
   speed === undefined
     ? null
     : { overhead_ms: speed.overheadMs, prompt_token_ms: speed.promptTokenMs, output_token_ms: speed.outputTokenMs };
 
-export interface RunReport {
-  readonly program_seconds: Distribution;
-  readonly ttft_seconds: Distribution;
-}
-
 /** Share of prompt tokens found in a cache; null if the target never reported any. */
 export const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
   cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
-
-/** Facts found out about it before the run; null where unknown. */
-interface Facts {
-  readonly model: string | null;
-  readonly server: string | null;
-  readonly policy: string | null;
-  readonly tokenizer: TargetFacts['tokenizer'] | null;
-  readonly prompt_tokens_wanted: number | null;
-  readonly prompt_tokens_counted: number | null;
-  /** Time of a call alone, on which the slowdowns at all targets are based; null: not measured. */
-  readonly baseline: Baseline | null;
-}
-
-export interface SizeReport extends SizeMeasures {
-  readonly queue_seconds_mean: number | null;
-  readonly engine_seconds_mean: number | null;
-  readonly tool_seconds_mean: number | null;
-}
 
 interface Split {
   readonly tokens: number;
@@ -97,7 +47,10 @@ const QUEUE_SHARE = 0.05;
 const SLOWED = 2;
 
 /** Signs of whether a target is overloaded. */
-export type LoadSigns = Pick<TargetReport, 'arrivals_seconds' | 'alone_seconds' | 'program_seconds' | 'program_queue_seconds' | 'slowdown'>; // prettier-ignore
+export type LoadSigns = Readonly<
+  Record<'arrivals_seconds' | 'alone_seconds', number | null> &
+    Record<'program_seconds' | 'program_queue_seconds' | 'slowdown', Distribution>
+>;
 
 /** How many times as many programs would tell whether the queue grows; undefined: these do, or nothing is known. */
 export function moreToTell({
@@ -125,16 +78,12 @@ interface RunSamples {
   readonly ttft: Sample;
 }
 
+const SAMPLES = ['interToken', 'callQueue', 'queue', 'engine', 'tool', 'criticalPath', 'alone'] as const;
+
 /** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {
   readonly #measures: Gathering;
-  readonly #interToken: Sample;
-  readonly #callQueue: Sample;
-  readonly #queue: Sample;
-  readonly #engine: Sample;
-  readonly #tool: Sample;
-  readonly #criticalPath: Sample;
-  readonly #alone: Sample;
+  readonly #samples: Readonly<Record<(typeof SAMPLES)[number], Sample>>;
   readonly #splits: Reservoir<Split>;
   readonly #runs: RunSamples[] = [];
   readonly #examples: Partial<Record<ErrorClass, string>> = {};
@@ -147,13 +96,8 @@ export class Target {
     private readonly isClosed: boolean,
   ) {
     this.#measures = new Gathering(seed);
-    this.#interToken = new Sample(seed);
-    this.#callQueue = new Sample(seed);
-    this.#queue = new Sample(seed);
-    this.#engine = new Sample(seed);
-    this.#tool = new Sample(seed);
-    this.#criticalPath = new Sample(seed);
-    this.#alone = new Sample(seed);
+    const samples = SAMPLES.map((name) => [name, new Sample(seed)]);
+    this.#samples = Object.fromEntries(samples) as Record<(typeof SAMPLES)[number], Sample>;
     this.#splits = new Reservoir(seed);
   }
 
@@ -164,9 +108,9 @@ export class Target {
       if (detail !== '') this.#examples[outcome as ErrorClass] ??= detail;
       return;
     }
-    addKnown(this.#interToken, call.interTokenMs / 1000);
+    addKnown(this.#samples.interToken, call.interTokenMs / 1000);
     addKnown(this.#run(call.run).ttft, (call.firstTokenMs - call.arrivedMs) / 1000);
-    addKnown(this.#callQueue, call.queueMs / 1000);
+    addKnown(this.#samples.callQueue, call.queueMs / 1000);
     // Some engines omit cached tokens when there are none.
     if (!Number.isNaN(call.cachedTokens)) this.#cachedTokens = (this.#cachedTokens ?? 0) + call.cachedTokens;
   }
@@ -177,7 +121,7 @@ export class Target {
     run.backlog.programEnded(program);
     run.firstMs = Math.min(run.firstMs, program.arrivedMs);
     run.lastMs = Math.max(run.lastMs, program.arrivedMs);
-    addKnown(this.#alone, program.aloneMs / 1000);
+    addKnown(this.#samples.alone, program.aloneMs / 1000);
     if (program.outcome !== 'completed') return;
     run.program.add((program.endedMs - program.arrivedMs) / 1000);
     const split = {
@@ -187,24 +131,26 @@ export class Target {
       tool: program.toolMs / 1000,
     };
     this.#splits.add(split);
-    addKnown(this.#queue, split.queue);
-    addKnown(this.#engine, split.engine);
-    addKnown(this.#tool, split.tool);
-    addKnown(this.#criticalPath, program.criticalPathMs / 1000);
+    addKnown(this.#samples.queue, split.queue);
+    addKnown(this.#samples.engine, split.engine);
+    addKnown(this.#samples.tool, split.tool);
+    addKnown(this.#samples.criticalPath, program.criticalPathMs / 1000);
   }
 
-  report(facts?: TargetFacts): TargetReport {
+  report(facts?: TargetFacts) {
     const { refused, by_size, ...measures } = this.#measures.measures();
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
     const spans = this.#runs.filter(({ lastMs, firstMs }) => lastMs > firstMs).map(({ lastMs, firstMs }) => (lastMs - firstMs) / 1000); // prettier-ignore
     const signs = {
       program_seconds: measures.program_seconds,
       slowdown: measures.slowdown,
-      program_queue_seconds: this.#queue.distribution(),
+      program_queue_seconds: this.#samples.queue.distribution(),
+      /** How long programs arrived, in the shortest run, and a program's mean estimated time alone; null where unknown. */
       arrivals_seconds: this.isClosed || spans.length === 0 ? null : Math.min(...spans),
-      alone_seconds: this.#alone.distribution().mean,
+      alone_seconds: this.#samples.alone.distribution().mean,
     };
     return {
+      /** A for the first target, B for the other. */
       name: this.name,
       url: this.url,
       model: facts?.model ?? null,
@@ -213,18 +159,22 @@ export class Target {
       tokenizer: facts?.tokenizer ?? null,
       prompt_tokens_wanted: facts?.promptTokensWanted ?? null,
       prompt_tokens_counted: facts?.promptTokensCounted ?? null,
+      /** Time of a call alone, on which the slowdowns at all targets are based; null: not measured. */
       baseline: baselineRow(facts?.alone),
       ...measures,
-      inter_token_seconds: this.#interToken.distribution(),
-      queue_seconds: this.#callQueue.distribution(),
+      inter_token_seconds: this.#samples.interToken.distribution(),
+      queue_seconds: this.#samples.callQueue.distribution(),
       errors: errors as Record<ErrorClass, number>,
+      /** Message of the first failed call of each class that occurred. */
       error_examples: this.#examples,
+      /** Null if it never reported any. */
       cached_tokens: this.#cachedTokens,
       calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
       ...signs,
-      program_engine_seconds: this.#engine.distribution(),
-      program_tool_seconds: this.#tool.distribution(),
-      critical_path_seconds: this.#criticalPath.distribution(),
+      program_engine_seconds: this.#samples.engine.distribution(),
+      program_tool_seconds: this.#samples.tool.distribution(),
+      critical_path_seconds: this.#samples.criticalPath.distribution(),
+      /** In every run; null where that cannot be told. */
       queue_grew: isOverload(this.#queueGrew(), signs),
       by_run: this.#runs.map(({ program, ttft }) => ({
         program_seconds: program.distribution(),

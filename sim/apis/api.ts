@@ -16,22 +16,7 @@ export interface Prompt {
 }
 
 /** The request's parameters, apart from the prompts. */
-export interface Terms {
-  readonly body: JsonObject;
-  readonly model: string | undefined;
-  readonly stream: boolean;
-  readonly n: number;
-  readonly maxTokens: number | undefined;
-  readonly minTokens: number;
-  readonly ignoreEos: boolean;
-  readonly cacheSalt: string;
-  /** Most prompt tokens that the host tier keeps, and loads; absent: all. */
-  readonly offloadTokensMax: number | undefined;
-  readonly loadTokensMax: number | undefined;
-  readonly includeUsage: boolean;
-  /** Usage so far on each chunk; takes effect only with usage at the end. */
-  readonly continuousUsage: boolean;
-}
+export type Terms = Readonly<ReturnType<typeof readTerms>>;
 
 export interface Ask {
   readonly terms: Terms;
@@ -92,7 +77,7 @@ export interface Api {
 }
 
 /** The parameters that all APIs spell alike. */
-export function readTerms(body: JsonObject, maxTokens: number | undefined): Terms {
+export function readTerms(body: JsonObject, maxTokens: number | undefined) {
   checkSampling(body);
   const stream = boolean(body, 'stream');
   const transfer = isObject(body['kv_transfer_params']) ? body['kv_transfer_params'] : {};
@@ -109,9 +94,11 @@ export function readTerms(body: JsonObject, maxTokens: number | undefined): Term
     minTokens: integer(body, 'min_tokens', 0) ?? 0,
     ignoreEos: boolean(body, 'ignore_eos'),
     cacheSalt: string(body, 'cache_salt') ?? '',
+    /** Most prompt tokens that the host tier keeps, and loads; absent: all. */
     offloadTokensMax: countOf(transfer['max_offload_tokens']),
     loadTokensMax: countOf(transfer['max_load_tokens']),
     includeUsage: boolean(streamOptions, 'include_usage'),
+    /** Usage so far on each chunk; takes effect only with usage at the end. */
     continuousUsage: boolean(streamOptions, 'include_usage') && boolean(streamOptions, 'continuous_usage_stats'),
   };
 }

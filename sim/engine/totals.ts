@@ -30,7 +30,6 @@ export const noHostTotals = () => ({
   /** Loads that brought nothing: their requests compute the tokens. */
   failedLoads: 0,
 });
-export type HostTotals = ReturnType<typeof noHostTotals>;
 
 export function addTotals<K extends string>(
   totals: Record<K, number>,

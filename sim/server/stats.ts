@@ -1,35 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { Engine, EngineTotals } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { HostTier } from '../engine/host-tier.js';
 import type { Settings } from '../options.js';
-
-export interface RequestRecord {
-  readonly path: string;
-  readonly headers: IncomingHttpHeaders;
-  /** Only with `recordBodies`. */
-  readonly body?: string;
-  /** Whether the client left before its answer was complete. */
-  readonly disconnected: boolean;
-  readonly sequences: readonly SequenceRecord[];
-}
-
-export interface EngineStats extends Readonly<EngineTotals> {
-  /** POST requests to generating paths, refused and misbehaved ones included. */
-  readonly requests: number;
-  readonly running: number;
-  readonly waiting: number;
-  readonly kvBlocksUsed: number;
-  readonly kvBlocks: number;
-  readonly records: readonly RequestRecord[];
-}
 
 /** A record being written. */
 export interface OpenRecord {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** Only with `recordBodies`. */
   body?: string;
+  /** Whether the client left before its answer was complete. */
   disconnected: boolean;
   /**
    * A function, because sequences go on. Replaced by a constant once they have ended, so that a record does not retain
@@ -37,6 +19,8 @@ export interface OpenRecord {
    */
   sequences: () => readonly SequenceRecord[];
 }
+
+export type EngineStats = Readonly<ReturnType<StatsBook['read']>>;
 
 /** Statistics of an engine's use, for tests. Bounded by `limit` records. */
 export class StatsBook {
@@ -53,14 +37,16 @@ export class StatsBook {
     return record;
   }
 
-  read(engine: Engine): EngineStats {
+  read(engine: Engine) {
     return {
       ...engine.totals,
+      /** POST requests to generating paths, refused and misbehaved ones included. */
       requests: this.#requests,
       running: engine.running,
       waiting: engine.waiting,
       kvBlocksUsed: engine.kv.size - engine.kv.free,
       kvBlocks: engine.kv.size,
+      /** The latest requests, oldest first. */
       records: this.#records.map((record) => ({ ...record, sequences: record.sequences() })),
     };
   }

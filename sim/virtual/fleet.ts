@@ -4,8 +4,8 @@ import { Appointment, RANK, type Agenda } from './agenda.js';
 import { exponential, type Draws } from './faults.js';
 import type { Gateway } from './gateway.js';
 import { contextOf, type Job, type Played } from './job.js';
-import type { EngineResult, WorldOptions } from './options.js';
-import { Replica, type ReplicaPorts } from './replica.js';
+import type { WorldOptions } from './options.js';
+import { Replica, type EngineResult, type ReplicaPorts } from './replica.js';
 import { wholeFrom } from './source.js';
 import { engineJoined } from './told.js';
 

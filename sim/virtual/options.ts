@@ -1,6 +1,5 @@
 import type { CallId, Command, Event, Family, Millis, ProgramId, Views } from '../../src/index.js';
-import type { EngineSettings, EngineTotals } from '../engine/engine.js';
-import type { HostTotals } from '../engine/totals.js';
+import type { EngineSettings } from '../engine/engine.js';
 import type { Conditions } from './conditions.js';
 import type { PrefixOf } from '../policies/balancers.js';
 import type { AgentProgram, Arrivals } from '../../workloads/index.js';
@@ -128,31 +127,3 @@ export interface GatewayOptions extends Omit<WorldOptions, 'scheduler'> {
 }
 
 export type Lens = (event: Event) => Event;
-
-export interface WorldResult {
-  /** False when `shouldStop` ended the run. */
-  readonly complete: boolean;
-  /** Ended programs and calls, and those among them that failed, by the fault. */
-  readonly programs: number;
-  readonly calls: number;
-  readonly programOutcomes: Readonly<Record<string, number>>;
-  readonly callOutcomes: Readonly<Record<string, number>>;
-  /** Calls sent again by their clients, by the fault before. */
-  readonly retries: Readonly<Record<string, number>>;
-  /** Calls never made, because an earlier one failed. */
-  readonly callsCancelled: number;
-  /** Time from the first arrival to the last end. */
-  readonly makespanMs: number;
-  /** Calls promoted for waiting too long. */
-  readonly promotions: number;
-  readonly engines: readonly EngineResult[];
-}
-
-export interface EngineResult extends Readonly<EngineTotals> {
-  readonly engine: string;
-  /** Time in steps, and the mean share of KV blocks held during it. */
-  readonly busyMs: number;
-  readonly kvUsage: number;
-  /** Absent without a host tier. */
-  readonly host?: Readonly<HostTotals>;
-}

@@ -3,12 +3,13 @@ import type { Sequence } from '../engine/sequence.js';
 import { addTotals, noHostTotals, noTotals } from '../engine/totals.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import type { Job } from './job.js';
-import type { EngineResult } from './options.js';
 
 export interface ReplicaPorts {
   started(job: Job): void;
   finished(job: Job, sequence: Sequence<Job>): void;
 }
+
+export type EngineResult = Readonly<ReturnType<Replica['result']>>;
 
 /** One engine in virtual time: runs stretches of steps while it has work, until it is lost. */
 export class Replica {
@@ -95,12 +96,13 @@ export class Replica {
     this.#isUp = true;
   }
 
-  result(): EngineResult {
+  result() {
     const { totals, kv, host } = this.engine;
     const kvUsage = this.#busyMs === 0 ? 0 : this.#heldBlockMs / this.#busyMs / kv.size;
     return {
       engine: this.id,
       ...addTotals({ ...this.#earlier }, totals),
+      /** Time in steps, and the mean share of KV blocks held during it. */
       busyMs: this.#busyMs,
       kvUsage,
       ...(host !== undefined && { host: addTotals({ ...this.#earlierHost }, host.totals) }),

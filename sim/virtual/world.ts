@@ -1,6 +1,6 @@
 import { programId } from '../../src/index.js';
 import type { Sequence } from '../engine/sequence.js';
-import type { CallOutcome, WorldOptions, WorldResult } from './options.js';
+import type { CallOutcome, WorldOptions } from './options.js';
 import { Agenda, Appointment, RANK } from './agenda.js';
 import { Calls } from './calls.js';
 import { Texts } from './content.js';
@@ -26,7 +26,8 @@ const STOP_EVERY = 1024;
  * with those that have ended.
  * @throws RangeError for invalid options or programs, and any error of the programs' own iterator
  */
-export const runWorld = (options: WorldOptions): WorldResult => new World(options).run();
+export const runWorld = (options: WorldOptions) => new World(options).run();
+export type WorldResult = ReturnType<typeof runWorld>;
 
 class World {
   readonly #agenda = new Agenda();
@@ -59,7 +60,7 @@ class World {
     if (alone) this.#alone = new Alone(engine);
   }
 
-  run(): WorldResult {
+  run() {
     const { gateway, fleet } = this.#calls;
     this.#calls.open();
     for (let left = Math.max(1, this.#source.concurrency); left > 0; left -= 1) this.#expect();

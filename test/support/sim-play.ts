@@ -1,10 +1,10 @@
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
-import type { CallRecord, ProgramRecord, Steps, WorldOptions, WorldResult } from '../../sim/virtual/options.js';
+import type { CallRecord, ProgramRecord, Steps, WorldOptions } from '../../sim/virtual/options.js';
 import type { AgentCall, AgentProgram } from '../../workloads/program.js';
 import { makeSteps, type SimPolicyName } from '../../sim/policies/policies.js';
-import { runWorld } from '../../sim/virtual/world.js';
+import { runWorld, type WorldResult } from '../../sim/virtual/world.js';
 import type { Command, Event, Millis } from '../../src/index.js';
 
 export const PRESET = PRESETS['llama-3.1-8b-a100'];
