@@ -8,12 +8,10 @@ import { benchLatency } from './gateway/latency.js';
 import { benchLargeBodies } from './gateway/large-bodies.js';
 import { benchStreams } from './gateway/streams.js';
 import { benchThroughput } from './gateway/throughput.js';
-import { benchReading } from './gateway/reading.js';
 import { say } from './numbers.js';
 import { sayDisturbance, watchOthers } from './disturbance.js';
+import { benchOrder } from './order.js';
 import { ensurePackages } from './packages.js';
-import { benchOrder } from './parts/order.js';
-import { benchParts } from './parts/parts.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
@@ -25,7 +23,6 @@ interface Bench {
 const BENCHES: Readonly<Record<string, Bench>> = {
   core: { run: benchDecisions, quickSeconds: 11 },
   memory: { run: benchProgramBytes, quickSeconds: 3 },
-  reading: { run: benchReading, quickSeconds: 1 },
   latency: { run: benchLatency, quickSeconds: 13 },
   streams: { run: benchStreams, quickSeconds: 13 },
   bodies: { run: benchLargeBodies, quickSeconds: 16 },
@@ -33,7 +30,6 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
-  parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
   large: { run: benchLarge, quickSeconds: 15 },
 };

@@ -11,7 +11,6 @@ const DEFAULTS = readOptions({});
 const OF_PRESET = [
   ['--slots <count>', 'most requests at a time', 'slots'],
   ['--kv-tokens <tokens>', 'tokens the KV cache holds', 'kvTokens'],
-  ['--host-gbps <rate>', 'GB per second to and from host memory', 'hostGbps'],
   ['--batch-tokens <tokens>', 'tokens a step may compute', 'batchTokens'],
   ['--max-model-len <tokens>', 'longest prompt and answer together', 'maxModelLen'],
 ] as const;
@@ -19,7 +18,6 @@ const OWN = [
   ['--speed <factor>', 'speed relative to the imitated machine', 'speed'],
   ['--block-size <tokens>', 'tokens of a KV block', 'blockSize'],
   ['--max-queued <count>', 'most waiting requests; beyond them it answers 503', 'maxQueued'],
-  ['--tool-rounds <count>', 'tool results per turn before it answers with text', 'toolRounds'],
   ['--seed <number>', 'varies the text and length of answers', 'seed'],
 ] as const;
 

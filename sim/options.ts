@@ -20,7 +20,6 @@ const optionsSchema = z.strictObject({
   slots: z.int().min(1).max(100_000).optional().describe('Sequences a step may hold; absent: the preset’s.'),
   kvTokens: z.int().min(16).max(1e8).optional().describe('Tokens the KV cache holds; absent: the preset’s.'),
   hostTokens: z.int().min(0).max(1e10).optional().describe('Tokens that host memory keeps of what leaves the KV cache; absent or 0: none.'), // prettier-ignore
-  hostGbps: z.number().min(1e-6).max(1e6).optional().describe('GB per second of copies to host memory, each way; absent: the preset’s.'), // prettier-ignore
   hostWrites: z.enum(HOST_WRITES).default('computed').describe('Copy a prompt when it is computed, as vLLM does, or what the KV cache evicts.'), // prettier-ignore
   batchTokens: z.int().min(1).max(1e6).optional().describe('Tokens a step may compute; absent: the preset’s.'),
   maxModelLen: z.int().min(2).max(1e8).optional().describe('Longest prompt and answer together; at most kvTokens.'),
@@ -33,7 +32,6 @@ const optionsSchema = z.strictObject({
     .max(2 ** 32 - 1)
     .default(0)
     .describe('Varies the text and length of answers.'),
-  toolRounds: z.int().min(0).max(1000).default(2).describe('Tool results in a turn after which it answers with text.'),
   apiKey: z.string().min(1).optional().describe('Bearer token or x-api-key that /v1 demands.'),
   faults: z
     .array(z.string().refine(isFault, 'no such fault'))
@@ -54,7 +52,7 @@ const optionsSchema = z.strictObject({
     .describe('Gives answers to conversations.'),
 });
 
-type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'hostTokens' | 'hostGbps' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'toolRounds' | 'seed'; // prettier-ignore
+type NumberOption = 'port' | 'speed' | 'slots' | 'kvTokens' | 'hostTokens' | 'batchTokens' | 'maxModelLen' | 'blockSize' | 'maxQueued' | 'seed'; // prettier-ignore
 
 /** The range of a number among the options. */
 export function rangeOf(name: NumberOption): {

@@ -58,11 +58,6 @@ export class Agent {
   answered(answer: string): void {
     const id = ID.exec(answer)?.[1];
     if (id === undefined) throw new Error('the answer calls no tool');
-    this.goOn(id);
-  }
-
-  /** As if an engine had answered. */
-  goOn(id = this.#ownId()): void {
     if (this.#length > 1.5 * this.#bytes) this.#begin(this.#bytes / 2);
     else this.#turn(id);
   }

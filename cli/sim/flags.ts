@@ -48,7 +48,6 @@ export function addSimOptions(command: Command): Command {
     .addOption(presetsOption('model and machine of each engine'))
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))
-    .addOption(new Option('--host-gbps <rate>', 'GB per second to and from host memory; absent: the preset’s').argParser(numberFrom(1e-6, 1e6)))
     .addOption(hostWritesOption())
     .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest, or needed the most steps later, by the future', EVICTIONS).default('lru'))
     .option('--announce-ends', 'clients say that their programs have ended', false)

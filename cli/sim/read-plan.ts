@@ -117,6 +117,6 @@ function hostFor(command: Command, flags: SimFlags, preset: Preset): HostSetting
   try {
     return hostOf(preset, flags);
   } catch (error) {
-    return command.error((error as TypeError).message.replace('hostGbps', '--host-gbps'));
+    return command.error((error as TypeError).message);
   }
 }

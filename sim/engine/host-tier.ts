@@ -17,7 +17,6 @@ export interface HostSettings {
 
 export interface HostOptions {
   readonly hostTokens?: number | undefined;
-  readonly hostGbps?: number | undefined;
   readonly hostWrites: HostWrites;
 }
 
@@ -25,11 +24,10 @@ export interface HostOptions {
  * The tier that options describe; undefined: none.
  * @throws TypeError when nothing gives the speed of its link
  */
-export function hostOf(preset: Preset, { hostTokens, hostGbps, hostWrites }: HostOptions): HostSettings | undefined {
+export function hostOf(preset: Preset, { hostTokens, hostWrites }: HostOptions): HostSettings | undefined {
   if (hostTokens === undefined || hostTokens === 0) return undefined;
-  const bytesPerSecond = hostGbps === undefined ? preset.hostBytesPerSecond : hostGbps * 1e9;
-  if (bytesPerSecond === undefined)
-    throw new TypeError('the preset has no link to host memory: hostGbps must be given');
+  const { hostBytesPerSecond: bytesPerSecond } = preset;
+  if (bytesPerSecond === undefined) throw new TypeError('the preset has no link to host memory');
   return { tokens: hostTokens, bytesPerSecond, writes: hostWrites };
 }
 

@@ -27,8 +27,6 @@ export interface CallHost {
   readonly settings: Settings;
   /** Name of the model that serves a request. @throws ApiError 404 for a model that is not served */
   modelOf(terms: Terms): string;
-  /** One of a call's answers has ended, complete or not. */
-  ended(sequence: Sequence, reason: 'stop' | 'length' | 'abort'): void;
 }
 
 /** A choice, with its request to the engine. */
@@ -109,9 +107,7 @@ export class Call implements Reply {
   abort(): boolean {
     if (this.status !== 'in_progress') return false;
     this.status = 'cancelled';
-    for (const { sequence } of this.choices) {
-      if (this.host.runner.abort(sequence)) this.host.ended(sequence, 'abort');
-    }
+    for (const { sequence } of this.choices) this.host.runner.abort(sequence);
     return true;
   }
 
@@ -189,7 +185,6 @@ export class Call implements Reply {
           ...prompt,
           schema: prompt.schema,
           seed,
-          toolRounds: settings.toolRounds,
           minTokens: terms.minTokens,
           exactTokens: exact,
         });
@@ -233,7 +228,6 @@ export class Call implements Reply {
     const choice = this.choices[index];
     if (choice === undefined || this.status !== 'in_progress') return;
     if (choice.sequence.state === 'finished') {
-      this.host.ended(choice.sequence, choice.answer.finish === 'length' ? 'length' : 'stop');
       this.#choicesLeft -= 1;
       if (this.#choicesLeft === 0) this.status = 'completed';
     }

@@ -115,10 +115,6 @@ export class EngineServer implements CallHost {
     return name;
   }
 
-  ended(...[sequence, reason]: Parameters<CallHost['ended']>): void {
-    this.#metrics.ended(sequence, reason);
-  }
-
   #makeRoutes(): ReadonlyMap<string, Handler> {
     const json =
       (read: (body: JsonObject) => object): Handler =>

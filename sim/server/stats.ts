@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Engine } from '../engine/engine.js';
 import type { Sequence } from '../engine/sequence.js';
 import type { HostTier } from '../engine/host-tier.js';
@@ -70,18 +70,11 @@ export function sequenceRecord(sequence: Sequence) {
 
 export type SequenceRecord = Readonly<ReturnType<typeof sequenceRecord>>;
 
-/** Buckets of vLLM's request latencies, in seconds. */
-const SECONDS = [0.3, 0.5, 0.8, 1, 1.5, 2, 2.5, 5, 10, 15, 20, 30, 40, 50, 60, 120, 240, 480, 960, 1920, 7680];
-
 /**
- * `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one. Times are wall time.
+ * `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one.
  */
 export class EngineMetrics {
   readonly #registry = new Registry();
-  readonly #ended: Counter<'finished_reason'>;
-  readonly #queueTime: Histogram;
-  readonly #firstToken: Histogram;
-  readonly #latency: Histogram;
 
   constructor(
     engine: Engine,
@@ -104,24 +97,6 @@ export class EngineMetrics {
     this.#counter('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
     this.#cacheConfig(engine);
     if (engine.host !== undefined) this.#hostTier(engine.host);
-    this.#ended = new Counter({
-      name: 'vllm:request_success_total',
-      help: 'Requests ended, by reason.',
-      labelNames: ['finished_reason'],
-      registers: [this.#registry],
-    });
-    this.#queueTime = this.#histogram('request_queue_time_seconds', 'Time in the waiting queue.');
-    this.#firstToken = this.#histogram('time_to_first_token_seconds', 'Time from arrival to the first token.');
-    this.#latency = this.#histogram('e2e_request_latency_seconds', 'Time from arrival to the last token.');
-  }
-
-  ended(sequence: Sequence, reason: 'stop' | 'length' | 'abort'): void {
-    this.#ended.inc({ finished_reason: reason });
-    if (reason === 'abort') return;
-    const seconds = (from: number, to: number) => (to - from) / this.settings.speed / 1000;
-    this.#queueTime.observe(seconds(sequence.arrivedAt, sequence.scheduledAt));
-    this.#firstToken.observe(seconds(sequence.arrivedAt, sequence.firstTokenAt));
-    this.#latency.observe(seconds(sequence.arrivedAt, sequence.endedAt));
   }
 
   get contentType(): string {
@@ -153,10 +128,6 @@ export class EngineMetrics {
         this.inc(read());
       },
     });
-  }
-
-  #histogram(name: string, help: string): Histogram {
-    return new Histogram({ name: `vllm:${name}`, help, buckets: SECONDS, registers: [this.#registry] });
   }
 
   /** As vLLM's own offloading reports it; bytes and seconds of the imitated machine. */

@@ -24,8 +24,6 @@ interface Question {
   readonly schema: unknown;
   /** Hash of the prompt, the engine's seed, and the index among the `n` answers. */
   readonly seed: number;
-  /** Tool calls in a row after which the engine answers with text. */
-  readonly toolRounds: number;
   /** Least length of a prose answer in tokens; above it the length is drawn from the seed. */
   readonly minTokens: number;
   /** Exact length of a prose answer; absent: drawn. */
@@ -49,10 +47,13 @@ export function choose(question: Question): Chosen {
   return { text: prose(question.seed, tokens), toolCalls: [] };
 }
 
-function chooseTool({ tools, toolChoice, messages, toolRounds }: Question): Tool | undefined {
+/** Tool results in a turn after which the engine answers with text. */
+const TOOL_ROUNDS = 2;
+
+function chooseTool({ tools, toolChoice, messages }: Question): Tool | undefined {
   if (typeof toolChoice === 'object') return tools.find((tool) => tool.name === toolChoice.name);
   if (toolChoice === 'required') return tools[0];
-  return toolChoice === 'auto' && toolResultsOfTurn(messages) < toolRounds ? tools[0] : undefined;
+  return toolChoice === 'auto' && toolResultsOfTurn(messages) < TOOL_ROUNDS ? tools[0] : undefined;
 }
 
 function toolResultsOfTurn(messages: readonly Message[]): number {

@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
 import { call, engine, eventsOf, post, rawPost } from './client.js';
+import { PRESETS } from '../../sim/index.js';
 
 const PATH = '/v1/chat/completions';
 const BODY = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20, ignore_eos: true };
@@ -56,7 +57,8 @@ describe('a fault asked for by header', () => {
   });
 
   it('load-fails computes what the host tier has', async () => {
-    const sim = await engine({ preset: 'tiny-cpu', kvTokens: 640, hostTokens: 6400, hostGbps: 1 });
+    const preset = { ...PRESETS['tiny-cpu'], hostBytesPerSecond: 1e9 };
+    const sim = await engine({ preset, kvTokens: 640, hostTokens: 6400 });
     const cached = async (word: string, headers = {}) => {
       const body = { prompt: `${word} `.repeat(500), max_tokens: 5 };
       const { usage } = (await post(sim, '/v1/completions', body, headers)).json as { usage: { prompt_tokens_details: { cached_tokens: number } } }; // prettier-ignore

@@ -33,7 +33,7 @@ describe('other paths', () => {
     const idle = ['num_requests_running', 'num_requests_waiting', 'kv_cache_usage_perc', 'num_preemptions_total'];
     const counted = { prefix_cache_queries_total: 9, prompt_tokens_total: 9, prefix_cache_hits_total: 0 };
     const zero = Object.fromEntries(idle.map((name) => [name, 0]));
-    const all = { ...zero, ...counted, generation_tokens_total: 7, request_queue_time_seconds_count: 1 };
+    const all = { ...zero, ...counted, generation_tokens_total: 7 };
     for (const [name, value] of Object.entries(all)) expect(text).toContain(`vllm:${name}${labels} ${value}`);
     expect(text).toMatch(/vllm:cache_config_info\{.*block_size="16".*num_gpu_blocks="101".*\} 1/);
   });

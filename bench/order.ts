@@ -1,6 +1,6 @@
-import { RECORDING_NAMES, type Case, type RunMeasures } from '../../lab/index.js';
-import { printTable, say } from '../numbers.js';
-import { Runs } from '../report/recordings.js';
+import { RECORDING_NAMES, type Case, type RunMeasures } from '../lab/index.js';
+import { printTable, say } from './numbers.js';
+import { Runs } from './report/recordings.js';
 
 type Scenario = Case['scenario'];
 type Setup = Case['setup'];
