@@ -51,25 +51,16 @@ const chosen = Object.entries(BENCHES).filter(([name, bench]) =>
   command.args.length === 0 ? !isLong(bench) : command.args.includes(name),
 );
 const left = Object.keys(BENCHES).filter((name) => !chosen.some(([other]) => other === name));
-const sum = (benches: typeof chosen) => benches.reduce((seconds, [, { quickSeconds }]) => seconds + quickSeconds, 0);
-const startedAt = performance.now();
-
-/** The position in the run, and the rest: this machine is taken to go on as slowly as it has so far. */
-function timeAt(index: number): string {
-  const seconds = (performance.now() - startedAt) / 1000;
-  if (!quick) return `${Math.round(seconds / 60)} min so far`;
-  const slowdown = index === 0 ? 1 : Math.max(1, seconds / sum(chosen.slice(0, index)));
-  return `about ${Math.ceil(slowdown * sum(chosen.slice(index)))} s left`;
-}
+const seconds = chosen.reduce((sum, [, { quickSeconds }]) => sum + quickSeconds, 0);
 
 say(
   quick
-    ? `Node ${process.versions.node}, quick run, whose times are rough: about ${sum(chosen)} s, longer on a busy machine`
+    ? `Node ${process.versions.node}, quick run, whose times are rough: about ${seconds} s, longer on a busy machine`
     : `Node ${process.versions.node}, full run: an hour or more for all benches, see --quick`,
 );
 if (command.args.length === 0 && left.length > 0) say(`Only by name: ${left.join(', ')}`);
 for (const [index, [name, { run }]] of chosen.entries()) {
-  say(`\n=== ${name} (${index + 1} of ${chosen.length}, ${timeAt(index)}) ===\n`);
+  say(`\n=== ${name} (${index + 1} of ${chosen.length}) ===\n`);
   const disturbance = watchOthers();
   await run(quick);
   say(`\n${sayDisturbance(disturbance())}`);

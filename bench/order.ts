@@ -62,7 +62,6 @@ const STEPS: Readonly<Record<string, Setup>> = {
   srpt: { policy: 'srpt' },
 };
 
-/** Prints what each step of the order is worth on the standing loads. Virtual time: the machine's speed is no matter. */
 export async function benchOrder(isQuick: boolean): Promise<void> {
   const runs = await Runs.over(RECORDING_NAMES, isQuick);
   const rows = Object.entries(LOADS)
@@ -75,7 +74,6 @@ export async function benchOrder(isQuick: boolean): Promise<void> {
 const CELLS =
   'Means of the seeds: mean and p99 of programs in seconds, milliseconds a token, longest wait of a call in seconds.';
 
-/** Figures of a cell: of programs that ended. */
 const FIGURES: readonly ((run: RunMeasures) => number | null)[] = [
   (run) => run.program_seconds.mean,
   (run) => run.program_seconds.p99,

@@ -12,7 +12,6 @@ export interface Place {
   readonly call: string;
 }
 
-/** A client's additions to a call. */
 export interface Marks {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
@@ -21,7 +20,6 @@ export interface Marks {
 interface Identity {
   readonly sender: string;
   marks(place: Place): { readonly headers?: Marks['headers']; readonly body?: Marks['body'] };
-  /** The client's message when its program has ended. */
   readonly release?: (program: string) => Release;
   /** Whether the last call says that it is the last, so that the message is only for programs that had no such call. */
   readonly marksFinal?: boolean;

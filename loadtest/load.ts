@@ -16,7 +16,6 @@ export interface LoadOptions {
   /** Upper bound on a program's arrival after the start of its run; programs under way run to their ends. */
   readonly durationMs: number;
   readonly arrivals: Arrivals;
-  /** Divisor of gaps and of times between arrivals. */
   readonly timeScale: number;
   /** Longest gap, before that division. */
   readonly gapMsMax: number;
@@ -42,7 +41,6 @@ export interface LoadOptions {
   readonly baseline: 'estimate' | 'none';
   /** Receives one sentence for each limitation of the run, before the first program is sent. */
   readonly onWarning?: ((warning: string) => void) | undefined;
-  /** Receives the progress of the run a few times a second. */
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined;
 }
 
@@ -50,7 +48,6 @@ export interface LoadOptions {
 export const RUNS = 3;
 export const SHORT_MS = 60_000;
 
-/** Progress of a run, over all targets together. */
 export interface LoadProgress {
   readonly elapsedMs: number;
   readonly programsStarted: number;
@@ -105,7 +102,6 @@ export interface TargetFacts {
 
 /** A straight line through a few calls that had the target to themselves. */
 export interface AloneSpeed {
-  /** Overhead of any call: the round trip, and the target's time to begin. */
   readonly overheadMs: number;
   readonly promptTokenMs: number;
   readonly outputTokenMs: number;
@@ -122,7 +118,6 @@ export type LoadErrorCode =
   | 'no_such_model'
   | 'refused'; // the first call was refused for another reason
 
-/** The reason why a run did not start. */
 export class LoadError extends Error {
   override readonly name = 'LoadError';
 

@@ -85,7 +85,6 @@ export async function preflight(target: Target, options: PreflightOptions, signa
 const limit = (signal: AbortSignal, timeoutMs: number) => AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
 export const isBadRequest = ({ status }: Outcome): boolean => status === 400 || status === 422;
 
-/** The wanted model, or else the first one listed, with its listed properties. */
 export async function readModels(target: Target, wanted: string | undefined, timeoutMs: number, signal: AbortSignal) {
   const answer = await target.json('GET', '/v1/models', undefined, limit(signal, timeoutMs)).catch((error: unknown) => {
     signal.throwIfAborted();

@@ -7,7 +7,6 @@ import { isBadRequest, readModels } from './preflight.js';
 import { Target } from './target.js';
 
 export interface CalibrationOptions {
-  /** Base URL of an OpenAI-compatible server, with or without `/v1`. */
   readonly target: string;
   /** Whether the user states that they own it, whatever its address. */
   readonly ownsTarget: boolean;
@@ -93,7 +92,6 @@ async function kvTokensOf(target: Target, signal: AbortSignal): Promise<number |
 
 class Meter {
   requests = 0;
-  /** Time between the tokens of a lone answer. */
   tokenMs = 0;
   #tokensPerWord = 1;
   /** Whether the server knows the fields that fix the length of answers. */
@@ -158,7 +156,6 @@ class Meter {
 const nonsense = (words: number): string =>
   Array.from({ length: words }, () => Math.random().toString(36).slice(2, 6)).join(' ');
 
-/** One request of a plan; prompt lengths are approximate. */
 interface PlannedRequest {
   readonly afterMs: number;
   readonly promptTokens: number;

@@ -109,7 +109,6 @@ interface StandIns {
   readonly speed: number;
 }
 
-/** Stand-in engines, each in a process of its own. */
 export async function startStandIns({
   count,
   preset,

@@ -96,7 +96,6 @@ export class Load {
     for (let i = 0; i < ENGINES; i += 1) this.#tell(joined(`e${i}`, gate));
   }
 
-  /** Adds arrivals until this many calls wait. */
   fill(queued: number): void {
     while (this.#waiting < queued) {
       this.#nowMs += 0.05;

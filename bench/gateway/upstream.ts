@@ -46,7 +46,6 @@ const OPENING = Buffer.concat([
 ]);
 const CHUNK = event({ choices: [{ index: 0, delta: { content: CHUNK_TEXT }, finish_reason: null }] });
 
-/** Bytes with blanks for ids in them, of one length. */
 class Template {
   readonly #bytes: Buffer;
   readonly #blanks: readonly number[];

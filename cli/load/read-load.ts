@@ -27,7 +27,6 @@ export interface Load {
   readonly place: string;
   /** Programs a second, or at a time; absent: neither is set. */
   readonly value: number | undefined;
-  /** In a line: its workload, arrivals and seed. */
   readonly title: string;
   readonly source: ProgramSource;
   readonly options: LoadOptions;

@@ -31,7 +31,6 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
     .join('\n\n')}\n`;
 }
 
-/** The outcome in sentences: the recommendation, and each comparison unless several settings vary in a sweep. */
 function headlines(document: SimDocument): string[] {
   const { recommendation } = document;
   const isTold = document.settings.varied === undefined || shownAxes(document).length === 1;
@@ -42,7 +41,6 @@ function headlines(document: SimDocument): string[] {
   ];
 }
 
-/** The simulation in a line. */
 function titleOf(document: SimDocument): string {
   const { workload, trace, arrivals, engines, preset, seeds, exact } = document.settings;
   const programs = Math.max(0, ...document.runs.map((run) => run.programs));
@@ -77,9 +75,7 @@ function notesOf({ ratios, settings }: SimDocument, runs: readonly PrintedRun[],
   ];
 }
 
-/** The runs of a document that differ in their seed alone. */
 interface ShownVariant {
-  /** In sentences. */
   readonly name: string;
   readonly values: Values;
   readonly runs: readonly PrintedRun[];
@@ -94,7 +90,6 @@ const shownAxes = (document: SimDocument): Axis[] => axesOf(listsOf(document));
 
 const valuesOf = ({ policy, balancer, settings }: Named): Values => settings ?? { policy, balancer };
 
-/** Those that have runs. */
 function variantsOf(document: SimDocument): ShownVariant[] {
   const axes = shownAxes(document);
   const byName = new Map<string, PrintedRun[]>();
@@ -132,7 +127,6 @@ const groupsOf = (runs: readonly PrintedRun[], isSweep: boolean): readonly Group
   ...(isSweep ? [] : [...rest(runs), ...kindsOf(runs)]),
 ];
 
-/** A column for each way in which calls ended without an answer. */
 function unansweredOf(runs: readonly PrintedRun[]): Group[] {
   const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
   const columns = codes.map((code) => ({ heading: code, of: (run: PrintedRun) => run.refused[code] ?? 0 }));
@@ -166,7 +160,6 @@ const rest = (runs: readonly PrintedRun[]): readonly Group[] => [
   },
 ];
 
-/** A group of columns for each kind of program of a mixture. */
 function kindsOf(runs: readonly PrintedRun[]): Group[] {
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))].sort();
   if (kinds.length < 2) return [];

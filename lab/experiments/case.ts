@@ -27,7 +27,6 @@ export interface Scenario {
   readonly ratePerSecond: number;
   readonly engines: number;
   readonly machine: Machine;
-  /** Faults and client behaviour. Absent: none. */
   readonly conditions?: ConditionsName;
   readonly cluster?: ClusterOptions;
   /** Whether programs are also run alone, for slowdowns. Absent: no, as it takes another run of each. */
@@ -76,7 +75,6 @@ export interface Case {
 export const cross = (scenarios: readonly Scenario[], setups: readonly Setup[]): Case[] =>
   scenarios.flatMap((scenario) => setups.map((setup) => ({ scenario, setup })));
 
-/** A key that is equal for equal cases, whichever experiment asks. */
 export const keyOf = ({ scenario, setup }: Case): string => JSON.stringify([sorted(scenario), sorted(setup)]);
 
 function sorted(value: unknown): unknown {
@@ -88,7 +86,6 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** Path of each recording, in the folder of all recordings. */
 export const RECORDINGS: Readonly<Record<RecordingName, { readonly file: string; readonly format: FormatName }>> = {
   'mini-swe-agent': {
     file: 'mini-swe-agent/gemini-3-pro_swebench-verified_first60.jsonl.gz',

@@ -8,7 +8,6 @@ import { recorded } from './recorded.js';
 import { starvation } from './starvation.js';
 import { tenants } from './tenants.js';
 
-/** The standing experiments, in the order of the report. */
 export const EXPERIMENTS: readonly Experiment[] = [
   rates,
   recorded,

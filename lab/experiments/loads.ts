@@ -1,9 +1,9 @@
+import type { WorkloadName } from '../../workloads/index.js';
 import type { Case, Machine, RecordingName, Scenario, Settings, Setup } from './case.js';
 import type { Scale } from './experiment.js';
 
 const MACHINE = 'llama-3.1-8b-a100';
 
-/** A load common to several experiments, with its name in tables. */
 export interface Load {
   readonly name: string;
   readonly scenario: Scenario;
@@ -21,44 +21,34 @@ export function caseOf({ scenario, settings }: Load, setup: Setup): Case {
 export const crossed = (loads: readonly Load[], setups: readonly Setup[]): Case[] =>
   loads.flatMap((load) => setups.map((setup) => caseOf(load, setup)));
 
-/** Rows of a table: each setup under the load, by its name. */
 export const rowsOf = (load: Load, setups: Readonly<Record<string, Setup>>) =>
   Object.entries(setups).map(([name, setup]) => [name, caseOf(load, setup)] as const);
 
+/** Synthetic programs, on one engine unless told otherwise. */
+const synthetic =
+  (workload: WorkloadName, count: number, ratePerSecond: number, others: Partial<Scenario> = {}) =>
+  (scale: Scale): Load => ({
+    name: workload,
+    scenario: { programs: { workload }, count: scale.programs(count), ratePerSecond, engines: 1, machine: MACHINE, ...others }, // prettier-ignore
+  });
+
+const SMALL_CACHES = { engines: 2, machine: 'qwen3-coder-30b-a3b' } as const;
+
 /** People whose conversations come nearly as fast as one engine can serve them. */
-export const chat = (scale: Scale): Load => ({
-  name: 'chat',
-  scenario: { programs: { workload: 'chat' }, count: scale.programs(1000), ratePerSecond: 4, engines: 1, machine: MACHINE }, // prettier-ignore
-});
-
+export const chat = synthetic('chat', 1000, 4);
 /** Agents with tools and short answers, nearly as many as one engine can serve. */
-export const react = (scale: Scale): Load => ({
-  name: 'react',
-  scenario: { programs: { workload: 'react' }, count: scale.programs(1000), ratePerSecond: 4, engines: 1, machine: MACHINE }, // prettier-ignore
-});
-
+export const react = synthetic('react', 1000, 4);
 /** Trees of parallel calls, more than one engine can serve. */
-export const mcts = (scale: Scale): Load => ({
-  name: 'mcts',
-  scenario: { programs: { workload: 'mcts' }, count: scale.programs(300), ratePerSecond: 0.5, engines: 1, machine: MACHINE }, // prettier-ignore
-});
-
+export const mcts = synthetic('mcts', 300, 0.5);
 /** Coding agents whose contexts outgrow the caches. */
-export const coding = (scale: Scale): Load => ({
-  name: 'coding',
-  scenario: { programs: { workload: 'coding' }, count: scale.programs(100), ratePerSecond: 0.1, engines: 2, machine: 'qwen3-coder-30b-a3b' }, // prettier-ignore
-});
+export const coding = synthetic('coding', 100, 0.1, SMALL_CACHES);
+/** Short programs of three kinds, nearly twice as many as one engine serves. */
+export const mixed = synthetic('mixed', 600, 0.8);
 
 /** Ten tenants, more than two engines can serve: contexts fill the caches before steps grow slow. */
 export const tenants = (scale: Scale, ratePerSecond: number): Load => ({
+  ...synthetic('tenants', 400, ratePerSecond, { ...SMALL_CACHES, alone: true })(scale),
   name: `tenants, ${ratePerSecond} programs/s`,
-  scenario: { programs: { workload: 'tenants' }, count: scale.programs(400), ratePerSecond, engines: 2, machine: 'qwen3-coder-30b-a3b', alone: true }, // prettier-ignore
-});
-
-/** Short programs of three kinds, nearly twice as many as one engine serves. */
-export const mixed = (scale: Scale): Load => ({
-  name: 'mixed',
-  scenario: { programs: { workload: 'mixed' }, count: scale.programs(600), ratePerSecond: 0.8, engines: 1, machine: MACHINE }, // prettier-ignore
 });
 
 /** The same load on an engine whose window prevents too many slow calls at once. */
@@ -69,12 +59,9 @@ export const mixedHeld = (scale: Scale): Load => ({
 });
 
 /** Four kinds of programs, coding agents among them, with contexts that nearly fill the caches. */
-export const fleet = (scale: Scale, engines = 2, countPerEngine = 200): Load => ({
-  name: 'fleet',
-  scenario: { programs: { workload: 'fleet' }, count: scale.programs(countPerEngine * engines), ratePerSecond: rounded(0.45 * engines), engines, machine: MACHINE }, // prettier-ignore
-});
+export const fleet = (scale: Scale, engines = 2, countPerEngine = 200): Load =>
+  synthetic('fleet', countPerEngine * engines, rounded(0.45 * engines), { engines })(scale);
 
-/** The same load with clients and engines as in production. */
 export const inProduction = (load: Load): Load => ({
   ...load,
   name: `${load.name} in production`,

@@ -71,7 +71,6 @@ const at = ({ workload, count }: Sweep, ratePerSecond: number, scale: Scale, eff
     efficiency,
   );
 
-/** A sweep with its results. */
 class Told {
   constructor(
     readonly sweep: Sweep,
@@ -130,7 +129,6 @@ function chart(told: Told): Chart {
   return { type: 'chart', name: `rates-${workload}-mean`, lines };
 }
 
-/** A row for each figure and policy, a column for each rate. */
 function figures(told: Told): Table {
   const { workload, rates: swept } = told.sweep;
   return {
@@ -152,7 +150,6 @@ function ratioOf(rate: RateAt, other: RateAt): string {
   return `${rate.isLeast ? '> ' : ''}${ratio(rate.rate / other.rate)}`;
 }
 
-/** The rate at which a policy reaches a latency. */
 interface RateAt {
   /** Null: above the latency from the first rate, or unknown. */
   readonly rate: number | null;

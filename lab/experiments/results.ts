@@ -4,7 +4,6 @@ import type { RunMeasures } from '../measure/run.js';
 import { keyOf, type Case } from './case.js';
 import type { Table } from '../report/plot.js';
 
-/** A figure of a run, and its format. */
 export interface Measure {
   /** Includes the unit. */
   readonly label: string;
@@ -45,7 +44,6 @@ export const RETRIES: Measure = {
   show: integer,
 };
 
-/** Complete runs by their case and seed. */
 export class Results {
   readonly #runs = new Map<string, (RunMeasures | undefined)[]>();
 
@@ -113,7 +111,6 @@ export class Results {
   }
 }
 
-/** The ratio, with its interval if known. */
 export const ratioText = ({ ratio: value, low, high }: Ratio): string =>
   low === null || high === null || low === high ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;
 

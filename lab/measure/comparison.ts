@@ -31,7 +31,6 @@ export function pairedRatio(pairs: readonly Pair[]): Ratio {
 
 export type Verdict = 'sooner' | 'later' | 'same' | 'unsure';
 
-/** Default margin, as a share of the time. */
 export const MARGIN = 0.02;
 
 /**

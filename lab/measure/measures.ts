@@ -7,39 +7,39 @@ const ON_TIME = 1.5;
 export type ProgramFigures = Readonly<ReturnType<typeof figuresOf>>;
 
 export class ProgramGroup {
-  readonly program: Sample;
-  readonly slowdown: Sample;
+  readonly #program: Sample;
+  readonly #slowdown: Sample;
   readonly #perToken: Sample;
   #onTime = 0;
 
   constructor(seed: number) {
-    this.program = new Sample(seed);
+    this.#program = new Sample(seed);
     this.#perToken = new Sample(seed);
-    this.slowdown = new Sample(seed);
+    this.#slowdown = new Sample(seed);
   }
 
   add({ seconds, outputTokens, slowdown }: ProgramFigures): void {
-    this.program.add(seconds);
+    this.#program.add(seconds);
     if (outputTokens > 0) this.#perToken.add(seconds / outputTokens);
     if (Number.isNaN(slowdown)) return;
-    this.slowdown.add(slowdown);
+    this.#slowdown.add(slowdown);
     if (slowdown <= ON_TIME) this.#onTime += 1;
   }
 
   /** Jain's index of the slowdowns; null where none is known. */
   get fairness(): number | null {
-    return this.slowdown.count === 0 ? null : this.slowdown.fairness;
+    return this.#slowdown.count === 0 ? null : this.#slowdown.fairness;
   }
 
   /** Of completed programs. */
   measures() {
     return {
-      programs: this.program.count,
+      programs: this.#program.count,
       seconds_per_token: this.#perToken.distribution(),
-      program_seconds: this.program.distribution(),
-      slowdown: this.slowdown.distribution(),
+      program_seconds: this.#program.distribution(),
+      slowdown: this.#slowdown.distribution(),
       /** Share of the programs that took at most 1.5 times as long as alone; null where that is unknown. */
-      on_time: this.slowdown.count === 0 ? null : this.#onTime / this.slowdown.count,
+      on_time: this.#slowdown.count === 0 ? null : this.#onTime / this.#slowdown.count,
     };
   }
 }
@@ -67,9 +67,7 @@ function bySize(programs: readonly ProgramFigures[], seed: number) {
 export type Measures = Readonly<ReturnType<Gathering['measures']>>;
 export type SizeMeasures = ReturnType<typeof bySize>[number];
 
-/** Upper bound on distinct kinds of programs. */
 const WORKLOADS_MAX = 32;
-/** Name of the rest beyond that bound. */
 const OTHERS = 'others';
 
 /** Gathers the measures of one run in bounded memory; `Sample` says which are exact. */
@@ -103,14 +101,8 @@ export class Gathering implements Observer {
     this.#interToken = new Sample(seed);
   }
 
-  /** Programs that have ended so far. */
   get programs(): number {
     return this.#programs;
-  }
-
-  /** The values of distributions, for charts. */
-  get samples(): Readonly<Record<'program' | 'slowdown' | 'ttft', Sample>> {
-    return { program: this.#all.program, slowdown: this.#all.slowdown, ttft: this.#ttft };
   }
 
   callEnded(call: CallRecord): void {
@@ -145,7 +137,6 @@ export class Gathering implements Observer {
     this.#sized.add(figures);
   }
 
-  /** Undefined when there is only one kind. */
   #groupOf(workload: string): ProgramGroup | undefined {
     if (workload === '') return undefined;
     const isKnown = this.#byWorkload.has(workload) || this.#byWorkload.size < WORKLOADS_MAX;

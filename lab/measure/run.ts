@@ -13,7 +13,6 @@ export interface RunHooks {
   readonly onProgress: (programs: number) => void;
 }
 
-/** Runs a world to its end, or until it is stopped, and measures it. */
 export function measureRun(
   options: Omit<WorldOptions, 'observer' | 'shouldStop'>,
   { shouldStop, onProgress }: RunHooks,
@@ -69,7 +68,6 @@ export function measureRun(
 
 const share = (part: number, whole: number): number | null => (whole > 0 ? part / whole : null);
 
-/** Programs below which nothing can be said. */
 const PROGRAMS_MIN = 20;
 /** Growth from the first half of the arrivals to the second: 3 for a steady growth, 1 for a steady state. */
 const GROWTH = 2;

@@ -68,14 +68,13 @@ export const tailOf = (distributions: readonly Distribution[]): 'p99' | 'max' =>
 export const p99Of = ({ count, p99 }: Distribution): number | null => (count < P99_MIN ? null : p99);
 
 /**
- * Values of one measure in flat memory. Their number, mean, least and greatest are exact; percentiles are exact up to
+ * Values of one measure in flat memory. Their number, mean and greatest are exact; percentiles are exact up to
  * 100,000 values. Beyond, they are those of a uniform sample of that size, drawn from the seed.
  */
 export class Sample {
   readonly #values: Reservoir<number>;
   #sum = 0;
   #squares = 0;
-  #min = Infinity;
   #max = -Infinity;
   #sorted: Float64Array | undefined;
 
@@ -89,7 +88,6 @@ export class Sample {
     this.#values.add(value);
     this.#sum += value;
     this.#squares += value * value;
-    this.#min = Math.min(this.#min, value);
     this.#max = Math.max(this.#max, value);
     this.#sorted = undefined;
   }
@@ -101,10 +99,6 @@ export class Sample {
   /** NaN without values, like all below. */
   get mean(): number {
     return this.#sum / this.count;
-  }
-
-  get min(): number {
-    return this.count === 0 ? NaN : this.#min;
   }
 
   get max(): number {

@@ -3,7 +3,6 @@ import type { Answer, Delta, Narrator, ToolChoice } from '../text/answer.js';
 import type { Message, Tool } from '../text/conversation.js';
 import { ApiError, boolean, checkSampling, integer, isObject, string, type JsonObject } from './fields.js';
 
-/** One prompt to answer: its tokens, and the inputs to the choice of an answer. */
 export interface Prompt {
   readonly ids: readonly number[];
   readonly messages: readonly Message[];
@@ -41,7 +40,6 @@ export interface Usage {
   readonly output: number;
 }
 
-/** One call being answered, as the formatters see it. */
 export interface Reply {
   /** Hexadecimal and unique; each API adds its own prefix. */
   readonly id: string;
@@ -76,7 +74,6 @@ export interface Api {
   error(error: ApiError): object;
 }
 
-/** The parameters that all APIs spell alike. */
 export function readTerms(body: JsonObject, maxTokens: number | undefined) {
   checkSampling(body);
   const stream = boolean(body, 'stream');

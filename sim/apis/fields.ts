@@ -24,7 +24,6 @@ export function unknownResponse(id: string): ApiError {
   return new ApiError(404, message, param, {}, { error: { message, type: 'invalid_request_error', param, code: 404 } });
 }
 
-/** A path that does not exist, or not with this method. */
 export function noRoute(allowed: readonly string[]): ApiError {
   const [status, detail] = allowed.length > 0 ? [405, 'Method Not Allowed'] : [404, 'Not Found'];
   const headers: Record<string, string> = allowed.length > 0 ? { allow: allowed.join(', ') } : {};

@@ -2,8 +2,6 @@ import type { Delta } from '../text/answer.js';
 import { optional, sse, type Choice, type Formatter, type Reply, type Usage } from './api.js';
 import type { JsonObject } from './fields.js';
 
-/** Fields shared by the answers of chat and completions. */
-
 /**
  * Identifies the server, alike on all answers. A stream carries it on its last chunk before usage, or else on its
  * usage.
@@ -16,7 +14,6 @@ export function usageSoFar({ terms }: Reply, { promptTokens, narrator }: Choice,
   return { usage: { prompt_tokens: promptTokens, total_tokens: promptTokens + told, completion_tokens: told } };
 }
 
-/** Answers of chat and completions, which differ in their choices alone. */
 export abstract class OpenaiFormatter implements Formatter {
   readonly #base: JsonObject;
   readonly #whole: string;

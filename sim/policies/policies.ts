@@ -14,7 +14,6 @@ import { LasDecayed } from './las-decayed.js';
 
 /** Steps after which any policy lets go. */
 const STEPS_MAX = 64;
-/** Class of a context that does not return. */
 const RETURNS_NEVER = 0;
 
 /** Clairvoyant retention, after Belady: holds the contexts whose threads call again, and no others. */
@@ -81,7 +80,6 @@ const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 
-/** Facts that no gateway knows. */
 interface Truths {
   /** Whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; absent: no. */
   readonly isBelady?: boolean;

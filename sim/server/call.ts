@@ -21,7 +21,6 @@ import type { Fault } from './faults.js';
 import type { Outlet } from './outlet.js';
 import type { Job, Runner } from './runner.js';
 
-/** The owner of running calls. */
 export interface CallHost {
   readonly runner: Runner;
   readonly settings: Settings;
@@ -29,13 +28,11 @@ export interface CallHost {
   modelOf(terms: Terms): string;
 }
 
-/** A choice, with its request to the engine. */
 interface RunningChoice extends Choice {
   readonly prompt: Prompt;
   /** The first of the `n` answers to its prompt: prompt tokens count once. */
   readonly first: boolean;
   readonly sequence: Sequence<Job>;
-  /** All of it has been streamed. */
   closed: boolean;
 }
 
@@ -81,7 +78,6 @@ export class Call implements Reply {
     outlet.flush();
   }
 
-  /** The answer so far. */
   snapshot(): JsonObject {
     this.#narrate();
     return this.#formatter.whole();
@@ -271,5 +267,4 @@ export class Call implements Reply {
   }
 }
 
-/** Seed of the answer. */
 const promptHash = ({ ids }: Prompt): number => ids.reduce(mix, ids.length) >>> 0;

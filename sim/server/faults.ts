@@ -24,7 +24,6 @@ const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** The faults of one answer, each with its number if it has one. */
 export type Fault = ReadonlyMap<FaultName, number | undefined>;
 
 export const NO_FAULT: Fault = new Map();

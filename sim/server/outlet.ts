@@ -110,7 +110,6 @@ export class Outlet {
     }
   }
 
-  /** Writes the last events and ends the stream. */
   finish(events: readonly string[]): void {
     if (!this.fault.has('half')) this.events(events);
     this.flush();

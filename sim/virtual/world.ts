@@ -39,8 +39,6 @@ class World {
   readonly #callOutcomes: Record<string, number> = {};
   readonly #retries: Record<string, number> = {};
   #callsCancelled = 0;
-  #firstMs = NaN;
-  #lastMs = NaN;
   /** Programs that have arrived or are about to, and have not ended. */
   #open = 0;
   #arrivals = 0;
@@ -82,7 +80,6 @@ class World {
       callOutcomes: this.#callOutcomes,
       retries: this.#retries,
       callsCancelled: this.#callsCancelled,
-      makespanMs: Number.isNaN(this.#lastMs) ? 0 : this.#lastMs - this.#firstMs,
       promotions: gateway.promotions,
       engines: fleet.results(),
     };
@@ -103,7 +100,6 @@ class World {
     const leftMs = isForeseen ? sizeMs(this.options.engine.preset, program) : 0;
     const layout = this.#texts.layOut(program);
     const played: Played = { id: `p${index}`, index, run, layout, leftMs };
-    if (Number.isNaN(this.#firstMs)) this.#firstMs = nowMs;
     for (const call of run.opening()) this.#plan(played, call);
     if (this.#source.concurrency === 0) this.#expect();
     if (program.calls.length > 0) return;
@@ -155,7 +151,6 @@ class World {
     const aloneMs = run.outcome === 'completed' ? (this.#alone?.completionMs(played) ?? NaN) : NaN;
     this.#open -= 1;
     count(this.#programOutcomes, run.outcome);
-    this.#lastMs = nowMs;
     this.options.observer.programEnded(run.record(nowMs, aloneMs));
     if (this.options.announceEnds === true) this.#calls.gateway.tell({ type: 'programEnded', program: programId(id) });
     if (this.#source.concurrency > 0) this.#expect();

@@ -122,7 +122,6 @@ const mixture = z.strictObject({
     .describe('Tenants of each workload, with equal shares of its programs. Absent: one tenant for all.'),
 });
 
-/** Description of a workload's programs, from a file or `built-in.ts`. */
 export const specSchema = z.discriminatedUnion('kind', [
   agent,
   tree.superRefine(checkTree),
@@ -136,7 +135,6 @@ export type AgentSpec = Omit<z.output<typeof agent>, 'kind'>;
 export type TreeSpec = z.output<typeof tree>;
 export type MapReduceSpec = z.output<typeof mapReduce>;
 
-/** Contents of a file: workloads by name, and the one that the file is for. */
 export const fileSchema = z.strictObject({
   workload: name.exactOptional().describe('Workload to run; optional if there is only one.'),
   workloads: z

@@ -19,14 +19,13 @@ function slowPercentile(numbers: readonly number[], percent: number): number {
 }
 
 describe('a sample', () => {
-  it('tells what a slow count of all values tells, while it keeps them; of few of them its mean and extremes are exact', () => {
+  it('tells what a slow count of all values tells, while it keeps them; of few of them its mean and maximum are exact', () => {
     const kept = fc.constantFrom(undefined, 1, 5, 20);
     fc.assert(
       fc.property(values, fc.integer({ min: 0, max: 100 }), kept, (numbers, percent, keptMax) => {
         const sample = sampleOf(numbers, keptMax);
         expect(sample.mean).toBeCloseTo(numbers.reduce((sum, value) => sum + value, 0) / numbers.length, 6);
-        const extremes = [numbers.length, Math.min(...numbers), Math.max(...numbers)];
-        expect([sample.count, sample.min, sample.max]).toEqual(extremes);
+        expect([sample.count, sample.max]).toEqual([numbers.length, Math.max(...numbers)]);
         if (keptMax === undefined) expect(sample.percentile(percent / 100)).toBe(slowPercentile(numbers, percent));
         else expect(numbers).toContain(sample.percentile(percent / 100));
       }),
