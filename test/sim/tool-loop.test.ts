@@ -93,24 +93,6 @@ describe('a tool loop ends by itself in three steps', () => {
     });
     expectThreeSteps(loop);
   });
-
-  it('chat completions streamed, the call in pieces', async () => {
-    const sim = await engine();
-    const messages = [{ role: 'user', content: 'Do it.' }];
-    const chunks = dataOf(await stream(sim, '/v1/chat/completions', { messages, tools }));
-    const deltas = chunks.flatMap((chunk) => {
-      const [choice] = chunk['choices'] as { delta: { tool_calls?: Json[] } }[];
-      return choice?.delta.tool_calls ?? [];
-    });
-    expect(deltas[0]).toMatchObject({
-      index: 0,
-      id: expect.any(String) as string,
-      function: { name: 'run', arguments: '' },
-    });
-    expect(deltas.slice(1).every((delta) => !('id' in delta))).toBe(true);
-    const json = deltas.map((delta) => (delta['function'] as { arguments: string }).arguments).join('');
-    expect(JSON.parse(json)).toEqual(SAMPLE);
-  });
 });
 
 describe('tool choice', () => {

@@ -2,17 +2,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Message, Script } from '../../../sim/index.js';
-import { configure, installOf, makeFolder, runClient, startStage, watchThreads } from './stage.js';
+import {
+  CHILD_TASK,
+  configure,
+  installOf,
+  isChild,
+  makeFolder,
+  runClient,
+  startStage,
+  use,
+  watchThreads,
+} from './stage.js';
 
-const CHILD_TASK = 'Write what the child has to write.';
-const use = (name: string, args: object) => ({ tool_calls: [{ name, arguments: JSON.stringify(args) }] });
 /** In progress long enough for the admin API to show it. */
 const write = (line: string) => ({ ...use('exec_command', { cmd: `echo ${line} >> log.txt` }), output_tokens: 1000 });
 
 const resultsOf = (messages: readonly Message[]) => messages.filter(({ role }) => role === 'tool');
-const isChild = (messages: readonly Message[]) =>
-  messages.some(({ role, text }) => role === 'user' && text.includes(CHILD_TASK));
-
 const writeThrice: Script = (messages) => {
   const steps = resultsOf(messages).length;
   return steps < 3 ? write(`step ${steps}`) : { content: 'All three steps are done.' };
@@ -20,20 +25,15 @@ const writeThrice: Script = (messages) => {
 
 const spawnChild: Script = (messages) => {
   const results = resultsOf(messages);
-  if (isChild(messages))
-    return results.length < 2 ? write(`child ${results.length}`) : { content: 'The child is done.' };
-  switch (results.length) {
-    case 0:
-      return use('spawn_agent', { message: CHILD_TASK });
-    case 1: {
-      const { agent_id: child } = JSON.parse(results[0]!.text) as { agent_id: string };
-      return use('wait_agent', { targets: [child], timeout_ms: 60_000 });
-    }
-    case 2:
-      return write('root');
-    default:
-      return { content: 'All is done.' };
-  }
+  const child = results.length < 2 ? write(`child ${results.length}`) : { content: 'The child is done.' };
+  if (isChild(messages)) return child;
+  const id = () => (JSON.parse(results[0]!.text) as { agent_id: string }).agent_id;
+  const steps = [
+    () => use('spawn_agent', { message: CHILD_TASK }),
+    () => use('wait_agent', { targets: [id()], timeout_ms: 60_000 }),
+    () => write('root'),
+  ];
+  return steps[results.length]?.() ?? { content: 'All is done.' };
 };
 
 /** Events that `codex exec --json` writes, one per line. */
@@ -47,17 +47,10 @@ async function runCodex(codex: string, url: string) {
   const work = makeFolder();
   const home = makeFolder();
   configure('codex/config.toml', url, join(home, 'config.toml'));
-  const args = ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', '--json', 'Do the task.'];
-  const stdout = await runClient({
-    command: process.execPath,
-    args: [codex, ...args],
-    env: { CODEX_HOME: home },
-    cwd: work,
-  });
-  const events = stdout
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as CodexEvent);
+  const args = [codex, 'exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access', '--json', 'Do the task.'];
+  const env = { CODEX_HOME: home };
+  const stdout = await runClient({ command: process.execPath, args, env, cwd: work });
+  const events = stdout.trim().split('\n').map((line) => JSON.parse(line) as CodexEvent); // prettier-ignore
   return {
     session: events.find(({ type }) => type === 'thread.started')?.thread_id,
     answer: events.findLast(({ item }) => item?.type === 'agent_message')?.item?.text,
@@ -77,13 +70,8 @@ describe('Codex', () => {
     expect(answer).toBe('All three steps are done.');
     expect(await stage.programs()).toMatchObject([{ id: session, calls: 4, active_calls: 0 }]);
     const calls = await stage.end();
-    const call = {
-      program: session,
-      identified_by: 'session-id',
-      api: 'responses',
-      stream: true,
-      outcome: 'completed',
-    };
+    const how = { identified_by: 'session-id', api: 'responses', stream: true };
+    const call = { program: session, ...how, outcome: 'completed' };
     expect(calls).toMatchObject(Array(4).fill(call));
   });
 

@@ -59,10 +59,7 @@ function prepare({ file, env = {} }: Example, skip: Skip): Run {
 const run = (prepared: Run, env: Readonly<Record<string, string>>) =>
   runClient({ ...prepared, env: { ...prepared.env, ...env } });
 
-describe.each([
-  ['not streaming', false],
-  ['streaming', true],
-])('%s', (_, stream) => {
+describe.each([false, true])('streaming: %s', (stream) => {
   it.for(NAMED)('%s is one program of three calls', async ([, loop], { skip }) => {
     const prepared = prepare(loop, skip);
     const stage = await startStage(askTwice);
@@ -72,23 +69,10 @@ describe.each([
     const programs = await stage.programs();
     expect(programs).toMatchObject([{ calls: 3, active_calls: 0 }]);
     const id = programs[0]!.id;
-    expect(await stage.program(id)).toMatchObject({ id, calls: 3, threads: [{ thread: '', calls: 3, active: [] }] });
+    expect(await stage.program(id)).toMatchObject({ id, calls: 3, active: [], threads: [{ thread: '', calls: 3 }] });
     // The tool runners try threads of messages first, and continue without them after a refusal.
     const heads = stage.answers().filter(({ status }) => status !== 400);
-    expect(heads).toMatchObject(
-      Array(3).fill({
-        status: 200,
-        headers: {
-          'x-maitred-program': id,
-          'x-maitred-call': expect.any(String) as string,
-          'x-maitred-engine': expect.any(String) as string,
-          // A slow machine may have given its program more than the first queue's time.
-          'x-maitred-level': expect.stringMatching(/^\d+$/) as string,
-          'x-maitred-queue-ms': expect.stringMatching(/^\d+$/) as string,
-          'x-maitred-reason': 'direct',
-        },
-      }),
-    );
+    expect(heads).toMatchObject(Array(3).fill({ status: 200, headers: { 'x-maitred-program': id } }));
     const calls = await stage.end();
     expect(calls).toMatchObject(Array(3).fill({ program: id, api: loop.api, stream, outcome: 'completed' }));
   });
@@ -125,11 +109,8 @@ describe('curl.sh', () => {
   it('names its program, sees it, and ends it', async ({ skip }) => {
     if (spawnSync('curl', ['--version']).error !== undefined) skip('curl is not installed');
     const stage = await startStage();
-    const printed = await runClient({
-      command: 'sh',
-      args: [join(EXAMPLES, 'curl.sh')],
-      env: { GATEWAY_URL: stage.url, PROGRAM: 'by-hand' },
-    });
+    const env = { GATEWAY_URL: stage.url, PROGRAM: 'by-hand' };
+    const printed = await runClient({ command: 'sh', args: [join(EXAMPLES, 'curl.sh')], env });
     expect(printed.match(/^x-maitred-program: by-hand\r$/gm)).toHaveLength(2);
     expect(printed).toContain('data: [DONE]');
     const program = printed.split('\n').find((line) => line.startsWith('{"id":"by-hand"'));

@@ -9,24 +9,23 @@ import { ROOT } from '../../support/tree.js';
  * pinned versions of its manifest, and again if the manifest changes. An environment variable may name a folder with
  * existing packages; nothing is checked or changed there.
  */
+const HERE = 'test/slow/clients';
 const SETS = {
   node: { source: 'examples/node', manifest: ['package.json', 'package-lock.json'], install: npm },
   python: { source: 'examples/python', manifest: ['requirements.txt'], install: pip },
-  harness: { source: 'test/slow/clients/harness', manifest: ['package.json'], install: harness },
-  mini: { source: 'test/slow/clients/mini', manifest: ['requirements.txt'], install: pip },
-  agents: { source: 'test/slow/clients/agents', manifest: ['requirements.txt'], install: pip },
-  aider: { source: 'test/slow/clients/aider', manifest: ['requirements.txt'], install: pip },
-  openai: { source: 'test/slow/clients/teams/openai', manifest: ['requirements.txt'], install: pip },
-  langchain: { source: 'test/slow/clients/teams/langchain', manifest: ['requirements.txt'], install: pip },
-  microsoft: { source: 'test/slow/clients/teams/microsoft', manifest: ['requirements.txt'], install: pip },
-  llama: { source: 'test/slow/clients/teams/llama', manifest: ['requirements.txt'], install: pip },
-  others: { source: 'test/slow/clients/teams/others', manifest: ['requirements.txt'], install: pip },
-  /** Needs Python 3.12. */
-  atomic: { source: 'test/slow/clients/teams/atomic', manifest: ['requirements.txt'], install: pip },
-  adk: { source: 'test/slow/clients/teams/adk', manifest: ['requirements.txt'], install: pip },
-  crewai: { source: 'test/slow/clients/teams/crewai', manifest: ['requirements.txt'], install: pip },
-  helpers: { source: 'test/slow/clients/helpers', manifest: ['requirements.txt'], install: pip },
-} as const;
+  harness: { source: `${HERE}/harness`, manifest: ['package.json'], install: harness },
+  ...ofPip(HERE, 'mini', 'agents', 'aider', 'helpers'),
+  // `atomic` needs Python 3.12.
+  ...ofPip(`${HERE}/teams`, 'openai', 'langchain', 'microsoft', 'llama', 'others', 'atomic', 'adk', 'crewai'),
+};
+
+function ofPip<N extends string>(folder: string, ...names: readonly N[]) {
+  const sets = names.map((name) => [
+    name,
+    { source: `${folder}/${name}`, manifest: ['requirements.txt'], install: pip },
+  ]);
+  return Object.fromEntries(sets) as Record<N, { source: string; manifest: string[]; install: typeof pip }>;
+}
 
 export type SetName = keyof typeof SETS;
 

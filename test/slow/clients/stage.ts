@@ -49,11 +49,8 @@ export interface Stage {
 }
 
 export async function startStage(script?: Script): Promise<Stage> {
-  const { maitred: gateway, url: direct } = await serveTwo({
-    speed: 20,
-    models: ['llama-3.1-8b'],
-    ...(script && { script }),
-  });
+  const options = { speed: 20, models: ['llama-3.1-8b'], ...(script && { script }) };
+  const { maitred: gateway, url: direct } = await serveTwo(options);
   const tap = await startTap(direct);
   const get = async (path: string) => (await fetch(`${direct}${path}`)).json();
   return {
@@ -70,6 +67,12 @@ export async function startStage(script?: Script): Promise<Stage> {
     },
   };
 }
+
+/** What a root passes on to its child, in scripts of harnesses. */
+export const CHILD_TASK = 'Write what the child has to write.';
+export const isChild = (messages: Parameters<Script>[0]) =>
+  messages.some(({ role, text }) => role === 'user' && text.includes(CHILD_TASK));
+export const use = (name: string, args: object) => ({ tool_calls: [{ name, arguments: JSON.stringify(args) }] });
 
 /** Installs an example's configuration for a harness, with the gateway's address in place of the default. */
 export function configure(example: string, url: string, target: string): void {

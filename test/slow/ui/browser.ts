@@ -12,14 +12,8 @@ export const canRun = existsSync(CHROMIUM) && existsSync(join(ROOT, 'dist/ui/ind
 export const launch = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
 
 /** A page whose complaints, and whose requests to elsewhere, a test can look at; closed with the test. */
-export interface Watched {
-  readonly page: Page;
-  readonly complaints: string[];
-  readonly foreign: string[];
-}
-
-export async function openPage(browser: Browser, url: string, size = { width: 1280, height: 900 }): Promise<Watched> {
-  const page = await browser.newPage({ viewport: size });
+export async function openPage(browser: Browser, url: string) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   onTestFinished(() => page.close());
   const complaints: string[] = [];
   const foreign: string[] = [];
@@ -36,7 +30,8 @@ export async function openPage(browser: Browser, url: string, size = { width: 12
     if (!request.url().startsWith(new URL(url).origin)) foreign.push(request.url());
   });
   await page.goto(url);
-  return { page, complaints, foreign };
+  const see = (text: string | RegExp) => page.getByText(text).waitFor();
+  return { page, see, complaints, foreign };
 }
 
 /** What axe finds wrong: rules and elements. */
