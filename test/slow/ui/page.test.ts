@@ -113,7 +113,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .getByText(/has waited .* It waits for the window[\s\S]* at level 0 /)
       .waitFor();
     held.open();
-    await see(/It ran: it was sent to gpu-1 from level 0, .* when its turn came/);
+    await see(/It ran: it was sent to gpu-1 from level 0, .*when its turn came/);
     await see(/Answered after .* It waited /);
     await page.getByRole('button', { name: 'End this program' }).click();
     await see(/^Ended at \d\d:\d\d:\d\d, on request, after .* and 1 call; .* queued, .* the last on gpu-1\.$/);
@@ -137,7 +137,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see } = await openPage(browser, `${adminUrl}/ui`);
     await see('2 engines up. No call waits.');
     await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
-    await see('Is draining: 0 calls left, no new ones.');
+    await see(/^Is draining: 0 calls left, no new ones\.$/);
     await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
     await see('2 engines up. No call waits.');
     await away.close();
