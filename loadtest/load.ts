@@ -1,7 +1,7 @@
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/index.js';
 import type { IdentityName } from './identity.js';
-import type { GeneratorHealth } from './meter.js';
+import type { runLoad } from './runs.js';
 import type { CallRecord, ProgramRecord } from '../sim/index.js';
 
 /** Options of a load test. Times are milliseconds. */
@@ -58,23 +58,7 @@ export interface LoadProgress {
 }
 
 /** Result of a run, besides the records of its calls and programs. */
-export interface LoadSummary {
-  readonly startedAt: Date;
-  readonly endedAt: Date;
-  /** On the clock of the records, which starts at 0. */
-  readonly elapsedMs: number;
-  /** False when it was stopped before its last program had ended. */
-  readonly complete: boolean;
-  readonly runs: number;
-  /** Programs under way when it was stopped; they have no record. */
-  readonly programsUnfinished: number;
-  /** Programs left out because a call exceeds the limit of the target's model. */
-  readonly programsTooLong: number;
-  readonly targets: readonly TargetFacts[];
-  readonly generator: GeneratorHealth;
-  /** Sentences for the reader of the report: limitations of its figures. */
-  readonly warnings: readonly string[];
-}
+export type LoadSummary = Readonly<Awaited<ReturnType<typeof runLoad>>>;
 
 export interface TargetFacts {
   readonly url: string;

@@ -1,5 +1,5 @@
 import { baselineOf } from './calibrate.js';
-import { type LoadOptions, type LoadSummary, RUNS, SHORT_MS, type TargetFacts, type LoadObserver } from './load.js';
+import { type LoadOptions, RUNS, SHORT_MS, type TargetFacts, type LoadObserver } from './load.js';
 import { Meter, type GeneratorHealth } from './meter.js';
 import type { Player } from './player.js';
 import { preflight, type Readiness } from './preflight.js';
@@ -13,7 +13,7 @@ const PROGRESS_MS = 200;
  * An abort of the signal ends the run with the measurements so far.
  * @throws LoadError when a target cannot be used; RangeError for impossible arrivals
  */
-export async function runLoad(options: LoadOptions, observer: LoadObserver, signal: AbortSignal): Promise<LoadSummary> {
+export async function runLoad(options: LoadOptions, observer: LoadObserver, signal: AbortSignal) {
   const targets: Target[] = [];
   try {
     for (const url of options.targets) targets.push(await Target.open(url, options));
@@ -39,7 +39,7 @@ class Runs {
 
   constructor(private readonly around: Surroundings) {}
 
-  async play(signal: AbortSignal): Promise<LoadSummary> {
+  async play(signal: AbortSignal) {
     const timer = setInterval(() => this.#tell(), PROGRESS_MS);
     try {
       let programs = 0;
@@ -76,7 +76,7 @@ class Runs {
     });
   }
 
-  #summary(complete: boolean): LoadSummary {
+  #summary(complete: boolean) {
     const { options, ready, fitting, meter, now } = this.around;
     const generator = meter.stop();
     const targets = ready.map(({ facts }, index) => {
@@ -92,9 +92,13 @@ class Runs {
     return {
       startedAt: this.#startedAt,
       endedAt: new Date(),
+      /** On the clock of the records, which starts at 0. */
       elapsedMs: now(),
+      /** False when it was stopped before its last program had ended. */
       complete,
+      /** Those that are whole. */
       runs: complete ? this.#runs.length : this.#runs.length - 1,
+      /** Programs under way when it was stopped; they have no record. */
       programsUnfinished: this.#sum((run) => run.unfinished),
       programsTooLong,
       targets,

@@ -33,16 +33,16 @@ let tasks = 0;
  * the mean size, at half of it.
  */
 export class Agent {
-  readonly #bytes: number;
-  readonly #stream: boolean;
   #turns = 0;
   #body: Buffer;
   #length = 0;
 
   /** @param bytes mean size of its requests @param at share of the first conversation that has passed */
-  constructor(bytes: number, stream: boolean, at: number) {
-    this.#bytes = bytes;
-    this.#stream = stream;
+  constructor(
+    private readonly bytes: number,
+    private readonly stream: boolean,
+    at: number,
+  ) {
     this.#body = Buffer.allocUnsafe(2 * bytes + 8192);
     this.#begin((0.5 + at) * bytes);
   }
@@ -58,16 +58,16 @@ export class Agent {
   answered(answer: string): void {
     const id = ID.exec(answer)?.[1];
     if (id === undefined) throw new Error('the answer calls no tool');
-    if (this.#length > 1.5 * this.#bytes) this.#begin(this.#bytes / 2);
+    if (this.#length > 1.5 * this.bytes) this.#begin(this.bytes / 2);
     else this.#turn(id);
   }
 
   #begin(bytes: number): void {
-    const head = { model: MODEL, stream: this.#stream, max_tokens: 256, temperature: 0 };
-    const system = { role: 'system', content: prose(makeRandom(2), Math.min(600, this.#bytes / 6)) };
+    const head = { model: MODEL, stream: this.stream, max_tokens: 256, temperature: 0 };
+    const system = { role: 'system', content: prose(makeRandom(2), Math.min(600, this.bytes / 6)) };
     const user = {
       role: 'user',
-      content: `Task ${(tasks += 1)} of ${process.pid}. ${RESULTS[0]?.slice(0, this.#bytes / 6)}`,
+      content: `Task ${(tasks += 1)} of ${process.pid}. ${RESULTS[0]?.slice(0, this.bytes / 6)}`,
     };
     this.#length = 0;
     this.#add(`${JSON.stringify(head).slice(0, -1)},"messages":[${JSON.stringify(system)},${JSON.stringify(user)}`);
@@ -77,8 +77,8 @@ export class Agent {
 
   #turn(id: string): void {
     const { content, tool_calls } = answerOf(id);
-    const text = this.#stream ? CHUNK_TEXT.repeat(CHUNKS - 2) + content : content;
-    const result = RESULTS[(this.#turns += 1) % RESULTS.length]?.slice(0, this.#bytes * RESULT_SHARE_MAX);
+    const text = this.stream ? CHUNK_TEXT.repeat(CHUNKS - 2) + content : content;
+    const result = RESULTS[(this.#turns += 1) % RESULTS.length]?.slice(0, this.bytes * RESULT_SHARE_MAX);
     this.#add(`,${JSON.stringify({ role: 'assistant', content: text, tool_calls })}`);
     this.#add(`,${JSON.stringify({ role: 'tool', tool_call_id: `call_${id}`, content: result })}`);
   }

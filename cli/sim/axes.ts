@@ -55,30 +55,19 @@ export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
 /** Values of every axis that has a list. */
 type ValuesOf<L extends Lists> = Values & { readonly [A in keyof L & Axis]: NonNullable<L[A]>[number] };
 
-export function valueText(axis: Axis, value: Value): string {
-  switch (axis) {
-    case 'rate':
-      return `at ${value} a second`;
-    case 'concurrency':
-      return `with ${value} at a time`;
-    case 'engines':
-      return `on ${value} ${value === 1 ? 'engine' : 'engines'}`;
-    case 'preset':
-      return `on ${value}`;
-    case 'policy':
-    case 'balancer':
-      return String(value);
-    case 'hostGate':
-      return `host gate ${value}`;
-    case 'window':
-    case 'gate':
-    case 'foresight':
-    case 'tenants':
-    case 'retention':
-      return `${axis} ${value}`;
-  }
-}
+/** What stands for a value in a sentence; absent: its axis and itself. */
+const TEXTS: Readonly<Partial<Record<Axis, (value: Value) => string>>> = {
+  rate: (value) => `at ${value} a second`,
+  concurrency: (value) => `with ${value} at a time`,
+  engines: (value) => `on ${value} ${value === 1 ? 'engine' : 'engines'}`,
+  preset: (value) => `on ${value}`,
+  policy: String,
+  balancer: String,
+  hostGate: (value) => `host gate ${value}`,
+};
 
 /** Values in a sentence, such as `plas, window 64`. */
 export const valuesText = (values: Values, axes: readonly Axis[] = AXES): string =>
-  axes.flatMap((axis) => (values[axis] === undefined ? [] : [valueText(axis, values[axis])])).join(', ');
+  axes
+    .flatMap((axis) => (values[axis] === undefined ? [] : (TEXTS[axis]?.(values[axis]) ?? `${axis} ${values[axis]}`)))
+    .join(', ');

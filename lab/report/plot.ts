@@ -8,9 +8,9 @@ import {
   addLegend,
   legendHeight,
   type LegendEntry,
-  colour,
   paletteStyle,
   SERIES_COLOURS,
+  seriesColour,
   SvgDocument,
   type SvgElement,
 } from './svg-document.js';
@@ -122,7 +122,7 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
 
 export async function barChart({ groups, series, y, ...rest }: BarChart): Promise<string> {
   const plot = await import('@observablehq/plot');
-  const legend = series.map(({ name }, index) => ({ name, fill: colour.series(index) }));
+  const legend = series.map(({ name }, index) => ({ name, fill: seriesColour(index) }));
   const bars = groups.flatMap((group, at) =>
     series.flatMap(({ name, values, ranges }, index) => {
       const value = values[at] ?? null;
@@ -199,7 +199,7 @@ function child(svg: SvgElement, name: string, text: string): SvgElement {
 
 /** Dashes reveal a line that lies on another, and distinguish lines of one colour. */
 const strokeOf = (index: number) =>
-  [colour.series(index), DASHES[(index + Math.floor(index / SERIES_COLOURS)) % DASHES.length] ?? ''] as const;
+  [seriesColour(index), DASHES[(index + Math.floor(index / SERIES_COLOURS)) % DASHES.length] ?? ''] as const;
 
 const linesOf = (series: readonly { readonly name: string }[]): LegendEntry[] =>
   series.map(({ name }, index) => ({ name, stroke: strokeOf(index)[0], dash: strokeOf(index)[1] }));

@@ -127,10 +127,8 @@ const DARK = {
 
 export const SERIES_COLOURS = LIGHT.series.length;
 
-export const colour = {
-  /** After the last colour they repeat; charts distinguish such series by dashes and symbols too. */
-  series: (index: number) => `var(--series-${(index % SERIES_COLOURS) + 1})`,
-};
+/** After the last colour they repeat; charts distinguish such series by dashes and symbols too. */
+export const seriesColour = (index: number): string => `var(--series-${(index % SERIES_COLOURS) + 1})`;
 
 const variables = (palette: typeof LIGHT | typeof DARK): string =>
   [

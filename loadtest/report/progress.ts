@@ -1,3 +1,4 @@
+import { Sample } from '../../lab/index.js';
 import { counted, integer, number } from '../../text/index.js';
 import type { LoadProgress, LoadCallRecord, LoadProgramRecord } from '../load.js';
 
@@ -72,19 +73,19 @@ export class ProgressView {
 }
 
 class Now {
-  readonly #programs = { count: 0, seconds: 0 };
-  readonly #firstTokens = { count: 0, seconds: 0 };
+  readonly #programs = new Sample(0);
+  readonly #firstTokens = new Sample(0);
   #errors = 0;
 
   constructor(private readonly name: string) {}
 
   callEnded({ outcome, arrivedMs, firstTokenMs }: LoadCallRecord): void {
     if (outcome !== 'completed') this.#errors += 1;
-    else if (!Number.isNaN(firstTokenMs)) add(this.#firstTokens, firstTokenMs - arrivedMs);
+    else if (!Number.isNaN(firstTokenMs)) this.#firstTokens.add((firstTokenMs - arrivedMs) / 1000);
   }
 
   programEnded({ outcome, arrivedMs, endedMs }: LoadProgramRecord): void {
-    if (outcome === 'completed') add(this.#programs, endedMs - arrivedMs);
+    if (outcome === 'completed') this.#programs.add((endedMs - arrivedMs) / 1000);
   }
 
   /** The most important field comes first. */
@@ -94,17 +95,7 @@ class Now {
   }
 }
 
-interface Total {
-  count: number;
-  seconds: number;
-}
-
-function add(total: Total, ms: number): void {
-  total.count += 1;
-  total.seconds += ms / 1000;
-}
-
-const meanText = ({ count, seconds }: Total): string => `${number(count === 0 ? null : seconds / count)} s`;
+const meanText = ({ count, mean }: Sample): string => `${number(count === 0 ? null : mean)} s`;
 
 function overall({ elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight }: LoadProgress): string[] {
   const of = programsTotal === undefined ? '' : ` of ${integer(programsTotal)}`;

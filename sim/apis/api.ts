@@ -55,11 +55,11 @@ export interface Reply {
   readonly status: 'in_progress' | 'completed' | 'cancelled';
 }
 
-/** Writes one call's answer in the form of one API. Events are whole SSE events, framed. */
+/** Writes one call's answer in the form of one API. Events are whole SSE events, framed; absent: none. */
 export interface Formatter {
-  opening(): string[];
+  opening?(): string[];
   delta(choice: Choice, deltas: readonly Delta[]): string[];
-  finish(choice: Choice): string[];
+  finish?(choice: Choice): string[];
   closing(): string[];
   whole(): JsonObject;
 }

@@ -112,10 +112,6 @@ class MessagesFormatter implements Formatter {
 
   constructor(private readonly reply: Reply) {}
 
-  opening(): string[] {
-    return [];
-  }
-
   delta(choice: Choice, deltas: readonly Delta[]): string[] {
     const events: string[] = [];
     if (!choice.opened) {

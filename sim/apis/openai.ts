@@ -37,15 +37,7 @@ export abstract class OpenaiFormatter implements Formatter {
     return {};
   }
 
-  opening(): string[] {
-    return [];
-  }
-
-  /** The last token's chunk carries the finish reason. */
-  finish(): string[] {
-    return [];
-  }
-
+  /** The last token's chunk carried the finish reason. */
   closing(): string[] {
     const usage = this.reply.usage();
     const events = ['data: [DONE]\n\n'];

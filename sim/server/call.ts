@@ -74,7 +74,7 @@ export class Call implements Reply {
   attach(outlet: Outlet): void {
     this.#outlet = outlet;
     if (!this.terms.stream) return;
-    outlet.events(this.#formatter.opening());
+    outlet.events(this.#formatter.opening?.() ?? []);
     outlet.flush();
   }
 
@@ -256,7 +256,7 @@ export class Call implements Reply {
   /** Sends the last token's events together with the end of the stream: they may contain the finish reason. */
   #close(choice: RunningChoice, outlet: Outlet, last: readonly string[]): void {
     choice.closed = true;
-    const events = [...last, ...this.#formatter.finish(choice)];
+    const events = [...last, ...(this.#formatter.finish?.(choice) ?? [])];
     if (this.choices.some(({ closed }) => !closed)) outlet.events(events);
     else outlet.finish([...events, ...this.#formatter.closing()]);
   }

@@ -26,9 +26,7 @@ export const embeddings: Api = {
     return { terms: { ...readTerms(body, 1), stream: false, n: 1 }, prompts };
   },
   format: (reply) => ({
-    opening: () => [],
     delta: () => [],
-    finish: () => [],
     closing: () => [],
     whole: () => embeddingAnswer(reply),
   }),

@@ -124,15 +124,11 @@ const RETRIED: ReadonlySet<string> = new Set([
 ]);
 
 export class Clients {
-  readonly #contextTokensMax: number;
-
   constructor(
     private readonly conditions: Conditions,
     private readonly draws: Draws,
-    contextTokensMax: number,
-  ) {
-    this.#contextTokensMax = contextTokensMax;
-  }
+    private readonly contextTokensMax: number,
+  ) {}
 
   /** Whether the call streams; without the clients' conditions all calls do. */
   streams(job: Job): boolean {
@@ -144,7 +140,7 @@ export class Clients {
   firstPromptTokens(job: Job): number {
     const { overlong } = this.conditions;
     if (overlong === undefined || this.draws.ofCall('overlong', job) >= overlong.share) return job.promptTokens;
-    return Math.max(overlong.promptTokens, this.#contextTokensMax);
+    return Math.max(overlong.promptTokens, this.contextTokensMax);
   }
 
   timeoutMs(job: Job): number {

@@ -75,28 +75,24 @@ export class MemoryStore {
 }
 
 class MemoryState implements SharedState {
-  readonly #store: MemoryStore;
-  readonly #gateway: GatewayId;
-  readonly #way: Way;
-
-  constructor(store: MemoryStore, gateway: GatewayId, way: Way) {
-    this.#store = store;
-    this.#gateway = gateway;
-    this.#way = way;
-  }
+  constructor(
+    private readonly store: MemoryStore,
+    private readonly gateway: GatewayId,
+    private readonly way: Way,
+  ) {}
 
   get state(): StoreState {
-    const { gateways } = this.#store;
+    const { gateways } = this.store;
     return { up: true, sinceMs: 0, live: gateways.length, gateways, failures: 0 };
   }
 
   claim(claims: readonly EngineClaim[]): Answer<readonly EnginePart[]> {
-    return this.#way.ask(() => {
-      const { ledgers } = this.#store;
+    return this.way.ask(() => {
+      const { ledgers } = this.store;
       const claimed = claims.map((claim) => {
         const ledger = ledgers.get(claim.engine) ?? new DividedLedger(claim.engine);
         ledgers.set(claim.engine, ledger);
-        ledger.claim(this.#gateway, claim);
+        ledger.claim(this.gateway, claim);
         return ledger;
       });
       return this.#tell(claimed);
@@ -104,67 +100,67 @@ class MemoryState implements SharedState {
   }
 
   release(engine: EngineId): void {
-    this.#way.carry(() => this.#release(engine));
+    this.way.carry(() => this.#release(engine));
   }
 
   take(program: ProgramId): Answer<Taken | undefined> {
-    return this.#way.ask((): Taken | undefined => {
-      const taken = this.#store.directory.take(program, this.#gateway);
-      this.#store.tell(taken.from, (listener) => listener.moved(program));
+    return this.way.ask((): Taken | undefined => {
+      const taken = this.store.directory.take(program, this.gateway);
+      this.store.tell(taken.from, (listener) => listener.moved(program));
       return taken;
     }, undefined);
   }
 
   put(program: ProgramId, record: ProgramRecord): void {
-    this.#way.carry(() => {
-      const isOwner = this.#store.directory.put(program, this.#gateway, record);
-      if (!isOwner) this.#store.tell(this.#gateway, (listener) => listener.moved(program));
+    this.way.carry(() => {
+      const isOwner = this.store.directory.put(program, this.gateway, record);
+      if (!isOwner) this.store.tell(this.gateway, (listener) => listener.moved(program));
     });
   }
 
   forget(program: ProgramId): void {
-    this.#way.carry(() => this.#store.directory.forget(program, this.#gateway));
+    this.way.carry(() => this.store.directory.forget(program, this.gateway));
   }
 
   remember(tenant: TenantId, key: string, name: string): void {
-    this.#way.carry(() => {
-      const keys = this.#store.keysOf(tenant);
+    this.way.carry(() => {
+      const keys = this.store.keysOf(tenant);
       const known = keys.get(key);
       keys.set(key, known === undefined || known === name ? name : '');
     });
   }
 
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
-    return this.#way.ask((): string | undefined => {
-      const names = this.#store.keysOf(tenant);
+    return this.way.ask((): string | undefined => {
+      const names = this.store.keysOf(tenant);
       const known = keys.find((key) => names.has(key));
       return (known !== undefined && names.get(known)) || undefined;
     }, undefined);
   }
 
   hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
-    return this.#way.ask((): Held | undefined => {
-      const { holds } = this.#store;
+    return this.way.ask((): Held | undefined => {
+      const { holds } = this.store;
       const held = holds.get(name);
-      if (held !== undefined && held.gateway !== this.#gateway) return { isOwn: false, value: held.value };
+      if (held !== undefined && held.gateway !== this.gateway) return { isOwn: false, value: held.value };
       if (leaseMs === 0) holds.delete(name);
-      else holds.set(name, { gateway: this.#gateway, value });
+      else holds.set(name, { gateway: this.gateway, value });
       return { isOwn: leaseMs > 0, value };
     }, undefined);
   }
 
   leave(): Answer<void> {
-    return this.#way.ask(() => {
-      this.#store.leave(this.#gateway);
-      for (const engine of [...this.#store.ledgers.keys()]) this.#release(engine);
+    return this.way.ask(() => {
+      this.store.leave(this.gateway);
+      for (const engine of [...this.store.ledgers.keys()]) this.#release(engine);
     }, undefined);
   }
 
   #release(engine: EngineId): void {
-    const ledger = this.#store.ledgers.get(engine);
+    const ledger = this.store.ledgers.get(engine);
     if (ledger === undefined) return;
-    ledger.leave(this.#gateway);
-    if (ledger.isEmpty) this.#store.ledgers.delete(engine);
+    ledger.leave(this.gateway);
+    if (ledger.isEmpty) this.store.ledgers.delete(engine);
     this.#tell([ledger]);
   }
 
@@ -178,8 +174,8 @@ class MemoryState implements SharedState {
         else parts.push(part);
       }
     for (const [gateway, parts] of news)
-      if (gateway !== this.#gateway) this.#store.tell(gateway, (listener) => listener.parts(parts));
-    return news.get(this.#gateway) ?? [];
+      if (gateway !== this.gateway) this.store.tell(gateway, (listener) => listener.parts(parts));
+    return news.get(this.gateway) ?? [];
   }
 }
 

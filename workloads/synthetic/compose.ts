@@ -204,7 +204,7 @@ function expand(calls: AgentCall[], node: Node, ready: readonly number[], { spec
     const outputTokens = drawWhole(proposing.outputTokens, dice);
     // All share the prompt of the first one.
     const prefix =
-      index > 0 ? { call: first, tokens: promptTokens } : grownFrom(calls, node.proposed, proposing.system);
+      index > 0 ? { call: first, tokens: promptTokens } : startOf(calls, node.proposed, proposing.system, true);
     calls.push({ after: ready, thread: '', gapMs: 0, promptTokens, outputTokens, prefix });
     return outputTokens;
   });
@@ -216,7 +216,7 @@ function expand(calls: AgentCall[], node: Node, ready: readonly number[], { spec
     const pathTokens = node.pathTokens + answerTokens + drawWhole(spec.resultTokens, dice);
     const outputTokens = drawWhole(judging.outputTokens, dice);
     const prefix =
-      index > 0 ? { call: firstJudged, tokens: sharedTokens } : startOf(calls, node.judged, judging.system);
+      index > 0 ? { call: firstJudged, tokens: sharedTokens } : startOf(calls, node.judged, judging.system, false);
     const judgedTokens = judging.system.tokens + inputTokens + pathTokens;
     calls.push({ after: proposed, thread: '', gapMs, promptTokens: judgedTokens, outputTokens, prefix });
     return { depth: node.depth + 1, pathTokens, proposed: first + index, judged: firstJudged + index };
@@ -228,18 +228,16 @@ interface Text {
   readonly tokens: number;
 }
 
-/** The whole conversation of the call, with its answer. */
-function grownFrom(calls: readonly AgentCall[], call: number | undefined, { name, tokens }: Text): Prefix {
+/** The conversation of the call, with its answer or without: later prompts do not contain judgements. */
+function startOf(
+  calls: readonly AgentCall[],
+  call: number | undefined,
+  { name, tokens }: Text,
+  hasAnswer: boolean,
+): Prefix {
   const from = call === undefined ? undefined : calls[call];
-  return call === undefined || from === undefined
-    ? { name, tokens }
-    : { call, tokens: from.promptTokens + from.outputTokens };
-}
-
-/** The prompt of the call, without its answer: later prompts do not contain judgements. */
-function startOf(calls: readonly AgentCall[], call: number | undefined, { name, tokens }: Text): Prefix {
-  const from = call === undefined ? undefined : calls[call];
-  return call === undefined || from === undefined ? { name, tokens } : { call, tokens: from.promptTokens };
+  if (call === undefined || from === undefined) return { name, tokens };
+  return { call, tokens: from.promptTokens + (hasAnswer ? from.outputTokens : 0) };
 }
 
 function take(from: Node[], dice: Dice): Node | undefined {

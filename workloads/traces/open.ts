@@ -6,7 +6,7 @@ import { miniSweAgent } from './mini-swe-agent.js';
 import { type Reader, readRecords, TraceRecord } from './records.js';
 import { tauBench } from './tau-bench.js';
 import { weka } from './weka.js';
-import { behind, TraceError } from './pieces.js';
+import { behind, TraceError, type TraceErrorCode } from './pieces.js';
 import type { AgentProgram } from '../program.js';
 
 interface TraceFormat {
@@ -73,24 +73,19 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
     if (next.value instanceof TraceRecord) found = formatOf(next.value.value);
   }
   const format = options.format ?? found;
-  if (taken.length === 0) throw new TraceError('empty', file, undefined, '', 'nothing in it');
+  const fault = (code: TraceErrorCode, problem: string) => new TraceError(code, file, undefined, '', problem);
+  if (taken.length === 0) throw fault('empty', 'nothing in it');
   if (format === undefined) {
     await records.return(undefined);
     const [first] = taken;
     if (first instanceof TraceRecord && isBatchLine(first.value))
-      throw new TraceError('unknown_format', file, undefined, '', 'a batch of calls, not programs: maitred batch run');
+      throw fault('unknown_format', 'a batch of calls, not programs: maitred batch run');
     const known = `no record in a known format (${FORMAT_NAMES.join(', ')}; docs/JSON.md has our own)`;
-    throw new TraceError(
-      'unknown_format',
-      file,
-      undefined,
-      '',
-      first instanceof TraceError ? `${known}; ${first.message}` : known,
-    );
+    throw fault('unknown_format', first instanceof TraceError ? `${known}; ${first.message}` : known);
   }
   if (found !== undefined && found !== format) {
     await records.return(undefined);
-    throw new TraceError('wrong_format', file, undefined, '', `not ${format}: it looks like ${found}`);
+    throw fault('wrong_format', `not ${format}: it looks like ${found}`);
   }
   return { format, programs: readPrograms(FORMATS[format].read(behind(taken, records)), options) };
 }

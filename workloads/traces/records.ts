@@ -35,30 +35,19 @@ export interface Found {
 /** Makes programs of records. Unusable records become errors, and reading goes on. */
 export type Reader = (records: AsyncIterable<TraceRecord | TraceError>) => AsyncIterable<Found | TraceError>;
 
-interface Parsed<T> {
-  readonly value: T;
-  readonly record: TraceRecord;
-}
-
-async function* parseEach<T>(
-  records: AsyncIterable<TraceRecord | TraceError>,
-  schema: z.ZodType<T>,
-): AsyncGenerator<Parsed<T> | TraceError> {
-  for await (const record of records) yield record instanceof TraceError ? record : parse(record, schema);
-}
-
+/** Reads programs of one record each. */
 export function oneEach<T>(
   schema: z.ZodType<T>,
   make: (value: T, record: TraceRecord) => AgentProgram | TraceError,
 ): Reader {
   return async function* (records) {
-    for await (const parsed of parseEach(records, schema)) {
-      if (parsed instanceof TraceError) {
-        yield parsed;
+    for await (const record of records) {
+      if (record instanceof TraceError) {
+        yield record;
         continue;
       }
-      const { value, record } = parsed;
-      const program = make(value, record);
+      const read = checked(record.value, schema);
+      const program = 'problem' in read ? record.fault(read.field, read.problem) : make(read.value, record);
       yield program instanceof TraceError ? program : { program, record };
     }
   };
@@ -143,11 +132,6 @@ export function checked<T>(value: unknown, schema: z.ZodType<T>): { readonly val
   if (result.success) return { value: result.data };
   const { path, message } = firstIssue(result.error.issues);
   return { field: path.join('.'), problem: message };
-}
-
-function parse<T>(record: TraceRecord, schema: z.ZodType<T>): Parsed<T> | TraceError {
-  const found = checked(record.value, schema);
-  return 'problem' in found ? record.fault(found.field, found.problem) : { value: found.value, record };
 }
 
 /**
