@@ -195,16 +195,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
 }
 
 function classOf(status: number): ErrorClass {
-  switch (status) {
-    case 408:
-    case 429:
-    case 499:
-    case 503:
-      return `http_${status}`;
-    default:
-      if (status >= 500) return 'http_5xx';
-      return status >= 400 ? 'http_4xx' : 'wrong_content';
-  }
+  if (status === 408 || status === 429 || status === 499 || status === 503) return `http_${status}`;
+  if (status >= 500) return 'http_5xx';
+  return status >= 400 ? 'http_4xx' : 'wrong_content';
 }
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH)/;

@@ -1,6 +1,7 @@
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/index.js';
 import type { IdentityName } from './identity.js';
+import type { Readiness } from './preflight.js';
 import type { runLoad } from './runs.js';
 import type { CallRecord, ProgramRecord } from '../sim/index.js';
 
@@ -60,29 +61,12 @@ export interface LoadProgress {
 /** Result of a run, besides the records of its calls and programs. */
 export type LoadSummary = Readonly<Awaited<ReturnType<typeof runLoad>>>;
 
-export interface TargetFacts {
-  readonly url: string;
-  readonly model: string;
-  /** The server's own name, such as `vllm 0.32.0`; undefined where unknown. */
-  readonly server: string | undefined;
-  /** Scheduling policy of a maitred gateway; undefined for other servers. */
-  readonly policy: string | undefined;
-  /** Longest prompt and answer together; undefined where unknown. */
-  readonly maxModelLen: number | undefined;
-  /** Basis of text lengths: the target's tokenizer, the usage that it reported, or a guess. */
-  readonly tokenizer: 'tokenize' | 'usage' | 'guess';
-  /** Whether made texts have exactly the wanted number of tokens. */
-  readonly isExact: boolean;
-  /** Whether answers can be made exactly as long as wanted. */
-  readonly ignoresEos: boolean;
-  /** Speed of a call alone, from which `aloneMs` is computed: the same for all targets of a run. Undefined: not measured. */
-  readonly alone: AloneSpeed | undefined;
-  /** Longest time that a call before the run waited in a gateway's queue; absent: unknown. */
-  readonly waitedMs?: number;
+/** Facts found out about a target, before the run and by it. */
+export type TargetFacts = Readiness['facts'] & {
   /** Prompt tokens intended for calls with made text, and those that the target counted. */
   readonly promptTokensWanted: number;
   readonly promptTokensCounted: number;
-}
+};
 
 /** A straight line through a few calls that had the target to themselves. */
 export interface AloneSpeed {

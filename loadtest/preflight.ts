@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Ask, countOf, isObject, listOf, objectOf, textOf } from './apis/api.js';
-import { measureAlone, calibrate, type Calibration, type Prober } from './calibrate.js';
+import { measureAlone, calibrate, type Prober } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
-import { LoadError, type LoadErrorCode, type LoadOptions, type TargetFacts } from './load.js';
+import { LoadError, type LoadErrorCode, type LoadOptions } from './load.js';
 import type { Target } from './target.js';
 
 /** Time limit of one exchange before the run; a small model on a slow machine may need this long for its first call. */
@@ -13,16 +13,13 @@ const FIRST_TOKENS = 4;
 type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'timeoutMs' | 'baseline'>;
 
 /** The properties of a target, and how to write for it. */
-export interface Readiness extends Calibration {
-  readonly facts: Omit<TargetFacts, 'promptTokensWanted' | 'promptTokensCounted'>;
-  readonly offersTools: boolean;
-}
+export type Readiness = Readonly<Awaited<ReturnType<typeof preflight>>>;
 
 /**
  * Examines a target before the run: its availability, access, model, and tokenizer.
  * @throws LoadError with one line that states the problem
  */
-export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal): Promise<Readiness> {
+export async function preflight(target: Target, options: PreflightOptions, signal: AbortSignal) {
   const timeoutMs = Math.min(options.timeoutMs, EXCHANGE_MS_MAX);
   const { model, maxModelLen, owner, policy } = await readModels(target, options.model, timeoutMs, signal);
   const { api } = target;
@@ -66,17 +63,24 @@ export async function preflight(target: Target, options: PreflightOptions, signa
     await target.json('POST', `/programs/${program}/end`, {}, limit(signal, timeoutMs)).catch(() => undefined);
   return {
     ...calibration,
+    /** Whether the model may be offered tools. */
     offersTools: withTools?.outcome === 'completed',
     facts: {
       url: target.url,
       model,
+      /** Its own name, such as `vllm 0.32.0`; undefined where unknown. */
       server: await serverOf(target, policy === undefined ? owner : 'maitred', timeoutMs, signal),
+      /** Scheduling policy of a maitred gateway; undefined for other servers. */
       policy,
+      /** Longest prompt and answer together; undefined where unknown. */
       maxModelLen,
       tokenizer: calibration.tokenizer,
       isExact: calibration.isExact,
+      /** Whether answers can be made exactly as long as wanted. */
       ignoresEos: isExact,
+      /** Speed of a call alone, from which `aloneMs` is computed; undefined: not measured. */
       alone,
+      /** Longest time that a call before the run waited in a gateway's queue. */
       waitedMs,
     },
   };

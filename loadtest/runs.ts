@@ -152,7 +152,7 @@ function warningsOf({ options, targets, generator, programsTooLong, isTooMany }:
 }
 
 function ofTarget(target: TargetFacts, wantsExact: boolean): string[] {
-  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted, waitedMs = 0 } = target;
+  const { url, isExact, tokenizer, ignoresEos, promptTokensWanted, promptTokensCounted, waitedMs } = target;
   const warnings: string[] = [];
   if (waitedMs > LATE_MS)
     warnings.push(`${url} was busy before the run: a call waited ${ms(waitedMs)} there, so slowdowns are too small. Repeat when nothing else runs.`); // prettier-ignore

@@ -120,13 +120,14 @@ export class EngineServer implements CallHost {
       (read: (body: JsonObject) => object): Handler =>
       ({ outlet, body }) =>
         outlet.json(200, read(body));
+    const { registry } = this.#metrics;
     const health: Handler = ({ response }) => {
       response.writeHead(this.faults.healthy ? 200 : 503).end();
     };
     const routes: [string, Handler][] = [
       ['GET /health', health],
       ['GET /version', json(() => ({ version: VERSION }))],
-      ['GET /metrics', async ({ outlet }) => outlet.text(this.#metrics.contentType, await this.#metrics.text())],
+      ['GET /metrics', async ({ outlet }) => outlet.text(registry.contentType, await registry.metrics())],
       ['GET /v1/models', json(() => this.#modelList())],
       ['POST /tokenize', json((body) => tokenize(body, this.#engine.maxModelLen))],
       ['POST /v1/messages/count_tokens', json((body) => ({ input_tokens: readMessagesPrompt(body).ids.length }))],

@@ -45,7 +45,6 @@ export class StatsBook {
       running: engine.running,
       waiting: engine.waiting,
       kvBlocksUsed: engine.kv.size - engine.kv.free,
-      kvBlocks: engine.kv.size,
       /** The latest requests, oldest first. */
       records: this.#records.map((record) => ({ ...record, sequences: record.sequences() })),
     };
@@ -62,8 +61,6 @@ export function sequenceRecord(sequence: Sequence) {
     generatedTokens: sequence.generated,
     preemptions: sequence.preemptions,
     arrivedAtMs: sequence.arrivedAt,
-    scheduledAtMs: sequence.scheduledAt,
-    firstTokenAtMs: sequence.firstTokenAt,
     endedAtMs: sequence.endedAt,
   };
 }
@@ -74,7 +71,7 @@ export type SequenceRecord = Readonly<ReturnType<typeof sequenceRecord>>;
  * `/metrics` under vLLM's names and labels, so that scrapers of a real server can read this one.
  */
 export class EngineMetrics {
-  readonly #registry = new Registry();
+  readonly registry = new Registry();
 
   constructor(
     engine: Engine,
@@ -82,7 +79,7 @@ export class EngineMetrics {
     model: string,
   ) {
     const { totals } = engine;
-    this.#registry.setDefaultLabels({ engine: '0', model_name: model });
+    this.registry.setDefaultLabels({ engine: '0', model_name: model });
     this.#gauge('num_requests_running', 'Requests in the batch.', () => engine.running);
     this.#gauge('num_requests_waiting', 'Requests waiting to be scheduled.', () => engine.waiting);
     this.#gauge(
@@ -99,19 +96,11 @@ export class EngineMetrics {
     if (engine.host !== undefined) this.#hostTier(engine.host);
   }
 
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
-  text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
   #gauge(name: string, help: string, read: () => number): void {
     new Gauge({
       name: `vllm:${name}`,
       help,
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.set(read());
       },
@@ -122,7 +111,7 @@ export class EngineMetrics {
     new Counter({
       name: `vllm:${name}`,
       help,
-      registers: [this.#registry],
+      registers: [this.registry],
       collect() {
         this.reset();
         this.inc(read());
@@ -130,16 +119,13 @@ export class EngineMetrics {
     });
   }
 
-  /** As vLLM's own offloading reports it; bytes and seconds of the imitated machine. */
+  /** As vLLM's own offloading reports it; bytes of the imitated machine. */
   #hostTier({ totals }: HostTier): void {
     const { kvBytesPerToken } = this.settings.preset;
-    const seconds = (ms: number) => ms / this.settings.speed / 1000;
     this.#counter('external_prefix_cache_queries_total', 'Tokens looked up in the host tier.', () => totals.queriedTokens); // prettier-ignore
     this.#counter('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => totals.hitTokens);
     this.#counter('kv_offload_load_bytes_total', 'Bytes loaded.', () => totals.loadedTokens * kvBytesPerToken);
-    this.#counter('kv_offload_load_time_total', 'Seconds of loads.', () => seconds(totals.loadMs));
     this.#counter('kv_offload_store_bytes_total', 'Bytes stored.', () => totals.storedTokens * kvBytesPerToken);
-    this.#counter('kv_offload_store_time_total', 'Seconds of stores.', () => seconds(totals.storeMs));
   }
 
   #cacheConfig(engine: Engine): void {
@@ -158,7 +144,7 @@ export class EngineMetrics {
       name: 'vllm:cache_config_info',
       help: 'Information of the LLMEngine CacheConfig',
       labelNames: Object.keys(labels),
-      registers: [this.#registry],
+      registers: [this.registry],
     });
     info.set(labels, 1);
   }

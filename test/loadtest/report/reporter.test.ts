@@ -11,7 +11,14 @@ import { call, options, playRun, summary, Written } from './made-up.js';
 const BOTH = ['http://127.0.0.1:8000', 'http://127.0.0.1:8001'];
 const FACTS = BOTH.map((url) => ({
   ...{ url, model: 'm', server: 'vllm 0.32.0', policy: 'plas', maxModelLen: 8192, tokenizer: 'tokenize' as const },
-  ...{ isExact: true, ignoresEos: true, alone: undefined, promptTokensWanted: 10, promptTokensCounted: 10 },
+  ...{
+    isExact: true,
+    ignoresEos: true,
+    alone: undefined,
+    waitedMs: 0,
+    promptTokensWanted: 10,
+    promptTokensCounted: 10,
+  },
 }));
 
 describe('the document', () => {
