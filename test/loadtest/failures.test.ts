@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { GatewayWords } from '../../loadtest/gateway-words.js';
@@ -71,42 +70,27 @@ describe('a call that goes wrong', () => {
   });
 
   it('cancels what waits for it, and lets the rest of its program go on', async () => {
-    const tree = program(
-      'tree',
-      call(),
-      call({ after: [0], thread: 'bad' }),
-      call({ after: [0], thread: 'good', gapMs: 50 }),
-      call({ after: [1] }),
-      call({ after: [3] }),
-      call({ after: [2, 4] }),
-      call({ after: [2], thread: 'good' }),
-    );
+    const [bad, good] = [call({ after: [0], thread: 'bad' }), call({ after: [0], thread: 'good', gapMs: 50 })];
+    const later = [[1], [3], [2, 4]].map((after) => call({ after }));
+    const tree = program('tree', call(), bad, good, ...later, call({ after: [2], thread: 'good' }));
     const { calls, programs } = await faulty('status=503', { identity: 'maitred' }, [tree], 1);
-    expect(calls.map((each) => [each.call, each.outcome]).sort()).toEqual([
-      [0, 'completed'],
-      [1, 'http_503'],
-      [2, 'completed'],
-      [6, 'completed'],
-    ]);
+    const outcomes = Object.fromEntries(calls.map((each) => [each.call, each.outcome]));
+    expect(outcomes).toEqual({ 0: 'completed', 1: 'http_503', 2: 'completed', 6: 'completed' });
     expect(programs[0]).toMatchObject({ outcome: 'http_503', calls: 4, callsCancelled: 3 });
   });
 });
 
 describe('what a target says of a call', () => {
-  it.each(['Infinity', '1e308', '-5000', '86400000', 'soon'])(
-    'is not believed where it cannot be: queued for %s ms',
-    async (ms) => {
-      const { calls, programs } = await answered('chat', { ...EVENTS, 'x-maitred-queue-ms': ms }, PART + DONE);
-      expect(calls).toMatchObject([{ outcome: 'completed', queueMs: NaN, dispatchedMs: NaN }]);
-      expect(programs).toMatchObject([{ outcome: 'completed', queueMs: NaN }]);
-    },
-  );
+  const odd = ['Infinity', '1e308', '-5000', '86400000', 'soon'];
+  it.each(odd)('is not believed where it cannot be: queued for %s ms', async (ms) => {
+    const { calls, programs } = await answered('chat', { ...EVENTS, 'x-maitred-queue-ms': ms }, PART + DONE);
+    expect(calls).toMatchObject([{ outcome: 'completed', queueMs: NaN, dispatchedMs: NaN }]);
+    expect(programs).toMatchObject([{ outcome: 'completed', queueMs: NaN }]);
+  });
 
   it('counts where it opens the stream of a call that is still queued, and says the rest in comments', async () => {
-    const comments = [
-      'queued waited_ms=2 waiting=1',
-      ...Array<string>(2).fill('dispatched engine=e1 level=3 reason=in_order'),
-    ];
+    const dispatched = 'dispatched engine=e1 level=3 reason=in_order';
+    const comments = ['queued waited_ms=2 waiting=1', dispatched, dispatched];
     const headers = { 'x-maitred-queue-ms': '1', 'x-maitred-reason': 'queued' };
     const text = comments.map((comment) => `: ${comment}\n\n`).join('') + PART + DONE;
     const { calls } = await answered('chat', { ...EVENTS, ...headers }, text);
@@ -151,19 +135,10 @@ async function faulty(fault: string, options: Partial<LoadOptions>, all = single
 }
 
 /** Plays one call, whose answer is this one; probes are answered as they should be. */
-async function answered(
-  api: LoadOptions['api'],
-  headers: Record<string, string>,
-  answer: string | ((response: ServerResponse) => void),
-) {
-  const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) => {
-    if (program === undefined) return undefined;
-    return (response) => {
-      response.writeHead(200, headers);
-      if (typeof answer === 'string') response.end(answer);
-      else answer(response);
-    };
-  });
+async function answered(api: LoadOptions['api'], headers: Record<string, string>, answer: string) {
+  const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) =>
+    program === undefined ? undefined : (response) => response.writeHead(200, headers).end(answer),
+  );
   return load({ targets: [url], programs: () => singles(1), api, identity: 'maitred' });
 }
 
@@ -222,9 +197,8 @@ describe('a target that is not fit for a run', () => {
     ['status=503', 'refused'],
   ])('breaks its first call by %s', async (fault, code) => {
     const { url } = await engine({ faults: [fault] });
-    expect(await refusal({ targets: [url], timeoutMs: code === 'timeout' ? 300 : 30_000, ignoreEos: false })).toBe(
-      code,
-    );
+    const timeoutMs = code === 'timeout' ? 300 : 30_000;
+    expect(await refusal({ targets: [url], timeoutMs, ignoreEos: false })).toBe(code);
   });
 });
 
