@@ -59,11 +59,8 @@ function expectConserved({ played, logs }: ReturnType<typeof under>, programs = 
 
 describe('a kind world', () => {
   it('is what it always was', () => {
-    const { callRecords, programRecords } = play(agents(), {
-      ...OPTIONS,
-      policy: 'pass-through',
-      conditions: CONDITIONS.none,
-    });
+    const kind = { ...OPTIONS, policy: 'pass-through', conditions: CONDITIONS.none } as const;
+    const { callRecords, programRecords } = play(agents(), kind);
     const text = JSON.stringify([callRecords, programRecords]);
     // Of the engine model alone, since pass-through passes everything on.
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe('833b33459ec6e274');
@@ -102,16 +99,15 @@ describe('conditions', () => {
   });
 
   it('draw from streams of their own', () => {
-    const cancelledBy = (more: object): string[] =>
-      under({ cancels: { share: 0.3, afterMs: 0, returnShare: 0 }, ...more }, { programs: solo })
-        .played.callRecords.filter(({ outcome }) => outcome === 'cancelled')
-        .map(({ program }) => program);
     const solo = Array.from({ length: 60 }, (_, index) => programOf(`s${index}`, index * 100, [small]));
+    const cancelledBy = (more: object): string[] => {
+      const { played } = under({ cancels: { share: 0.3, afterMs: 0, returnShare: 0 }, ...more }, { programs: solo });
+      return played.callRecords.flatMap(({ outcome, program }) => (outcome === 'cancelled' ? [program] : []));
+    };
     expect(cancelledBy({}).length).toBeGreaterThan(9);
     expect(cancelledBy({ overlong: { share: 0.1 }, clients: { streamShare: 0.5 } })).toEqual(cancelledBy({}));
-    expect(under({ cancels: { share: 0.3 } }, { seed: 2 }).played).not.toEqual(
-      under({ cancels: { share: 0.3 } }).played,
-    );
+    const of = (seed: number) => under({ cancels: { share: 0.3 } }, { seed }).played;
+    expect(of(2)).not.toEqual(of(1));
   });
 });
 

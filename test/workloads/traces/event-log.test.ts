@@ -1,29 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { programLine, type AgentCall } from '../../../workloads/index.js';
 import { BEHAVIOUR, callId, engineId, millis, programId, type Command, type Event } from '../../../src/index.js';
-import {
-  arrived,
-  cancelled,
-  ended,
-  failed,
-  finished,
-  joined,
-  progressed,
-  started,
-  type ArrivalFacts,
-  type FinishFacts,
-} from '../../support/core-events.js';
+import { arrived, cancelled, ended, failed, finished, joined, progressed, started, type ArrivalFacts, type FinishFacts } from '../../support/core-events.js'; // prettier-ignore
 import { readText } from '../../support/traces.js';
 import { jsonLines } from '../../support/trajectory.js';
 
-const HEADER = {
-  maitredEventLog: 1,
-  behaviour: BEHAVIOUR,
-  maitred: '0',
-  startedAt: '1970-01-01T00:00:10.000Z',
-  now: 1000,
-  settings: {},
-};
+const VERSIONS = { maitredEventLog: 1, behaviour: BEHAVIOUR, maitred: '0' };
+const HEADER = { ...VERSIONS, startedAt: '1970-01-01T00:00:10.000Z', now: 1000, settings: {} };
 type Line = readonly [now: number, event: Event, ...commands: Command[]];
 const logOf = (lines: readonly Line[]) =>
   jsonLines([HEADER, ...lines.map(([now, event, ...commands]) => ({ now, event, commands }))]);
@@ -82,15 +65,10 @@ describe('a program of an event log', () => {
   });
 
   it('shares the beginning of its first prompt with others of its tenant and model', async () => {
-    const facts = { prompt: 100, output: 10, cached: 48 };
-    const { programs } = await read(
-      come(1000, 'a'),
-      done(1100, 'a', facts),
-      come(1200, 'b', { program: 'q', model: 'm\0engine' }),
-      done(1300, 'b', facts),
-      come(1400, 'c', { program: 'r', tenant: 'other' }),
-      done(1500, 'c', facts),
-    );
+    const call = (at: number, id: string, facts: ArrivalFacts) =>
+      [come(at, id, facts), done(at + 100, id, { prompt: 100, output: 10, cached: 48 })]; // prettier-ignore
+    const same = call(1200, 'b', { program: 'q', model: 'm\0engine' });
+    const { programs } = await read(...call(1000, 'a', {}), ...same, ...call(1400, 'c', { program: 'r', tenant: 'o' }));
     const [one, two, three] = programs.map(({ calls }) => calls[0]!.prefix as { name: string; tokens: number });
     expect(one!.tokens).toBe(48);
     expect(two).toEqual(one);
@@ -153,10 +131,8 @@ describe('a program of an event log', () => {
   });
 
   it('ends where the gateway forgets it; the next of its name is another', async () => {
-    const gone = (cause: 'ended' | 'expired'): Command => {
-      const facts = { calls: 1, serviceMs: millis(1), waitingMs: millis(0), durationMs: millis(9) };
-      return { type: 'programGone', program: programId('p'), cause, ...facts };
-    };
+    const facts = { calls: 1, serviceMs: millis(1), waitingMs: millis(0), durationMs: millis(9) };
+    const gone = (cause: 'ended' | 'expired'): Command => ({ type: 'programGone', program: programId('p'), cause, ...facts }); // prettier-ignore
     const { programs, problems } = await read(
       come(1000, 'a'),
       done(1100, 'a'),
