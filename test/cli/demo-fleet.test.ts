@@ -12,20 +12,11 @@ import { withShortGaps } from '../../workloads/index.js';
 function played(policy: PolicyName) {
   const { programs, maxPrograms, arrivals, gapMsMax } = fleetOf(1);
   const config = configSchema.parse({ policy: { name: policy } });
-  return measureRun(
-    {
-      programs: withShortGaps(programs(), gapMsMax),
-      maxPrograms,
-      arrivals,
-      seed: 1,
-      engines: 2,
-      engine: { preset: { ...PRESETS[DEFAULT_PRESET], kvTokens: KV_TOKENS }, blockSize: 16 },
-      conditions: {},
-      announceEnds: true,
-      scheduler: () => makeSteps(policy, config, makeBalancer(config.balancer)),
-    },
-    { shouldStop: () => false, onProgress: () => undefined },
-  );
+  const engine = { preset: { ...PRESETS[DEFAULT_PRESET], kvTokens: KV_TOKENS }, blockSize: 16 };
+  const scheduler = () => makeSteps(policy, config, makeBalancer(config.balancer));
+  const world = { programs: withShortGaps(programs(), gapMsMax), maxPrograms, arrivals, seed: 1, engines: 2, engine };
+  const watch = { shouldStop: () => false, onProgress: () => undefined };
+  return measureRun({ ...world, conditions: {}, announceEnds: true, scheduler }, watch);
 }
 
 it('a demo fleet ends within a minute and a half on two embedded engines, and shows what the gate is for', () => {

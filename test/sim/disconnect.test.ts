@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { EngineHandle } from '../../sim/index.js';
-import { call, engine, rawPost } from './client.js';
+import { call, dataOf, engine, eventsOf, rawPost } from './client.js';
 
 /** At model speed an answer of this length takes a minute: whatever ends sooner was aborted. */
 const LONG = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5000, ignore_eos: true };
@@ -47,13 +47,11 @@ describe('a client that reads slowly', () => {
       body: JSON.stringify({ ...LONG, max_tokens: 100_000, stream: true }),
     });
     await settled(sim, { running: 0, finished: 1 });
-    let length = 0;
-    for (const line of (await response.text()).split('\n\n')) {
-      if (!line.startsWith('data: {')) continue;
-      const chunk = JSON.parse(line.slice(6)) as { choices: { delta: { content?: string } }[] };
-      length += chunk.choices[0]?.delta.content?.length ?? 0;
-    }
-    expect(length).toBe(400_000);
+    const chunks = dataOf(eventsOf(await response.text())) as unknown as {
+      choices: { delta: { content?: string } }[];
+    }[];
+    const texts = chunks.map(({ choices: [choice] }) => choice?.delta.content ?? '');
+    expect(texts.join('')).toHaveLength(400_000);
   });
 });
 

@@ -1,32 +1,27 @@
 import { expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { configSchema } from '../../sidecar/config/index.js';
-import { makeSteps, PRESETS, runWorld } from '../../sim/index.js';
+import { makeSteps, PRESETS, runWorld, type ProgramRecord } from '../../sim/index.js';
 import { programs, WORKLOADS, type WorkloadName } from '../../workloads/index.js';
+
+const PROGRAMS = 300;
 
 /** Mean milliseconds a token, and mean seconds, of programs on one engine. */
 function run(workload: WorkloadName, ratePerSecond: number, batching: 'knee' | 'none') {
   const config = configSchema.parse({ admission: { batching } });
-  const msPerToken: number[] = [];
-  const seconds: number[] = [];
+  let [msPerToken, seconds] = [0, 0];
+  const programEnded = ({ arrivedMs, endedMs, outputTokens }: ProgramRecord) => {
+    seconds += (endedMs - arrivedMs) / 1000 / PROGRAMS;
+    msPerToken += (endedMs - arrivedMs) / outputTokens / PROGRAMS;
+  };
   runWorld({
-    programs: programs(WORKLOADS[workload], 1),
-    maxPrograms: 300,
+    ...{ programs: programs(WORKLOADS[workload], 1), maxPrograms: PROGRAMS, seed: 1, engines: 1, alone: false },
     arrivals: { type: 'open', ratePerSecond, cv: 1 },
-    seed: 1,
-    engines: 1,
     engine: { preset: PRESETS['llama-3.1-8b-a100'], blockSize: 16 },
     scheduler: () => makeSteps('plas', config, makeBalancer(config.balancer)),
-    observer: {
-      programEnded({ arrivedMs, endedMs, outputTokens }) {
-        seconds.push((endedMs - arrivedMs) / 1000);
-        msPerToken.push((endedMs - arrivedMs) / outputTokens);
-      },
-    },
-    alone: false,
+    observer: { programEnded },
   });
-  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
-  return { msPerToken: mean(msPerToken), seconds: mean(seconds) };
+  return { msPerToken, seconds };
 }
 
 it('past the engine’s knee short programs run ahead of long ones, and the mean program is not slower for it', () => {

@@ -3,34 +3,16 @@ import { describe, expect, it } from 'vitest';
 import { Gathering } from '../../../lab/measure/measures.js';
 import type { CallRecord, ProgramRecord } from '../../../sim/virtual/options.js';
 
+const BOTH = { program: 'p', arrivedMs: 0, promptTokens: 100, outputTokens: 10, outcome: 'completed' };
+
 const program = (record: Partial<ProgramRecord>): ProgramRecord => ({
-  program: 'p',
-  workload: '',
-  arrivedMs: 0,
-  endedMs: 1000,
-  calls: 1,
-  callsCancelled: 0,
-  promptTokens: 100,
-  outputTokens: 10,
-  longestQueueMs: 0,
-  aloneMs: 500,
-  outcome: 'completed',
+  ...{ ...BOTH, workload: '', endedMs: 1000, calls: 1, callsCancelled: 0, longestQueueMs: 0, aloneMs: 500 },
   ...record,
 });
 
 const call = (record: Partial<CallRecord>): CallRecord => ({
-  program: 'p',
-  call: 0,
-  thread: '',
-  arrivedMs: 0,
-  dispatchedMs: 100,
-  firstTokenMs: 400,
-  endedMs: 1300,
-  engine: 'e0',
-  promptTokens: 100,
-  outputTokens: 10,
-  cachedTokens: 0,
-  outcome: 'completed',
+  ...{ ...BOTH, call: 0, thread: '', engine: 'e0', cachedTokens: 0 },
+  ...{ dispatchedMs: 100, firstTokenMs: 400, endedMs: 1300 },
   ...record,
 });
 

@@ -12,17 +12,11 @@ function* shortThenLong(): Generator<AgentProgram, never> {
 describe('a run that is stopped', () => {
   it('has its engines busy for no more than all of its time', () => {
     let ended = 0;
-    const run = measureRun(
-      {
-        programs: shortThenLong(),
-        arrivals: { type: 'open', ratePerSecond: 20, cv: 1 },
-        seed: 1,
-        engines: 1,
-        engine: { preset: PRESET, blockSize: 16 },
-        scheduler: () => stepsOf('pass-through'),
-      },
-      { shouldStop: () => ended > 0, onProgress: (programs) => void (ended = programs) },
-    );
+    const arrivals = { type: 'open', ratePerSecond: 20, cv: 1 } as const;
+    const engine = { preset: PRESET, blockSize: 16 };
+    const world = { programs: shortThenLong(), arrivals, seed: 1, engines: 1, engine, scheduler: () => stepsOf('pass-through') }; // prettier-ignore
+    const watch = { shouldStop: () => ended > 0, onProgress: (programs: number) => void (ended = programs) };
+    const run = measureRun(world, watch);
     expect(run).toMatchObject({ complete: false, programs: 1, engine_busy: 1 });
   });
 });

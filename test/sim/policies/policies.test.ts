@@ -75,12 +75,8 @@ describe.each(SIM_POLICIES)('the policy %s', (policy) => {
   const crowd = Array.from({ length: 12 }, (_, index) => agentProgram(`p${index}`, index * 200, 5));
 
   it('leaves no call behind when it refuses some', () => {
-    const settings = {
-      limits: { queuedMax: 2, programsMax: 30 },
-      admission: { reserveMs: 2000, turnMs: 1000 },
-      starvation: { waitMsMax: 2000 },
-      timeouts: { queueMs: 3000 },
-    };
+    const times = { admission: { reserveMs: 2000, turnMs: 1000 }, starvation: { waitMsMax: 2000 } };
+    const settings = { limits: { queuedMax: 2, programsMax: 30 }, timeouts: { queueMs: 3000 }, ...times };
     const played = play(crowd, { scheduler: stepsOf(policy, settings), kvTokens: 8000, alone: false });
     const ended = Object.values(played.callOutcomes).reduce((sum, count) => sum + count, 0);
     expect(ended + played.callsCancelled).toBe(60);
