@@ -82,20 +82,15 @@ describe('a graph', () => {
 
   it('with a circle names its lines, not those that only lead to it', () => {
     const lines = [line('a', { after: ['b'] }), line('b', { after: ['c'] }), line('c', { after: ['b'] }), line('d')];
-    expect(problems(...lines)).toMatchObject([
-      { code: 'circular_dependency', line: 2, message: expect.stringContaining('"b" needs "c" needs "b"') as string },
-    ]);
+    const message = expect.stringContaining('"b" needs "c" needs "b"') as string;
+    expect(problems(...lines)).toMatchObject([{ code: 'circular_dependency', line: 2, message }]);
     expect(problems(line('a', { after: ['a'] }))[0]?.message).toContain('"a" needs "a"');
   });
 
   it('has a program for each connected component, and the longest way from each line', () => {
     const body = { max_tokens: 100 };
-    const { programs, critical, needs, dependents } = planned(
-      line('a', { body }),
-      line('alone', { body }),
-      line('b', { body, after: ['a', 'c'] }),
-      line('c', { body }),
-    );
+    const [a, alone, c] = ['a', 'alone', 'c'].map((id) => line(id, { body })) as [string, string, string];
+    const { programs, critical, needs, dependents } = planned(a, alone, line('b', { body, after: ['a', 'c'] }), c);
     expect([...programs]).toEqual([0, 1, 0, 0]);
     expect(needs[2]).toEqual([0, 3]);
     expect([dependents[0], dependents[3], dependents[1]]).toEqual([[2], [2], []]);
@@ -133,11 +128,8 @@ describe('the order', () => {
   const B = 'b'.repeat(1024);
 
   it('compares a template only up to the first answer that it waits for', () => {
-    const lines = outlines(
-      line('x'),
-      line('a', { after: ['x'], content: `${A}\${x}${B}` }),
-      line('b', { content: `${A}\${x}${B}` }),
-    );
+    const content = `${A}\${x}${B}`;
+    const lines = outlines(line('x'), line('a', { after: ['x'], content }), line('b', { content }));
     expect(lines[1]!.blocks.length).toBe(lines[2]!.blocks.length - 4);
     expect(sharedTokens(lines, [1, 2])).toBe(64 * lines[1]!.blocks.length);
   });

@@ -64,13 +64,9 @@ describe('arrivals', () => {
       }
     }
     let asked = 0;
-    const played = play(watched(), {
-      arrivals: { type: 'open', ratePerSecond: 5, cv: 1 },
-      shouldStop: () => (asked += 1) > 2,
-    });
-    expect(played.complete).toBe(false);
-    expect(played.programRecords.length).toBe(played.programs);
-    expect(played.programs).toBeGreaterThan(0);
-    expect(closed).toBe(true);
+    const arrivals = { type: 'open', ratePerSecond: 5, cv: 1 } as const;
+    const played = play(watched(), { arrivals, shouldStop: () => (asked += 1) > 2 });
+    expect([played.complete, played.programs > 0, closed]).toEqual([false, true, true]);
+    expect(played.programRecords).toHaveLength(played.programs);
   });
 });

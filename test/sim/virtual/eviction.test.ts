@@ -28,13 +28,11 @@ describe('engines that are told what to evict', () => {
 
   it('give away what was idle for longest, or what is needed last', () => {
     const all = 3008;
-    const [nearOfLru, farOfLru] = found('lru') as [number, number];
-    expect(nearOfLru).toBe(0);
-    expect(farOfLru).toBeLessThan(all);
-    const [nearOfSteps, farOfSteps] = found('steps') as [number, number];
-    expect(nearOfSteps).toBe(all);
-    expect(farOfSteps).toBeLessThan(all / 2);
-    expect(found()).toEqual([nearOfLru, farOfLru]);
+    const [lru, steps] = [found('lru'), found('steps')] as [[number, number], [number, number]];
+    expect([lru[0], steps[0]]).toEqual([0, all]);
+    expect(lru[1]).toBeLessThan(all);
+    expect(steps[1]).toBeLessThan(all / 2);
+    expect(found()).toEqual(lru);
   });
 });
 
@@ -50,14 +48,11 @@ describe('the steps until a context is used', () => {
     expect(after(FAR, 0, 1)).toEqual({ '': 2, aside: 0 });
     expect(after(FAR, 0, 1, 2, 3)).toEqual({ '': 0 });
     expect(after(FAR, 0, 1, 2, 3, 4)).toEqual({});
-  });
-
-  it('are those of the longest way to a join', () => {
-    const join = [context, { ...aside, after: [0] }, { ...aside, after: [1], thread: 'other' }, { ...later, after: [0, 1, 2] }]; // prettier-ignore
+    // Of the longest way to a join.
+    const other = { ...aside, after: [1], thread: 'other' };
+    const join = [context, { ...aside, after: [0] }, other, { ...later, after: [0, 1, 2] }];
     expect(after(join, 0)).toEqual({ '': 2, aside: 0, other: 1 });
-  });
-
-  it('are those of the first that continues it, in whatever thread', () => {
+    // To the first that continues it, in whatever thread.
     const fork = [context, { ...aside, after: [0] }, { ...later, after: [1], thread: 'fork' }];
     expect(after(fork, 0)).toEqual({ '': 1, aside: 0, fork: 1 });
   });

@@ -22,18 +22,14 @@ function draw(seed: number): { readonly cluster: ClusterOptions; readonly engine
 
 /** Most calls that one engine ran at once. Ends make room before anything begins. */
 function mostInFlight(calls: readonly CallRecord[]): number {
-  const changes = calls
-    .flatMap(({ engine, dispatchedMs, endedMs }) => [
-      { engine, atMs: dispatchedMs, by: 1 },
-      { engine, atMs: endedMs, by: -1 },
-    ])
-    .sort((a, b) => a.atMs - b.atMs || a.by - b.by);
+  const begun = calls.map(({ engine, dispatchedMs }) => ({ engine, atMs: dispatchedMs, by: 1 }));
+  const ended = calls.map(({ engine, endedMs }) => ({ engine, atMs: endedMs, by: -1 }));
+  const changes = [...begun, ...ended].sort((a, b) => a.atMs - b.atMs || a.by - b.by);
   const inFlight = new Map<string | undefined, number>();
   let most = 0;
   for (const { engine, by } of changes) {
-    const now = (inFlight.get(engine) ?? 0) + by;
-    inFlight.set(engine, now);
-    most = Math.max(most, now);
+    inFlight.set(engine, (inFlight.get(engine) ?? 0) + by);
+    most = Math.max(most, inFlight.get(engine)!);
   }
   return most;
 }

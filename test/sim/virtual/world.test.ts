@@ -12,10 +12,8 @@ describe('the virtual world', () => {
       const { steps, log } = recorded(stepsOf('plas'));
       const size = { promptTokens: 4000, outputTokens: 400 };
       const { callRecords } = play([programOf('p', 0, [size, { ...size, gapMs }])], { scheduler: steps });
-      const reports = log.filter(
-        ({ event, now }) => event.type === 'engineReported' && now >= callRecords[1]!.arrivedMs,
-      );
-      return { all: log.length, after: reports.map(({ now }) => now % 2000) };
+      const later = log.filter(({ event, now }) => event.type === 'engineReported' && now >= callRecords[1]!.arrivedMs);
+      return { all: log.length, after: later.map(({ now }) => now % 2000) };
     });
     expect(longer!.all).toBe(shorter!.all);
     expect(longer!.after.length).toBeGreaterThan(2);
