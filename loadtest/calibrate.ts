@@ -6,14 +6,11 @@ import type { Template } from './conversation.js';
 import { COMMON_WORDS, Words } from './words.js';
 import type { AloneSpeed } from './load.js';
 
-/** Sends calls one by one before a run. */
 export interface Prober {
   readonly target: Target;
   readonly api: LoadApi;
   readonly model: string;
-  /** Whether the length of answers can be set exactly. */
   readonly isExact: boolean;
-  /** Sends one call, whatever its outcome. */
   readonly call: (ask: Pick<Ask, 'items' | 'outputTokens'>) => Promise<Outcome>;
   /** POST of JSON; undefined unless the answer is a success with a JSON object. */
   readonly post: (path: string, body: object) => Promise<Record<string, unknown> | undefined>;
@@ -23,14 +20,11 @@ export interface Prober {
 const WORDS_MIN = 16;
 /** Number of words in a counted text, if the model accepts that many. */
 const LONG = 512;
-/** Precedes the counted words. */
 const LEAD = 'so';
 /** Texts in a row with a longer word in each, after which the tokenizer is not asked about the other words. */
 const MISSES_MAX = 12;
-/** Ratio of the long counted text to the short one. */
 const SHORTER = 8;
 
-/** The way in which text for a target gets its length. */
 export interface Calibration {
   readonly words: Words;
   readonly template: Template;
@@ -190,7 +184,6 @@ export async function measureAlone(
   return { overheadMs: Math.max(0, overheadMs), promptTokenMs, outputTokenMs };
 }
 
-/** Tokens of the call by which speeds are compared. */
 const TYPICAL = { prompt: 2048, output: 256 };
 
 /**

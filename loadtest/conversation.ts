@@ -12,7 +12,6 @@ export interface Template {
   readonly turn: number;
 }
 
-/** Settings common to all conversations of a run with one target. */
 export interface Style {
   readonly api: LoadApi;
   readonly words: Words;
@@ -22,7 +21,6 @@ export interface Style {
   /** Whether the salt also precedes recorded texts. */
   readonly isSalted: boolean;
   readonly recordedAnswers: boolean;
-  /** Whether the target can be offered tools. */
   readonly offersTools: boolean;
 }
 
@@ -36,7 +34,6 @@ interface Turn {
   readonly endTokens: number;
 }
 
-/** A call's prompt and its answer. */
 interface Said {
   readonly prompt: Turn;
   promptTokens: number;
@@ -98,7 +95,6 @@ export class Conversations {
     return call;
   }
 
-  /** Recorded messages, after the conversation that they continue. */
   #speak({ prefix }: AgentCall, messages: NonNullable<AgentCall['messages']>): Turn {
     let last: Turn | undefined;
     let calls: readonly ToolCall[] = [];
@@ -136,7 +132,6 @@ export class Conversations {
     return tools.flatMap(({ id, name, arguments: json = '{}' }) => (id === undefined ? [] : [{ id, name, arguments: json }])); // prettier-ignore
   }
 
-  /** The conversation of a call with its answer. */
   #withAnswer(index: number): Turn | undefined {
     const said = this.#said[index];
     if (said === undefined) return undefined;
@@ -232,7 +227,6 @@ export class Conversations {
   }
 }
 
-/** The first words of a text. */
 function cut(made: readonly Made[], words: number): Made[] {
   let left = words;
   const kept: Made[] = [];

@@ -56,7 +56,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #gateway = new GatewayWords();
   readonly #startedAt = performance.now();
   #firstTokenAt = NaN;
-  /** Whether an event has arrived. */
   #isBegun = false;
   /** Whether a line arrived that no event stream has. */
   #isStrange = false;
@@ -74,7 +73,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     pool.dispatch({ method: 'POST', path, headers, body }, this);
   }
 
-  /** Aborts it without an outcome. */
   abort(): void {
     this.#close();
     this.#controller?.abort(new Error('aborted'));
@@ -202,7 +200,6 @@ function classOf(status: number): ErrorClass {
 
 const TLS_CODES = /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH)/;
 
-/** An answer that is not HTTP. */
 export const isNotHttp = (error: Error): boolean => error instanceof errors.HTTPParserError;
 
 /** Whether a connection was made but TLS failed on it. */

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** Position of a call, as clients send it. */
 export interface Place {
   /** Its program: unique for every program of every run. */
   readonly program: string;
@@ -8,7 +7,6 @@ export interface Place {
   readonly thread: string;
   /** Whether it is the last call of its program: no other is under way or to come. */
   readonly isFinal: boolean;
-  /** Unique for every call. */
   readonly call: string;
 }
 
@@ -18,7 +16,6 @@ export interface Marks {
 }
 
 interface Identity {
-  readonly sender: string;
   marks(place: Place): { readonly headers?: Marks['headers']; readonly body?: Marks['body'] };
   readonly release?: (program: string) => Release;
   /** Whether the last call says that it is the last, so that the message is only for programs that had no such call. */
@@ -41,8 +38,7 @@ const parentOf = (thread: string): string => thread.slice(0, Math.max(0, thread.
 const agentOf = ({ program }: Place, thread: string): string => (thread === '' ? program : idOf(program, thread));
 
 /** An identity by headers common to all calls of a program. */
-const oneHeader = (sender: string, ...names: readonly string[]): Identity => ({
-  sender,
+const oneHeader = (...names: readonly string[]): Identity => ({
   marks: ({ program }) => ({ headers: Object.fromEntries(names.map((name) => [name, program])) }),
 });
 
@@ -55,9 +51,8 @@ function session(place: Place, names: readonly string[], parentName: string): Re
 
 /** The ways in which real clients identify their programs. To add one, add a row. */
 const IDENTITIES = {
-  none: { sender: 'clients that say nothing, which is most of them', marks: () => ({}) },
+  none: { marks: () => ({}) },
   maitred: {
-    sender: 'clients that were told of maitred',
     marks: ({ program, thread, isFinal }) => ({
       headers: {
         'x-maitred-program': program,
@@ -69,7 +64,7 @@ const IDENTITIES = {
     release: (program) => ({ path: `/programs/${program}/end`, body: {} }),
   },
   'claude-code': {
-    sender: 'Claude Code: sub-agents share the session',
+    // Sub-agents share the session.
     marks: (place) => {
       const parent = parentOf(place.thread);
       return {
@@ -82,7 +77,6 @@ const IDENTITIES = {
     },
   },
   codex: {
-    sender: 'Codex CLI',
     marks: (place) => {
       const own = agentOf(place, place.thread);
       const names = { session_id: place.program, thread_id: own };
@@ -102,11 +96,9 @@ const IDENTITIES = {
     },
   },
   opencode: {
-    sender: 'OpenCode: a sub-agent is a session of its own',
     marks: (place) => ({ headers: session(place, ['x-session-id', 'x-session-affinity'], 'x-parent-session-id') }),
   },
   dynamo: {
-    sender: 'Dynamo clients: a sub-agent is a session of its own',
     marks: (place) => ({
       headers: {
         ...session(place, ['x-dynamo-session-id'], 'x-dynamo-parent-session-id'),
@@ -114,26 +106,23 @@ const IDENTITIES = {
       },
     }),
   },
-  litellm: oneHeader('LiteLLM', 'x-litellm-session-id', 'x-litellm-trace-id'),
-  vendor: oneHeader('clients of other vendors, by the convention of LiteLLM', 'x-vendor-session-id'),
-  'llm-d': oneHeader('llm-d', 'x-llm-d-inference-fairness-id'),
-  sglang: oneHeader('SGLang model gateway', 'x-smg-routing-key'),
-  aibrix: oneHeader('AIBrix', 'x-session-id', 'x-aibrix-session-key'),
-  trtllm: oneHeader('TensorRT-LLM', 'x-session-id', 'x-correlation-id'),
+  litellm: oneHeader('x-litellm-session-id', 'x-litellm-trace-id'),
+  vendor: oneHeader('x-vendor-session-id'),
+  'llm-d': oneHeader('x-llm-d-inference-fairness-id'),
+  sglang: oneHeader('x-smg-routing-key'),
+  aibrix: oneHeader('x-session-id', 'x-aibrix-session-key'),
+  trtllm: oneHeader('x-session-id', 'x-correlation-id'),
   aiperf: {
-    sender: 'AIPerf',
     marks: ({ program, call }) => ({
       headers: { 'x-correlation-id': program, 'x-session-affinity': program, 'x-request-id': call },
     }),
   },
-  'inference-perf': oneHeader('inference-perf: all agents of a tree share it', 'x-session-id'),
+  'inference-perf': oneHeader('x-session-id'),
   thunderagent: {
-    sender: 'ThunderAgent',
     marks: ({ program }) => ({ body: { program_id: program } }),
     release: (program) => ({ path: '/programs/release', body: { program_id: program } }),
   },
   'vllm-router': {
-    sender: 'vLLM router',
     marks: ({ program }) => ({ headers: { 'x-session-id': program }, body: { session_id: program } }),
     release: (program) => ({ path: '/finish_session', body: { session_id: program } }),
   },

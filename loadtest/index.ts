@@ -14,4 +14,4 @@ export { IDENTITY_NAMES, type IdentityName } from './identity.js';
 export * from './load.js';
 export { type Calibration, calibratePreset } from './preset.js';
 export { seedOfRun } from './run.js';
-export { runLoad } from './runs.js';
+export { type LoadSummary, runLoad } from './runs.js';

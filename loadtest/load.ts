@@ -1,8 +1,6 @@
 import type { AgentProgram, Arrivals } from '../workloads/index.js';
 import type { ApiName } from './apis/index.js';
 import type { IdentityName } from './identity.js';
-import type { Readiness } from './preflight.js';
-import type { runLoad } from './runs.js';
 import type { CallRecord, ProgramRecord } from '../sim/index.js';
 
 /** Options of a load test. Times are milliseconds. */
@@ -57,16 +55,6 @@ export interface LoadProgress {
   readonly programsTotal: number | undefined;
   readonly callsInFlight: number;
 }
-
-/** Result of a run, besides the records of its calls and programs. */
-export type LoadSummary = Readonly<Awaited<ReturnType<typeof runLoad>>>;
-
-/** Facts found out about a target, before the run and by it. */
-export type TargetFacts = Readiness['facts'] & {
-  /** Prompt tokens intended for calls with made text, and those that the target counted. */
-  readonly promptTokensWanted: number;
-  readonly promptTokensCounted: number;
-};
 
 /** A straight line through a few calls that had the target to themselves. */
 export interface AloneSpeed {

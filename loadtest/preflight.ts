@@ -15,6 +15,13 @@ type PreflightOptions = Pick<LoadOptions, 'model' | 'ignoreEos' | 'stream' | 'ti
 /** The properties of a target, and how to write for it. */
 export type Readiness = Readonly<Awaited<ReturnType<typeof preflight>>>;
 
+/** Facts found out about a target, before the run and by it. */
+export type TargetFacts = Readiness['facts'] & {
+  /** Prompt tokens intended for calls with made text, and those that the target counted. */
+  readonly promptTokensWanted: number;
+  readonly promptTokensCounted: number;
+};
+
 /**
  * Examines a target before the run: its availability, access, model, and tokenizer.
  * @throws LoadError with one line that states the problem

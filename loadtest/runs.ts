@@ -1,8 +1,8 @@
 import { baselineOf } from './calibrate.js';
-import { type LoadOptions, RUNS, SHORT_MS, type TargetFacts, type LoadObserver } from './load.js';
+import { type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
 import { Meter, type GeneratorHealth } from './meter.js';
 import type { Player } from './player.js';
-import { preflight, type Readiness } from './preflight.js';
+import { preflight, type Readiness, type TargetFacts } from './preflight.js';
 import { Fitting, Run, type Surroundings } from './run.js';
 import { Target } from './target.js';
 
@@ -32,6 +32,9 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     await Promise.all(targets.map((target) => target.close()));
   }
 }
+
+/** Result of a run, besides the records of its calls and programs. */
+export type LoadSummary = Readonly<Awaited<ReturnType<typeof runLoad>>>;
 
 class Runs {
   readonly #startedAt = new Date();

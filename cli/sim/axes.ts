@@ -55,7 +55,7 @@ export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
 /** Values of every axis that has a list. */
 type ValuesOf<L extends Lists> = Values & { readonly [A in keyof L & Axis]: NonNullable<L[A]>[number] };
 
-/** What stands for a value in a sentence; absent: its axis and itself. */
+/** Words for a value in a sentence; absent: its axis and itself. */
 const TEXTS: Readonly<Partial<Record<Axis, (value: Value) => string>>> = {
   rate: (value) => `at ${value} a second`,
   concurrency: (value) => `with ${value} at a time`,

@@ -1,5 +1,5 @@
 import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
-import { type Comparison, comparisonsOf, orderComparisonsOf, type Ratios, ratiosOf, sentenceOf } from './comparison.js';
+import { type Comparison, comparisonsOf, orderComparisonsOf, ratiosOf, sentenceOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -16,18 +16,13 @@ export type Named = Pick<Variant, 'policy' | 'balancer'> & {
   readonly settings?: Values;
 };
 
-interface VariantRatios extends Named, Ratios {
-  readonly against: Named;
-  readonly outcome: string;
-}
-
 export function documentOf(
   plan: Plan,
   runs: readonly RunReport[],
   advice: readonly string[],
   recommendation: Recommendation | undefined,
 ) {
-  const ratiosFor = (comparison: Comparison): VariantRatios => {
+  const ratiosFor = (comparison: Comparison) => {
     const { first, other } = comparison;
     const ratios = ratiosOf(runs, comparison);
     const { around, names } = textsOf(plan, first, other);

@@ -75,12 +75,6 @@ function notesOf({ ratios, settings }: SimDocument, runs: readonly PrintedRun[],
   ];
 }
 
-interface ShownVariant {
-  readonly name: string;
-  readonly values: Values;
-  readonly runs: readonly PrintedRun[];
-}
-
 /** Settings that vary, with their values; policy and balancer in any case. */
 const listsOf = ({ settings }: SimDocument): Lists =>
   settings.varied ?? { policy: settings.policies, balancer: settings.balancers };
@@ -90,14 +84,15 @@ const shownAxes = (document: SimDocument): Axis[] => axesOf(listsOf(document));
 
 const valuesOf = ({ policy, balancer, settings }: Named): Values => settings ?? { policy, balancer };
 
-function variantsOf(document: SimDocument): ShownVariant[] {
+/** The runs that differ in their seed alone. */
+function variantsOf(document: SimDocument): { readonly values: Values; readonly runs: readonly PrintedRun[] }[] {
   const axes = shownAxes(document);
   const byName = new Map<string, PrintedRun[]>();
   for (const run of document.runs) {
     const name = valuesText(valuesOf(run), axes);
     byName.set(name, [...(byName.get(name) ?? []), run]);
   }
-  return [...byName].map(([name, runs]) => ({ name, runs, values: runs[0] === undefined ? {} : valuesOf(runs[0]) }));
+  return [...byName.values()].map((runs) => ({ runs, values: runs[0] === undefined ? {} : valuesOf(runs[0]) }));
 }
 
 /** Labels of a table's rows, below those of their columns. */

@@ -37,7 +37,7 @@ function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHoo
       conditions: plan.conditions.conditions,
       announceEnds: plan.announceEnds,
       scheduler: (prefixOf) =>
-        makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), { isBelady }), // prettier-ignore
+        makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), isBelady),
     },
     hooks,
   );

@@ -1,4 +1,4 @@
-import type { LoadSummary } from '../load.js';
+import type { LoadSummary } from '../runs.js';
 import type { GeneratorHealth } from '../meter.js';
 import type { Pairs } from './pairs.js';
 import { judge, type Slo } from './slo.js';

@@ -7,8 +7,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { plain, tableWidth } from '../../text/index.js';
-import type { LoadProgress, LoadSummary, LoadCallRecord, LoadObserver, LoadProgramRecord } from '../load.js';
-import { documentOf, type LoadDocument, type Settings } from './document.js';
+import type { LoadProgress, LoadCallRecord, LoadProgramRecord } from '../load.js';
+import type { LoadSummary } from '../runs.js';
+import { documentOf, type Settings } from './document.js';
 import { Pairs } from './pairs.js';
 import { ProgressView, type Screen } from './progress.js';
 import { TARGET_NAMES, type Slo } from './slo.js';
@@ -38,11 +39,6 @@ export interface ReporterOptions {
   readonly err: Screen;
 }
 
-export interface Reporter extends LoadObserver {
-  progress(progress: LoadProgress): void;
-  report(summary: LoadSummary): LoadDocument;
-}
-
 /**
  * Writes a text for people, and the document if there is a file for it. If the file cannot be written, rejects with its
  * error after writing the text.
@@ -61,7 +57,7 @@ export async function writeReport(
   err.write(plain(`Wrote ${json}\n`));
 }
 
-export function makeReporter(options: ReporterOptions): Reporter {
+export function makeReporter(options: ReporterOptions) {
   const { settings, seed, margin, isClosed, slos, quiet, err } = options;
   const targets = options.targets.map((url, index) => new Target(TARGET_NAMES[index] ?? '', url, seed, isClosed));
   const pairs = targets.length > 1 ? new Pairs(seed, margin) : undefined;
@@ -77,8 +73,8 @@ export function makeReporter(options: ReporterOptions): Reporter {
       pairs?.programEnded(program);
       view?.programEnded(program);
     },
-    progress: (progress) => view?.progress(progress),
-    report(summary) {
+    progress: (progress: LoadProgress) => view?.progress(progress),
+    report(summary: LoadSummary) {
       view?.end();
       return documentOf({ settings, targets, pairs, slos }, summary);
     },

@@ -7,13 +7,8 @@ import {
   Sample,
   type SizeMeasures,
 } from '../../lab/index.js';
-import {
-  type TargetFacts,
-  ERROR_CLASSES,
-  type ErrorClass,
-  type LoadCallRecord,
-  type LoadProgramRecord,
-} from '../load.js';
+import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
+import type { TargetFacts } from '../preflight.js';
 
 /**
  * The report on one target. Fields of `Measures` mean the same here, except `queue_seconds`: it is the gateway's own

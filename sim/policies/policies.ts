@@ -80,25 +80,16 @@ const NEVER = 1e12;
 
 export type SimPolicyName = PolicyName | keyof typeof SIM_ONLY;
 
-interface Truths {
-  /** Whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`; absent: no. */
-  readonly isBelady?: boolean;
-}
-
 /** Every policy that can be compared: the core's, then those of the simulator alone. */
 export const SIM_POLICIES = [...POLICY_NAMES, ...Object.keys(SIM_ONLY)] as readonly SimPolicyName[];
 
 /**
  * A fresh scheduler of that policy. The queue and meter settings of `config.policy` apply to policies that have them.
  * @param balancer fresh as well
+ * @param isBelady whether a policy of the core holds idle contexts by clairvoyance, instead of `admission.retention`
  * @throws RangeError when a setting is out of range
  */
-export function makeSteps(
-  name: SimPolicyName,
-  config: SchedulerConfig,
-  balancer: Balancer,
-  { isBelady = false }: Truths = {},
-): Steps {
+export function makeSteps(name: SimPolicyName, config: SchedulerConfig, balancer: Balancer, isBelady = false): Steps {
   if (name in SIM_ONLY) return SIM_ONLY[name as keyof typeof SIM_ONLY](config, balancer);
   const named = { ...config, policy: { ...config.policy, name: name as PolicyName } };
   if (!isBelady) return steps(new Scheduler(named, balancer), config);

@@ -63,15 +63,11 @@ const BYTES_MAX = 1_048_576;
 /** Nodes that aliases may multiply into: enough for a shared block or two, too few for a bomb. */
 const ALIASES_MAX = 100;
 
-/** The checked workloads of a file: each mixture names existing workloads, and none contains itself. */
-interface WorkloadFile {
-  readonly name: string;
-  /** The workloads of the file, and the built-in ones. */
-  readonly specs: ReadonlyMap<string, Spec>;
-}
-
-/** Reads a YAML file of workloads. @throws WorkloadError with all problems */
-function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec>): WorkloadFile {
+/**
+ * The workload that a YAML file is for, among those of the file and the built-in ones. Each mixture names existing ones,
+ * and none contains itself. @throws WorkloadError with all problems
+ */
+function readWorkloadFile(file: string, builtIn: ReadonlyMap<string, Spec>) {
   const lines = new LineCounter();
   const document = parseDocument(readText(file), {
     lineCounter: lines,

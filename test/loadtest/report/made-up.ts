@@ -1,11 +1,6 @@
 import { Dice } from '../../../workloads/dice.js';
-import type {
-  LoadProgress,
-  LoadSummary,
-  LoadCallRecord,
-  LoadObserver,
-  LoadProgramRecord,
-} from '../../../loadtest/load.js';
+import type { LoadProgress, LoadCallRecord, LoadObserver, LoadProgramRecord } from '../../../loadtest/load.js';
+import type { LoadSummary } from '../../../loadtest/runs.js';
 import type { ReporterOptions } from '../../../loadtest/report/index.js';
 
 /** Records, summaries and options of runs that never were; what a test is about, it says itself. */

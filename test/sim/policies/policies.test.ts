@@ -26,7 +26,7 @@ describe('clairvoyant retention', () => {
   /** How long a second program waits whose context does not fit beside the first's. */
   function waitedMs(first: AgentProgram, isBelady: boolean): number {
     const config = configSchema.parse({});
-    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), { isBelady });
+    const scheduler = () => makeSteps('plas', config, makeBalancer(config.balancer), isBelady);
     // An engine with nothing to do takes any call.
     const busy = programOf('busy', 0, [{ promptTokens: 100, outputTokens: 2_500 }]);
     const programs = [busy, first, programOf('second', 5_000, [call])];
