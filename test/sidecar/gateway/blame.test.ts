@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../support/serve.js';
-import { BROKEN, QUICK, asProgram, ejections, hang, poisoned, say, says, states } from './misbehaving.js';
+import { BROKEN, QUICK, ejections, poisoned, say, says, states } from './misbehaving.js';
 import {
   DONE_EVENT,
   JSON_TYPE,
@@ -13,6 +13,8 @@ import {
   drainSocket,
   errorCode,
   fakeEngine,
+  hang,
+  named,
   gate,
   stream,
   until,
@@ -31,9 +33,9 @@ describe('a request that makes every engine fail', () => {
     for (let round = 0; round < 3; round++) {
       const [streamed] = say(`poison too ${round}`);
       const [one, two, good] = await Promise.all([
-        all.chat(...say(`poison ${round}`, asProgram('bad'))),
-        all.chat({ ...streamed, stream: true }, asProgram('bad')),
-        all.chat(...say(`hello ${round}`, asProgram('good'))),
+        all.chat(...say(`poison ${round}`, named('bad'))),
+        all.chat({ ...streamed, stream: true }, named('bad')),
+        all.chat(...say(`hello ${round}`, named('good'))),
       ]);
       for (const { status, headers, text } of [one, two]) {
         expect([status, errorCode(text), headers['x-maitred-reason']]).toEqual([502, code, code]);
@@ -52,9 +54,9 @@ describe('answers that are too slow', () => {
   it('to one program’s calls eject no engine that answers others', async () => {
     const engines = [await fakeEngine(poisoned(hang)), await fakeEngine(poisoned(hang))];
     const all = await world(engines, { ...QUICK, timeouts: { firstByteMs: 200 } });
-    const slow = Array.from({ length: 6 }, (_, i) => all.chat(...say(`poison ${i}`, asProgram('slow'))));
+    const slow = Array.from({ length: 6 }, (_, i) => all.chat(...say(`poison ${i}`, named('slow'))));
     for (const got of await Promise.all(slow)) expect(got.status).toBe(504);
-    expect((await all.chat({}, asProgram('good'))).status).toBe(200);
+    expect((await all.chat({}, named('good'))).status).toBe(200);
     expect(ejections(all)).toBe(0);
   });
 
@@ -70,9 +72,9 @@ describe('answers that are too slow', () => {
       balancer: { name: 'least-loaded' },
     });
     for (let i = 0; i < 8 && ejections(all) === 0; i++) {
-      expect((await all.chat({}, asProgram(`p${i}`))).status).toBe(200);
+      expect((await all.chat({}, named(`p${i}`))).status).toBe(200);
       for (let j = 0; j < 2; j++) await all.ask('/tokenize', { headers: JSON_TYPE, body: chatBody() });
-      for (let j = 0; j < 2; j++) await all.chat(...say('bad', asProgram('bad')));
+      for (let j = 0; j < 2; j++) await all.chat(...say('bad', named('bad')));
     }
     await until(() => ejections(all) === 1);
   });
@@ -93,11 +95,11 @@ describe('an engine that refuses large bodies early, and closes', () => {
     const all = await world([], { engines: [{ url, kind: 'openai' }], health: QUICK.health });
     const large = { messages: [{ role: 'user', content: 'x'.repeat(3_000_000) }] };
     const got: number[] = [];
-    for (let n = 0; n < 20; n += 1) got.push((await all.chat(large, asProgram('large'))).status);
+    for (let n = 0; n < 20; n += 1) got.push((await all.chat(large, named('large'))).status);
     // Where the reset overtakes the answer, nobody can read it.
     expect(got.filter((status) => status !== 413 && status !== 502)).toEqual([]);
     expect(got).toContain(413);
-    expect((await all.chat({}, asProgram('good'))).status).toBe(200);
+    expect((await all.chat({}, named('good'))).status).toBe(200);
     expect(ejections(all)).toBe(0);
   });
 });
@@ -109,7 +111,7 @@ describe('a stream that begins with an error', () => {
     const health = { ...QUICK.health, backoffMs: 60_000, backoffMsMax: 60_000 };
     const all = await world([await fakeEngine(broken), await fakeEngine(stream())], { health });
     for (let i = 0; i < 6; i++) {
-      const got = await all.chat({ stream: true }, asProgram(`p${i}`));
+      const got = await all.chat({ stream: true }, named(`p${i}`));
       expect([got.status, got.text]).toEqual([200, STREAM.join('')]);
     }
     await until(() => ejections(all) === 1);

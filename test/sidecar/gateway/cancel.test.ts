@@ -4,7 +4,9 @@ import {
   rawChat,
   DONE_EVENT,
   JSON_TYPE,
-  TEXT_EVENT,
+  begun,
+  eitherWay,
+  hang,
   chat,
   chatBody,
   completion,
@@ -15,15 +17,9 @@ import {
   type World,
 } from './world.js';
 
-const hang: Answer = () => undefined;
+const cancelled = ({ counted }: World) => counted('calls_ended_total{outcome="cancelled"}');
 
-const CANCELLED = 'maitred_calls_ended_total{outcome="cancelled"}';
-const cancelled = async ({ metrics }: World) => (await metrics()).get(CANCELLED);
-
-async function inFlight({ admin }: World): Promise<unknown> {
-  const { engines } = (await admin('/engines')).json() as { engines: { in_flight: number }[] };
-  return engines[0]?.in_flight;
-}
+const inFlight = async ({ engines }: World) => (await engines())[0]?.in_flight;
 
 describe('a client that leaves', () => {
   it.each([true, false])('while its call is queued frees its place (stream: %s)', async (streamed) => {
@@ -61,10 +57,7 @@ describe('a client that leaves', () => {
   });
 
   it('in the middle of a stream frees its engine', async () => {
-    const all = await lone((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(TEXT_EVENT);
-    }, ONE_AT_A_TIME);
+    const all = await lone(begun(), ONE_AT_A_TIME);
     const { body } = await all.openChat({ stream: true });
     body.on('error', () => undefined);
     await new Promise((resolve) => body.once('data', resolve));
@@ -157,19 +150,14 @@ describe('a client that does not read', () => {
 
   it('leaves the answers that it asked for in one go alone', async () => {
     const sent = { bytes: 0, blocked: false };
-    const flooding = flood(sent);
-    const { dial, metrics } = await lone((response, seen, request) => {
-      if (seen.body.includes('"stream":true')) return flooding(response, seen, request);
-      return completion()(response, seen, request);
-    });
+    const { dial, counted } = await lone(eitherWay(flood(sent), completion()));
     const socket = dial().pause();
     socket.write(rawChat(chatBody({ stream: true })));
     await until(() => sent.blocked);
     socket.write(rawChat());
-    const completed = 'maitred_calls_ended_total{outcome="completed"}';
-    await until(async () => (await metrics()).get(completed) === 1);
+    await until(async () => (await counted('calls_ended_total{outcome="completed"}')) === 1);
     socket.destroy();
-    await until(async () => (await metrics()).get('maitred_calls_in_system') === 0);
+    await until(async () => (await counted('calls_in_system')) === 0);
   });
 
   it('for too long is dropped, and its engine freed', async () => {

@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { serve } from '../../support/serve.js';
 import { noEngine } from '../../../sidecar/unscheduled/models.js';
-import { BROKEN, QUICK, asProgram, ejections, hang, poisoned, say, says, states } from './misbehaving.js';
+import { BROKEN, QUICK, ejections, poisoned, say, says, states } from './misbehaving.js';
 import {
+  begun,
   DONE_EVENT,
   STREAM,
   TEXT_EVENT,
@@ -11,6 +12,8 @@ import {
   completionBody,
   errorCode,
   fakeEngine,
+  hang,
+  named,
   queueOf,
   refusal,
   stream,
@@ -93,12 +96,6 @@ describe('an engine that fails before the first byte', () => {
 });
 
 describe('an engine that fails after the first byte', () => {
-  const begun = (then: (response: ServerResponse) => void): Answer => {
-    return (response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(TEXT_EVENT, () => then(response));
-    };
-  };
   const ways: readonly (readonly [string, Answer, string])[] = [
     ['resets', begun((response) => response.destroy()), 'engine_failed'],
     ['ends early', begun((response) => response.end()), 'engine_failed'],
@@ -119,10 +116,7 @@ describe('an engine that fails after the first byte', () => {
   });
 
   it('but had said that it was done has done its work', async () => {
-    const { calls, chat } = await lone((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' });
-      response.write(TEXT_EVENT + DONE_EVENT, () => response.destroy());
-    });
+    const { calls, chat } = await lone(begun((response) => response.destroy(), TEXT_EVENT + DONE_EVENT));
     expect((await chat({ stream: true })).text).toBe(TEXT_EVENT + DONE_EVENT);
     await expect.poll(() => calls()[0]?.['outcome']).toBe('completed');
   });
@@ -194,11 +188,11 @@ describe('an engine without room', () => {
     expect((await all.chat()).headers['x-maitred-reason']).toBe('direct');
   });
 
-  it('for one program while another is served while another is served is its answer', async () => {
+  it('for one program while another is served is its answer', async () => {
     const { chat } = await lone(poisoned(says(429, { message: 'slow down' }, { 'retry-after': '300' })));
-    await chat({}, asProgram('good'));
-    expect((await chat(...say('poison', asProgram('bad')))).status).toBe(429);
-    expect((await chat({}, asProgram('good'))).headers['x-maitred-reason']).toBe('direct');
+    await chat({}, named('good'));
+    expect((await chat(...say('poison', named('bad')))).status).toBe(429);
+    expect((await chat({}, named('good'))).headers['x-maitred-reason']).toBe('direct');
   });
 
   it('for longer than `busyMs` is quoted', async () => {

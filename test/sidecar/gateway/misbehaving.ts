@@ -1,4 +1,4 @@
-import { ask, completion, completionBody, type Answer, type World } from './world.js';
+import { completion, completionBody, type Answer, type World } from './world.js';
 
 /** Engines that fail some calls, and the gateway's judgement of them. */
 
@@ -11,9 +11,6 @@ export const says =
     response.writeHead(code, { 'content-type': 'application/json', ...headers });
     response.end(JSON.stringify({ error }));
   };
-
-/** An engine that never answers. */
-export const hang: Answer = () => undefined;
 
 const reset: Answer = (response) => void response.destroy();
 const half: Answer = (response) => {
@@ -75,11 +72,6 @@ export const poisoned =
 export const say = (content: string, headers: Record<string, string> = {}) =>
   [{ messages: [{ role: 'user', content }] }, headers] as const;
 
-export const asProgram = (id: string) => ({ 'x-maitred-program': id });
-
-export async function states({ adminUrl }: World): Promise<unknown[]> {
-  const rows = (await ask(`${adminUrl}/engines`)).json()['engines'] as { state: string }[];
-  return rows.map((row) => row.state);
-}
+export const states = async (all: World): Promise<string[]> => (await all.engines()).map(({ state }) => state);
 
 export const ejections = ({ logs }: World): number => logs.filter((line) => line['msg'] === 'engine is down').length;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bearer, keysOf, JSON_TYPE, chatBody, errorCode, type Answer, lone, refusal } from './world.js';
+import { bearer, keysOf, JSON_TYPE, chatBody, errorCode, type Answer, lone, rawRequest, refusal } from './world.js';
 
 const auth = { keys: keysOf('a', 'b') };
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
@@ -10,40 +10,35 @@ const responses: Answer = (response) => {
   response.end(JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [], secret: true }));
 };
 
-function request(method: string, path: string, headers: Record<string, string> = {}, body = ''): string {
-  const lines = Object.entries({
-    host: 'localhost',
-    connection: 'close',
-    'content-length': String(body.length),
-    ...headers,
-  });
-  return `${method} ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
-}
+const request = (method: string, path: string, headers: Record<string, string> = {}, body = '') =>
+  rawRequest(method, path, { connection: 'close', ...headers }, body);
 
 describe('a path that an engine could read as one of the gateway’s own', () => {
-  it.each([
-    '/v1/responses%2Fresp_1',
-    '/v1/responses%252Fresp_1',
-    '/v1/responses;/resp_1',
-    '/v1/responses%3B/resp_1',
-    '/v1/%72esponses%2Fresp_1',
-    '/v1/Responses/resp_1',
-    '/v1//responses%2Fresp_1',
-    '/v1/x%2F..%2Fresponses%2Fresp_1',
-    '/v1/./responses/resp_1',
-    '/v1/responses/resp_1%3Fx',
-    '/v1/responses/resp_1%23',
-    '/v1/responses%5Cresp_1',
-  ])('leads to no other tenant’s response, whatever is permitted: %s', async (path) => {
+  it('leads to no other tenant’s response, whatever is permitted', async () => {
+    const paths = [
+      '/v1/responses%2Fresp_1',
+      '/v1/responses%252Fresp_1',
+      '/v1/responses;/resp_1',
+      '/v1/responses%3B/resp_1',
+      '/v1/%72esponses%2Fresp_1',
+      '/v1/Responses/resp_1',
+      '/v1//responses%2Fresp_1',
+      '/v1/x%2F..%2Fresponses%2Fresp_1',
+      '/v1/./responses/resp_1',
+      '/v1/responses/resp_1%3Fx',
+      '/v1/responses/resp_1%23',
+      '/v1/responses%5Cresp_1',
+    ];
     const { engine, ask, raw } = await lone(responses, { auth, ...ANY_PATH });
     const body = JSON.stringify({ model: 'm', input: 'private' });
     const made = await ask('/v1/responses', { headers: { ...JSON_TYPE, ...bearer('a') }, body });
     expect(made.status).toBe(200);
-    for (const method of ['GET', 'DELETE', 'POST']) {
-      const text = await raw(request(method, path, bearer('b')));
-      expect(text).toMatch(/^HTTP\/1\.1 4/);
-      expect(text).not.toContain('secret');
-    }
+    for (const path of paths)
+      for (const method of ['GET', 'DELETE', 'POST'])
+        expect([path, await raw(request(method, path, bearer('b')))]).toEqual([
+          path,
+          expect.stringMatching(/^HTTP.1.1 4(?![^]*secret)/),
+        ]);
     expect(engine.seen).toHaveLength(1);
   });
 

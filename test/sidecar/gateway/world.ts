@@ -1,10 +1,11 @@
 import { createParser } from 'eventsource-parser';
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Agent, request as httpRequest, type Dispatcher } from 'undici';
+import type { EngineList } from '../../../sidecar/admin/answers.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../sidecar/index.js';
 import type { Command, Event, Millis } from '../../../src/index.js';
@@ -124,6 +125,12 @@ function clientOf(url: string, adminUrl: string) {
   return {
     ask: (path: string, init?: RequestInit) => ask(url + path, init),
     admin: (path: string, init?: RequestInit) => ask(adminUrl + path, init),
+    /** What a path of the admin API says; `T` is the type of its answer. */
+    read: async <T = Record<string, unknown>>(path: string, init?: RequestInit) =>
+      (await ask(adminUrl + path, init)).json() as T,
+    engines: () => engines(adminUrl),
+    /** A sample of the gateway, without `maitred_` before its name. */
+    counted: async (name: string) => (await metrics(adminUrl)).get(`maitred_${name}`),
     watch: (query: string, headers?: Record<string, string>) => watch(`${adminUrl}/stream?${query}`, headers),
     post: (path: string, body: unknown, headers?: Record<string, string>) => post(url + path, body, headers),
     chat: (more?: object, headers?: Record<string, string>, signal?: AbortSignal) => chat(url, more, headers, signal),
@@ -197,26 +204,14 @@ export const chatBody = (more: object = {}): string =>
 
 export const JSON_TYPE = { 'content-type': 'application/json' };
 
-export function chat(
-  url: string,
-  more: object = {},
-  headers: Record<string, string> = {},
-  signal?: AbortSignal,
-): Promise<Got> {
-  return ask(`${url}/v1/chat/completions`, {
-    headers: { ...JSON_TYPE, ...headers },
-    body: chatBody(more),
-    ...(signal && { signal }),
-  });
-}
+export const CHAT = '/v1/chat/completions';
+type Headers = Record<string, string>;
 
-export function openChat(
-  url: string,
-  more: object = {},
-  headers: Record<string, string> = {},
-): Promise<Dispatcher.ResponseData> {
-  return open(`${url}/v1/chat/completions`, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more) });
-}
+export const chat = (url: string, more?: object, headers?: Headers, signal?: AbortSignal): Promise<Got> =>
+  ask(url + CHAT, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more), ...(signal && { signal }) });
+
+export const openChat = (url: string, more?: object, headers?: Headers): Promise<Dispatcher.ResponseData> =>
+  open(url + CHAT, { headers: { ...JSON_TYPE, ...headers }, body: chatBody(more) });
 
 /** A call whose client may leave. */
 export function leavingChat(url: string, more: object = {}) {
@@ -225,15 +220,28 @@ export function leavingChat(url: string, more: object = {}) {
   return { call, leave: () => leaving.abort() };
 }
 
-/** The bytes of a call. */
-export const rawChat = (body = chatBody()): string =>
-  `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
+/** The bytes of a request, and those of a call. */
+export function rawRequest(method: string, path: string, headers: Record<string, string | undefined> = {}, body = '') {
+  const all: typeof headers = { host: 'localhost', 'content-length': String(Buffer.byteLength(body)), ...headers };
+  const lines = Object.entries(all).map(([name, value]) => (value === undefined ? '' : `${name}: ${value}\r\n`));
+  return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`;
+}
+export const rawChat = (body = chatBody(), headers: Record<string, string | undefined> = {}): string =>
+  rawRequest('POST', CHAT, { ...JSON_TYPE, ...headers }, body);
 
 export const TEXT_EVENT = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
 export const STOP_EVENT = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
 export const USAGE_EVENT = 'data: {"choices":[],"usage":{"prompt_tokens":7,"completion_tokens":3}}\n\n';
 export const DONE_EVENT = 'data: [DONE]\n\n';
 export const STREAM = [TEXT_EVENT, TEXT_EVENT, STOP_EVENT, DONE_EVENT];
+
+/** Begins an event stream with this text, and goes on so. */
+export const begun =
+  (then: (response: ServerResponse) => unknown = () => undefined, text = TEXT_EVENT): Answer =>
+  (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(text, () => void then(response));
+  };
 
 /** Answers with an event stream of these parts. */
 export function stream(parts: readonly string[] = STREAM): Answer {
@@ -243,6 +251,15 @@ export function stream(parts: readonly string[] = STREAM): Answer {
     response.end();
   };
 }
+
+/** Answers streamed calls in one way, and others in another. */
+export const eitherWay =
+  (streamed: Answer, whole: Answer): Answer =>
+  (response, seen, request) =>
+    (seen.body.includes('"stream":true') ? streamed : whole)(response, seen, request);
+
+/** Never answers. */
+export const hang: Answer = () => undefined;
 
 /** What a client of `/stream` has received so far: the last of each section, and how many of each came. */
 async function watch(url: string, headers: Record<string, string> = {}) {
@@ -313,6 +330,9 @@ export const refusal = ({ status, text }: Got) => [status, errorCode(text)];
 export async function waiting(adminUrl: string): Promise<unknown> {
   return (await ask(`${adminUrl}/queue`)).json()['waiting'];
 }
+
+export const engines = async (adminUrl: string) =>
+  ((await ask(`${adminUrl}/engines`)).json() as unknown as EngineList).engines;
 
 /** `maitred_` samples of a gateway, `name{labels}` to value. */
 export async function metrics(adminUrl: string): Promise<Map<string, number>> {

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { Histogram as Reference, Registry } from 'prom-client';
+import { Histogram as Reference, Registry, Counter } from 'prom-client';
 import { expect, it } from 'vitest';
+import { Completions } from '../../../sidecar/metrics/completions.js';
 import { Histogram } from '../../../sidecar/metrics/histogram.js';
+import type { IdleProgram, Millis, ProgramGone, ProgramId } from '../../../src/index.js';
 
 const BOUNDS = [0.001, 0.25, 1, 1000];
 
@@ -28,4 +30,59 @@ it('prints what prom-client prints for the same values', async () => {
     }),
     { numRuns: 200, seed: 7 },
   );
+});
+
+it('counts a program after a minute without a call, corrects it when it goes on, and never counts it twice', async () => {
+  const registry = new Registry();
+  let nowMs = 0;
+  let idle: IdleProgram[] = [];
+  const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], undefined, () => completions.countIdle());
+  const corrections = new Counter({ name: 'b_total', help: 'Help.', registers: [registry] });
+  const counting = {
+    counted: (each: number) => seconds.observe(each),
+    corrected: (more: number) => {
+      seconds.correct(more);
+      corrections.inc();
+    },
+  };
+  const completions = new Completions(counting, { idle: () => idle, now: () => nowMs as Millis });
+  const rest = (program: string, idleSinceMs: number, durationMs: number) =>
+    idle.unshift({
+      program: program as ProgramId,
+      idleSinceMs: idleSinceMs as Millis,
+      durationMs: durationMs as Millis,
+    });
+  const leave = (program: string, durationMs: number) => {
+    idle = idle.filter((row) => row.program !== program);
+    completions.gone({ program, durationMs } as ProgramGone);
+  };
+  const scraped = async (atMs: number) => {
+    nowMs = atMs;
+    const text = await registry.metrics();
+    return ['le="10"', 'le="100"', 'a_seconds_sum', 'a_seconds_count', 'b_total'].map((name) =>
+      Number(
+        text
+          .split('\n')
+          .find((line) => line.includes(name) && !line.startsWith('#'))
+          ?.split(' ')
+          .at(-1),
+      ),
+    );
+  };
+  rest('one', 5_000, 5_000);
+  expect(await scraped(64_000)).toEqual([0, 0, 0, 0, 0]);
+  rest('two', 30_000, 20_000);
+  expect(await scraped(65_000)).toEqual([1, 1, 5, 1, 0]);
+  expect(await scraped(66_000)).toEqual([1, 1, 5, 1, 0]);
+  // The first goes on; the second leaves before a scrape has counted it.
+  idle = idle.filter(({ program }) => program !== 'one');
+  leave('two', 20_000);
+  rest('one', 80_000, 80_000);
+  expect(await scraped(100_000)).toEqual([1, 2, 25, 2, 0]);
+  expect(await scraped(140_000)).toEqual([1, 2, 100, 2, 1]);
+  leave('one', 80_000);
+  expect(await scraped(141_000)).toEqual([1, 2, 100, 2, 1]);
+  // Another program by the same id counts anew.
+  leave('one', 1_000);
+  expect(await scraped(142_000)).toEqual([2, 3, 101, 3, 1]);
 });

@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import type { EndedPrograms, Program, ProgramPage, Queue } from '../../../sidecar/admin/answers.js';
 import { joinEnded, joinPages, joinQueues } from '../../../sidecar/admin/joins.js';
 import { readProgramQuery } from '../../../sidecar/admin/query.js';
+import { wholePage } from '../../../sidecar/admin/watch.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
   ({ key, gateway, state, age_seconds: age, current_wait_seconds: 0 }) as Program;
@@ -43,4 +44,27 @@ it('adds the calls that wait at each gateway, by cause and level, and has the lo
     waiting_for: { kv: 6 },
     levels: [{ waiting: 4 }, { waiting: 2 }],
   });
+});
+
+it('goes on behind the thousand rows that another gateway tells at once', async () => {
+  const rows = Array.from({ length: 2500 }, (_, age) => ({ key: `k${age}`, age_seconds: age, state: 'idle' }));
+  const asked: [number, number][] = [];
+  const ask = (question: string) => {
+    const [, , [search = '']] = JSON.parse(question) as [string, string, string[]];
+    const { offset, limit } = readProgramQuery(new URLSearchParams(search));
+    asked.push([offset, limit]);
+    const programs = rows.slice(offset, offset + limit);
+    return Promise.resolve(new Map([['b', JSON.stringify({ programs, total: rows.length, limit, offset })]]));
+  };
+  const context = { peers: { gateway: 'a', silent: [], ask }, driver: { now: () => 0, views: { causesOf: () => [] } } };
+  const pageAt = async (offset: number) => {
+    const query = readProgramQuery(new URLSearchParams(`sort=age_seconds&limit=100&offset=${offset}`));
+    return (await wholePage(context as never, [], query))();
+  };
+  const { programs, total } = await pageAt(1950);
+  expect([total, programs.length, programs[0]?.key, programs[99]?.key]).toEqual([2500, 100, 'k1950', 'k2049']);
+  expect(asked.splice(0)).toEqual([[0, 1000], [1000, 1000], [2000, 50]]); // prettier-ignore
+  // No page is asked for behind the last.
+  expect((await pageAt(9000)).programs).toEqual([]);
+  expect(asked).toHaveLength(3);
 });
