@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 it('every call ends exactly once', () => {
   playMany({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 it('no call runs on two engines at once, and both sides agree on where it runs', () => {
   playMany({

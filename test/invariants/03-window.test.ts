@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 it('a call is dispatched only into a free slot of the window, which is no larger than config and engine allow', () => {
   playMany({

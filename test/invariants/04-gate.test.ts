@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
 import type { BookedCall } from '../support/core-book.js';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 /** Tokens that a call requests, and its family. */
 interface Ask {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
 import { programId, type Command } from '../../src/index.js';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 interface Row {
   serviceMs: number;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { POLICIES } from '../support/core-play.js';
-import { playMany } from '../support/core-many.js';
+import { POLICIES, playMany } from '../support/core-play.js';
 import { standings } from '../support/core-standing.js';
 
 it('where no gate interferes, the first call in order of queue and arrival that may use the engine goes first', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { type PolicyName } from '../../src/index.js';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 import { World, type WorldProgram } from '../support/core-world.js';
 
 const WAIT_MS_MAX = 5_000;

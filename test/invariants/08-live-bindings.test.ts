@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 import { standings } from '../support/core-standing.js';
 
 it('a binding names a live engine, and a call waits only for a live engine that serves its model', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
-import { play } from '../support/core-play.js';
+import { play, playMany } from '../support/core-play.js';
 
 it('the same events give the same commands, and looking changes nothing', () => {
   let commands = 0;

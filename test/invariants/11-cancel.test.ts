@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 it('a cancelled call frees its slot or its place in the step that cancels it', () => {
   let running = 0;

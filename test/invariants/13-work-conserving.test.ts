@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, expect, it } from 'vitest';
 import { Desk, sentOut } from '../support/core-desk.js';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 import { openEngines } from '../support/core-standing.js';
 
 describe('no engine with room idles while a call that may use it waits', () => {

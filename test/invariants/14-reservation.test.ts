@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Desk, sentOut } from '../support/core-desk.js';
 import type { BookedCall } from '../support/core-book.js';
 import { lost } from '../support/core-events.js';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 import { standings } from '../support/core-standing.js';
 
 const sameTurn = (a: BookedCall, b: BookedCall) => a.tenant === b.tenant && a.model === b.model;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 it('no counter is ever negative, and when all is over all are zero again', () => {
   let rejoined = 0;

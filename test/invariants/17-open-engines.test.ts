@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 it('a call goes only to an engine that is up, serves its model and does not rest for its program', () => {
   let rested = 0;

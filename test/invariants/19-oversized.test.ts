@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'vitest';
 import type { BookedCall } from '../support/core-book.js';
-import { playMany } from '../support/core-many.js';
+import { playMany } from '../support/core-play.js';
 
 const CONTEXT_MAX = 800;
 /** From here on a prompt is surely over-long: lengths are estimates. */

@@ -7,53 +7,45 @@ import { cancelled, ended, sized, woke } from '../../support/core-events.js';
 const PROMPT = 5_000;
 const FAMILY = { id: 7, tokens: PROMPT };
 
+/** A program of one call comes and goes, of whose prompt the engine found so much cached. */
+function ran(desk: Desk, id: string, cached?: number, prompt = PROMPT, family = FAMILY, program = id): void {
+  desk.serve(id, { program, prompt, family }, { prompt, output: 0, ...(cached !== undefined && { cached }) });
+  if (program === id) desk.tell(ended(id));
+}
+
 /** An engine on which programs have run whose first prompts began with these tokens of others'. */
-function taught(cached: number | undefined, { gate = 1, programs = 80, second = false, reserveMs = 1e7 } = {}): Desk {
-  const desk = new Desk({ admission: { gate, outputReserveTokens: 0, reserveMs } }).with('A', sized(300, 100_000));
-  for (let n = 0; n < programs; n += 1) {
-    const told = cached === undefined ? {} : { cached };
-    desk.serve(`${n}`, { program: `p${n}`, prompt: PROMPT, family: FAMILY }, { prompt: PROMPT, output: 0, ...told });
-    if (second) {
-      desk.serve(
-        `${n}+`,
-        { program: `p${n}`, prompt: PROMPT, family: FAMILY },
-        { prompt: PROMPT, output: 0, cached: PROMPT },
-      );
-    }
+function taught(cached: number | undefined, { second = false, reserveMs = 1e7 } = {}): Desk {
+  const desk = new Desk({ admission: { gate: 1, outputReserveTokens: 0, reserveMs } }).with('A', sized(300, 100_000));
+  for (let n = 0; n < 80; n += 1) {
+    ran(desk, `${n}`, cached, PROMPT, FAMILY, `p${n}`);
+    if (second) ran(desk, `${n}+`, PROMPT, PROMPT, FAMILY, `p${n}`);
     desk.tell(ended(`p${n}`));
   }
   return desk;
 }
 
 /** How many newcomers are let in at once. */
-function letIn(desk: Desk, thread?: string): number {
-  let sent = 0;
-  for (let n = 0; n < 150; n += 1) {
-    const commands = desk.arrive(`new${n}`, {
-      program: `new${n}`,
-      prompt: PROMPT,
-      family: FAMILY,
-      ...(thread && { thread }),
-    });
-    sent += commands.filter(({ type }) => type === 'dispatch').length;
-  }
-  return sent;
+function letIn(desk: Desk, count: number, factsOf: (n: number) => Parameters<Desk['arrive']>[1]): number {
+  const sent = Array.from({ length: count }, (_, n) => desk.arrive(`new${n}`, { program: `new${n}`, ...factsOf(n) }));
+  return sentOut(sent.flat()).length;
 }
+
+const ofFamily = (desk: Desk, thread = '') => letIn(desk, 150, () => ({ prompt: PROMPT, family: FAMILY, thread }));
 
 describe('what programs have in common', () => {
   it('is counted once, and of each only the rest', () => {
     // 4,000 + 96 x 1,000 = 100,000
-    expect(letIn(taught(4_000))).toBe(96);
-    expect(letIn(taught(4_000), 'sub-agent')).toBe(96);
+    expect(ofFamily(taught(4_000))).toBe(96);
+    expect(ofFamily(taught(4_000), 'sub-agent')).toBe(96);
   });
 
   it('is nothing where engines find nothing of a first prompt in their caches, or do not say', () => {
-    expect(letIn(taught(0))).toBe(20);
-    expect(letIn(taught(undefined))).toBe(20);
+    expect(ofFamily(taught(0))).toBe(20);
+    expect(ofFamily(taught(undefined))).toBe(20);
   });
 
   it('is not what a program finds of its own later', () => {
-    expect(letIn(taught(0, { second: true }))).toBe(20);
+    expect(ofFamily(taught(0, { second: true }))).toBe(20);
   });
 
   it('waits for room where it is missing, and holds up nobody meanwhile, until it reserves that room', () => {
@@ -70,25 +62,14 @@ describe('what programs have in common', () => {
 
   it('is learnt anew when it changes', () => {
     const desk = taught(4_000);
-    for (let n = 0; n < 400; n += 1) {
-      desk.serve(
-        `other${n}`,
-        { program: `other${n}`, prompt: PROMPT, family: FAMILY },
-        { prompt: PROMPT, output: 0, cached: 0 },
-      );
-      desk.tell(ended(`other${n}`));
-    }
-    expect(letIn(desk)).toBe(20);
+    for (let n = 0; n < 400; n += 1) ran(desk, `other${n}`, 0);
+    expect(ofFamily(desk)).toBe(20);
   });
 
   it('is told by the many: a prompt that was sent before, as when a call is repeated, tells little', () => {
     const desk = taught(0);
-    desk.serve(
-      'again',
-      { program: 'again', prompt: PROMPT, family: FAMILY },
-      { prompt: PROMPT, output: 0, cached: PROMPT },
-    );
-    expect(letIn(desk)).toBe(20);
+    ran(desk, 'again', PROMPT, PROMPT, FAMILY, 'again+');
+    expect(ofFamily(desk)).toBe(20);
   });
 });
 
@@ -98,39 +79,28 @@ function restarted(families: number, beginningTokens: number): Desk {
     'A',
     sized(300, 400_000),
   );
-  for (let n = 0; n < 8 * families; n += 1) {
-    const family = { id: n % families, tokens: beginningTokens };
-    desk.serve(`${n}`, { program: `p${n}`, prompt: 50_000, family }, { prompt: 50_000, output: 0, cached: 49_000 });
-    desk.tell(ended(`p${n}`));
-  }
+  for (let n = 0; n < 8 * families; n += 1)
+    ran(desk, `p${n}`, 49_000, 50_000, { id: n % families, tokens: beginningTokens });
   return desk;
 }
 
 describe('the caches of programs that a restarted gateway does not know', () => {
   it('are not taken for shared beyond the beginning of their family', () => {
-    const desk = restarted(1, 2_000);
-    const sent = Array.from({ length: 40 }, (_, n) =>
-      desk.arrive(`n${n}`, { program: `n${n}`, prompt: 50_000, family: { id: 0, tokens: 2_000 } }),
-    );
     // 2,000 + 8 x 48,000; counting 49,000 as shared, all 40 would go, 2,000,000 tokens in all.
-    expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(8);
+    const family = { id: 0, tokens: 2_000 };
+    expect(letIn(restarted(1, 2_000), 40, () => ({ prompt: 50_000, family }))).toBe(8);
   });
 
   it('are not shared with anyone where no family is known', () => {
-    const desk = restarted(1, 49_000);
-    const sent = Array.from({ length: 40 }, (_, n) => desk.arrive(`n${n}`, { program: `n${n}`, prompt: 50_000 }));
-    expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(8);
+    expect(letIn(restarted(1, 49_000), 40, () => ({ prompt: 50_000 }))).toBe(8);
   });
 });
 
 describe('families', () => {
   it('count their beginnings apart, each once', () => {
     const desk = restarted(8, 45_000);
-    const sent = Array.from({ length: 40 }, (_, n) =>
-      desk.arrive(`n${n}`, { program: `n${n}`, prompt: 50_000, family: { id: n % 8, tokens: 45_000 } }),
-    );
     // 8 x 45,000 + 8 x 5,000.
-    expect(sent.flat().filter(({ type }) => type === 'dispatch')).toHaveLength(8);
+    expect(letIn(desk, 40, (n) => ({ prompt: 50_000, family: { id: n % 8, tokens: 45_000 } }))).toBe(8);
     expect(desk.engine('A').workingSetTokens).toBe(400_000);
   });
 
