@@ -49,8 +49,11 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   let adapter = known;
   if (adapter === undefined) {
     // Rejects if no server answers. To `get` alone, that would look like a server without any of the paths. A gateway that
-    // waits for engines answers here alone.
-    await ask(GATEWAY_PATH);
+    // waits for engines answers here alone; a server that hangs here may answer elsewhere.
+    await ask(GATEWAY_PATH).catch((error: unknown) => {
+      if ((error as Error).name !== 'TimeoutError') throw error;
+      return ask(MODELS_PATH);
+    });
     const found = config.kind === 'auto' ? await detect(get) : ADAPTERS[config.kind];
     adapter = (await found.fit?.(get)) ?? found;
   }

@@ -53,7 +53,8 @@ export class Prober {
     const { timeoutMs, setTimer } = this.options;
     const { apiKey } = this.engine.config;
     const timeout = new AbortController();
-    const cancelTimer = setTimer(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const late = new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError');
+    const cancelTimer = setTimer(() => timeout.abort(late), timeoutMs);
     try {
       const { statusCode, headers, body } = await this.#pool.request({
         method: sent === undefined ? 'GET' : 'POST',

@@ -173,15 +173,20 @@ describe('joining', () => {
     expect(types(harness.take())).toEqual(['engineJoined']);
   });
 
-  it('asks an engine that hangs one question only', async () => {
-    const fake = await fakeEngine();
-    fake.all = hang;
+  it.each([
+    ['joining', 2, hang],
+    ['up', 1, JSON.stringify({ data: [{ id: 'm' }] })],
+  ])('asks an engine that hangs at /health for its models; then it is %s', async (state, hangs, models) => {
+    const fake = await fakeEngine({ '/health': hang, '/v1/models': models });
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
-    await until(() => fake.requests.length > 0);
-    harness.timers.advance(TIMEOUT);
+    for (let asked = 1; asked <= hangs; asked += 1) {
+      await until(() => fake.requests.length === asked);
+      harness.timers.advance(TIMEOUT);
+    }
     await harness.idle();
-    expect(fake.requests).toEqual(['GET /health']);
-    expect(harness.engine('e').state).toBe('joining');
+    expect(fake.requests.slice(0, 2)).toEqual(['GET /health', 'GET /v1/models']);
+    expect(fake.requests.length === 2).toBe(state === 'joining');
+    expect(harness.engine('e').state).toBe(state);
   });
 
   it('takes in an engine with configured models that refuses every question', async () => {
