@@ -75,7 +75,7 @@ function figuresOf(lines: readonly Outline[], { programs, critical, order, needs
     lines: lines.length,
     programs: 1 + programs.reduce((most, program) => Math.max(most, program), 0),
     dependencies: sum(needs.map(({ length }) => length)),
-    promptTokens: sum(lines.map(({ promptTokens }) => promptTokens)),
+    promptTokens: sum(lines.map(({ promptTokens, callsMax }) => callsMax * promptTokens)),
     outputTokens: sum(lines.map(({ outputTokens, callsMax }) => callsMax * outputTokens)),
     criticalTokens: critical.reduce((most, tokens) => Math.max(most, tokens), 0),
     merged: { lines: copies.length, promptTokens: sum(copies.map(({ promptTokens }) => promptTokens)) },
@@ -86,12 +86,13 @@ function figuresOf(lines: readonly Outline[], { programs, critical, order, needs
 function asText(lines: readonly Outline[], plan: Plan): string {
   const { programs, dependencies, promptTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
   const lists = lines.some(({ callsMax }) => callsMax > 1) ? '; "each" with all that its max allows' : '';
+  const inserts = dependencies > 0 ? '; without the answers that lines insert' : '';
   const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, promptTokens))} %)`;
   return [
     `lines                   ${lines.length}`,
     `dependencies            ${dependencies}: a line that waits for two others has two`,
     `programs                ${programs}: lines that wait for each other are one`,
-    `prompt tokens           ${promptTokens}, estimated at 4 characters each`,
+    `prompt tokens           ${promptTokens}, estimated at 4 characters each${inserts}${lists}`,
     `output tokens           ${outputTokens} at most; 256 for a line without a limit${lists}`,
     `longest chain           ${criticalTokens} tokens, one line after the other`,
     `equal lines             ${merged.lines}, answered by copies; prompt tokens saved ${share(merged.promptTokens)}`,

@@ -36,7 +36,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
   if (found instanceof NotAnEngine) return [{ level: 'broken', subject, found: found.message }];
   if (found instanceof Error) {
-    const advice = 'start it, or correct its url and apiKey; calls for its models wait or fail meanwhile';
+    const advice = 'start it, or correct its address and key; calls for its models wait or fail meanwhile';
     return [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reasonOf(found)}`, advice }];
   }
   return [

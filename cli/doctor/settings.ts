@@ -18,6 +18,8 @@ export function accessFindings(config: Config, file: string | undefined): Findin
     findings.push({ level: 'broken', subject: 'auth.keys', found: 'one is the hash of an empty key, so calls without a key are accepted', advice: 'replace it: printf %s "$KEY" | sha256sum' }); // prettier-ignore
   if (!isLoopback(listen.host) && auth.keys.length === 0)
     warn('listen.host', `${listen.host} is open to the network, and there are no auth.keys`, 'set auth.keys, unless the network lets only clients of yours in'); // prettier-ignore
+  if (!isLoopback(listen.host) && auth.keys.length > 0)
+    findings.push({ level: 'note', subject: 'listen.host', found: `${listen.host} takes keys over plain HTTP`, advice: 'put a proxy with TLS in front, unless the network is yours alone' }); // prettier-ignore
   if (admin.token !== null && admin.token.length < TOKEN_CHARS_MIN)
     warn('admin.token', `has only ${admin.token.length} characters`, 'take a random one: openssl rand -hex 24');
   if (admin.token !== null && auth.keys.some(({ sha256 }) => sha256 === hashOf(admin.token ?? '')))

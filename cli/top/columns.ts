@@ -13,6 +13,14 @@ interface Column {
   readonly text: (row: ProgramRow) => string;
 }
 
+/** Columns whose titles do not say all. */
+export const LEGEND = `
+WAITS    the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room
+         in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others
+LVL      its queue: 0 goes first
+QUEUED   the waits of all its calls, so with parallel calls more than its AGE
+IDLE     since its last call; programs whose end nobody tells stay until their lease is over`;
+
 /** Behind the program's name, which takes what they leave. The same as on the page. */
 const COLUMNS: readonly Column[] = [
   { title: 'TENANT', width: 10, rank: 10, align: 'left', text: ({ tenant = '' }) => tenant },

@@ -3,17 +3,15 @@ import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
 import { fitted, printable, widthOf, wrapped } from '../text.js';
-import { hiddenColumns, SORT_KEYS } from './columns.js';
+import { hiddenColumns, LEGEND, SORT_KEYS } from './columns.js';
 import { frame } from './frame.js';
-import type { Snapshot } from './snapshot.js';
+import { faultIn, type Snapshot, type Wish } from './snapshot.js';
 
-interface LiveOptions {
-  readonly read: (sort: string, offset: number, limit: number) => Promise<Snapshot>;
+interface LiveOptions extends Pick<Wish, 'sort' | 'filter'> {
+  readonly read: (wish: Wish) => Promise<Snapshot>;
   /** The words of `maitred why` about a program. */
   readonly why: (key: string) => Promise<string>;
   readonly url: string;
-  /** The first order. */
-  readonly sort: string;
   readonly intervalMs: number;
   readonly input: ReadStream;
   /** Has a descriptor, unlike other streams. */
@@ -33,7 +31,8 @@ const OTHER_LINES = HEAD_LINES + 2;
 /** The table on the whole terminal, until `q` or a signal. @throws AdminError if the first answer fails */
 export async function showLive(options: LiveOptions): Promise<void> {
   // Before the screen changes: a wrong address or token is an error of usage.
-  const live = new Live(options, await options.read(options.sort, 0, rowsOf(options.output)));
+  const { sort, filter, output } = options;
+  const live = new Live(options, await options.read({ sort, filter, offset: 0, limit: rowsOf(output) }));
   await live.run();
 }
 
@@ -44,11 +43,16 @@ class Live {
   #snapshot: Snapshot;
   #fault: string | undefined;
   #sort: string;
+  #filter: string;
   #offset = 0;
   /** The chosen row, counted from the first of all. */
   #chosen = 0;
-  /** Why it waits, which hides the table. */
-  #why: string | undefined;
+  /** A text that hides the table. */
+  #words: string | undefined;
+  /** The program of which `why` is asked: an answer is shown only if no key was pressed since. */
+  #asked: string | undefined;
+  /** A filter that is being typed. */
+  #typed: string | undefined;
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
   /** Whether a read is under way, and whether another must follow it at once. */
@@ -58,6 +62,7 @@ class Live {
   constructor(options: LiveOptions, first: Snapshot) {
     this.#options = options;
     this.#sort = options.sort;
+    this.#filter = options.filter;
     this.#snapshot = first;
     this.#ended = new Promise((resolve) => (this.#quit = resolve));
   }
@@ -104,19 +109,39 @@ class Live {
   };
 
   readonly #onKey = (text: string | undefined, { name = text, ctrl }: Key): void => {
+    this.#asked = undefined;
     if (ctrl === true && name === 'c') this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
-    else if (this.#why !== undefined) {
-      this.#why = undefined;
-      this.#draw();
-    } else if (name === 'q') this.#quit();
+    else if (this.#typed !== undefined) this.#type(this.#typed, text, name);
+    else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? HELP : undefined);
+    else if (name === 'q') this.#quit();
     else if (name === 's') {
       const next = SORT_KEYS.indexOf(this.#sort.replace('-', '')) + 1;
       this.#sort = `-${SORT_KEYS[next % SORT_KEYS.length] ?? ''}`;
       void this.#read();
+    } else if (name === '/') {
+      this.#typed = this.#filter;
+      this.#draw();
     } else if (name === 'return' || name === 'w') void this.#explain();
     else this.#move(MOVES[name ?? '']);
   };
+
+  #show(words: string | undefined): void {
+    this.#words = words;
+    this.#draw();
+  }
+
+  /** A key while the filter is typed. Enter takes it unless it has a fault. */
+  #type(typed: string, text: string | undefined, name: string | undefined): void {
+    this.#typed = name === 'backspace' ? typed.slice(0, -1) : name === 'escape' ? undefined : typed + printable((text ?? '').replace(/\p{Cc}/gu, '')); // prettier-ignore
+    if (name === 'return' && faultIn(typed) === undefined) {
+      this.#filter = typed;
+      this.#typed = undefined;
+      this.#offset = this.#chosen = 0;
+      void this.#read();
+    }
+    this.#draw();
+  }
 
   /** The table follows the chosen row. */
   #move(to: ((row: number, rows: number) => number) | undefined): void {
@@ -131,8 +156,9 @@ class Live {
   async #explain(): Promise<void> {
     const { id, key = id } = this.#snapshot.programs[this.#chosen - this.#snapshot.offset] ?? {};
     if (key === undefined) return;
-    this.#why = await this.#options.why(key).catch((error: unknown) => (error as Error).message);
-    this.#draw();
+    this.#asked = key;
+    const words = await this.#options.why(key).catch((error: unknown) => (error as Error).message);
+    if (this.#asked === key) this.#show(words);
   }
 
   /** Stops the whole job, as Ctrl-Z does outside of raw mode. A job that no shell could continue goes on. */
@@ -153,8 +179,8 @@ class Live {
     if (!this.#isOpen || output.writableNeedDrain) return;
     const columns = output.columns || 80;
     const height = OTHER_LINES + rowsOf(output);
-    const { programs, offset } = this.#snapshot;
-    const words = this.#why?.split('\n').flatMap((line) => wrapped(printable(line), columns));
+    const { offset } = this.#snapshot;
+    const words = this.#words?.split('\n').flatMap((line) => wrapped(printable(line), columns));
     const scene = { url, sort: this.#sort, snapshot: this.#snapshot, fault: this.#fault };
     const lines = words?.map((line) => fitted(line, columns)) ?? frame(scene, columns, HEAD_LINES);
     const looks: Readonly<Record<number, string>> =
@@ -163,9 +189,14 @@ class Live {
     const shown = [...lines, ...blank]
       .slice(0, height - 1)
       .map((line, at) => (looks[at] === undefined ? line : `${looks[at]}${line}${PLAIN}`));
-    const hidden = hiddenColumns(programs, this.#sort, columns);
-    const footer = fitted(words === undefined ? keysLine(hidden, columns) : 'any key: back to the table', columns);
+    const footer = fitted(words === undefined ? this.#footer(columns) : 'any key: back to the table', columns);
     output.write(BEGIN + [...shown, INVERSE + footer + PLAIN].join('\r\n') + END);
+  }
+
+  #footer(columns: number): string {
+    if (this.#typed === undefined)
+      return keysLine(hiddenColumns(this.#snapshot.programs, this.#sort, columns), columns);
+    return `filter: ${this.#typed}_  ${faultIn(this.#typed) ?? 'Enter takes it, Esc leaves it'}`;
   }
 
   async #read(): Promise<void> {
@@ -177,7 +208,13 @@ class Live {
     this.#isReading = true;
     this.#readAgain = false;
     try {
-      this.#snapshot = await this.#options.read(this.#sort, this.#offset, rowsOf(this.#options.output));
+      const { read, output } = this.#options;
+      this.#snapshot = await read({
+        sort: this.#sort,
+        filter: this.#filter,
+        offset: this.#offset,
+        limit: rowsOf(output),
+      });
       this.#fault = undefined;
       // The programs there have ended.
       if (this.#offset > 0 && this.#snapshot.programs.length === 0) {
@@ -195,7 +232,7 @@ class Live {
 
 /** The keys, and the columns for which there is no room: by name, or how many. */
 export function keysLine(hidden: readonly string[], width: number): string {
-  const keys = 'q quit  ↑↓ row  Enter why  s sort';
+  const keys = 'q quit  ↑↓ row  Enter why  s sort  / filter  ? help';
   const named = `${keys}  hidden: ${hidden.join(' ')}`;
   if (hidden.length === 0) return keys;
   return widthOf(named) <= width ? named : `${keys}  ${hidden.length} columns hidden`;
@@ -203,6 +240,8 @@ export function keysLine(hidden: readonly string[], width: number): string {
 
 /** Rows of programs on the screen. Some terminals do not know their size. */
 const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - OTHER_LINES);
+const HELP = `q quit  ↑ ↓ PgUp PgDn Home End choose a row  Enter or w why it waits  s sort by the next column  / filter  Ctrl-Z suspend
+${LEGEND}`;
 const INVERSE = '\u001B[7m';
 /** Bold and underlined. */
 const CHOSEN = '\u001B[1;4m';

@@ -1,4 +1,5 @@
 import type { GatewayState, Program, ProgramPage } from '../../sidecar/admin/answers.js';
+import { PROGRAM_STATES } from '../../sidecar/admin/query.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { printable } from '../text.js';
 
@@ -10,7 +11,7 @@ export interface Snapshot extends Omit<ProgramPage, 'programs' | 'limit'> {
 }
 export type ProgramRow = Pick<Program, 'id'> & Partial<Program>;
 
-interface Wish {
+export interface Wish {
   readonly sort: string;
   readonly filter: string;
   readonly offset: number;
@@ -35,10 +36,10 @@ async function read<T>(client: AdminClient, path: string): Promise<T> {
   return JSON.parse(JSON.stringify(await client.json(path)), harmless) as T;
 }
 
-export const CHOICE = /^(tenant|engine|state):(.+)$/;
+const CHOICE = /^(tenant|engine|state):(.+)$/;
 
 /** Parameters of `GET /programs`: `tenant:NAME`, `engine:ID`, `state:STATE`; other words are looked for in names. */
-export function choiceOf(filter: string): Record<string, string> {
+function choiceOf(filter: string): Record<string, string> {
   const choice: Record<string, string> = {};
   const words: string[] = [];
   for (const word of filter.split(/\s+/)) {
@@ -47,4 +48,12 @@ export function choiceOf(filter: string): Record<string, string> {
     else if (word !== '') words.push(word);
   }
   return words.length === 0 ? choice : { ...choice, text: words.join(' ') };
+}
+
+/** Undefined: a filter is well. */
+export function faultIn(filter: string): string | undefined {
+  if (filter.split(/\s+/).some((word) => /^\w+:/.test(word) && !CHOICE.test(word)))
+    return 'Words with a colon are tenant:NAME, engine:ID and state:STATE.';
+  const { state = 'active' } = choiceOf(filter);
+  return PROGRAM_STATES.includes(state) ? undefined : `A state is one of ${PROGRAM_STATES.join(', ')}.`;
 }

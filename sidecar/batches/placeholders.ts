@@ -1,9 +1,10 @@
 import { ITEM, problem, PROBLEMS_MAX, type BatchLine, type Outline, type Problem } from '../../plans/index.js';
+import { counted } from '../admin/figures.js';
 import { parseJson } from '../apis/fields.js';
 import { similarTo } from '../config/index.js';
 
 const PLACEHOLDER = /\$\{([^{}]+)\}/g;
-/** Texts that are remembered, as the lines that they may mean follow later. */
+/** Names that are remembered, as the lines that they may mean follow later. */
 const FOUND_MAX = 1000;
 /** Shortest and longest text that can be a mistyped id. */
 const CHARS_MIN = 3;
@@ -13,12 +14,19 @@ const COMPARED_MAX = 1000;
 const COMPARISONS_MAX = 100_000;
 const AT_ONCE = 50;
 
+interface Found {
+  /** The first line that has the name, and what that one inserts. */
+  readonly line: number;
+  readonly after: ReadonlySet<string>;
+  lines: number;
+}
+
 /** Finds each `${name}` that is sent as it is, though its file has lines that need others: it may be mistyped. */
 export class Placeholders {
-  readonly #found: { readonly name: string; readonly line: number; readonly after: ReadonlySet<string> }[] = [];
+  readonly #found = new Map<string, Found>();
 
   look(text: Buffer, { after }: BatchLine, line: number): void {
-    if (this.#found.length >= FOUND_MAX || !text.includes('${')) return;
+    if (!text.includes('${')) return;
     const seen = new Set<string>();
     for (const [, written = ''] of text.toString().matchAll(PLACEHOLDER)) {
       if (after.has(written) || seen.has(written)) continue;
@@ -26,34 +34,39 @@ export class Placeholders {
       // A placeholder is a part of one JSON string.
       const name = parseJson(`"${written}"`);
       if (typeof name !== 'string' || after.has(name)) continue;
-      if (this.#found.push({ name, line, after }) >= FOUND_MAX) return;
+      const found = this.#found.get(name);
+      if (found !== undefined) found.lines += 1;
+      else if (this.#found.size < FOUND_MAX) this.#found.set(name, { line, after, lines: 1 });
     }
   }
 
-  /** @yields often, so that the caller may do other work in between */
+  /** Mistyped ids first. @yields often, so that the caller may do other work in between */
   *warnings(lines: readonly Outline[]): Generator<void, readonly Problem[]> {
     const ids = new Set(lines.map(({ customId }) => customId));
     // Where no line needs another, they are code.
-    if (!lines.some(({ needs }) => needs.length > 0) && !this.#found.some(({ name }) => ids.has(name))) return [];
-    const warnings: Problem[] = [];
+    if (!lines.some(({ needs }) => needs.length > 0) && ![...this.#found.keys()].some((name) => ids.has(name)))
+      return [];
+    const near: Problem[] = [];
+    const far: Problem[] = [];
     let left = COMPARISONS_MAX;
-    for (const { name, line, after } of this.#found) {
-      if (warnings.length >= PROBLEMS_MAX) break;
+    for (const [name, { line, after, lines }] of this.#found) {
       let meant = ids.has(name) ? name : undefined;
       if (meant === undefined && name.length >= CHARS_MIN && name.length <= CHARS_MAX && left > 0) {
-        const near = [...after, ...(ids.size <= COMPARED_MAX ? ids : [])].slice(0, COMPARED_MAX);
-        left -= near.length;
-        for (let at = 0; at < near.length; at += AT_ONCE) {
-          const some = near.slice(at, at + AT_ONCE);
+        const known = [...after, ...(ids.size <= COMPARED_MAX ? ids : [])].slice(0, COMPARED_MAX);
+        left -= known.length;
+        for (let at = 0; at < known.length; at += AT_ONCE) {
+          const some = known.slice(at, at + AT_ONCE);
           meant = similarTo(name, meant === undefined ? some : [meant, ...some]);
           yield;
         }
       }
       const shown = name.length > CHARS_MAX ? `${name.slice(0, CHARS_MAX)}…` : name;
       const why = whyKept(name, meant, after);
-      warnings.push(problem('placeholder_kept', `\${${shown}} is sent as it is: ${why}`, line, 'body'));
+      const also = lines === 1 ? '' : `, here and on ${counted(lines - 1, 'more line')}`;
+      const said = problem('placeholder_kept', `\${${shown}} is sent as it is${also}: ${why}`, line, 'body');
+      (meant === undefined ? far : near).push(said);
     }
-    return warnings;
+    return [...near, ...far].slice(0, PROBLEMS_MAX);
   }
 }
 

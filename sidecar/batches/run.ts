@@ -47,6 +47,8 @@ export interface RunPorts {
   readonly ask: (request: LineRequest) => Promise<LineAnswer | undefined>;
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
+  /** A program of several lines is over. */
+  readonly programEnded?: (program: string) => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
@@ -94,7 +96,7 @@ export class Run {
     const run = new Run(name, await open(path, 'r'), input, results, ports);
     // Results of an earlier process count as if they had just come.
     const ended = [...input.needs.keys()].filter((index) => results.stateOf(index) !== 'pending');
-    for (const index of ended) run.#progress.done(index);
+    for (const index of ended) run.#progress.done(index, name);
     for (const index of ended) await run.#failNext(index);
     return run;
   }
@@ -221,7 +223,7 @@ export class Run {
   /** The calls of a line with `each` are known; some may have results of an earlier process. */
   #expand(index: number, size: number): undefined {
     this.#items.push(...this.results.expand(index, size));
-    if (size === 0) this.#progress.done(index);
+    if (size === 0) this.#done(index);
   }
 
   #later(task: Task, ms: number): undefined {
@@ -237,8 +239,13 @@ export class Run {
 
   async #end(task: Task, { customId }: BatchLine, end: End): Promise<void> {
     if (!(await this.results.keep(task, nameOf(task, customId), end))) return;
-    this.#progress.done(task.index);
+    this.#done(task.index);
     await this.#failNext(task.index);
+  }
+
+  #done(index: number): void {
+    const program = this.#progress.done(index, this.name);
+    if (program !== undefined) this.ports.programEnded?.(program);
   }
 
   /** A failed line fails those that need it, and they those that need them. */
@@ -252,7 +259,7 @@ export class Run {
       for (const next of dependents) {
         const { customId: name } = await this.#lineAt(next);
         if (!(await this.results.keep(wholeLine(next), name, end))) continue;
-        this.#progress.done(next);
+        this.#done(next);
         ended.push(next);
       }
     }

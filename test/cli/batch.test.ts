@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
+import { completion, fakeEngine, gate, until, world } from '../sidecar/gateway/world.js';
 import { MODEL } from '../support/fake-engine.js';
 import { lineOf } from '../sidecar/batches/service.js';
 import { itRefuses, run } from '../support/command-line.js';
@@ -60,17 +60,17 @@ describe('maitred batch run', () => {
     const { file, batch } = await stage([
       lineOf('topics'),
       lineOf('b', '', { after: ['topics'], ...say('${topcs} ${topics} ${item} ${HOME}') }),
-      lineOf('c', '', say('${topics} ${topics} ${topis} ${item}')),
+      lineOf('c', '', say('${topics} ${topics} ${topis} ${item} ${PATH}')),
     ]);
     const { code, err, errors } = await batch();
     expect(code).toBe(0);
     const told = errors.map((line) => line.replace(`maitred: ${file}:`, '').replace(' is sent as it is', ''));
     expect(told.slice(0, 6)).toEqual([
       '2: ${topcs}: did you mean ${topics}?',
-      '2: ${item}: only a line with "each" has an item',
-      '2: ${HOME}: it names no line of this file',
       '3: ${topics}: "after" does not name topics',
       '3: ${topis}: did you mean ${topics}? "after" does not name topics',
+      '2: ${item}, here and on 1 more line: only a line with "each" has an item',
+      '2: ${HOME}: it names no line of this file',
       'maitred: 1 more text like this',
     ]);
     expect((await command('batch', 'plan', file)).err).toBe(err.slice(0, err.indexOf('3 of 3')));
@@ -81,6 +81,15 @@ describe('maitred batch run', () => {
     const told = '1 of 2 lines answered, 1 left out by its condition, 0 failed\n';
     expect((await batch()).err).toBe(told);
     expect((await batch('--resume')).err).toBe(told);
+  });
+
+  it('leaves no program of several lines behind at a gateway', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const skipped = lineOf('d', '', { if: { $ref: 'c', contains: 'nowhere' } });
+    const lines = [lineOf('a'), lineOf('b', '${a}', { after: ['a'] }), lineOf('b2', '${a}', { after: ['a'] }), lineOf('c'), skipped]; // prettier-ignore
+    const file = fileOf('in.jsonl', lines.join('\n'));
+    expect((await command('batch', 'run', file, '--target', url, '-o', `${file}.out`)).code).toBe(0);
+    expect(await (await fetch(`${url}/programs`)).json()).toMatchObject({ programs: [] });
   });
 
   it('asks equal lines once, unless that pass is left out', async () => {
@@ -154,7 +163,7 @@ describe('maitred batch plan', () => {
     const body = { body: { model: 'm', max_tokens: 20, messages: [{ role: 'user', content: '${item}' }] } };
     const lines = [lineOf('a', '', body), lineOf('b', '', { each: 'a', ...body }), lineOf('c', '', { each: { $ref: 'a', max: 3 }, ...body })]; // prettier-ignore
     const { out } = await command('batch', 'plan', fileOf('in.jsonl', lines.join('\n')), '--json');
-    expect(JSON.parse(out)).toMatchObject({ outputTokens: 20 * (1 + 100 + 3) });
+    expect(JSON.parse(out)).toMatchObject({ outputTokens: 20 * 104, promptTokens: 2182 });
   });
 
   it('tells what the merge of equal lines saves, unless it is left out; a list counts once', async () => {

@@ -162,9 +162,9 @@ describe('maitred top', () => {
 
   it('names the hidden columns where there is room, and counts them elsewhere', () => {
     const hidden = ['TENANT', 'ENGINE', 'CONTEXT', 'CACHED', 'ACTIVE'];
-    expect(keysLine(hidden, 80)).toMatch(/hidden: TENANT .*ACTIVE$/);
-    expect(keysLine(hidden, 60)).toMatch(/s sort {2}5 columns hidden$/);
-    expect(keysLine([], 60)).toMatch(/s sort$/);
+    expect(keysLine(hidden, 100)).toMatch(/hidden: TENANT .*ACTIVE$/);
+    expect(keysLine(hidden, 80)).toMatch(/\? help {2}5 columns hidden$/);
+    expect(keysLine([], 60)).toMatch(/\? help$/);
   });
 
   itRefuses(
