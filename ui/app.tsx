@@ -1,4 +1,5 @@
 import { Command } from './command.js';
+import { Batches } from './batches.js';
 import { Engines } from './engines.js';
 import { counted } from './format.js';
 import { ProgramView } from './program.js';
@@ -72,6 +73,7 @@ function Content() {
           <Totals />
           <Engines />
           <Programs />
+          <Batches />
           <History />
         </>
       ) : (

@@ -68,7 +68,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           path={`/engines/${encodeURIComponent(id)}/${verb}`}
           label={`${word}: ${id}`}
           {...(verb === 'drain' && {
-            question: `Drain ${brief(id, 80)}? Its running calls finish, and it gets no new ones.`,
+            question: `Drain ${brief(id, 80)}? ${isOff ? 'It gets no calls when it is back.' : 'Its running calls finish, and it gets no new ones.'}`,
           })}
         >
           {word}

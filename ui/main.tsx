@@ -3,7 +3,7 @@
  *
  * Reading guide:
  * - `state.ts`: all state, as signals; the view in the URL. `stream.ts` writes the state, from `GET /stream`.
- * - `app.tsx`: the frame. `status.tsx`, `totals.tsx`, `engines.tsx`, `history.tsx`, `programs.tsx`: the overview.
+ * - `app.tsx`: the frame. `status.tsx`, `totals.tsx`, `engines.tsx`, `history.tsx`, `programs.tsx`, `batches.tsx`: the overview.
  * - `program.tsx`, `time-line.tsx`: one program. `words.ts`: names. `format.ts`: figures.
  */
 import { render } from 'preact';

@@ -116,7 +116,7 @@ function ActiveCalls({ active }: { readonly active: readonly ActiveCall[] }) {
               <b>
                 {call.state === 'waiting'
                   ? `waits ${duration(call.waiting_seconds)}`
-                  : `runs ${duration(call.service_seconds)}`}
+                  : `runs ${duration(call.service_seconds)}, ${call.waiting_seconds < 0.001 ? 'without waiting' : `after ${duration(call.waiting_seconds)} in the queue`}`}
               </b>
               <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
             </p>

@@ -2,6 +2,7 @@ import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { PAGE_ROWS, pageNumber, ended, engines, gateway, programs, show, view, type View } from './state.js';
 import { Table, type Column } from './table.js';
+import { selectEnded } from './select.js';
 import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
@@ -55,15 +56,15 @@ const GATEWAY: Column<Program> = {
 };
 
 const ENDED: readonly Column<EndedProgram>[] = [
-  { name: 'Ended', cell: (row) => clock(row.ended_at), from: 'phone' },
-  { name: 'Took', cell: (row) => duration(row.duration_seconds), from: 'phone' },
+  { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at), from: 'phone' },
+  { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds), from: 'phone' },
   {
     name: 'Queued',
     meaning: 'Share of the time that its calls spent here',
     cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)),
     from: 'phone',
   },
-  { name: 'Calls', cell: (row) => count(row.calls) },
+  { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
   { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
   { name: 'Why ended', cell: (row) => END_CAUSES[row.cause], from: 'tablet', isText: true },
@@ -81,22 +82,38 @@ export function Programs() {
       <h2 id="programs">Programs</h2>
       <p class="choices">
         {Object.entries({ '': 'Present', ended: 'Ended' }).map(([name, words]) => (
-          <button key={name} type="button" aria-pressed={tab === name} onClick={() => show({ tab: name })}>
+          <button
+            key={name}
+            type="button"
+            aria-pressed={tab === name}
+            onClick={() => show({ tab: name, sort: '', state: '', page: '' })}
+          >
             {words}
           </button>
         ))}
       </p>
-      {tab === 'ended' ? (
-        <Table
-          label="Ended programs"
-          columns={ENDED}
-          rows={ended.value?.programs ?? []}
-          empty="None yet: a program ends when its client says so, or by its lease."
-        />
-      ) : (
-        <Present />
-      )}
+      {tab === 'ended' ? <Ended /> : <Present />}
     </section>
+  );
+}
+
+function Ended() {
+  const all = ended.value?.programs ?? [];
+  const rows = selectEnded(all, view.value);
+  const offset = PAGE_ROWS * pageNumber.value;
+  return (
+    <>
+      <Filters total={rows.length} states={[]} />
+      <Table
+        label="Ended programs"
+        columns={ENDED}
+        rows={rows.slice(offset, offset + PAGE_ROWS)}
+        empty={
+          all.length > 0 ? 'No program matches.' : 'None yet: a program ends when its client says so, or by its lease.'
+        }
+      />
+      <Pages total={rows.length} offset={offset} />
+    </>
   );
 }
 
@@ -105,22 +122,22 @@ const NO_CALL = 'No program has called yet: give an agent the address of this ga
 function Present() {
   const { text, state, engine, tenant } = view.value;
   const isFiltered = `${text}${state}${engine}${tenant}` !== '';
-  const { programs: rows = [], total = 0 } = programs.value ?? {};
+  const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};
   return (
     <>
-      <Filters />
+      <Filters total={total} states={['active', 'waiting', 'running', 'idle']} />
       <Table
         label="Present programs"
         columns={gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS}
         rows={rows}
         empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : NO_CALL}
       />
-      <Pages />
+      <Pages total={total} offset={offset} />
     </>
   );
 }
 
-function Filters() {
+function Filters({ total, states }: { readonly total: number; readonly states: readonly string[] }) {
   const { text, state, engine, tenant } = view.value;
   const change = (name: keyof View) => (event: Event) =>
     show({ [name]: (event.currentTarget as HTMLInputElement).value, page: '' });
@@ -130,12 +147,12 @@ function Filters() {
       <label>
         Text <input type="search" value={text} onInput={change('text')} placeholder="part of a name" />
       </label>
-      <Choice name="State" value={state} of={['active', 'waiting', 'running', 'idle']} onChange={change('state')} />
+      {states.length > 0 && <Choice name="State" value={state} of={states} onChange={change('state')} />}
       <Choice name="Engine" value={engine} of={known} onChange={change('engine')} />
       <label>
         Tenant <input value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
       </label>
-      <span class="quiet">{counted(programs.value?.total ?? 0, 'program')}</span>
+      <span class="quiet">{counted(total, 'program')}</span>
     </form>
   );
 }
@@ -163,8 +180,7 @@ const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
 );
 
 /** From one part of a long table to the next. */
-function Pages() {
-  const { total = 0, offset = 0 } = programs.value ?? {};
+function Pages({ total, offset }: { readonly total: number; readonly offset: number }) {
   const page = pageNumber.value;
   if (total <= PAGE_ROWS && page === 0) return null;
   const last = Math.max(0, Math.ceil(total / PAGE_ROWS) - 1);

@@ -43,6 +43,7 @@ export const announcement = signal('');
 export interface View {
   /** Which programs the table shows: `ended`, or '' for those that are there. */
   readonly tab: string;
+  /** '' for the order of the tab. */
   readonly sort: string;
   readonly tenant: string;
   readonly engine: string;
@@ -58,7 +59,7 @@ export interface View {
 
 const DEFAULTS: View = {
   tab: '',
-  sort: '-current_wait_seconds',
+  sort: '',
   tenant: '',
   engine: '',
   state: '',
@@ -119,14 +120,21 @@ export const PAGE_ROWS = 100;
 /** From 0; a damaged address shows the first. */
 export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
 
+/** The order in force. */
+export const sortOf = ({ tab, sort }: View): string =>
+  sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
+
 export const streamQuery = computed(() => {
   const { tab, ...selection } = view.value;
-  const search = new URLSearchParams(
-    Object.entries(selection).filter(([name, value]) => name !== 'page' && value !== ''),
-  );
+  // The page itself selects among ended programs.
+  const asked =
+    tab === 'ended'
+      ? { program: selection.program, range: selection.range }
+      : { ...selection, sort: sortOf(view.value) };
+  const search = new URLSearchParams(Object.entries(asked).filter(([name, value]) => name !== 'page' && value !== ''));
   // Of a program that has left the table, the list of these tells the rest.
   if (tab === 'ended' || program.value === null) search.set('ended', '');
-  search.set('offset', String(PAGE_ROWS * pageNumber.value));
+  search.set('offset', String(tab === 'ended' ? 0 : PAGE_ROWS * pageNumber.value));
   search.set('limit', String(selection.program === '' ? PAGE_ROWS : 1));
   return search.toString();
 });

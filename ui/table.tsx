@@ -1,10 +1,10 @@
 import type { Program } from '../sidecar/admin/answers.js';
-import { go, show, urlOf, view } from './state.js';
+import { go, show, sortOf, urlOf, view } from './state.js';
 import { namedBy, nameOf } from './words.js';
 
 export interface Column<Row> {
   readonly name: string;
-  /** Key of the API's `sort`; absent: not sortable. */
+  /** Key of the API's `sort`, or of the row of an ended program; absent: not sortable. */
   readonly sort?: string;
   readonly cell: (row: Row) => string;
   /** Narrowest windows that show it; absent: those of desks. */
@@ -64,7 +64,7 @@ const styleOf = ({ from, isText }: Pick<Column<never>, 'from' | 'isText'>): stri
 
 function Head<Row>(column: Column<Row>) {
   const { name, sort, meaning } = column;
-  const { sort: now } = view.value;
+  const now = sortOf(view.value);
   if (sort === undefined)
     return (
       <th scope="col" class={styleOf(column)} title={meaning}>

@@ -17,7 +17,7 @@ export function Totals() {
         style="totals"
         facts={[
           ['Waiting now', waiting > 0 ? `${count(waiting)}, the longest for ${duration(longest)}` : '0'],
-          ['Programs finished', count(completion.count)],
+          ['Programs finished', count(completion.count), 'Also those that lines of batches make'],
           ['Completion time, p50 / p99', `${duration(completion.p50)} / ${duration(completion.p99)}`],
           ['Queue time of started calls, p50 / p99', `${duration(queued.p50)} / ${duration(queued.p99)}`],
           ['Prompt from cache', percent(sums.cached_share)],

@@ -7,11 +7,15 @@ type Named = Pick<Program, 'id' | 'agent_type' | 'identified_by'>;
 
 /** Ids that say nothing to people: generated ones, UUIDs and long hashes. */
 const OPAQUE = /^~|[0-9a-f]{8}-[0-9a-f]{4}-|[0-9a-f]{20}/i;
+/** A program of a batch: the beginning of the batch’s id, and its number there. */
+const BATCH_PART = /^(batch_[0-9a-f]{8})[0-9a-f]{16}\.(\d+)$/;
 /** A type that has no name, but a hash. */
 const UNNAMED = /^[0-9a-f]{8}$/;
 
 /** The client's name of a program, or its agent type and the beginning of an id that nobody can read. */
 export function nameOf({ id, agent_type: type }: Named): string {
+  const ofBatch = BATCH_PART.exec(id);
+  if (ofBatch !== null) return `${ofBatch[1]} #${ofBatch[2]}`;
   if (!OPAQUE.test(id)) return brief(id);
   const kind = type === null || UNNAMED.test(type) ? '' : `${type} `;
   return kind + id.replace(/^~/, '').slice(0, 8);

@@ -9,6 +9,7 @@ import { longestWaiting } from './query.js';
 import { count, counted, seconds, span } from './figures.js';
 
 const SHOWN_MAX = 20;
+const ENDED_MAX = 10;
 const FAULTS_SHOWN_MAX = 3;
 
 const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?.underWay() ?? [];
@@ -29,6 +30,30 @@ export function batchRows(context: Parts): Answers.Batch[] {
     }));
 }
 
+/** Batches that have ended on this gateway, the last to end first. */
+export async function endedBatchRows({ batches }: Parts): Promise<Answers.EndedBatch[]> {
+  const rows = (await batches?.batches?.ended(ENDED_MAX)) ?? [];
+  return rows.map((batch) => ({
+    id: batch.id,
+    tenant: batch.tenant,
+    lines: batch.request_counts,
+    status: batch.status as Answers.EndedBatch['status'],
+    ended_at: batch.endedAt,
+    text: resultInWords(batch),
+  }));
+}
+
+/** Its counts, and the file of its errors; of one whose file was refused, the first faults. */
+function resultInWords({
+  errors,
+  request_counts: counts,
+  left_out: leftOut,
+  error_file_id: file,
+}: BatchObject): string {
+  if (errors !== null) return faultsInWords(errors.data);
+  return `${countsInWords(counts, leftOut)}${file === null ? '' : `: see /v1/files/${file}/content`}.`;
+}
+
 /** How far a batch is, in one line among others. */
 export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
   const left = rest === null ? '' : `, about ${span(1000 * rest)} left`;
@@ -47,8 +72,7 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
   if (batch === undefined) {
     const other = await context.batches?.batches?.find(id);
     if (other === undefined) return undefined;
-    const { status, errors, request_counts: counts, left_out: leftOut } = other;
-    return `Batch ${id} is ${status}:${errors === null ? ` ${countsInWords(counts, leftOut)}.` : faultsInWords(errors.data)}`;
+    return `Batch ${id} is ${other.status}:${other.errors === null ? ' ' : '\n'}${resultInWords(other)}`;
   }
   const {
     tenant,
@@ -81,7 +105,7 @@ function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): stri
   const more = faults.length - shown.length;
   // A file may have more than are kept.
   const least = faults.length >= PROBLEMS_MAX ? 'at least ' : '';
-  return ['', ...shown, ...(more === 0 ? [] : [`And ${least}${more} more, in the "errors" of the batch.`])].join('\n');
+  return [...shown, ...(more === 0 ? [] : [`And ${least}${more} more, in the "errors" of the batch.`])].join('\n');
 }
 
 /** A program of the batch whose line waits in the queue; undefined: none does. */

@@ -11,7 +11,7 @@ export const INSTANCE = randomBytes(6).toString('hex');
 
 export function gatewayRow(context: Parts, state: State, { engines } = engineRows(context)): GatewayState {
   const { driver, draining, demo, shadow } = context;
-  const { queue, batches } = state;
+  const { queue, batches, ended } = state;
   const cluster = clusterRow(context, state);
   return {
     api: 2,
@@ -24,6 +24,7 @@ export function gatewayRow(context: Parts, state: State, { engines } = engineRow
     estimates: shadow !== undefined,
     cluster,
     batches,
+    ended_batches: ended,
   };
 }
 

@@ -7,7 +7,7 @@ import { VERSION } from '../version.js';
 import type { Told } from '../watch/steps.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
-import { batchRows } from './batches.js';
+import { batchRows, endedBatchRows } from './batches.js';
 import { explain } from './explain.js';
 import { joinQueues } from './joins.js';
 import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, rowsHere } from './programs.js';
@@ -18,9 +18,10 @@ import { queueRow } from './state-rows.js';
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
-  state: (context: Parts): Pick<State, 'queue' | 'batches'> => ({
+  state: async (context: Parts): Promise<Pick<State, 'queue' | 'batches' | 'ended'>> => ({
     queue: queueRow(context),
     batches: batchRows(context),
+    ended: await endedBatchRows(context),
   }),
   steps: ({ totals, driver }: Parts, range: Range): readonly Told[] =>
     totals.read(driver.now(), range).steps.map((step) => step.toJSON()),
@@ -48,6 +49,8 @@ const OWN = {
 export interface State {
   readonly queue: Answers.Queue;
   readonly batches: readonly Answers.Batch[];
+  /** Batches. */
+  readonly ended: readonly Answers.EndedBatch[];
   readonly strange: readonly GatewayId[];
 }
 
@@ -76,10 +79,11 @@ const questionOf = (name: Name, args: readonly unknown[]): string => JSON.string
 export async function stateOfAll(context: Parts): Promise<State> {
   const answers = await context.peers?.ask(questionOf('state', []));
   const others = [...(answers ?? [])].map(([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const); // prettier-ignore
-  const all = [OWN.state(context), ...others.flatMap(([, state]) => state ?? [])] as const;
+  const all = [await OWN.state(context), ...others.flatMap(([, state]) => state ?? [])] as const;
   return {
     queue: joinQueues(all.map(({ queue }) => queue) as [Answers.Queue, ...Answers.Queue[]]),
     batches: all.flatMap(({ batches }) => batches),
+    ended: all.flatMap(({ ended }) => ended).sort((a, b) => b.ended_at - a.ended_at),
     strange: others.filter(([, state]) => state === undefined).map(([gateway]) => gateway),
   };
 }

@@ -1,4 +1,4 @@
-import { millis, type Dispatch, type ForecastView, type ProgramView, type SchedulerConfig } from '../../src/index.js';
+import type { Dispatch, ForecastView, ProgramView, SchedulerConfig } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import type { PastCall } from './answers.js';
 import { counted, named, percent, span, tokens } from './figures.js';
@@ -32,7 +32,7 @@ export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, ru
   const ran =
     last === undefined
       ? 'No engine has run a call of it yet.'
-      : `Its last one to run, ${last.call}, has ended: ${dispatchInWords(last, rules.balancer)}`;
+      : `Its last one to run, ${last.call}, ran${afterWait(last.queueMs)}, and has ended: ${dispatchInWords(last, rules.balancer)}`;
   const details = [
     ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
@@ -73,19 +73,22 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
   return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.${used}`];
 }
 
+/** Without its wait, which is told apart: calls that run for one reason share these words. */
 export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
   if (dispatch === undefined) return 'it has not been dispatched.';
-  const { engine, level, queueMs, reason, placement } = dispatch;
+  const { engine, level, reason, placement } = dispatch;
   const where = {
     home: `${engine} is its program’s home, which holds its cache, and ${balancer} sends such a call home`,
     bound: `its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
     spread: `${balancer} chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
     spilled: `its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
-  const waited = queueMs >= 1 ? `, ${span(queueMs)} after it was queued` : '';
-  return `it was sent to ${engine} from level ${level}${waited}, ${REASONS[reason]}. The engine: ${where}.`;
+  return `it was sent to ${engine} from level ${level}, ${REASONS[reason]}. The engine: ${where}.`;
 }
+
+/** Nothing for a call that did not wait. */
+export const afterWait = (queueMs = 0): string => (queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : '');
 
 /** How a call ended, in one line; in a second one, why it ran where it ran. */
 export function pastCallInWords(
@@ -100,10 +103,7 @@ export function pastCallInWords(
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const outcome = [endInWords(call), ...details].join(' ');
-  // Its wait is told above: calls that ran for one reason share the words about it.
-  return dispatch === undefined
-    ? outcome
-    : `${outcome}\nIt ran: ${dispatchInWords({ ...dispatch, queueMs: millis(0) }, balancer)}`;
+  return dispatch === undefined ? outcome : `${outcome}\nIt ran: ${dispatchInWords(dispatch, balancer)}`;
 }
 
 function endInWords(call: Omit<PastCall, 'text'>): string {

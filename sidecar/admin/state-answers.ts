@@ -221,6 +221,13 @@ export interface Batch {
   readonly expires_at: UnixSeconds;
 }
 
+export interface EndedBatch extends Pick<Batch, 'id' | 'tenant' | 'lines'> {
+  readonly status: 'failed' | 'completed' | 'expired' | 'cancelled';
+  readonly ended_at: UnixSeconds;
+  /** Its counts, or the first faults of its file. */
+  readonly text: string;
+}
+
 export interface GatewayState {
   readonly api: 2;
   /** Changes with every start of the gateway. */
@@ -246,4 +253,6 @@ export interface GatewayState {
   readonly cluster: ClusterState | null;
   /** Batches under way, the oldest first, at most 20 of each gateway. */
   readonly batches: readonly Batch[];
+  /** The last to end first, at most 10 of each gateway. */
+  readonly ended_batches: readonly EndedBatch[];
 }

@@ -1,7 +1,7 @@
 import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import { counted, named, percent, span, tokens } from './figures.js';
-import { dispatchInWords, forecastInWords } from './run-words.js';
+import { afterWait, dispatchInWords, forecastInWords } from './run-words.js';
 
 /** Calls that wait, in words for operators. */
 
@@ -38,7 +38,10 @@ export function callInWords(view: CallView, { balancer, now, forecast, troubles 
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined)
-    return [`${call} runs: ${dispatchInWords(dispatch, balancer)}`, ...forecastInWords(forecast)].join('\n');
+    return [
+      `${call} runs${afterWait(dispatch?.queueMs)}: ${dispatchInWords(dispatch, balancer)}`,
+      ...forecastInWords(forecast),
+    ].join('\n');
   const { nearest, engines } = waiting;
   const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const [answer, ...more] = [obstacleInWords(nearest, now)].flat();

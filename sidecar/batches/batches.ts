@@ -5,7 +5,7 @@ import { FaultyBatch, problem } from '../../plans/index.js';
 import { tenantId, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
-import { isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
+import { endOf, isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
 import { surely, type Disk } from './line-file.js';
 import { Pump, type PumpPorts } from './pump.js';
 import { Results } from './results.js';
@@ -24,6 +24,9 @@ export interface BatchPorts extends PumpPorts {
   readonly now: () => number;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
+
+/** A batch that has ended, as operators see it. */
+export type EndedView = BatchObject & { readonly tenant: TenantId; readonly endedAt: number };
 
 const TICK_MS = 1000;
 const SWEEP_TICKS = 3600;
@@ -117,6 +120,16 @@ export class Batches {
   async find(id: string): Promise<BatchObject | undefined> {
     const shelves = await Promise.all(this.#shelves.values());
     return shelves.map(({ batches }) => batches.get(id)).find((found) => found !== undefined);
+  }
+
+  /** Batches of all tenants that have ended, the last first. */
+  async ended(most: number): Promise<EndedView[]> {
+    const shelves = await Promise.all(this.#shelves.values());
+    return shelves
+      .flatMap(({ tenant, batches }) => [...batches.values()].filter(isEnded).map((batch) => ({ ...batch, tenant })))
+      .map((batch) => ({ ...batch, endedAt: endOf(batch) }))
+      .sort((a, b) => b.endedAt - a.endedAt)
+      .slice(0, most);
   }
 
   /** Batches that are planned and not ended, as operators see them. */

@@ -55,6 +55,9 @@ const ENDED: ReadonlySet<Status> = new Set(['failed', 'completed', 'expired', 'c
 
 export const isEnded = ({ status }: Pick<BatchObject, 'status'>): boolean => ENDED.has(status);
 
+export const endOf = (batch: BatchObject): number =>
+  batch.completed_at ?? batch.failed_at ?? batch.expired_at ?? batch.cancelled_at ?? batch.created_at;
+
 /** The hexadecimal part of an id, which names its files too. */
 export const newName = (): string => randomBytes(12).toString('hex');
 

@@ -180,6 +180,8 @@ describe('a batch', () => {
     await reached(url, id, 'failed');
     const { text } = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
     expect(String(text).split('\n').map((line) => /^Line \d|^And \d|^Batch/.exec(line)?.[0])).toEqual(['Batch', 'Line 2', 'Line 3', 'Line 4', 'And 2']); // prettier-ignore
+    const { ended_batches: ended } = (await ask(`${adminUrl}/gateway`)).json();
+    expect(ended).toMatchObject([{ id, status: 'failed', text: String(text).slice(String(text).indexOf('\n') + 1) }]);
   });
 
   it('tells lines that their conditions leave out apart from answered ones', async () => {

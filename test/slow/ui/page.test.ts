@@ -113,7 +113,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .getByText(/has waited .* It waits for the window[\s\S]* at level 0 /)
       .waitFor();
     held.open();
-    await see(/It ran: it was sent to gpu-1 from level 0, .*when its turn came/);
+    await see(/It ran: it was sent to gpu-1 from level 0, when its turn came/);
     await see(/Answered after .* It waited /);
     await page.getByRole('button', { name: 'End this program' }).click();
     await see(/^Ended at \d\d:\d\d:\d\d, on request, after .* and 1 call; .* queued, .* the last on gpu-1\.$/);
@@ -124,6 +124,13 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByRole('button', { name: 'Ended' }).click();
     await page.locator('.programs tr', { hasText: 'on request' }).getByRole('link', { name: 'waits' }).waitFor();
     await page.reload();
+    await page.getByRole('link', { name: 'waits' }).waitFor();
+    await page.getByText('1 program', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Took' }).click();
+    await page.waitForURL(/sort=-duration_seconds/);
+    await page.getByLabel('Text').fill('none like this');
+    await page.getByText('No program matches.').waitFor();
+    await page.getByLabel('Text').fill('wai');
     await page.getByRole('link', { name: 'waits' }).waitFor();
     expect(await axe(page)).toEqual([]);
   });

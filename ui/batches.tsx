@@ -1,0 +1,39 @@
+import { clock, count } from './format.js';
+import { gateway, show } from './state.js';
+
+/** Batches under way, and the last that have ended with their counts or first faults. */
+export function Batches() {
+  const { batches = [], ended_batches: ended = [] } = gateway.value ?? {};
+  if (batches.length + ended.length === 0) return null;
+  const rows = [
+    ...batches.map(({ id, tenant, lines, in_flight: inFlight }) => {
+      const text = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way`;
+      return { id, tenant, status: 'running', when: '', text };
+    }),
+    ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),
+  ];
+  return (
+    <section aria-labelledby="batches">
+      <h2 id="batches">Batches</h2>
+      <ul class="calls">
+        {rows.map(({ id, tenant, status, when, text }) => (
+          <li key={id}>
+            <p class="when">
+              <button
+                type="button"
+                class="link"
+                title={`Programs of ${id}, tenant ${tenant}`}
+                onClick={() => show({ text: id, tab: when === '' ? '' : 'ended', sort: '', state: '', page: '' })}
+              >
+                {id}
+              </button>
+              <span class={`badge ${status === 'failed' || status === 'expired' ? 'bad' : ''}`}>{status}</span>
+              <span class="quiet">{when}</span>
+            </p>
+            <p class="text">{text}</p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
