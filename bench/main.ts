@@ -12,6 +12,7 @@ import { say } from './numbers.js';
 import { sayDisturbance, watchOthers } from './disturbance.js';
 import { benchOrder } from './order.js';
 import { ensurePackages } from './packages.js';
+import { benchParts } from './parts.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   cluster: { run: benchCluster, quickSeconds: 14 },
   pressure: { run: benchPressure, quickSeconds: 1 },
   gateways: { run: benchGateways, quickSeconds: 4 },
+  parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
   large: { run: benchLarge, quickSeconds: 15 },
 };

@@ -22,7 +22,8 @@ const THREE: Scenario['cluster'] = { gateways: 3, delayMs: 1, routing: 'call', s
 const fleet: Scenario = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 };
 const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
 
-const LOADS: Readonly<Record<string, Scenario>> = {
+/** The standing loads. */
+export const STANDING = {
   'mini-swe-agent, 0.25/s': recorded,
   'agentcgroup, 0.05/s': { ...recorded, programs: { recording: 'agentcgroup' }, count: 150, ratePerSecond: 0.05 },
   'weka, 0.02/s': { ...recorded, programs: { recording: 'weka' }, count: 80, ratePerSecond: 0.02, machine: 'long-context' }, // prettier-ignore
@@ -42,7 +43,7 @@ const LOADS: Readonly<Record<string, Scenario>> = {
   'mini-swe-agent, 3 gateways': { ...recorded, cluster: THREE },
   'mixed, 1.2/s, 3 gateways': { ...one('mixed', 1.2, 600), cluster: THREE },
   'team, 0.3/s, 3 gateways': { ...one('team', 0.3, 600), cluster: THREE },
-};
+} satisfies Readonly<Record<string, Scenario>>;
 
 const UNCOUNTED = { 'policy.countPrompt': false };
 const LUMPED = { ...UNCOUNTED, 'admission.forecast': 'length' };
@@ -64,7 +65,7 @@ const STEPS: Readonly<Record<string, Setup>> = {
 
 export async function benchOrder(isQuick: boolean): Promise<void> {
   const runs = await Runs.over(RECORDING_NAMES, isQuick);
-  const rows = Object.entries(LOADS)
+  const rows = Object.entries<Scenario>(STANDING)
     .filter(([, scenario]) => runs.can(scenario))
     .map(([name, scenario]) => [name, ...Object.values(STEPS).map((setup) => cellOf(runs.of(scenario, setup)))]);
   printTable(['load', ...Object.keys(STEPS)], rows);
