@@ -47,7 +47,6 @@ export interface Shadow extends Recorder {
   latest(): ShadowAnswer | undefined;
 }
 
-/** The other gateways of a cluster. */
 export type Peers = Pick<RedisState, 'gateway' | 'silent' | 'ask'>;
 
 /** A response that later calls can continue. */
@@ -82,12 +81,9 @@ export class Context {
   auth: Auth;
   identifier: Identifier;
   draining = false;
-  /** Undefined: off. */
   cluster: Participant | undefined;
   peers: Peers | undefined;
-  /** Undefined: off. */
   batches: BatchSeat | undefined;
-  /** Undefined: off. */
   tracing: Tracing | undefined;
   readonly log: Logger;
   readonly demo: Demo | undefined;

@@ -29,7 +29,6 @@ export interface Recorder {
 }
 
 export interface DriverPorts {
-  /** A program has left the process table. */
   readonly programGone: (gone: ProgramGone) => void;
   /** The scheduler found an invariant broken, and continues. */
   readonly violated: (message: string) => void;
@@ -76,7 +75,6 @@ export class Driver {
     return millis(performance.now());
   }
 
-  /** Number of calls that have arrived and not ended. */
   get callsInSystem(): number {
     return this.#owners.size;
   }

@@ -57,7 +57,6 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
 const FLUSH_MS_MIN = 1000;
 const FLUSH_MS_MAX = 5000;
 
-/** A listening gateway. */
 export class Gateway {
   readonly url: string;
   /** URL of the admin paths: on the main listener, or on a separate one. */
@@ -132,9 +131,8 @@ function findEngines({ fleet, membership, discovery }: Context, { engines, disco
 }
 
 /** Settings that determine the identifier's memory; while they are equal, the memory is kept. */
-function memoryOf({ identity, limits }: Config): string {
-  return JSON.stringify([identity, limits.conversationsMax, limits.responsesMax]);
-}
+const memoryOf = ({ identity, limits }: Config): string =>
+  JSON.stringify([identity, limits.conversationsMax, limits.responsesMax]);
 
 /** Interval of the checks whether engines have been found and have answered their first probe. */
 const ASKED_MS = 5;
@@ -150,23 +148,21 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
   while (driver.now() < until ? isAsking() : joining().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
-function listenerPorts(context: Context): ListenerPorts {
-  return {
-    apiFor: familyOf,
-    refused: (code, request, cause) => {
-      context.metrics.rejected(code);
-      const fields = {
-        request_id: request === undefined ? undefined : requestIdOf(request),
-        method: request?.method,
-        path: request?.url?.split('?', 1)[0],
-        code,
-        err: cause,
-      };
-      if (cause === undefined) context.log.info(fields, 'refused');
-      else context.log.error(fields, 'request failed');
-    },
-  };
-}
+const listenerPorts = (context: Context): ListenerPorts => ({
+  apiFor: familyOf,
+  refused: (code, request, cause) => {
+    context.metrics.rejected(code);
+    const fields = {
+      request_id: request === undefined ? undefined : requestIdOf(request),
+      method: request?.method,
+      path: request?.url?.split('?', 1)[0],
+      code,
+      err: cause,
+    };
+    if (cause === undefined) context.log.info(fields, 'refused');
+    else context.log.error(fields, 'request failed');
+  },
+});
 
 /** Loads the shared state only if it is on. */
 async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'cluster' | 'peers'>>> {

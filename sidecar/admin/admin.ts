@@ -90,9 +90,8 @@ async function listPrograms(context: Parts, request: IncomingMessage) {
   return (await wholePage(context, await selectPrograms(rowsHere(context), query), query))();
 }
 
-async function totalsOf(context: Parts, range: Range = '5m') {
-  return context.totals.read(context.driver.now(), range, await ofOthers(context, 'steps', range));
-}
+const totalsOf = async (context: Parts, range: Range = '5m') =>
+  context.totals.read(context.driver.now(), range, await ofOthers(context, 'steps', range));
 
 async function listHistory(context: Parts, request: IncomingMessage) {
   const range = readRange(queryOf(request));
@@ -120,9 +119,7 @@ function findEngine(context: Parts, params: Params) {
   throw new GatewayError('unknown_engine', `No such engine. There ${known.length === 1 ? 'is' : 'are'}: ${known.slice(0, 10).join(', ') || 'none'}.`); // prettier-ignore
 }
 
-function idIn(params: Params): EngineId {
-  return engineId(params['id'] ?? '');
-}
+const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);

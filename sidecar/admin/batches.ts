@@ -15,8 +15,8 @@ const FAULTS_SHOWN_MAX = 3;
 const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?.underWay() ?? [];
 
 /** Batches under way on this gateway, the oldest first. */
-export function batchRows(context: Parts): Answers.Batch[] {
-  return underWay(context)
+export const batchRows = (context: Parts): Answers.Batch[] =>
+  underWay(context)
     .slice(0, SHOWN_MAX)
     .map(({ id, tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until }) => ({
       id,
@@ -28,7 +28,6 @@ export function batchRows(context: Parts): Answers.Batch[] {
       late: isLate,
       expires_at: until,
     }));
-}
 
 /** Batches that have ended on this gateway, the last to end first. */
 export async function endedBatchRows({ batches }: Parts): Promise<Answers.EndedBatch[]> {
@@ -54,7 +53,6 @@ function resultInWords({
   return `${countsInWords(counts, leftOut)}${file === null ? '' : `: see /v1/files/${file}/content`}.`;
 }
 
-/** How far a batch is, in one line among others. */
 export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
   const left = rest === null ? '' : `, about ${span(1000 * rest)} left`;
   return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}.`;
@@ -99,7 +97,6 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
   ].join(' ');
 }
 
-/** The first faults of a batch's file, and how many follow. */
 function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): string {
   const shown = faults.slice(0, FAULTS_SHOWN_MAX).map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`)); // prettier-ignore
   const more = faults.length - shown.length;

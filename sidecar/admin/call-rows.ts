@@ -6,8 +6,6 @@ import { inSeconds, seconds, secondsOr, unixSeconds } from './figures.js';
 import { pastCallInWords } from './run-words.js';
 import { callInWords, type Setting } from './words.js';
 
-/** Calls, and why they wait, in admin answers. */
-
 export function callRow(call: CallView, thread: string, setting: Setting): Answers.ActiveCall {
   const { promoted, overdue, waiting, dispatch } = call;
   const { now } = setting;

@@ -1,7 +1,5 @@
 import { WallClock } from '../watch/wall-clock.js';
 
-/** Figures in answers, and in words. */
-
 const CLOCK = new WallClock();
 /** Unix time of a moment on the driver's clock. */
 export function unixSeconds(ms: number): number {
@@ -9,7 +7,6 @@ export function unixSeconds(ms: number): number {
   return seconds(CLOCK.at(ms));
 }
 
-/** A limit in tokens; null: none. */
 export const limitOf = (tokens = Infinity): number | null => (tokens === Infinity ? null : Math.floor(tokens));
 
 export const secondsOr = (ms: number | null | undefined): number | null =>
@@ -17,11 +14,9 @@ export const secondsOr = (ms: number | null | undefined): number | null =>
 
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
 
-/** Seconds until a time; null: never. */
 export const inSeconds = (atMs: number | undefined, now: number): number | null =>
   atMs === undefined ? null : seconds(Math.max(0, atMs - now));
 
-/** Characters of a name to show. */
 const NAME_CHARS = 60;
 
 export const named = (text: string): string =>

@@ -5,8 +5,8 @@ import type { ProgramQuery } from './query.js';
 
 /* The answers of several gateways as one. */
 
-export function joinQueues(all: readonly [Queue, ...Queue[]]): Queue {
-  return all.reduce((sum, each) => ({
+export const joinQueues = (all: readonly [Queue, ...Queue[]]): Queue =>
+  all.reduce((sum, each) => ({
     waiting: sum.waiting + each.waiting,
     limit: sum.limit + each.limit,
     longest_wait_seconds: Math.max(sum.longest_wait_seconds, each.longest_wait_seconds),
@@ -15,7 +15,6 @@ export function joinQueues(all: readonly [Queue, ...Queue[]]): Queue {
     ) as Queue['waiting_for'],
     levels: sum.levels.map((level, at) => ({ ...level, waiting: level.waiting + (each.levels[at]?.waiting ?? 0) })),
   }));
-}
 
 /** @param all pages from the first row on, in the same order; a program with calls at several gateways is on several */
 export function joinPages({ limit, offset, sort }: ProgramQuery, all: readonly ProgramPage[]): ProgramPage {

@@ -9,8 +9,6 @@ import { longestWaiting, programState, type ProgramQuery } from './query.js';
 import { engineRow } from './state-rows.js';
 import { DOWN_SHOWN, troubleInWords } from './status.js';
 
-/** Programs in admin answers. */
-
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;
 
@@ -28,7 +26,6 @@ export function programRows({ driver, known, peers }: Parts, rows: readonly Prog
   }));
 }
 
-/** Those of a query's page. */
 export function programPage(
   context: Parts,
   rows: readonly ProgramView[],
@@ -37,37 +34,35 @@ export function programPage(
   return { programs: programRows(context, rows.slice(offset, offset + limit)), total: rows.length, limit, offset };
 }
 
-function programRow(
+const programRow = (
   row: ProgramView,
   longest: ThreadView | undefined,
   causes: ReturnType<Views['causesOf']>,
   now: number,
-): Omit<Answers.Program, 'gateway' | keyof ReturnType<typeof toldRow>> {
-  return {
-    id: labelOf(row.id),
-    tenant: row.tenant,
-    key: row.id,
-    state: programState(row),
-    level: row.level,
-    attained_service_seconds: seconds(row.serviceMs),
-    waiting_seconds: seconds(row.waitingMs),
-    longest_wait_seconds: seconds(row.waitMsMax),
-    current_wait_seconds: seconds(longest?.waitingMs ?? 0),
-    current_wait_cause: (longest && causes.get(longest.call)) ?? null,
-    engine: row.home ?? row.engines[0] ?? null,
-    engines: [...row.engines],
-    active_calls: row.activeCalls,
-    calls: row.callsTotal,
-    promotions: row.promotions,
-    context_tokens: row.contextTokens,
-    on_host_tokens: row.onHostTokens,
-    prompt_tokens: row.promptTokens,
-    cached_tokens: row.cachedTokens,
-    output_tokens: row.outputTokens,
-    age_seconds: seconds(now - row.createdAtMs),
-    idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
-  };
-}
+): Omit<Answers.Program, 'gateway' | keyof ReturnType<typeof toldRow>> => ({
+  id: labelOf(row.id),
+  tenant: row.tenant,
+  key: row.id,
+  state: programState(row),
+  level: row.level,
+  attained_service_seconds: seconds(row.serviceMs),
+  waiting_seconds: seconds(row.waitingMs),
+  longest_wait_seconds: seconds(row.waitMsMax),
+  current_wait_seconds: seconds(longest?.waitingMs ?? 0),
+  current_wait_cause: (longest && causes.get(longest.call)) ?? null,
+  engine: row.home ?? row.engines[0] ?? null,
+  engines: [...row.engines],
+  active_calls: row.activeCalls,
+  calls: row.callsTotal,
+  promotions: row.promotions,
+  context_tokens: row.contextTokens,
+  on_host_tokens: row.onHostTokens,
+  prompt_tokens: row.promptTokens,
+  cached_tokens: row.cachedTokens,
+  output_tokens: row.outputTokens,
+  age_seconds: seconds(now - row.createdAtMs),
+  idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
+});
 
 const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
   model: told?.model ?? null,
@@ -75,7 +70,6 @@ const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
   agent_type: told?.agentType ?? null,
 });
 
-/** The programs that have left the table. */
 export function endedRows({ known }: Parts): Answers.EndedPrograms {
   const programs = known.ended().map(({ gone, told, endedAtMs }) => ({
     id: labelOf(gone.program),

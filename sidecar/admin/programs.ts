@@ -10,9 +10,8 @@ export function endProgram({ driver, observers }: Parts, program: ProgramId): vo
 }
 
 /** Whether no other gateway has had calls of it since, or some still run here. */
-export function isHere({ cluster }: Parts, { id, activeCalls }: ProgramView): boolean {
-  return cluster === undefined || activeCalls > 0 || cluster.runs(id);
-}
+export const isHere = ({ cluster }: Parts, { id, activeCalls }: ProgramView): boolean =>
+  cluster === undefined || activeCalls > 0 || cluster.runs(id);
 
 /** The programs of this gateway; those that have moved to another one are no longer its own. */
 export function* rowsHere(context: Parts): Generator<ProgramView> {
@@ -57,7 +56,6 @@ export const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 /** Shortest beginning of an id that finds a program, and most candidates to name. */
 const BEGINNING_CHARS_MIN = 4;
 const CANDIDATES_MAX = 5;
-/** Characters of a candidate to show. */
 const CANDIDATE_CHARS = 80;
 
 /**
@@ -99,6 +97,5 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
   return new GatewayError('bad_request', message, { param: 'id' });
 }
 
-export function unknownProgram(id: string, advice = ''): GatewayError {
-  return new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.${advice}`);
-}
+export const unknownProgram = (id: string, advice = ''): GatewayError =>
+  new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.${advice}`);

@@ -51,11 +51,9 @@ const stateRank = (row: ProgramView): number => STATES.indexOf(programState(row)
 const SELECTING: readonly string[] = ['sort', 'tenant', 'engine', 'state', 'text'];
 export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
 
-export function queryOf(request: IncomingMessage): URLSearchParams {
-  return new URLSearchParams(splitTarget(request.url ?? '').search);
-}
+export const queryOf = (request: IncomingMessage): URLSearchParams =>
+  new URLSearchParams(splitTarget(request.url ?? '').search);
 
-/** The tenant that an operator names. */
 export function tenantIn(request: IncomingMessage): TenantId | undefined {
   const tenant = queryOf(request).get('tenant');
   return tenant === null ? undefined : tenantId(tenant);
@@ -90,25 +88,20 @@ export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly st
 /** The selection of one client: a page of the process table and, if one is open, a single program. */
 export interface WatchedView {
   readonly query: ProgramQuery;
-  /** The scheduler's own id. */
   readonly program: ProgramId | undefined;
-  /** Whether it shows the programs that have ended. */
   readonly ended: boolean;
-  /** The time that its charts cover. */
   readonly range: Range;
 }
 
 const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program', 'ended', 'range'];
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
-export function readView(search: URLSearchParams): WatchedView {
-  return {
-    query: readProgramQuery(search, WATCH_PARAMETERS),
-    program: (search.get('program') ?? undefined) as ProgramId | undefined,
-    ended: search.has('ended'),
-    range: readRange(search),
-  };
-}
+export const readView = (search: URLSearchParams): WatchedView => ({
+  query: readProgramQuery(search, WATCH_PARAMETERS),
+  program: (search.get('program') ?? undefined) as ProgramId | undefined,
+  ended: search.has('ended'),
+  range: readRange(search),
+});
 
 /** @throws GatewayError `bad_request` */
 export function readRange(search: URLSearchParams): Range {
@@ -122,10 +115,7 @@ export function readRange(search: URLSearchParams): Range {
 const SLICE_MS = 2;
 const SLICE_ROWS = 64;
 
-/**
- * The rows that a query selects, in its order.
- * @param busy receives the milliseconds of each slice of the work
- */
+/** The rows that a query selects, in its order. @param busy receives the milliseconds of each slice of the work */
 export async function selectPrograms(
   all: Iterable<ProgramView>,
   { matches, compare }: ProgramQuery,
@@ -184,6 +174,5 @@ function readSort(text: string | null): ProgramQuery['compare'] {
   return (a, b) => sign * (read(a) - read(b)) || stateRank(a) - stateRank(b) || (a.id < b.id ? -1 : 1);
 }
 
-function bad(param: string, problem: string): GatewayError {
-  return new GatewayError('bad_request', `The query parameter ${JSON.stringify(param)} ${problem}.`, { param });
-}
+const bad = (param: string, problem: string): GatewayError =>
+  new GatewayError('bad_request', `The query parameter ${JSON.stringify(param)} ${problem}.`, { param });

@@ -3,8 +3,6 @@ import { labelOf } from '../identity/names.js';
 import type { PastCall } from './answers.js';
 import { counted, named, percent, span, tokens } from './figures.js';
 
-/** Calls that run or have ended, and what is foreseen, in words for operators. */
-
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   direct: 'without waiting',
   queued: 'when its turn came',
@@ -17,7 +15,6 @@ const SPREAD: Readonly<Record<string, string>> = {
   'program-affinity': 'because its prompt is short, and so costs little to compute on any',
 };
 
-/** The policy, its order and its number of levels, and the balancer. */
 interface Rules {
   readonly policy: string;
   readonly order: SchedulerConfig['policy']['order'];

@@ -78,7 +78,6 @@ export interface Queue {
   readonly waiting: number;
   readonly limit: number;
   readonly longest_wait_seconds: number;
-  /** Waiting calls by cause. */
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
   readonly levels: readonly {
     readonly level: number;
@@ -176,7 +175,6 @@ export interface ShadowPool {
 /** An estimate of what `pass-through` would have made of the latest programs. */
 export interface ShadowAnswer {
   readonly made_at: UnixSeconds;
-  /** Time that it covers. */
   readonly window_seconds: number;
   /** CPU time. */
   readonly took_seconds: number;

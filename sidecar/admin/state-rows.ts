@@ -7,8 +7,6 @@ import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
 import { engineInWords } from './status.js';
 
-/** Engines, queues and totals in admin answers. */
-
 /** @param view of the last minutes */
 export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
@@ -70,7 +68,6 @@ export function queueRow(context: Parts): Answers.Queue {
   };
 }
 
-/** The sources that named the programs of the last calls. */
 export function identityRow({ identified }: Parts) {
   const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };

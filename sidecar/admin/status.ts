@@ -4,7 +4,6 @@ import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
 import { WAITED_FOR } from './words.js';
 
-/** Engines down to name. */
 export const DOWN_SHOWN = 5;
 
 /** Causes of waiting when something is wrong; while all is well, calls wait for room and for calls ahead. */

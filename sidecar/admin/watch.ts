@@ -31,20 +31,16 @@ export async function wholePage(
   return () => joinPages(query, [programPage(context, rows, { offset: 0, limit }), ...others]);
 }
 
-/** The latest calls of a program, which may have left the tables. */
-export async function wholeCalls(context: Parts, program: ProgramId): Promise<PastCallList> {
-  return joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
-}
+export const wholeCalls = async (context: Parts, program: ProgramId): Promise<PastCallList> =>
+  joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
-export function watchPorts(context: () => Parts): WatchPorts<WatchedView> {
-  return {
-    instance: INSTANCE,
-    watchersMax: () => context().config.limits.watchersMax,
-    look: () => lookAt(context()),
-    failed: (err) => context().log.error({ err }, 'the state could not be shown'),
-  };
-}
+export const watchPorts = (context: () => Parts): WatchPorts<WatchedView> => ({
+  instance: INSTANCE,
+  watchersMax: () => context().config.limits.watchersMax,
+  look: () => lookAt(context()),
+  failed: (err) => context().log.error({ err }, 'the state could not be shown'),
+});
 
 /** Pages ask much the same of the other gateways: each question of a look is asked once. */
 function askingOnce(peers: Peers): Peers {

@@ -3,8 +3,6 @@ import { labelOf } from '../identity/names.js';
 import { counted, named, percent, span, tokens } from './figures.js';
 import { afterWait, dispatchInWords, forecastInWords } from './run-words.js';
 
-/** Calls that wait, in words for operators. */
-
 const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
@@ -22,11 +20,9 @@ export const WAITED_FOR: Readonly<Record<ObstacleView['cause'], string>> = {
   background: 'room that no other call needs',
 };
 
-/** Facts that the words about a call need besides its view. */
 export interface Setting {
   readonly balancer: string;
   readonly now: number;
-  /** That of its program. */
   readonly forecast: ForecastView | undefined;
   /** A sentence on each engine that serves a model and is not in service. */
   readonly troubles: (model: string) => readonly string[];

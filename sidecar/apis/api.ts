@@ -45,7 +45,6 @@ export interface AnswerFacts {
   readonly message?: CanonicalMessage | undefined;
   /** The further choices of an answer of several, at most `FURTHER_MAX`: the client may continue any. */
   readonly further?: readonly CanonicalMessage[];
-  /** Names of the tools that the answer calls. */
   readonly tools: readonly string[];
   /** The parsed object that carried the usage, for the engine adapter's timings. */
   readonly usageObject?: JsonObject | undefined;

@@ -82,9 +82,8 @@ function readPart(part: JsonObject, said: Said, depth: number): void {
 }
 
 /** A part or item without its own form here: an image, a search call, or any future kind. */
-export function canonicalPart(part: JsonObject): string {
-  return canonicalJson(Object.fromEntries(Object.entries(part).filter(([key]) => !VOLATILE.has(key))));
-}
+export const canonicalPart = (part: JsonObject): string =>
+  canonicalJson(Object.fromEntries(Object.entries(part).filter(([key]) => !VOLATILE.has(key))));
 
 /** Servers without a reasoning parser leave the model's reasoning in the text, and clients cut it off. */
 function withoutThinking(text: string): string {
@@ -112,9 +111,8 @@ function canonicalJson(value: unknown, depth = 0): string {
 }
 
 /** Whether `JSON.stringify` prints the canonical form: nearly all tool arguments are one string, or a few in order. */
-function isPrintedAlike(value: JsonObject, keys: readonly string[]): boolean {
-  return keys.every((key, i) => {
+const isPrintedAlike = (value: JsonObject, keys: readonly string[]): boolean =>
+  keys.every((key, i) => {
     const field = value[key];
     return field !== undefined && (typeof field !== 'object' || field === null) && (keys[i - 1] ?? '') <= key;
   });
-}

@@ -16,7 +16,6 @@ import { whole, promptBytes } from './prompt.js';
 import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
 import { openaiUsage } from './usage.js';
 
-/** OpenAI's chat completions: `POST /v1/chat/completions`. */
 export const chat: Api = {
   kind: 'chat',
   list: 'messages',

@@ -26,7 +26,6 @@ export function parseJson(text: string | undefined): unknown {
   }
 }
 
-/** JSON text of an object; `undefined` for anything else. */
 export function parseObject(text: string | undefined): JsonObject | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
@@ -34,9 +33,8 @@ export function parseObject(text: string | undefined): JsonObject | undefined {
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-export function invalid(param: string, expected: string): GatewayError {
-  return new GatewayError('invalid_body', `'${param}' must be ${expected}.`, { param });
-}
+export const invalid = (param: string, expected: string): GatewayError =>
+  new GatewayError('invalid_body', `'${param}' must be ${expected}.`, { param });
 
 export function readModel(body: JsonObject): string {
   const model = body['model'];
@@ -62,9 +60,8 @@ export function readWhole(body: JsonObject, name: string, least: number): number
 }
 
 /** A limit of tokens; -1 means no limit, a convention from llama.cpp. @throws GatewayError as `readWhole` */
-export function readLimit(body: JsonObject, name: string, least: number): number | undefined {
-  return body[name] === -1 ? undefined : readWhole(body, name, least);
-}
+export const readLimit = (body: JsonObject, name: string, least: number): number | undefined =>
+  body[name] === -1 ? undefined : readWhole(body, name, least);
 
 export function readOptionalString(body: JsonObject, name: string): string | undefined {
   const value = body[name];

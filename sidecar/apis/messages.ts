@@ -15,7 +15,6 @@ import {
 import { Kept, countOf, usageOf } from './usage.js';
 import { whole, promptBytes } from './prompt.js';
 
-/** Anthropic's messages, `POST /v1/messages`. */
 export const messages: Api = {
   kind: 'messages',
   list: 'messages',

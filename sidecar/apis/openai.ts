@@ -20,9 +20,7 @@ export function openaiErrorBody(error: GatewayError): JsonObject {
   return { error: { ...own, ...error.detail.names } };
 }
 
-export function openaiErrorEvent(error: GatewayError): string {
-  return `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`;
-}
+export const openaiErrorEvent = (error: GatewayError): string => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`;
 
 /** Asks for the usage chunk. `continuous_usage_stats` has no effect without usage, so asking must not activate it. */
 export function openaiUsageFields(body: JsonObject): JsonObject {

@@ -21,7 +21,6 @@ import { openaiErrorBody } from './openai.js';
 /** Longer ids are not remembered: some engines let clients choose them. */
 const ID_CHARS_MAX = 256;
 
-/** OpenAI's responses: `POST /v1/responses`. */
 export const responses: Api = {
   kind: 'responses',
   list: 'input',
@@ -151,7 +150,6 @@ const TELLING_MARK = /"(?:response\.(?:created|completed|incomplete|failed)|erro
 class ResponseReader implements StreamReader {
   complete = false;
   failed = false;
-  /** The latest response object. */
   response: JsonObject = {};
   /** Events of finished items, for servers whose last event omits the output. */
   readonly #items: string[] = [];

@@ -4,12 +4,8 @@ import { objectOf } from './fields.js';
 /** Largest count that is believed: one wrong answer must not fill a counter for ever. */
 const TOKENS_MAX = 1e9;
 
-/** A token count from an engine; `undefined` for anything else. */
-export function countOf(value: unknown): number | undefined {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= TOKENS_MAX
-    ? (value as number)
-    : undefined;
-}
+export const countOf = (value: unknown): number | undefined =>
+  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= TOKENS_MAX ? (value as number) : undefined;
 
 /** Absent without a prompt count: half a report would be charged as a free prompt. */
 export function usageOf(prompt: unknown, output: unknown, cached: unknown): Usage | undefined {

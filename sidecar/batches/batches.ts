@@ -25,7 +25,6 @@ export interface BatchPorts extends PumpPorts {
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
-/** A batch that has ended, as operators see it. */
 export type EndedView = BatchObject & { readonly tenant: TenantId; readonly endedAt: number };
 
 const TICK_MS = 1000;
@@ -70,7 +69,6 @@ export class Batches {
     return batches;
   }
 
-  /** The tenant's files and batches. */
   shelf(tenant: TenantId): Promise<Shelf> {
     let shelf = this.#shelves.get(tenant);
     if (shelf === undefined) {
@@ -228,7 +226,6 @@ export class Batches {
     }
   }
 
-  /** A batch begins to be planned, or has ended. */
   #count(by: 1 | -1): void {
     this.#busy += by;
     setFlagsFromString(`--heap-growing-percent=${this.#busy > 0 ? GARBAGE_PERCENT : 0}`);

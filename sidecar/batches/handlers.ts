@@ -21,7 +21,6 @@ type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', TenantHandler>
 
 const LIST_MAX = 10_000;
 
-/** A request for a tenant's files and batches. */
 interface Asked {
   readonly batches: Batches;
   readonly shelf: Shelf;

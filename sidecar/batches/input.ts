@@ -36,7 +36,6 @@ export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 
   readonly outputTokens: Float64Array;
 }
 
-/** A line of a file, and its place in it. */
 type PlacedOutline = Outline & Place;
 
 /** Of a faulty line only the id counts. */

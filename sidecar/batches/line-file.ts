@@ -10,7 +10,6 @@ export interface Place {
   readonly length: number;
 }
 
-/** A line of a file. */
 export interface FileLine extends Place {
   /** From 1. */
   readonly number: number;
@@ -99,7 +98,6 @@ export async function surely<T>({ failed }: Disk, write: () => Promise<T>): Prom
 export class LineFile {
   private constructor(
     readonly handle: FileHandle,
-    /** Its size. */
     public bytes: number,
     private readonly disk: Disk,
   ) {}

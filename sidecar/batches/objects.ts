@@ -63,7 +63,6 @@ export const newName = (): string => randomBytes(12).toString('hex');
 
 export const nameOf = (id: string): string => id.slice(id.search(/[-_]/) + 1);
 
-/** The files into which a batch writes. */
 export const outputOf = (id: string) => ({ output: `file-${nameOf(id)}o`, errors: `file-${nameOf(id)}e` });
 
 const UNSET = null as number | null;

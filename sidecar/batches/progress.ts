@@ -20,7 +20,6 @@ export class Progress {
   readonly #lines: Int32Array;
   readonly #promptTokens: Float64Array;
   readonly #outputTokens: Float64Array;
-  /** Number of lines that are ready. */
   ready = 0;
 
   constructor(

@@ -25,7 +25,6 @@ export class Pump {
   readonly #waiting = new Map<EngineId | undefined, number>();
   #isWoken = false;
 
-  /** Whether no further line starts. */
   isStopped = false;
 
   constructor(private readonly ports: PumpPorts) {}

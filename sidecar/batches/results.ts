@@ -104,7 +104,6 @@ export class Results {
     return list === undefined ? [wholeLine(index)] : this.expand(index, list.places.length);
   }
 
-  /** Sizes of the files. */
   get bytes() {
     return { output: this.files.completed.bytes, errors: this.files.failed.bytes };
   }

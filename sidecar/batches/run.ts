@@ -9,7 +9,6 @@ import { parseLine } from './lines.js';
 import { Progress } from './progress.js';
 import { wholeLine, type End, type Results, type Task } from './results.js';
 
-/** A call of a batch as a request. */
 export interface LineRequest {
   readonly id: string;
   readonly url: string;
@@ -91,7 +90,6 @@ export class Run {
     setMaxListeners(0, this.#stop.signal);
   }
 
-  /** @param path of the input */
   static async open(name: string, path: string, input: Input, results: Results, ports: RunPorts): Promise<Run> {
     const run = new Run(name, await open(path, 'r'), input, results, ports);
     // Results of an earlier process count as if they had just come.
@@ -101,7 +99,6 @@ export class Run {
     return run;
   }
 
-  /** Whether a line could start now. */
   get isReady(): boolean {
     return !this.#stop.signal.aborted && this.ready > 0;
   }
@@ -147,7 +144,6 @@ export class Run {
     if (this.inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
-  /** Fails all that has no result. */
   async failRest(code: string, message: string): Promise<void> {
     for (const index of this.input.needs.keys()) {
       if (this.results.stateOf(index) !== 'pending') continue;

@@ -60,7 +60,6 @@ export class BatchSeat {
     await this.#batches?.start();
   }
 
-  /** Starts no further line. */
   stop(): void {
     this.#batches?.stop();
   }

@@ -18,7 +18,6 @@ type Patch = Partial<BatchObject>;
 export class Shelf {
   readonly files = new Map<string, FileObject>();
   readonly batches = new Map<string, BatchObject>();
-  /** Uploads under way. */
   readonly uploads = new Set<{ readonly bytes: number }>();
   #changing: Promise<unknown> = Promise.resolve();
 
@@ -49,7 +48,6 @@ export class Shelf {
     return shelf;
   }
 
-  /** Bytes of all files, those under way included. */
   get bytes(): number {
     return [...this.files.values(), ...this.uploads].reduce((sum, { bytes }) => sum + bytes, 0);
   }

@@ -3,7 +3,6 @@ import type { BatchObject } from './objects.js';
 import type { Run } from './run.js';
 import type { Shelf } from './shelf.js';
 
-/** A batch under way, as operators see it. */
 export type BatchView = Work['view'];
 
 /** A batch that is planned and not ended. */

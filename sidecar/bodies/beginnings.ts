@@ -17,7 +17,6 @@ const ENTRY_BYTES = 512;
 const REFERENCE_BYTES = 8;
 const ITEM_BYTES = 96;
 
-/** An item of a conversation that has been read. */
 export type Item = Span & Outline;
 
 /** A beginning of bodies that has been read, up to the last item in its blocks. */

@@ -47,7 +47,6 @@ export function readOpening(model: string, body: JsonObject): Opening | undefine
   return { id: known.id, harness: known.harness, bytes: promptBytes(tools, words) };
 }
 
-/** The family of programs whose prompts share a beginning. */
 export function familyOf(model: string, opening: Opening | undefined, estimator: TokenEstimator): Family | undefined {
   if (opening === undefined) return undefined;
   const { id, harness, bytes } = opening;

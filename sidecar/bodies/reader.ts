@@ -35,7 +35,6 @@ interface Waiting {
 export class BodyReader {
   #thread: Worker | undefined;
   #running: Waiting | undefined;
-  /** In order of arrival. */
   readonly #waiting: Waiting[] = [];
   #isOldestNext = false;
   readonly #beginnings: Beginnings;

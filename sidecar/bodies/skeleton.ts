@@ -21,7 +21,6 @@ export interface List {
   readonly start: number;
   /** Fields up to its own. */
   readonly fields: number;
-  /** Its objects. */
   readonly items: readonly Span[];
 }
 

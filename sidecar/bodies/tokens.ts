@@ -25,7 +25,6 @@ export class TokenEstimator {
     return tokens(promptBytes / ratio);
   }
 
-  /** Learns from a prompt with this many bytes and tokens. */
   learn(model: string, promptBytes: number, promptTokens: number): void {
     if (promptBytes <= 0 || promptTokens <= 0) return;
     let seen = this.#seen.get(model);

@@ -111,6 +111,4 @@ const partOf = ({ fleet }: Context, model: string, engine: EngineId | undefined)
   fleet.serving(model).find(({ id }) => id === engine)?.id;
 
 /** A call may wait for minutes. It keeps the bytes to send, not the parsed body as well. */
-function withoutBody(facts: RequestFacts): RequestFacts {
-  return { ...facts, conversation: () => [] };
-}
+const withoutBody = (facts: RequestFacts): RequestFacts => ({ ...facts, conversation: () => [] });

@@ -4,7 +4,6 @@ export interface Active {
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */
   drainedAway(): void;
-  /** Its place in the set. */
   place: number;
 }
 

@@ -1,7 +1,6 @@
 import { modelId, tokens, type CallArrived } from '../../src/index.js';
 import type { CallSpec } from './spec.js';
 
-/** The call's facts for the scheduler. */
 export function arrivalOf(spec: CallSpec): CallArrived {
   const { id, tenant, identity, facts, engine, promptTokens, remaining, family, isRetry } = spec;
   return {

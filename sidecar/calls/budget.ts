@@ -11,7 +11,6 @@ const FORM =
 type Bound = 'tokens' | 'calls' | 'engineSeconds' | 'repeats';
 type Bounds = { [bound in Bound]?: number | null | undefined };
 
-/** A program, as far as its budget goes. */
 export type Spender = Pick<ProgramView, 'promptTokens' | 'outputTokens' | 'callsTotal' | 'serviceMs'> & {
   /** Answers in a row that asked for the same tool calls. */
   readonly repeats: number;
@@ -19,7 +18,6 @@ export type Spender = Pick<ProgramView, 'promptTokens' | 'outputTokens' | 'calls
 
 interface Kind {
   readonly key: Bound;
-  /** Its name in the header. */
   readonly name: string;
   readonly unit: string;
   readonly used: (row: Spender) => number;

@@ -77,7 +77,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#reply = new Reply(request, response, spec.api, context.config.timeouts.idleMs, () => this.#clientGone());
   }
 
-  /** Hands the call to the scheduler. */
   start(): void {
     this.context.driver.arrive(arrivalOf(this.spec), this);
     if (this.#state === 'arriving') {
@@ -91,7 +90,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     return this.#state === 'dispatched' || this.#state === 'streaming';
   }
 
-  /** Ends the call because the gateway ends. */
   drainedAway(): void {
     const error = new GatewayError('draining', 'The gateway shut down before the answer was complete.', RETRY_AFTER);
     this.#end('drained', { type: 'callCancelled', call: this.spec.id }, error);
@@ -225,7 +223,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.context.observers.tell('madeResponse', facts.responseId, this.spec, this.#dispatch.engine, usage);
   }
 
-  /** Ends the call after a complete answer. */
   #finish(facts: AnswerFacts, outcome: Outcome): void {
     const engine = this.#attempt?.engine;
     if (outcome === 'completed') {

@@ -26,7 +26,6 @@ type Remaining = z.output<typeof remainingSchema>;
 
 const fieldSchema = z.strictObject({ remaining: remainingSchema.optional(), workflow: z.string().optional() });
 
-/** A read body, so far as it matters here. */
 interface Read {
   readonly raw: Buffer;
   readonly body: JsonObject;

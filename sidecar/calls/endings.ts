@@ -34,9 +34,8 @@ export function refusalError(
   }
 }
 
-export function outcomeOf(error: GatewayError): Outcome {
-  return error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
-}
+export const outcomeOf = (error: GatewayError): Outcome =>
+  error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
 
 /**
  * The client's error when comments have opened its stream and the engine then answers without a stream: the engine's own

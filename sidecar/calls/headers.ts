@@ -39,9 +39,8 @@ export function callHeaders(
 
 /** Comments in the stream of a call, for people who watch it: `name=value` pairs, which clients skip. */
 
-export function dispatchedComment({ engine, level, reason }: Dispatch): string {
-  return `dispatched engine=${engine} level=${level} reason=${reason}`;
-}
+export const dispatchedComment = ({ engine, level, reason }: Dispatch): string =>
+  `dispatched engine=${engine} level=${level} reason=${reason}`;
 
 /**
  * Other tenants' calls are counted, never named.

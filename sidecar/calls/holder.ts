@@ -30,6 +30,5 @@ export function demandOf(
   };
 }
 
-function unknown(message: string): GatewayError {
-  return new GatewayError('unknown_response', message, { param: 'previous_response_id' });
-}
+const unknown = (message: string): GatewayError =>
+  new GatewayError('unknown_response', message, { param: 'previous_response_id' });

@@ -57,9 +57,8 @@ export function redacted(value: unknown, secrets: readonly string[] = []): strin
 export const isSecret = (key: string): boolean => key.length >= SECRET_CHARS_MIN;
 
 /** Secret keys in the client's headers. */
-export function secretsOf({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] {
-  return [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, '')).filter(isSecret);
-}
+export const secretsOf = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] =>
+  [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, '')).filter(isSecret);
 
 /** OpenAI and Anthropic nest the error; others have its fields at the top. */
 function errorIn(body: Buffer): JsonObject | undefined {

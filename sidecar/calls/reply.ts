@@ -42,7 +42,6 @@ export class Reply {
     return this.#socket.destroyed;
   }
 
-  /** Sends the whole answer at once. */
   whole(status: number, headers: OutgoingHttpHeaders, body: Buffer): void {
     this.#finish(status);
     headers['content-length'] = body.length;
@@ -51,7 +50,6 @@ export class Reply {
     this.#watchReader();
   }
 
-  /** Opens the event stream. */
   open(headers: OutgoingHttpHeaders): void {
     this.streaming = true;
     this.status = 200;
@@ -70,7 +68,6 @@ export class Reply {
     writeFrom(source, chunk, this.response, this.#socket, this.idleMs);
   }
 
-  /** Ends the stream. */
   end(): void {
     this.#finish(this.status);
     this.response.end();

@@ -56,7 +56,6 @@ export interface CallSpec {
   /** Whether it takes only room that others leave. */
   readonly isBackground: boolean;
   readonly family: Family | undefined;
-  /** The client's headers. */
   readonly headers: IncomingHttpHeaders;
   readonly raw: Buffer;
   /** Memory account of the body, held until the call ends. */
@@ -83,7 +82,6 @@ export interface BatchLine {
 export const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** Summary of a call after its end. */
 export interface CallReport {
   readonly outcome: Outcome;
   /** Status sent to the client; 499 if it had left. */

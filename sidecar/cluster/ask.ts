@@ -5,7 +5,6 @@ import type { Context } from '../context.js';
 import type { Identity } from '../identity/identity.js';
 import { holderKey, identityBy, usedTask } from '../identity/shared-keys.js';
 
-/** The parts of the gateway that this file uses. */
 type Parts = Pick<Context, 'checkNotDraining' | 'responses'>;
 
 /** A request, as far as this gateway alone has identified it. */

@@ -3,7 +3,6 @@ import { DAY_MS, bearer, count, ms, name, note, plainUrl } from './note.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 
-/** One engine replica. */
 export const engine = z.strictObject({
   url: note(
     plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, '')),
@@ -98,7 +97,6 @@ const source = z.strictObject({
   ),
 });
 
-/** Sources of engines that come and go. */
 export const discovery = note(
   z.array(source).default([]),
   'Sources of further engines: DNS names, each with defaults for its engines.',
@@ -108,6 +106,5 @@ export type SourceConfig = z.output<typeof source>;
 export type DnsConfig = z.output<typeof dns>;
 
 /** Name of a source in logs and metrics, such as `dns:vllm.example:8000`. Reloads identify a source by it. */
-export function labelOf({ dns }: SourceConfig): string {
-  return `dns:${dns.name}${dns.port === undefined ? '' : `:${dns.port}`}`;
-}
+export const labelOf = ({ dns }: SourceConfig): string =>
+  `dns:${dns.name}${dns.port === undefined ? '' : `:${dns.port}`}`;

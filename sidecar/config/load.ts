@@ -51,15 +51,13 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
 /** 0: not from a file. */
 const lineOf = ({ origin = '' }: ConfigProblem): number => Number(/:(\d+)$/.exec(origin)?.[1] ?? 0);
 
-/** The file that `loadConfig` would read. */
 export function configFileOf({ file, env = {} }: ConfigInputs): string | undefined {
   const named = env[FILE_VARIABLE];
   return file ?? (named === '' ? undefined : named);
 }
 
-function overrideOrigin(overrides: readonly Override[], path: string): string | undefined {
-  return overrides.findLast((override) => path === override.path || path.startsWith(`${override.path}[`))?.origin;
-}
+const overrideOrigin = (overrides: readonly Override[], path: string): string | undefined =>
+  overrides.findLast((override) => path === override.path || path.startsWith(`${override.path}[`))?.origin;
 
 function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
@@ -67,9 +65,8 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** Whether a source has already set the key, even to null. */
-function isSet(values: Readonly<Record<string, unknown>>, path: string): boolean {
-  return valueAt(values, path.split('.')) !== undefined;
-}
+const isSet = (values: Readonly<Record<string, unknown>>, path: string): boolean =>
+  valueAt(values, path.split('.')) !== undefined;
 
 /** `next` with the current values of keys that need a restart, and the paths of those whose change must wait. */
 export function keepRestartKeys(current: Config, next: Config): { config: Config; waiting: readonly string[] } {
@@ -85,6 +82,5 @@ export function keepRestartKeys(current: Config, next: Config): { config: Config
   return { config: deepFreeze(config), waiting };
 }
 
-function valueAt(values: unknown, segments: readonly string[]): unknown {
-  return segments.reduce((node, name) => (node as Record<string, unknown> | null | undefined)?.[name], values);
-}
+const valueAt = (values: unknown, segments: readonly string[]): unknown =>
+  segments.reduce((node, name) => (node as Record<string, unknown> | null | undefined)?.[name], values);

@@ -31,7 +31,6 @@ export const plainUrl = z.string().refine(isPlainUrl, {
   abort: true,
 });
 
-/** A recurring source. */
 export const MEASURED = 'measured: lab/NOTEBOOK.md, “What the settings are worth”';
 
 /** Text of a key in docs/CONFIG.md, besides its type. */

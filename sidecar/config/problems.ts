@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { unwrap } from './keys.js';
 import { didYouMean } from './similar.js';
 
-/** One problem in the configuration. */
 export interface ConfigProblem {
   /** Path of the key to change, such as `engines[0].url`; '' if the problem is not in a single key. */
   readonly path: string;
@@ -30,9 +29,8 @@ export function problemText({ path, message, origin }: ConfigProblem): string {
 
 export type Path = readonly (string | number)[];
 
-export function pathText(path: Path): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
-}
+export const pathText = (path: Path): string =>
+  path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 
 /** Successors of keys that have left. */
 const REPLACEMENTS: ReadonlyMap<string, string> = new Map([

@@ -112,7 +112,9 @@ const limits = z
     const queuedMax = given.queuedMax ?? Math.min(shipped.queuedMax, Math.floor((given.programsMax ?? Infinity) / 2));
     const programsMax = given.programsMax ?? Math.max(shipped.programsMax, 2 * queuedMax);
     const queuedPerTenantMax = given.queuedPerTenantMax ?? Math.min(shipped.queuedPerTenantMax, queuedMax);
-    const queuedBytes = given.queuedBytes ?? Math.floor(memoryBytes() / 4);
+    // A container without a limit reports 0 or an absurd value.
+    const memoryBytes = Math.min(totalmem(), process.constrainedMemory() || Infinity);
+    const queuedBytes = given.queuedBytes ?? Math.floor(memoryBytes / 4);
     return { ...given, queuedBytes, programsMax, queuedMax, queuedPerTenantMax };
   });
 
@@ -230,15 +232,8 @@ export const configKeys = z.strictObject({
 export type Config = z.output<typeof configKeys>;
 export type EngineConfig = z.output<typeof engine>;
 
-/** Whether the configuration names no engine and no source of engines. */
-export function hasNoEngine({ engines, embedded, discovery: sources }: Config): boolean {
-  return engines.length + embedded + sources.length === 0;
-}
-
-/** Memory of this machine or its container. A container without a limit reports 0 or an absurd value. */
-function memoryBytes(): number {
-  return Math.min(totalmem(), process.constrainedMemory() || Infinity);
-}
+export const hasNoEngine = ({ engines, embedded, discovery: sources }: Config): boolean =>
+  engines.length + embedded + sources.length === 0;
 
 /** Tenant of every call when no API keys are configured. */
 export const DEFAULT_TENANT = tenantId('default');

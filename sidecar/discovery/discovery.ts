@@ -14,7 +14,6 @@ export interface DiscoveryPorts {
   readonly setTimer: SetTimer;
 }
 
-/** State of a source, for metrics. */
 export interface SourceState {
   readonly label: string;
   /** Looks that failed or found no engine. */
@@ -39,7 +38,6 @@ export class Discovery {
     this.#sources = next;
   }
 
-  /** Whether every source has looked once. */
   get hasLooked(): boolean {
     return this.#sources.every((source) => source.hasLooked);
   }

@@ -52,7 +52,6 @@ export class Membership {
     return this.#origins.get(id);
   }
 
-  /** Number of engines that the source owns. */
   sizeOf(label: string): number {
     return this.#sources.get(label)?.size ?? 0;
   }

@@ -20,7 +20,6 @@ const openai: EngineAdapter = {
  */
 export const ADAPTERS: Readonly<Record<EngineKind, EngineAdapter>> = { trtllm, vllm, sglang, llamacpp, ollama, openai };
 
-/** Detects the adapter of the server behind `get`. */
 export async function detect(get: Get): Promise<EngineAdapter> {
   for (const adapter of Object.values(ADAPTERS)) {
     if (await adapter.recognise(get)) return adapter;

@@ -1,7 +1,6 @@
 import { engineId, type EngineId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 
-/** Address of an engine. */
 export interface Address {
   readonly url: URL;
   /** Prefix of every request path: the path of the URL, '' for most. */
@@ -17,7 +16,6 @@ export function addressOf(config: Addressed): Address {
   return { url, basePath: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
 }
 
-/** An engine as configured. */
 interface Addressed {
   readonly id?: string | undefined;
   readonly url: string;
@@ -44,6 +42,5 @@ export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, 
   return found;
 }
 
-/** Options of an engine's TLS connections. */
 export const tlsOf = ({ serverName }: { readonly serverName?: string | undefined }) =>
   serverName === undefined ? {} : { servername: serverName };

@@ -18,9 +18,7 @@ export const isServing = ({ state }: { readonly state: EngineState }): boolean =
   state === 'up' || state === 'probation';
 
 export interface FleetPorts {
-  /** Receives events for the scheduler. */
   readonly emit: (event: Event) => void;
-  /** Number of calls running on the engine. */
   readonly inFlight: (id: EngineId) => number;
   /** Runs `fn` once after `ms` milliseconds, unless the returned function is called before. */
   readonly setTimer: SetTimer;

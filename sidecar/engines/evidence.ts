@@ -11,7 +11,6 @@ export class Evidence {
   readonly #failed = new Set<ProgramId>();
   readonly #outdone = new Set<ProgramId>();
 
-  /** An answer failed a call of the program. */
   failed(program: ProgramId): void {
     if (this.#failed.size < PROGRAMS_MAX) this.#failed.add(program);
   }

@@ -11,7 +11,6 @@ const CALL_MS = 30_000;
 /** Longer than a block of any engine's prefix cache, which holds only full blocks. */
 const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 
-/** Findings of one look at an engine. */
 export interface Examination extends Inspection {
   readonly flags: readonly Flag[];
   /** Its host tier; absent: none shows. */

@@ -38,7 +38,6 @@ export class Fleet {
     return [...this.#replicas.values()].filter((replica) => !replica.removing && replica.models.has(model));
   }
 
-  /** Sets the models for which calls may wait. */
   expectModels(models: readonly string[]): void {
     if (models.length === 0 && this.awaited.size === 0) return;
     this.awaited = new Set(models);
@@ -58,7 +57,6 @@ export class Fleet {
     return replica !== undefined;
   }
 
-  /** Returns a draining engine to service. */
   resume(id: EngineId): void {
     this.#replicas.get(id)?.resume();
   }

@@ -84,9 +84,8 @@ function serves(
 }
 
 /** Configured models, each with the engine's own entry if it lists one. */
-export function configuredModels(
+export const configuredModels = (
   ids: readonly string[],
   listed?: ReadonlyMap<string, JsonObject>,
-): ReadonlyMap<string, JsonObject> {
-  return new Map(ids.map((id) => [id, listed?.get(id) ?? { id, object: 'model', created: 0, owned_by: 'maitred' }]));
-}
+): ReadonlyMap<string, JsonObject> =>
+  new Map(ids.map((id) => [id, listed?.get(id) ?? { id, object: 'model', created: 0, owned_by: 'maitred' }]));

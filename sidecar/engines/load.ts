@@ -14,7 +14,6 @@ const TOLD = ['waiting', 'kvUsage', 'preemptions'] as const;
 const known = (keys: readonly (keyof LoadReport)[], report: Found): LoadReport =>
   Object.fromEntries(keys.flatMap((key) => (report[key] === undefined ? [] : [[key, report[key]]])));
 
-/** The part of a report that describes the engine. */
 export const lasting = (report: LoadReport): LoadReport => known(LASTING, report);
 
 interface Announced {
@@ -63,9 +62,8 @@ export function loadReport(found: Found): LoadReport {
 }
 
 /** A finite number, zero or more: engines report tokens, requests and milliseconds, which are never negative. */
-export function asCount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
-}
+export const asCount = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 
 /** Sum of the known values; `undefined` without any. */
 export function sum(values: readonly (number | undefined)[]): number | undefined {

@@ -4,7 +4,6 @@ import { addressOf, tlsOf } from './address.js';
 import type { SetTimer } from './engine.js';
 import { METRICS_CHARS_MAX } from './prometheus.js';
 
-/** Most connections for probes of one engine. */
 const CONNECTIONS = 4;
 
 export interface Answer {
@@ -82,6 +81,4 @@ export class Prober {
   }
 }
 
-export function isOk(status: number): boolean {
-  return status >= 200 && status < 300;
-}
+export const isOk = (status: number): boolean => status >= 200 && status < 300;

@@ -1,4 +1,3 @@
-/** One sample of the Prometheus text format. */
 export interface Sample {
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;
@@ -60,6 +59,5 @@ function matchAt(pattern: RegExp, line: string, at: number): RegExpExecArray | u
   return pattern.exec(line) ?? undefined;
 }
 
-function unescape(value: string): string {
-  return value.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
-}
+const unescape = (value: string): string =>
+  value.replace(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));

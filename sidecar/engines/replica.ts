@@ -24,7 +24,6 @@ export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
 export class Replica {
   readonly id: EngineId;
   readonly url: URL;
-  /** Prefix of every request path: the path of the URL, '' for most. */
   readonly basePath: string;
   /** Connections for calls; probes have their own. Its header and body timeouts are off; each request has its own timers. */
   readonly pool: Pool;

@@ -12,7 +12,6 @@ export class Saturation {
   readonly #served = new LastTwo();
   readonly #refused = new LastTwo();
 
-  /** The engine served a call of the program. */
   served(program: ProgramId, nowMs: number): void {
     this.#served.note(program, nowMs);
   }

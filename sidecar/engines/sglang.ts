@@ -104,6 +104,5 @@ async function readServerInfo(get: Get): Promise<LoadReport> {
 }
 
 /** Before v0.5.6 the path was `/get_server_info`. */
-async function serverInfo(get: Get): Promise<JsonObject | undefined> {
-  return parseObject((await get('/server_info')) ?? (await get('/get_server_info')));
-}
+const serverInfo = async (get: Get): Promise<JsonObject | undefined> =>
+  parseObject((await get('/server_info')) ?? (await get('/get_server_info')));

@@ -20,9 +20,7 @@ const STORED_BYTES = 'vllm:kv_offload_store_bytes_total';
 const HOST_NAMES = [EXTERNAL_QUERIES, EXTERNAL_HITS, LOADED_BYTES, STORED_BYTES];
 const NAMES = new Set([RUNNING, WAITING, KV_USAGE, KV_USAGE_OLD, PREEMPTIONS, GENERATED, CACHE_CONFIG, ...HOST_NAMES]);
 
-/**
- * vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive.
- */
+/** vLLM. Its metrics do not report `max_num_seqs`, so the window stays adaptive. */
 export const vllm: EngineAdapter = {
   kind: 'vllm',
   healthPath: '/health',
@@ -74,7 +72,6 @@ export const vllm: EngineAdapter = {
   },
 };
 
-/** Whether it has a prefix cache; undefined: not reported. */
 async function prefixCaching(get: Get): Promise<boolean | undefined> {
   const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
   const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();

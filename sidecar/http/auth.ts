@@ -78,10 +78,7 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
 class PageGuard {
   readonly #isLocal: boolean;
 
-  /**
-   * @param names further names of the gateway, without a port
-   * @param host address that the listener is bound to
-   */
+  /** @param names further names of the gateway, without a port @param host address that the listener is bound to */
   constructor(
     private readonly names: readonly string[],
     host: string,

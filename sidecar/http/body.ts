@@ -53,9 +53,8 @@ export function parseJsonBody(bytes: Buffer): JsonBody {
 export const withoutMark = (bytes: Buffer): Buffer =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
-export function isJson(request: IncomingMessage): boolean {
-  return /^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(request.headers['content-type'] ?? '');
-}
+export const isJson = (request: IncomingMessage): boolean =>
+  /^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(request.headers['content-type'] ?? '');
 
 /**
  * JSON is UTF-8 (RFC 8259), so another charset, another media type or a compressed body is rejected without guessing.
@@ -90,8 +89,8 @@ export function hasBody(request: IncomingMessage): boolean {
  * Reads the whole body, bounded in bytes and time.
  * @throws GatewayError `body_too_large`, `request_timeout`, `client_gone`, and the errors of `held`
  */
-export function readBody(request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
+export const readBody = (request: IncomingMessage, response: ServerResponse, limits: BodyLimits): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
     if (Number(request.headers['content-length']) > limits.bodyBytes) {
       reject(tooLarge(limits));
       return;
@@ -126,8 +125,6 @@ export function readBody(request: IncomingMessage, response: ServerResponse, lim
     const timer = setTimeout(late, limits.bodyMs);
     request.on('data', take).on('end', settle).on('close', gone).on('error', gone);
   });
-}
 
-function tooLarge({ bodyBytes }: BodyLimits): GatewayError {
-  return new GatewayError('body_too_large', `The request body is over ${bodyBytes} bytes (limits.bodyBytes).`);
-}
+const tooLarge = ({ bodyBytes }: BodyLimits): GatewayError =>
+  new GatewayError('body_too_large', `The request body is over ${bodyBytes} bytes (limits.bodyBytes).`);

@@ -211,8 +211,5 @@ function messageOf(code: string, isInAnswer: boolean): string {
 }
 
 /** The cause without the address, because clients need not know the engines' addresses. */
-function codeOf(error: Error): string {
-  return (
-    (error as NodeJS.ErrnoException).code ?? (error.cause as NodeJS.ErrnoException | undefined)?.code ?? error.name
-  );
-}
+const codeOf = (error: Error): string =>
+  (error as NodeJS.ErrnoException).code ?? (error.cause as NodeJS.ErrnoException | undefined)?.code ?? error.name;

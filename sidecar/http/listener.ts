@@ -35,7 +35,6 @@ export interface ListenerPorts {
 export interface Listener {
   /** `http://host:port`, with the actual port. */
   readonly url: string;
-  /** Applies new timeouts and limits. */
   configure(config: Config): void;
   /** Closes idle connections immediately, and others after their answers. Resolves when all are closed. */
   close(): Promise<void>;
@@ -155,7 +154,6 @@ function applyTimes(server: Server, { timeouts }: Config): void {
   server.requestTimeout = timeouts.headersMs + timeouts.bodyMs;
 }
 
-/** Checks a request, and runs its handler. */
 function enter(request: IncomingMessage, response: ServerResponse, find: Find, ports: ListenerPorts): void {
   noteRequest(request, response);
   settleRequestId(request);

@@ -133,6 +133,5 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-export function isEventStream(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^\s*text\/event-stream\s*(;|$)/i.test(contentType);
-}
+export const isEventStream = (contentType: string | undefined): boolean =>
+  contentType !== undefined && /^\s*text\/event-stream\s*(;|$)/i.test(contentType);

@@ -246,7 +246,6 @@ export class Identifier {
 class Call {
   /** Whether the client declares this call its program's last, however the program is found. */
   readonly isFinal: boolean;
-  /** Messages of the conversation, read on demand. */
   readonly turns: readonly Turn[];
   /** Hash of the client's name for itself. */
   readonly sender: number;

@@ -31,6 +31,5 @@ export function labelOf(program: ProgramId): string {
   return program[end] === '~' ? program.slice(end) : program.slice(end + 1);
 }
 
-function escaped(tenant: TenantId): string {
-  return tenant.replace(/[%:~]/g, (char) => (char === '%' ? '%25' : char === ':' ? '%3A' : '%7E'));
-}
+const escaped = (tenant: TenantId): string =>
+  tenant.replace(/[%:~]/g, (char) => (char === '%' ? '%25' : char === ':' ? '%3A' : '%7E'));

@@ -70,15 +70,14 @@ function ownKeys(answer: CanonicalMessage): string[] {
 const taskKey = (sender: number, hash: number): string => `t${sender.toString(36)}.${hash.toString(36)}`;
 
 /** Keys of the tasks that an answer passes on, and their names: program, opening of the parent, thread, and the key. */
-export function taskNames(
+export const taskNames = (
   { program, opening, sender, thread }: Answered,
   answer: CanonicalMessage,
-): [string, string][] {
-  return passedOn(answer).map((task) => {
+): [string, string][] =>
+  passedOn(answer).map((task) => {
     const key = taskKey(sender, task.hash);
     return [key, [program, opening, threadOf(thread, task), key].join('\n')];
   });
-}
 
 /** The key of the task that the name belongs to. It is used once: a stranger may happen to ask the same. */
 export const usedTask = (name: string): string | undefined => name.split('\n')[3];

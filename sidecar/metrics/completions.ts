@@ -3,7 +3,6 @@ import type { IdleProgram, Millis, ProgramGone, ProgramId } from '../../src/inde
 /** Idle time after which a program counts as complete for now: most clients never announce an end. */
 const IDLE_MS = 60_000;
 
-/** Receives the times of programs. */
 interface Counting {
   /** @param atMs when the program counted as complete */
   counted(seconds: number, atMs: number): void;

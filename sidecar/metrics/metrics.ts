@@ -20,7 +20,6 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Refusals for lack of room, which alerts watch. */
 const NO_ROOM = ['queue_full', 'overloaded', 'bodies_full', 'no_engine'] satisfies ErrorCode[];
 
-/** The tenant's part of a call. */
 type OfTenant = Pick<CallSpec, 'tenant'>;
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 

@@ -36,12 +36,10 @@ export class Sums<Key extends string> {
     for (const name of new Set(this.#keys.map((key) => sums[key].name))) this.#register(registry, name);
   }
 
-  /** The row to add to. */
   of(value: string): Record<Key, number> {
     return this.#rows.get(value) ?? this.#make(value);
   }
 
-  /** The values with a row. */
   values(): IterableIterator<string> {
     return this.#rows.keys();
   }

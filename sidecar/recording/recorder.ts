@@ -37,7 +37,6 @@ export interface RecordOptions {
   /** Path of a file, new or empty; compressed with gzip if the name ends in `.gz`. */
   readonly file: string;
   readonly config: Config;
-  /** Version of maitred. */
   readonly version: string;
   readonly log: Logger;
 }
@@ -186,7 +185,6 @@ class Aliases {
     );
   }
 
-  /** The settings that a replay needs. */
   inSettings(config: Config): z.output<typeof settingsSchema> {
     const { policy, ...others } = settingsSchema.parse(config);
     const weights = Object.entries(policy.tenantWeights);

@@ -68,6 +68,5 @@ export const refusalAttributes = (code: ErrorCode): Attributes => ({
 });
 
 /** Our own code, or the engine's status; an engine may also report its failure inside a stream. */
-export function errorType({ outcome, code, status }: CallReport): string | undefined {
-  return outcome === 'completed' ? undefined : (code ?? (status >= 400 ? String(status) : outcome));
-}
+export const errorType = ({ outcome, code, status }: CallReport): string | undefined =>
+  outcome === 'completed' ? undefined : (code ?? (status >= 400 ? String(status) : outcome));

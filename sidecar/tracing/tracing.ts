@@ -41,7 +41,6 @@ interface TracingOptions {
   /** Most programs to remember. */
   readonly programsMax: number;
   readonly fleet: Pick<Fleet, 'get'>;
-  /** Whether the scheduler has a row of the program. */
   readonly hasProgram: (program: ProgramId) => boolean;
   readonly metrics: Metrics;
   readonly log: Logger;
@@ -90,7 +89,6 @@ export class Tracing implements Observer {
     trace.span.addEvent('maitred.dispatched', attributes, this.#at(trace.dispatchedMs));
   }
 
-  /** The engine failed the call or had no room. */
   engineFailed({ trace }: CallSpec, engine: EngineId, cause: FailureCause): void {
     trace?.span.addEvent('maitred.sent_back', { 'maitred.engine': engine, 'maitred.cause': cause }, this.#at());
   }

@@ -55,10 +55,7 @@ export function listModels(context: Context, request: IncomingMessage, response:
   sendJson(request, response, 200, 'merged', { object: 'list', data }, headers);
 }
 
-/**
- * `GET /v1/models/{id}`
- * @throws GatewayError `unknown_model`
- */
+/** `GET /v1/models/{id}` @throws GatewayError `unknown_model` */
 export function showModel(context: Context, id: string, request: IncomingMessage, response: ServerResponse): void {
   const entry = mergedModels(context).get(id);
   if (entry === undefined) throw unknownModel(context, id);

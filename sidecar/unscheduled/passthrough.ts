@@ -82,10 +82,7 @@ async function readPassed(
   }
 }
 
-/**
- * Engines that could answer, the least loaded first.
- * @throws GatewayError `no_engine`, `unknown_model`
- */
+/** Engines that could answer, the least loaded first. @throws GatewayError `no_engine`, `unknown_model` */
 function enginesFor(context: Context, model?: string): Engine[] {
   const all = context.fleet.list().filter(isServing);
   const fit = model === undefined ? all : all.filter((engine) => engine.models.has(model));

@@ -8,11 +8,8 @@ export const ENDED_MAX = 500;
 /** A program in the words of its calls. */
 interface Told {
   readonly model: string;
-  /** The source that named the program. */
   readonly identifiedBy: string;
-  /** The workflow that its calls name, or else a hash of the instructions and tools with which it began. */
   readonly agentType: string | undefined;
-  /** Where its last call ran. */
   readonly engine: string | undefined;
   /** Another gateway has it: its end is told there. */
   readonly hasMoved?: true;

@@ -18,7 +18,6 @@ interface Mark {
 }
 
 export interface TotalsPorts extends CompletionPorts {
-  /** The state of queues and engines. */
   readonly reading: () => Reading;
 }
 

@@ -8,7 +8,6 @@ const BURST_MS = 100;
 /** Why calls wait, read for all of them at once: afresh each time, unless that took too much of the process's time. */
 export class Waiting {
   readonly #waits: () => ReadonlyMap<CallId, WaitView>;
-  /** The waiting calls, counted. */
   readonly queue: () => QueueView;
 
   constructor(views: () => Pick<Views, 'waits' | 'queue'>, now: () => number) {
