@@ -9,7 +9,6 @@ export interface AdminFlags {
 }
 
 export const URL_DEFAULT = 'http://127.0.0.1:8080';
-/** The variable that configures a gateway's own token. */
 export const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
 const TIMEOUT_MS = 10_000;
 
@@ -51,7 +50,6 @@ function gatewayUrl(text: string): string {
   return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');
 }
 
-/** GET without a body, unless it says otherwise. */
 type How = [method?: 'GET' | 'POST' | 'DELETE', body?: object];
 
 /** The admin API of a gateway. Errors quote neither the token nor control characters. */

@@ -29,7 +29,6 @@ async function naming<T>(file: string, read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `maitred batch`: batches of calls, run against any server, or only planned. */
 export function addBatchCommand(program: Command): void {
   const batch = program.command('batch').description('run or plan a batch of calls, in the form of OpenAI’s batch API');
   const run = batch

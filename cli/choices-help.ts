@@ -3,14 +3,12 @@ import type { BalancerName } from '../loadbalancer/index.js';
 import type { SimBalancerName, SimPolicyName } from '../sim/index.js';
 import type { PolicyName } from '../src/index.js';
 
-/** A sentence about each policy, for help and documents. */
 export const POLICY_SENTENCES: Readonly<Record<PolicyName, string>> = {
   plas: 'The program that is likely to need the least engine time still goes first, with window and gate (after Autellix).',
   'pass-through': 'No scheduling: every call goes to an engine at once.',
   'fcfs-window': 'First come, first served, with the same window and gate: what the gate gains without the order.',
 };
 
-/** A sentence about each balancer. */
 export const BALANCER_SENTENCES: Readonly<Record<BalancerName, string>> = {
   'program-affinity':
     'Long calls stay on the engine that holds their program’s context, and short ones go where least runs (Autellix).',
@@ -18,20 +16,17 @@ export const BALANCER_SENTENCES: Readonly<Record<BalancerName, string>> = {
   sticky: 'All calls of a program go to the engine of its first call.',
 };
 
-/** A sentence about each policy that only the simulator has. */
 const SIM_SENTENCES: Readonly<Record<Exclude<SimPolicyName, PolicyName>, string>> = {
   'las-decayed': 'Least attained service that fades with time (llm-d): a program’s past work counts for less and less.',
   srpt: 'Knows the future: the program with the least work left goes first, and waiting promotes nothing. A bound.',
 };
 
-/** A sentence about each balancer that only the simulator has. */
 const SIM_BALANCER_SENTENCES: Readonly<Record<Exclude<SimBalancerName, BalancerName>, string>> = {
   'round-robin': 'Each call goes to the next engine in turn.',
   'prefix-aware':
     'Each call goes to the engine that has most of its prompt in cache, unless that engine is overloaded.',
 };
 
-/** A sentence about each policy of the simulator. */
 export const SIM_POLICY_SENTENCES: Readonly<Record<SimPolicyName, string>> = { ...POLICY_SENTENCES, ...SIM_SENTENCES };
 
 /** Adds a sentence about each policy and balancer to the end of the command's help. */

@@ -63,7 +63,6 @@ export function configInputs(given: ConfigFlags): ConfigInputs {
   return { file: given.config, env: process.env, flags, warn: warnOfConfig };
 }
 
-/** `maitred config`: the effective configuration, as a file that `serve` accepts except for the redacted secrets. */
 export function addConfigCommand(program: Command): void {
   addConfigOptions(
     program.command('config').description('check the configuration and print all settings in effect'),

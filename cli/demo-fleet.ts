@@ -48,7 +48,6 @@ export class DemoFleet implements Demo {
 
 const NOBODY = { callEnded: () => undefined, programEnded: () => undefined };
 
-/** The programs of a fleet, and when they come. */
 export function fleetOf(seed: number) {
   return {
     programs: () => programs(WORKLOADS.react, seed),

@@ -21,7 +21,6 @@ interface DoctorFlags extends Pick<ConfigFlags, 'config' | 'engine'>, Partial<Ad
 const COLUMNS = 80;
 const LEVEL_COLUMNS = 9;
 
-/** `maitred doctor`: what is wrong with the configuration, the engines and a running gateway, and what to do. */
 export function addDoctorCommand(program: Command): void {
   const doctor = program
     .command('doctor')
@@ -44,7 +43,6 @@ export function addDoctorCommand(program: Command): void {
   });
 }
 
-/** Findings on the configuration and all that it names. */
 async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
   const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
   // A gateway that is asked may be on another machine; defaults of this one do not concern it.

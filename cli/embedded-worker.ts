@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { DEFAULT_PRESET, PRESETS, startEngine } from '../sim/index.js';
 
-/** Report of an embedded engine once it listens. */
 export interface Ready {
   readonly url: string;
   readonly model: string;

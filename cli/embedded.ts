@@ -6,7 +6,6 @@ import type { Ready } from './embedded-worker.js';
 /** Tokens that the KV cache of each holds: few, so that a fleet on one's own machine shows what the gate does. */
 export const KV_TOKENS = 40_000;
 
-/** Stand-in engines beside the gateway. */
 export interface EmbeddedEngines {
   readonly configs: readonly EngineConfig[];
   /** Absent: there are no engines. */

@@ -5,7 +5,6 @@ import { collect, numberFrom } from './options.js';
 import { hostWritesOption, presetOption, type ChosenPreset } from './preset.js';
 import { untilStopped } from './signals.js';
 
-/** Shown in the help. */
 const DEFAULTS = readOptions({});
 
 const OF_PRESET = [
@@ -21,7 +20,6 @@ const OWN = [
   ['--seed <number>', 'varies the text and length of answers', 'seed'],
 ] as const;
 
-/** `maitred engine`: one stand-in engine, served until a signal ends it. */
 export function addEngineCommand(program: Command): void {
   const command = program.command('engine').description('serve a stand-in for a vLLM-like engine');
   for (const [flags, description, name] of OF_PRESET)

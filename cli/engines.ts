@@ -17,7 +17,6 @@ type Row = EngineList['engines'][number];
 /** One word for people everywhere; `ejected` is the API's. */
 const stateWord = (state: Row['state']): string => (state === 'ejected' ? 'down' : plain(state));
 
-/** `maitred engines`: a running gateway's engines, listed (also without a subcommand), added, removed, drained and returned to service. */
 export function addEnginesCommand(program: Command): void {
   const engines = program
     .command('engines')
@@ -72,7 +71,6 @@ async function printEngines(command: Command, flags: AdminFlags, json = false): 
   process.stdout.write(json ? `${JSON.stringify(body)}\n` : tableOf(engines));
 }
 
-/** `maitred end`: ends a program. */
 export function addEndCommand(program: Command): void {
   const end = program
     .command('end')

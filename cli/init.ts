@@ -29,7 +29,6 @@ interface Made {
   readonly token: string | undefined;
 }
 
-/** `maitred init`: a commented configuration from flags. */
 export function addInitCommand(program: Command, version: string): void {
   const init = program.command('init').description('write a commented configuration');
   init

@@ -11,7 +11,6 @@ import { complain, Faults } from './trace-file.js';
 
 const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
 
-/** `maitred load`: agent programs against an engine or gateway, or two of them side by side. */
 export function addLoadCommand(program: Command): void {
   const load = addLoadOptions(program.command('load').description('send agent programs to an engine or gateway, and measure them')); // prettier-ignore
   load.action((flags: LoadFlags) => run(load, flags));

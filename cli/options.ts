@@ -3,7 +3,6 @@ import { didYouMean } from '../sidecar/config/index.js';
 
 /* Values of options: numbers, times, words, lists of them, and secrets by the names of their variables. */
 
-/** Reads an option's number; refuses other text and values out of range. */
 export function numberFrom(least: number, most: number, kind: 'a number' | 'a whole number' = 'a number') {
   return (text: string): number => {
     const value = text.trim() === '' ? NaN : Number(text);
@@ -49,7 +48,6 @@ export function names(flags: string, description: string, known: readonly string
   });
 }
 
-/** Reads a repeated option. */
 export const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
 
 /** Reads an option's numbers, separated by commas or repeated. */
@@ -77,7 +75,6 @@ export function loadsFrom(...range: Parameters<typeof numberFrom>) {
     eachOnce([...before, ...text.split(',').flatMap(spread)]);
 }
 
-/** Reads an option's random seeds. */
 export const seeds = numbersFrom(0, SEED_MAX, 'a whole number');
 
 /** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */

@@ -4,16 +4,13 @@ import { didYouMean } from '../sidecar/config/index.js';
 import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
 import { eachOnce } from './options.js';
 
-/** A preset and the name by which it was chosen. */
 export interface ChosenPreset {
   readonly name: string;
   readonly preset: Preset;
 }
 
-/** The preset of commands that name none. */
 export const DEFAULT: ChosenPreset = { name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] };
 
-/** The last words of both options below. */
 const CHOICES = 'each also as NAME:low and NAME:high, by its efficiency; or a file of sim calibrate';
 const BASE_NAMES = PRESET_NAMES.filter((name) => !name.includes(':'));
 

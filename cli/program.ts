@@ -61,7 +61,6 @@ function takenPort(
   return `${taken} (--port or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
 }
 
-/** Where a server could not listen. */
 interface ListenFault {
   readonly address: string;
   readonly port: number;

@@ -14,7 +14,6 @@ export interface ReadingOptions {
   /** Absent: the format that its records look like. */
   readonly format?: FormatName | undefined;
   readonly kept: Kept;
-  /** Stops the reading early. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -53,14 +52,7 @@ export async function readRecording(
 }
 
 function lengthsOf({ after, gapMs, thread, promptTokens, outputTokens, prefix }: AgentCall): AgentCall {
-  return {
-    after,
-    gapMs,
-    thread,
-    promptTokens,
-    outputTokens,
-    ...(prefix && { prefix }),
-  };
+  return { after, gapMs, thread, promptTokens, outputTokens, ...(prefix && { prefix }) };
 }
 
 function sizeOf({ prefix, messages = [], answer = '' }: AgentCall): number {

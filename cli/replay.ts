@@ -17,7 +17,6 @@ interface Outcome {
   readonly problem?: TraceError;
 }
 
-/** `maitred replay`: given the steps of a gateway's event log, the scheduler core must issue the same commands. */
 export function addReplayCommand(program: Command): void {
   const command = program
     .command('replay')
@@ -76,7 +75,6 @@ function fail(file: string, { replay, difference, problem }: Outcome): void {
   else if (ended === 'behind') complain(`${file} ends early: its disk was too slow`);
 }
 
-/** The identical part, and the first difference. */
 function textOf({ replay, difference, problem }: Outcome): string {
   if (replay === undefined) return '';
   const { steps, commands } = replay;

@@ -23,7 +23,6 @@ interface ServeFlags extends ConfigFlags {
   readonly record?: string;
 }
 
-/** `maitred serve`: the gateway, and stand-in engines if asked for, until a signal ends them. */
 export function addServeCommand(program: Command, version: string): void {
   const command = addConfigOptions(program.command('serve').description('run the gateway'))
     .option('--record <file>', 'write an event log for `maitred replay`; gzipped if its name ends in .gz')

@@ -23,7 +23,6 @@ interface CalibrateFlags {
   readonly json: boolean;
 }
 
-/** `maitred sim calibrate`: fits a preset's constants to the timings of a real server. */
 export function addCalibrateCommand(sim: Command): void {
   // Both have --preset and --json: options after the subcommand are its own.
   sim.enablePositionalOptions();

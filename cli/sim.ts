@@ -16,7 +16,6 @@ import { Faults } from './trace-file.js';
 
 const WORKER = new URL('./sim/worker.js', import.meta.url);
 
-/** `maitred sim`: programs through the gateway's scheduler and models of engines, in virtual time. */
 export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
   sim.action((flags: SimFlags) => stoppable((signal) => simulate(sim, flags, signal)));

@@ -16,7 +16,6 @@ interface TopFlags extends AdminFlags {
   readonly once: boolean;
 }
 
-/** Longest wait for an answer, in milliseconds. */
 const TIMEOUT_MS = 5000;
 /** As the gateway's own. */
 const LIMIT = 100;
@@ -24,7 +23,6 @@ const LIMIT_MAX = 1000;
 const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
 const SORT = '-current_wait_seconds';
 
-/** `maitred top`: the process table of a running gateway, live or once. */
 export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs of a running gateway, live');
   addAdminOptions(top, URL_DEFAULT)

@@ -12,7 +12,6 @@ interface ConvertFlags {
   readonly strict: boolean;
 }
 
-/** `maitred trace convert`: recorded agent programs of any format, converted to our own. */
 export function addTraceCommand(program: Command): void {
   const trace = program.command('trace').description('convert recordings of agent programs');
   const convert = trace.command('convert').description('convert a recording into the JSON lines of docs/JSON.md');

@@ -12,7 +12,6 @@ interface WhyFlags extends AdminFlags {
 
 const COLUMNS = 80;
 
-/** `maitred why`: the gateway's own explanation of a call or a program. */
 export function addWhyCommand(program: Command): void {
   const why = program
     .command('why')
@@ -76,7 +75,6 @@ async function noWait(client: AdminClient): Promise<Pick<Explanation, 'text'>> {
   return { text: status.text };
 }
 
-/** Lines of at most `COLUMNS` columns. */
 function paragraphs(text: string): string {
   return text.split('\n').map((paragraph) => wrapped(paragraph, COLUMNS).join('\n')).join('\n'); // prettier-ignore
 }

@@ -7,10 +7,8 @@ export interface Holding {
   slots: number;
 }
 
-/** The counts of a claim that are summed as they are. */
 const SUMMED = ['inFlight', 'loadTokens', 'weight', 'ended', 'activeTokens', 'claimTokens', 'cachedTokens'] as const;
 
-/** The sum of no gateways' parts of an engine. */
 const EMPTY = {
   slots: 0,
   inFlight: 0,
@@ -62,7 +60,6 @@ export class EngineLedger {
     return new Map([...this.holdings].map(([gateway, holding]) => [gateway, part(holding)]));
   }
 
-  /** The gateway's part; undefined: it holds none. */
   partOf(gateway: GatewayId): EnginePart | undefined {
     return this.parts().get(gateway);
   }

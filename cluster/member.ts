@@ -1,7 +1,6 @@
 import type { EngineDemand, EngineId, EngineShared } from '../src/index.js';
 import type { EngineClaim, EnginePart } from './messages.js';
 
-/** A gateway's report about its engines. */
 export interface Changes {
   readonly claims: readonly EngineClaim[];
   /** Engines that it uses no more. */
@@ -27,7 +26,6 @@ export class Member {
   readonly #wanted = new Set<EngineId>();
   #underWay: readonly EngineClaim[] = [];
 
-  /** @param demands the gateway's present calls and needs */
   constructor(private readonly demands: () => readonly EngineDemand[]) {}
 
   get engines(): number {

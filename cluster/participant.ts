@@ -129,12 +129,10 @@ export class Participant implements SharedListener {
     return this.#shared.leave();
   }
 
-  /** See `SharedState.find`. */
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
     return this.#shared.find(tenant, keys);
   }
 
-  /** See `SharedState.hold`. */
   hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
     return this.#shared.hold(name, value, leaseMs);
   }

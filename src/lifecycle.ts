@@ -196,7 +196,6 @@ export class Lifecycle {
     this.#ended(this.accounting.callEnded(call, this.step.nowMs));
   }
 
-  /** The client has ended the program: its row goes, with its last active call. */
   programEnded(id: ProgramId): void {
     const row = this.accounting.table.get(id);
     if (row === undefined) return;

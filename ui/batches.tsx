@@ -1,7 +1,6 @@
 import { clock, count } from './format.js';
 import { gateway, show } from './state.js';
 
-/** Batches under way, and the last that have ended with their counts or first faults. */
 export function Batches() {
   const { batches = [], ended_batches: ended = [] } = gateway.value ?? {};
   if (batches.length + ended.length === 0) return null;

@@ -179,7 +179,6 @@ const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
   </label>
 );
 
-/** From one part of a long table to the next. */
 function Pages({ total, offset }: { readonly total: number; readonly offset: number }) {
   const page = pageNumber.value;
   if (total <= PAGE_ROWS && page === 0) return null;

@@ -78,7 +78,6 @@ function readUrl(): View {
 
 export const view = signal<View>(readUrl());
 
-/** The page's address for a view. */
 export function urlOf(change: Partial<View>): string {
   const wanted = { ...view.peek(), ...change };
   const search = new URLSearchParams();
@@ -120,7 +119,6 @@ export const PAGE_ROWS = 100;
 /** From 0; a damaged address shows the first. */
 export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
 
-/** The order in force. */
 export const sortOf = ({ tab, sort }: View): string =>
   sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
 

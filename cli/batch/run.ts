@@ -143,12 +143,7 @@ async function ask(agent: Agent, target: string, { url, headers, body, id }: Lin
     const { statusCode: status, body: answer } = await request(pathAt(target, url), {
       method: 'POST',
       dispatcher: agent,
-      headers: {
-        ...headers,
-        'content-type': 'application/json',
-        'x-request-id': id,
-        ...authorization(),
-      },
+      headers: { ...headers, 'content-type': 'application/json', 'x-request-id': id, ...authorization() },
       body,
     });
     return { status, body: Buffer.from(await answer.arrayBuffer()), isBusy: status === 429 || status === 503 };

@@ -3,6 +3,5 @@ export interface Finding {
   readonly level: 'ok' | 'note' | 'warning' | 'broken';
   readonly subject: string;
   readonly found: string;
-  /** The remedy; absent: none. */
   readonly advice?: string;
 }

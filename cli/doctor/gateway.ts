@@ -5,12 +5,10 @@ import type { Finding } from './finding.js';
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
-/** Engines to name. */
 const ENGINES_SHOWN = 8;
 /** Share of calls whose program nothing named, from which programs are probably not recognised. */
 const UNNAMED_SHARE = 0.8;
 
-/** A running gateway, by its admin API. */
 export async function gatewayFindings(client: AdminClient): Promise<Finding[]> {
   const subject = 'gateway';
   try {

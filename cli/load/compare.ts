@@ -6,7 +6,6 @@ import { compareDocuments, ComparisonError, summaryOf } from '../../loadtest/rep
 import { checkReadable } from '../files.js';
 import { marginOption } from '../margin.js';
 
-/** `maitred load compare A.json B.json`: two runs that were made one after the other. */
 export function addCompareCommand(load: Command): void {
   const compare = load
     .command('compare')

@@ -21,7 +21,6 @@ const ONE_BY_ONE: Arrivals = { type: 'closed', concurrency: 1 };
 
 type OneLoad = Omit<LoadFlags, 'rate' | 'concurrency'> & SourceFlags;
 
-/** A load as the command line describes it. */
 export interface Load {
   /** Such as `At 0.5 a second`; for loads that are several. */
   readonly place: string;

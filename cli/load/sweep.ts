@@ -226,7 +226,6 @@ const keepsUp = ({ queue_grew, programs, completed, failed }: LoadDocument['targ
 /** How far beyond the loads that were tried to look on. */
 const BEYOND = 4;
 
-/** A range of loads, in words; '' if there is none. */
 function tryText(range: readonly number[], isOpen: boolean): string {
   const round = (value: number) => (isOpen ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value)));
   const [from = 0, to = 0] = range.map(round);

@@ -52,7 +52,6 @@ export function combinationsOf<L extends Lists>(lists: L): ValuesOf<L>[] {
   return all as ValuesOf<L>[];
 }
 
-/** Values of every axis that has a list. */
 type ValuesOf<L extends Lists> = Values & { readonly [A in keyof L & Axis]: NonNullable<L[A]>[number] };
 
 /** Words for a value in a sentence; absent: its axis and itself. */

@@ -6,7 +6,6 @@ const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowd
 const STATISTICS = ['mean', 'p50', 'p95', 'p99'] as const satisfies readonly Statistic[];
 type DistributionRatios = Readonly<Record<(typeof STATISTICS)[number], Ratio>>;
 
-/** Ratios of all compared measures of one variant to another. */
 export interface Ratios extends Readonly<Record<(typeof COMPARED)[number], DistributionRatios>> {
   readonly makespan_seconds: Ratio;
 }

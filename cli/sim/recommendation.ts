@@ -7,11 +7,9 @@ import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
 import { BELADY } from './scheduling.js';
 import type { RunReport } from './worker.js';
 
-/** The setting to take, of those that were tried. */
 export interface Recommendation {
   /** The reason, and the price: a line, or one for each of the circumstances and a last one. */
   readonly sentence: string;
-  /** Values of the settings that were tried several of. */
   readonly values: Values;
   /** Place among the variants of each of the circumstances; 0 is the first setting: nothing better was found. */
   readonly choice: number;
@@ -92,7 +90,6 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   return placeVerdict(around.charAt(0).toUpperCase() + around.slice(1), tried, { ...plan, repeated: 'seeds' });
 }
 
-/** The settings of a variant that an operator may choose. */
 const settingOf = (plan: Plan, variant: number): string =>
   valuesText(plan.variants[variant]?.values ?? {}, axesOf(plan.lists).filter(isChoice));
 
@@ -103,7 +100,6 @@ const isPossible = (variant: Variant | undefined): boolean =>
   POLICY_NAMES.some((name) => name === variant.policy) &&
   BALANCER_NAMES.some((name) => name === variant.balancer);
 
-/** The setting to take over several circumstances, and why. */
 function choiceOf(plan: Plan, verdicts: readonly PlaceVerdict[]): { choice: number; sentence: string } {
   const [axis, ...more] = axesOf(plan.lists).filter((each) => !isChoice(each));
   const loads = more.length === 0 && (axis === 'rate' || axis === 'concurrency') ? (plan.lists[axis] ?? []) : [];

@@ -9,7 +9,6 @@ import { AXES, type Axis, type Values } from './axes.js';
 /** Clairvoyant retention, which no gateway can be set to. */
 export const BELADY = 'belady';
 
-/** Scheduling settings from the gateway's file and the flags over it. */
 export interface Scheduling {
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
   readonly engines: number;

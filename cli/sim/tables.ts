@@ -95,7 +95,6 @@ function variantsOf(document: SimDocument): { readonly values: Values; readonly 
   return [...byName.values()].map((runs) => ({ runs, values: runs[0] === undefined ? {} : valuesOf(runs[0]) }));
 }
 
-/** Labels of a table's rows, below those of their columns. */
 function labelsOf(document: SimDocument, rows: readonly Values[]): string[] {
   const axes = shownAxes(document);
   const cells = [axes, ...rows.map((values) => axes.map((axis) => String(values[axis] ?? '')))];
@@ -149,10 +148,7 @@ const rest = (runs: readonly PrintedRun[]): readonly Group[] => [
       { heading: 'preempted', of: (run) => run.preemptions, show: integer },
     ],
   },
-  {
-    heading: '',
-    columns: [{ heading: 'makespan, s', of: (run) => run.makespan_seconds }],
-  },
+  { heading: '', columns: [{ heading: 'makespan, s', of: (run) => run.makespan_seconds }] },
 ];
 
 function kindsOf(runs: readonly PrintedRun[]): Group[] {

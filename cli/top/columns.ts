@@ -41,7 +41,6 @@ const COLUMNS: readonly Column[] = [
   { title: 'GATEWAY', width: 12, rank: 7, align: 'left', text: ({ gateway }) => gateway ?? '-' },
 ];
 
-/** Sort keys of the table, in the order of its columns. */
 export const SORT_KEYS: readonly string[] = COLUMNS.flatMap(({ sort }) => sort ?? []);
 
 /** Columns of rank up to this one may take from the name's width. */
@@ -62,13 +61,11 @@ export function tableLines(rows: readonly ProgramRow[], sort: string, width: num
   return [titles, ...rows.map((row) => line(row.id, ({ text }) => text(row)))];
 }
 
-/** Titles of the columns for which there is no room. */
 export function hiddenColumns(rows: readonly ProgramRow[], sort: string, width: number): string[] {
   const shown = columnsFor(rows, sort.replace('-', ''), width).map(({ title }) => title);
   return columnsFor(rows, '', Infinity).flatMap(({ title }) => (shown.includes(title) ? [] : title));
 }
 
-/** The columns that fit. */
 function columnsFor(rows: readonly ProgramRow[], key: string, width: number): readonly Column[] {
   const hidden = [
     ...(rows.some(({ tenant }) => tenant !== 'default') ? [] : ['TENANT']),

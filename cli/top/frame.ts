@@ -3,7 +3,6 @@ import { tableLines } from './columns.js';
 import { counted } from './figures.js';
 import type { Snapshot } from './snapshot.js';
 
-/** All that a frame shows. */
 export interface Scene {
   readonly url: string;
   /** As the gateway takes it. */

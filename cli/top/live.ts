@@ -51,7 +51,6 @@ class Live {
   #words: string | undefined;
   /** The program of which `why` is asked: an answer is shown only if no key was pressed since. */
   #asked: string | undefined;
-  /** A filter that is being typed. */
   #typed: string | undefined;
   #isOpen = false;
   #timer: NodeJS.Timeout | undefined;
@@ -143,7 +142,6 @@ class Live {
     this.#draw();
   }
 
-  /** The table follows the chosen row. */
   #move(to: ((row: number, rows: number) => number) | undefined): void {
     if (to === undefined) return;
     const rows = rowsOf(this.#options.output);
@@ -247,7 +245,6 @@ const INVERSE = '\u001B[7m';
 const CHOSEN = '\u001B[1;4m';
 const PLAIN = '\u001B[0m';
 
-/** The row to choose, by key. */
 const MOVES: Readonly<Record<string, (row: number, rows: number) => number>> = {
   up: (row) => row - 1,
   down: (row) => row + 1,

@@ -55,7 +55,6 @@ export class Batch {
     return this.loadTokens - this.#othersTokens;
   }
 
-  /** Other gateways' calls. */
   share(othersTokens: number, othersWeight: number, nowMs: number): void {
     this.#othersWeight = othersWeight;
     this.areaTokenMs(nowMs);

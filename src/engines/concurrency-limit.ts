@@ -50,7 +50,6 @@ export class ConcurrencyLimit {
     return isSame && windowMin === config.windowMin && windowMax === config.windowMax && engineMax === this.engineMax;
   }
 
-  /** Notes whether the window was full. */
   observe(inFlight: number): void {
     if (inFlight >= this.size) this.#wasFull = true;
   }

@@ -72,7 +72,6 @@ export class Engine {
   /** Context tokens of its running calls, and of the calls bound to it. */
   runningTokens = 0;
   boundTokens = 0;
-  /** The other gateways' part of it. */
   #others = UNSHARED;
   readonly bound = new WaitQueue<Call>();
   finishedAtMs = -Infinity;

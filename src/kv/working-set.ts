@@ -132,7 +132,6 @@ export class WorkingSet {
     return before?.isOnHost === true ? before.cachedTokens : 0;
   }
 
-  /** The thread's context, if it is still cached, in the KV cache or on the host. */
   get(program: Program, thread: string): Context | undefined {
     return this.contents.get(program, thread);
   }
@@ -167,13 +166,11 @@ export class WorkingSet {
     this.#claims.recount(context);
   }
 
-  /** A call of the thread waits to return: its context counts in full until the call runs. */
   expectReturn(program: Program, thread: string): void {
     const context = this.get(program, thread);
     if (context !== undefined) this.#claims.expectReturn(context);
   }
 
-  /** The thread's last waiting call has left the queue. Returns true when that has made room. */
   cancelReturn(program: Program, thread: string): boolean {
     const context = this.get(program, thread);
     return context !== undefined && this.#claims.endReturn(context);
@@ -236,7 +233,6 @@ export class WorkingSet {
     return this.#pushOut();
   }
 
-  /** Size of each of the program's contexts here, by thread. */
   contextTokens(program: Program): Record<string, Tokens> {
     const sizeOf = ({ cachedTokens, sharedTokens }: Context) => Math.round(cachedTokens + sharedTokens) as Tokens;
     return Object.fromEntries(this.contents.of(program).map((context) => [context.thread, sizeOf(context)]));

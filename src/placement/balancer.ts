@@ -15,7 +15,6 @@ export interface Candidate {
   readonly capacityTokens: number | undefined;
 }
 
-/** A balancer's view of a call. */
 export interface Placeable {
   readonly id: CallId;
   readonly program: { readonly id: ProgramId };

@@ -42,7 +42,6 @@ export function bindingOf(call: Call, { rules: { balancer }, engineTable }: Serv
 export const heldOf = (engine: Engine, ...calls: readonly (Call | undefined)[]): Call | undefined =>
   engine.rests.isQuiet ? undefined : calls.find((call) => call !== undefined && holds(engine, call));
 
-/** Where the engines that may run the call hold it. */
 export function isHeld(call: Call, live: readonly Engine[]): 'nowhere' | 'somewhere' | 'everywhere' {
   if (live.every(({ rests }) => rests.isQuiet)) return 'nowhere';
   const able = live.filter(({ id }) => (call.onlyOn ?? id) === id);

@@ -62,12 +62,10 @@ export class Placement {
     return this.engineTable.pool(model).drainRate.msPerCall(nowMs);
   }
 
-  /** Number of waiting calls at levels up to `level` that this one, the last to arrive, cannot pass. */
   ahead(call: Call, level: number): number {
     return this.#queues.ahead(call, level);
   }
 
-  /** The program is over: its contexts are left to the engines' own eviction. */
   forget(program: Program): void {
     for (const engine of this.engineTable.engines.values()) {
       engine.rests.forget(program);
@@ -174,7 +172,6 @@ export class Placement {
     if (engine.workingSet.cancelReturn(call.program, call.thread)) this.touch(engine);
   }
 
-  /** From now on idle contexts must make way for the waiting call. */
   age(call: Call): void {
     this.#search.age(call);
   }

@@ -5,10 +5,7 @@ export type ContextClass = number;
 
 /** A context that falls idle, as a retention policy sees it. */
 export interface Resting {
-  readonly program: {
-    readonly id: ProgramId;
-    readonly callsFinished: number;
-  };
+  readonly program: { readonly id: ProgramId; readonly callsFinished: number };
   readonly thread: string;
 }
 

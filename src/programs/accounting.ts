@@ -202,7 +202,6 @@ export class Accounting {
   }
 }
 
-/** The notice that a row has left the table. */
 export function goneNotice(row: Program): ProgramGone {
   return {
     type: 'programGone',

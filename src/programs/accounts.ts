@@ -66,7 +66,6 @@ export class Accounts {
 
   constructor(private settings: Settings) {}
 
-  /** Whether tenants are told apart. */
   get areApart(): boolean {
     return this.settings.policy.tenants !== 'none';
   }

@@ -7,7 +7,6 @@ export interface BehaviourChange {
   readonly differs: string;
 }
 
-/** The behaviour of the first release. */
 export const FIRST_BEHAVIOUR = 8;
 
 /**

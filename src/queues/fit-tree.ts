@@ -76,7 +76,6 @@ export class FitTree<T> {
     return true;
   }
 
-  /** First entry in order, whatever its need. */
   first(): T | undefined {
     let node = this.#root;
     while (node?.left !== undefined) node = node.left;
@@ -96,7 +95,6 @@ export class FitTree<T> {
     refresh(this.#root, needOf);
   }
 
-  /** All entries in order. */
   *[Symbol.iterator](): IterableIterator<T> {
     const path: Node<T>[] = [];
     let node = this.#root;

@@ -38,7 +38,6 @@ export class TurnQueue<T extends Queued> {
     if (lane.tree.size === 0 && this.#lanes.length > 1) this.#drop(lane);
   }
 
-  /** Reads each call's need anew. */
   refresh(): void {
     for (const lane of this.#lanes) lane.refresh(this.needOf);
     this.#least = undefined;

@@ -32,11 +32,7 @@ export interface EngineView {
   readonly onHostTokens: Tokens;
   readonly reservedFor: CallId | undefined;
   /** The same of all gateways that share it, as last heard. */
-  readonly whole: {
-    readonly window: number;
-    readonly inFlight: number;
-    readonly workingSetTokens: Tokens;
-  };
+  readonly whole: { readonly window: number; readonly inFlight: number; readonly workingSetTokens: Tokens };
 }
 
 export interface QueueView {

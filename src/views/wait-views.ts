@@ -94,13 +94,11 @@ export interface Moment {
   readonly nowMs: number;
 }
 
-/** The cause of each of these calls that waits. */
 export function* causes(calls: Iterable<Call>, { placement, stepMs }: Moment): IterableIterator<[Call, WaitCause]> {
   const waits = new Waits(placement, stepMs);
   for (const call of calls) if (call.state === 'waiting') yield [call, waits.nearest(call).cause];
 }
 
-/** Why each waiting call waits. */
 export function* waitViews(
   calls: Iterable<Call>,
   { placement, stepMs, nowMs }: Moment,
