@@ -6,7 +6,7 @@ import { ConfigError } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { runBatch, warnOf, type RunOptions } from './batch/run.js';
 import { checkReadable, checkWritable } from './files.js';
-import { names, numberFrom } from './options.js';
+import { names, wholeFrom } from './options.js';
 import { stoppable } from './signals.js';
 
 /** Lines of the order, and needs of each, that the text has. */
@@ -37,7 +37,7 @@ export function addBatchCommand(program: Command): void {
     .argument('<file>', 'the batch, JSON lines')
     .requiredOption('--target <url>', 'server of the OpenAI API; its key is taken from OPENAI_API_KEY')
     .requiredOption('-o, --out <file>', 'file for the answers; errors go to the same name with .errors')
-    .option('--parallel <count>', 'most calls at a time', numberFrom(1, 100_000, 'a whole number'), 64)
+    .option('--parallel <count>', 'most calls at a time', wholeFrom(1, 100_000), 64)
     .option('--resume', 'go on with the calls that --out lacks', false)
     .addOption(without());
   run.action(async (file: string, options: RunOptions & { readonly without?: string[] }) => {

@@ -33,7 +33,7 @@ export function addEngineCommand(program: Command): void {
       '--host-tokens <tokens>',
       'tokens that host memory keeps of what leaves the KV cache',
       inRange('hostTokens'),
-    ) // prettier-ignore
+    )
     .addOption(hostWritesOption())
     .option('--model <name>', 'name of the model it serves; may be repeated; absent: the preset’s', collect)
     .option('--fault <fault>', 'fault of its first call, then of the next, such as status=503; may be repeated', fault)

@@ -5,7 +5,7 @@ import type { Command } from 'commander';
 import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
 import { CONFIG_KEYS, ConfigError, checkValue, configSchema, pathText } from '../sidecar/config/index.js';
 import { OWN_NAME } from './advice.js';
-import { choice, collect, numberFrom } from './options.js';
+import { choice, collect, wholeFrom } from './options.js';
 import { wrapped } from './text.js';
 import { complain } from './trace-file.js';
 
@@ -39,8 +39,8 @@ export function addInitCommand(program: Command, version: string): void {
       choice('--role <role>', 'sidecar: serves this machine only; gateway: serves others too', ROLES).default(
         'sidecar',
       ),
-    ) // prettier-ignore
-    .option('-p, --port <port>', 'port to listen on', numberFrom(0, 65_535, 'a whole number'), 8080)
+    )
+    .option('-p, --port <port>', 'port to listen on', wholeFrom(0, 65_535), 8080)
     .option('--admin-token [variable]', 'require an admin token: from this variable, or a generated one')
     .option('--tenant <name>', 'create an API key for this tenant; once for each', collect)
     .action((flags: InitFlags) => run(init, flags, version));

@@ -12,6 +12,8 @@ export function numberFrom(least: number, most: number, kind: 'a number' | 'a wh
   };
 }
 
+export const wholeFrom = (least: number, most: number) => numberFrom(least, most, 'a whole number');
+
 /** Twenty-four days: the longest time of a timer. */
 const WAIT_MS_MAX = 2 ** 31 - 1;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, '': 1000, s: 1000, m: 60_000, h: 3_600_000 };

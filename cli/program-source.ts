@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { duration, loadsFrom, numberFrom } from './options.js';
+import { duration, loadsFrom, numberFrom, wholeFrom } from './options.js';
 import { ConfigError, didYouMean } from '../sidecar/config/index.js';
 import {
   type AgentProgram,
@@ -63,7 +63,7 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
       )
         .argParser(load(1, 1e6, 'a whole number'))
         .conflicts(['rate', 'cv']),
-    ) // prettier-ignore
+    )
     .option(
       '--trace-speed <factor>',
       'speed-up of recorded arrival times, at which a trace’s programs arrive by default (default: 1)',
@@ -72,8 +72,8 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
     .option(
       '--programs <count>',
       `programs per run (default: ${PROGRAMS_DEFAULT}, or all of a trace${otherwise})`,
-      numberFrom(1, 1e8, 'a whole number'),
-    ) // prettier-ignore
+      wholeFrom(1, 1e8),
+    )
     .option('--gap-max <time>', 'longest gap between two calls, such as 60s; longer ones are cut to it', duration);
 }
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Calibration, calibratePreset } from '../loadtest/index.js';
 import { isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
-import { numberFrom, secretIn } from './options.js';
+import { secretIn, wholeFrom } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { checkWritable } from './files.js';
@@ -32,23 +32,10 @@ export function addCalibrateCommand(sim: Command): void {
     .addOption(presetOption('model sizes and limits, which timings do not reveal'))
     .option('--model <name>', 'model to request; absent: the first that the server lists')
     .option('--key <variable>', 'environment variable that holds the API key')
-    .option(
-      '--slots <count>',
-      'most sequences per step; absent: the preset’s',
-      numberFrom(1, 100_000, 'a whole number'),
-    )
-    .option(
-      '--batch-tokens <tokens>',
-      'most tokens per step; absent: the preset’s',
-      numberFrom(1, 1e6, 'a whole number'),
-    )
-    .option('--concurrency <count>', 'most requests at a time', numberFrom(1, 64, 'a whole number'), 8)
-    .option(
-      '--prompt-tokens <tokens>',
-      'longest prompt, if the server accepts it',
-      numberFrom(64, 1e6, 'a whole number'),
-      4096,
-    )
+    .option('--slots <count>', 'most sequences per step; absent: the preset’s', wholeFrom(1, 100_000))
+    .option('--batch-tokens <tokens>', 'most tokens per step; absent: the preset’s', wholeFrom(1, 1e6))
+    .option('--concurrency <count>', 'most requests at a time', wholeFrom(1, 64), 8)
+    .option('--prompt-tokens <tokens>', 'longest prompt, if the server accepts it', wholeFrom(64, 1e6), 4096)
     .option('-o, --out <file>', 'write the preset to a file that --preset of engine and sim reads')
     .option('--json', 'print the content of --out instead of tables', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)

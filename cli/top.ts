@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
-import { choice, duration, numberFrom } from './options.js';
+import { choice, duration, wholeFrom } from './options.js';
 import { LEGEND, SORT_KEYS } from './top/columns.js';
 import { frame } from './top/frame.js';
 import { showLive } from './top/live.js';
@@ -36,7 +36,7 @@ export function addTopCommand(program: Command): void {
       filter,
       '',
     )
-    .option('--limit <count>', 'most programs to print once', numberFrom(1, LIMIT_MAX, 'a whole number'), LIMIT)
+    .option('--limit <count>', 'most programs to print once', wholeFrom(1, LIMIT_MAX), LIMIT)
     .option('--once', 'print the table once and exit, as without a terminal', false)
     .addHelpText('after', LEGEND)
     .action((flags: TopFlags) => run(top, flags));

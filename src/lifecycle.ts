@@ -52,7 +52,7 @@ export class Lifecycle {
 
   arrive(event: CallArrived): void {
     const { nowMs } = this.step;
-    if (!this.placement.serves(event.model, event.engine)) {
+    if (!this.placement.engineTable.serves(event.model, event.engine)) {
       this.step.out.push({ type: 'reject', call: event.call, refusal: 'no_engine' });
       return;
     }
@@ -147,7 +147,7 @@ export class Lifecycle {
       }
       const refusal = setBack(call, engine, event, this.placement, nowMs);
       if (refusal !== undefined) return this.#reject(call, refusal);
-      if (!this.placement.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
+      if (!this.placement.engineTable.serves(call.model, call.onlyOn)) return this.#reject(call, 'no_engine');
       call.sentBack(nowMs);
       this.wait(call);
     });
@@ -214,7 +214,7 @@ export class Lifecycle {
   /** Handles waiting calls that an engine's coming or going concerns: no engine may serve them any more, or none is up. */
   displaced(calls: readonly Call[]): void {
     for (const call of calls) {
-      if (this.placement.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
+      if (this.placement.engineTable.serves(call.model, call.onlyOn)) this.#escalator.watch(call);
       else this.#reject(call, 'no_engine');
     }
   }

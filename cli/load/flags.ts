@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
-import { choice, collect, duration, numberFrom } from '../options.js';
+import { choice, collect, duration, numberFrom, wholeFrom } from '../options.js';
 import { marginOption } from '../margin.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
@@ -49,8 +49,8 @@ export function addLoadOptions(command: Command): Command {
     .option(
       '--repeat <count>',
       `runs, with seeds from --seed on (default: ${RUNS}, if the first run takes at most ${SHORT_MS / 1000} s)`,
-      numberFrom(1, 100, 'a whole number'),
-    ) // prettier-ignore
+      wholeFrom(1, 100),
+    )
     .addOption(marginOption())
     .option('--speed <factor>', 'times as fast as real: gaps and times between arrivals are divided by it', factor, 1)
     .optionsGroup('Calls:')
@@ -61,7 +61,7 @@ export function addLoadOptions(command: Command): Command {
     )
     .option('--model <name>', 'name of the model (default: the first that the target lists)')
     .option('--key <variable>', 'environment variable that holds the API key')
-    .option('--seed <number>', 'seed of all randomness', numberFrom(0, SEED_MAX, 'a whole number'), 0)
+    .option('--seed <number>', 'seed of all randomness', wholeFrom(0, SEED_MAX), 0)
     .option('--salt', 'begin every conversation with words unique to this run, so that no cache hits', false)
     .option('--no-ignore-eos', 'let the model end its answers early')
     .option('--recorded-answers', 'continue from the recorded answers instead of the target’s', false)
@@ -69,8 +69,8 @@ export function addLoadOptions(command: Command): Command {
       new Option('--timeout <time>', 'longest time of a call, from sending to its end')
         .argParser(duration)
         .default(600_000, '10m'),
-    ) // prettier-ignore
-    .option('--connections <count>', 'calls in flight per target', numberFrom(1, 100_000, 'a whole number'), 4096)
+    )
+    .option('--connections <count>', 'calls in flight per target', wholeFrom(1, 100_000), 4096)
     .optionsGroup('Measures and output:')
     .option('--no-baseline', 'skip the measurement of single calls, on which slowdowns are based')
     .option('--slo <expression>', 'exit 1 if it is missed, such as "program_seconds.p99 < 60"; repeatable', collect, []) // prettier-ignore
@@ -79,7 +79,7 @@ export function addLoadOptions(command: Command): Command {
         '--json [file]',
         'write all figures as JSON, to stdout if there is no file; the summary then goes to stderr',
       ).preset('-'),
-    ) // prettier-ignore
+    )
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
     .addHelpText('after', NOTES);

@@ -10,7 +10,7 @@ import {
   type SimPolicyName,
 } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
-import { choice, names, numberFrom, numbersFrom, seeds, settings } from '../options.js';
+import { choice, names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
 import { explainChoices } from '../choices-help.js';
 import { marginOption } from '../margin.js';
 import { hostWritesOption, presetsOption, type ChosenPreset } from '../preset.js';
@@ -75,4 +75,4 @@ export const jobsOption = () =>
   numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism());
 
 const numeric = (flags: string, description: string, least: number, most: number): Option =>
-  new Option(flags, description).argParser(numberFrom(least, most, 'a whole number'));
+  new Option(flags, description).argParser(wholeFrom(least, most));

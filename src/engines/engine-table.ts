@@ -42,9 +42,9 @@ export class EngineTable {
     return this.#pools.get(model) as ModelPool;
   }
 
-  /** Whether any engine, up or lost, serves the model: without one its calls cannot wait. */
-  serves(model: ModelId): boolean {
-    return (this.#pools.get(model)?.engines.length ?? 0) > 0;
+  /** Whether any engine, or the named one, serves the model, up or lost: without one its calls cannot wait. */
+  serves(model: ModelId, only?: EngineId): boolean {
+    return this.#pools.get(model)?.engines.some(({ id }) => (only ?? id) === id) === true;
   }
 
   /** Only a change of served models leaves pools without engines and waiting calls. */

@@ -2,7 +2,6 @@ import { invariant } from '../invariant.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { EngineJoined, EngineShared } from '../protocol/events.js';
-import type { ModelPool } from '../queues/model-pool.js';
 import type { Context, Left } from '../kv/context.js';
 import { maySpill } from '../programs/escalation.js';
 import { Accounts } from '../programs/accounts.js';
@@ -16,7 +15,7 @@ import { Search } from './search.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
-import type { EngineId, ModelId, TenantId } from '../protocol/units.js';
+import type { ModelId, TenantId } from '../protocol/units.js';
 import { WaitingCalls } from '../queues/waiting-calls.js';
 
 /**
@@ -30,7 +29,8 @@ export class Placement {
   readonly #search: Search;
   readonly #settling = new Settling();
   readonly #isOversized = (call: Call): boolean =>
-    this.rules.policy.admits && isOversized(call, this.#pool(call).live, this.rules.config.admission.gate);
+    this.rules.policy.admits &&
+    isOversized(call, this.engineTable.pool(call.model).live, this.rules.config.admission.gate);
 
   readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
 
@@ -55,11 +55,6 @@ export class Placement {
     this.accounts.completed(nowMs - dispatchedAtMs);
     const pool = engine.pools.find((each) => each.model === model);
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
-  }
-
-  /** Mean time between the completions of the model's calls while others wait; undefined while too little is known. */
-  msPerCall({ model }: Call, nowMs: number): number | undefined {
-    return this.engineTable.pool(model).drainRate.msPerCall(nowMs);
   }
 
   ahead(call: Call, level: number): number {
@@ -111,14 +106,14 @@ export class Placement {
   /** The call starts to wait where the balancer says; its model is served. */
   enqueue(call: Call): void {
     call.state = 'waiting';
-    const { live } = this.#pool(call);
+    const { live } = this.engineTable.pool(call.model);
     const held = isHeld(call, live);
     const hasFailed = call.failedOn.length > 0;
     call.isOversized = this.#isOversized(call);
     call.isPaused = held === 'everywhere' || (hasFailed && !retriersOf(call, live).some((each) => !holds(each, call)));
     const isFree = call.isPaused || call.isOversized || (held === 'nowhere' && call.isUnbound);
     call.boundTo = isFree ? undefined : bindingOf(call, this);
-    this.#insert(call);
+    for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
   retryOn(engine: Engine): void {
@@ -128,12 +123,6 @@ export class Placement {
         this.withdraw(call);
         this.enqueue(call);
       }
-  }
-
-  /** Whether some engine, or the named one, serves the model, up or lost. */
-  serves(model: ModelId, only?: EngineId): boolean {
-    if (only === undefined) return this.engineTable.serves(model);
-    return this.engineTable.engines.get(only)?.pools.some((pool) => pool.model === model) === true;
   }
 
   withdraw(call: Call): void {
@@ -161,7 +150,7 @@ export class Placement {
       this.#unbind(call);
       call.isStealable = false;
     }
-    this.#insert(call);
+    for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
   /** Frees the call from its engine, with the room kept for its return, unless a call of its thread waits there too. */
@@ -229,7 +218,7 @@ export class Placement {
     while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#search.first(nowMs);
     if (first === undefined || first.call.boundTo !== undefined || first.call.isOversized) return first;
     const { call } = first;
-    const open = this.#pool(call).live.filter((engine) => this.#search.takes(engine, call, nowMs));
+    const open = this.engineTable.pool(call.model).live.filter((engine) => this.#search.takes(engine, call, nowMs));
     // An engine on probation comes first: while others have room, no balancer need ever choose it.
     const half = open.filter((engine) => engine.probation);
     return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
@@ -247,7 +236,7 @@ export class Placement {
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
     this.#queues.delete(call);
     call.boundTo = bound;
-    this.#insert(call);
+    for (const engine of this.#queues.insert(call)) this.touch(engine);
     return true;
   }
 
@@ -286,14 +275,6 @@ export class Placement {
     engine.reservedFor.reservedOn = undefined;
     engine.reservedFor = undefined;
     this.touch(engine);
-  }
-
-  #pool(call: Call): ModelPool {
-    return this.engineTable.pool(call.model);
-  }
-
-  #insert(call: Call): void {
-    for (const engine of this.#queues.insert(call)) this.touch(engine);
   }
 
   /** Makes the engine's pools those of `models`. Returns, placed anew, the calls that it displaces, and those that no engine is up for. */

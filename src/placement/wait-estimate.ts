@@ -3,7 +3,7 @@ import { deadlinesOf } from '../programs/escalation.js';
 import type { Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
-type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'accounts' | 'ahead' | 'msPerCall' | 'rules'>;
+type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'accounts' | 'ahead' | 'engineTable' | 'rules'>;
 
 /** Safety factor: engines may become faster, and calls ahead may leave unserved. */
 const MARGIN = 2;
@@ -15,12 +15,13 @@ export function turnedAway(
   placement: Queue,
   nowMs: number,
 ): { readonly refusal: Refusal; readonly retryAfterMs: number | undefined } | undefined {
+  const msPerCall = placement.engineTable.pool(call.model).drainRate.msPerCall(nowMs);
   const { waiting, waitingOf, accounts, rules } = placement;
   const { queuedMax, queuedPerTenantMax } = rules.config.limits;
   const counted = call.isBackground ? waiting : waiting - accounts.backgroundWaiting;
   if (counted > queuedMax || waitingOf(call.program.tenant) > queuedPerTenantMax)
-    return { refusal: 'queue_full', retryAfterMs: placement.msPerCall(call, nowMs) };
-  const afterMs = retryAfterMs(call, placement, nowMs);
+    return { refusal: 'queue_full', retryAfterMs: msPerCall };
+  const afterMs = msPerCall === undefined ? undefined : retryAfterMs(call, placement, msPerCall);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
 }
 
@@ -29,11 +30,9 @@ export function turnedAway(
  * wait. The wait is at least half of (calls ahead x the recent mean time between two completions under backlog). Once
  * promoted by its ratio, it passes those above level 0: they count only where `waitMsMax` comes before that.
  */
-function retryAfterMs(call: Call, placement: Queue, nowMs: number): number | undefined {
+function retryAfterMs(call: Call, placement: Queue, msPerCall: number): number | undefined {
   // A retry keeps its place in the queue, and an over-long call waits for no other.
   if (call.isPatient || call.returns > 0 || call.isOversized) return undefined;
-  const msPerCall = placement.msPerCall(call, nowMs);
-  if (msPerCall === undefined) return undefined;
   const { config, balancer } = placement.rules;
   const { timeouts, limits } = config;
   // A call without a request identity cannot be recognised when it is repeated.

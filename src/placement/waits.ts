@@ -78,7 +78,7 @@ export class Waits {
 
   /** The obstacle at each engine that may run the call; a single one without an engine if none may. */
   at(call: Call): readonly Obstacle[] {
-    const { live } = this.#pool(call);
+    const { live } = this.placement.engineTable.pool(call.model);
     const { boundTo, onlyOn } = call;
     if (!live.some(({ id }) => (onlyOn ?? id) === id)) return [{ cause: 'no_engine', engine: boundTo }];
     // Without a time to wait for, all engines are on probation, and none of them is given a call that failed.
@@ -94,7 +94,7 @@ export class Waits {
 
   /** The waiting calls that the engine would run before this one; without an engine, those of its model. */
   ahead(call: Call, engine: Engine | undefined): Ahead {
-    const { unbound, paused, oversized } = this.#pool(call);
+    const { unbound, paused, oversized } = this.placement.engineTable.pool(call.model);
     if (call.isOversized) return this.#before(call, [oversized]);
     if (engine === undefined) return this.#before(call, [unbound, paused]);
     const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
@@ -227,10 +227,6 @@ export class Waits {
     line = { calls, oldest };
     this.#lines.set(queue, line);
     return line;
-  }
-
-  #pool(call: Call) {
-    return this.placement.engineTable.pool(call.model);
   }
 }
 

@@ -21,10 +21,23 @@ export type Event =
   | EngineShared
   | Woke;
 
-/** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
-export interface CallArrived {
-  readonly type: 'callArrived';
+interface OfCall<Type extends string> {
+  readonly type: Type;
   readonly call: CallId;
+}
+
+interface OfEngine<Type extends string> {
+  readonly type: Type;
+  readonly engine: EngineId;
+}
+
+interface OfProgram<Type extends string> {
+  readonly type: Type;
+  readonly program: ProgramId;
+}
+
+/** A call asks for a place. Answered, now or later, by exactly one `dispatch` or `reject` (or it is cancelled). */
+export interface CallArrived extends OfCall<'callArrived'> {
   readonly program: ProgramId;
   readonly tenant: TenantId;
   /** A sub-agent's own id inside the program, '' for the root: threads hold separate contexts in the KV cache. */
@@ -90,14 +103,9 @@ export interface Family {
 }
 
 /** The first token of the answer was seen. */
-export interface CallStarted {
-  readonly type: 'callStarted';
-  readonly call: CallId;
-}
+export type CallStarted = OfCall<'callStarted'>;
 
-export interface CallProgressed {
-  readonly type: 'callProgressed';
-  readonly call: CallId;
+export interface CallProgressed extends OfCall<'callProgressed'> {
   /** So far. */
   readonly outputTokens: Tokens;
 }
@@ -111,9 +119,7 @@ export interface Usage {
   readonly hostCachedTokens?: Tokens;
 }
 
-export interface CallFinished {
-  readonly type: 'callFinished';
-  readonly call: CallId;
+export interface CallFinished extends OfCall<'callFinished'> {
   /** Absent when the engine reported none: the estimates of the arrival stand. */
   readonly usage?: Usage;
   /** Execution time by the engine's own clock, without queueing; absent: dispatch to end, less `queueMs`. */
@@ -135,57 +141,36 @@ export interface CallFinished {
  */
 export type CallFailed = EngineClosed | EngineBroke | RequestRefused | AnswerLost;
 
-export interface EngineClosed {
-  readonly type: 'callFailed';
-  readonly call: CallId;
-  readonly failure: 'busy' | 'unreached';
+interface Failed<Failure extends string> extends OfCall<'callFailed'> {
+  readonly failure: Failure;
+}
+
+export interface EngineClosed extends Failed<'busy' | 'unreached'> {
   readonly restMs: Millis;
 }
 
-export interface EngineBroke {
-  readonly type: 'callFailed';
-  readonly call: CallId;
-  readonly failure: 'broken';
+export interface EngineBroke extends Failed<'broken'> {
   /** How long engines that failed the call are closed to it; absent: not at all. */
   readonly pauseMs?: Millis;
 }
 
-export interface RequestRefused {
-  readonly type: 'callFailed';
-  readonly call: CallId;
-  readonly failure: 'refused';
-}
-
-export interface AnswerLost {
-  readonly type: 'callFailed';
-  readonly call: CallId;
-  readonly failure: 'lost';
-}
+export type RequestRefused = Failed<'refused'>;
+export type AnswerLost = Failed<'lost'>;
 
 /** The client is gone, or its driver gave up: the call leaves, waiting or running, charged for its use. */
-export interface CallCancelled {
-  readonly type: 'callCancelled';
-  readonly call: CallId;
+export interface CallCancelled extends OfCall<'callCancelled'> {
   /** The client of a queued call hung up and may ask again: its place is kept for `timeouts.ghostMs`. */
   readonly mayReturn?: true;
 }
 
 /** The program has ended. Its running calls finish; the next call with its id is a new program. */
-export interface ProgramEnded {
-  readonly type: 'programEnded';
-  readonly program: ProgramId;
-}
+export type ProgramEnded = OfProgram<'programEnded'>;
 
 /** Another gateway runs the program's calls from now on, and counts its contexts: ours count no more. */
-export interface ProgramMoved {
-  readonly type: 'programMoved';
-  readonly program: ProgramId;
-}
+export type ProgramMoved = OfProgram<'programMoved'>;
 
 /** An engine takes calls from now on. Sent again, it replaces the engine's data and returns it to service. */
-export interface EngineJoined {
-  readonly type: 'engineJoined';
-  readonly engine: EngineId;
+export interface EngineJoined extends OfEngine<'engineJoined'> {
   readonly models: readonly ModelId[];
   /** Upper bound on calls in flight, from config or the engine's `max_num_seqs`; absent: the window adapts. */
   readonly windowMax?: number;
@@ -206,9 +191,7 @@ export interface EngineJoined {
 }
 
 /** A load report: gauges as last scraped, `preemptions` as a running total. */
-export interface EngineReported {
-  readonly type: 'engineReported';
-  readonly engine: EngineId;
+export interface EngineReported extends OfEngine<'engineReported'> {
   readonly waiting?: number;
   /** Share of KV blocks in use, 0 to 1. */
   readonly kvUsage?: number;
@@ -216,21 +199,13 @@ export interface EngineReported {
 }
 
 /** Nothing more is dispatched there. Its waiting calls are placed anew; its running calls still end one by one. */
-export interface EngineLost {
-  readonly type: 'engineLost';
-  readonly engine: EngineId;
-}
+export type EngineLost = OfEngine<'engineLost'>;
 
 /** As `engineLost`, but the engine is well: its running calls are expected to finish. */
-export interface EngineDrained {
-  readonly type: 'engineDrained';
-  readonly engine: EngineId;
-}
+export type EngineDrained = OfEngine<'engineDrained'>;
 
 /** An engine that other gateways use too: this gateway's part of it, and theirs. Each replaces the one before. */
-export interface EngineShared {
-  readonly type: 'engineShared';
-  readonly engine: EngineId;
+export interface EngineShared extends OfEngine<'engineShared'> {
   /** Most calls that this gateway may have in flight there; absent: no bound but the window. */
   readonly slots?: number;
   /** Calls of other gateways in flight there, and their load on a step. */
@@ -266,9 +241,7 @@ export type Reason =
   | 'promoted' // anti-starvation moved it to the front
   | 'retried'; // placed again after an engine failed or was full
 
-export interface Dispatch {
-  readonly type: 'dispatch';
-  readonly call: CallId;
+export interface Dispatch extends OfCall<'dispatch'> {
   readonly engine: EngineId;
   /** Queue the call ran from, 0 first. */
   readonly level: number;
@@ -289,9 +262,7 @@ export type Refusal =
   | 'no_engine' // no engine serves the model, or none was up or could be reached for too long
   | 'attempts_exhausted'; // engines failed it too often
 
-export interface Reject {
-  readonly type: 'reject';
-  readonly call: CallId;
+export interface Reject extends OfCall<'reject'> {
   readonly refusal: Refusal;
   /** Time until the client should ask again, estimated: with `overloaded`, and with `queue_full` where known. */
   readonly retryAfterMs?: Millis;
@@ -304,9 +275,7 @@ export interface WakeAt {
 }
 
 /** A program has left the process table, and all its calls have ended. For drivers to count it and to forget it. */
-export interface ProgramGone {
-  readonly type: 'programGone';
-  readonly program: ProgramId;
+export interface ProgramGone extends OfProgram<'programGone'> {
   /** `ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
   readonly cause: 'ended' | 'expired' | 'evicted';
   readonly calls: number;
