@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { EngineId, Event } from '../src/index.js';
+import type { EngineId } from '../src/index.js';
 import { BalancerInUse } from '../loadbalancer/index.js';
 import type { Participant, RedisState } from '../cluster/index.js';
 import type { ShadowAnswer } from './admin/answers.js';
@@ -140,7 +140,10 @@ export class Context {
       ),
     });
     this.fleet = new Fleet(config, {
-      emit: (event) => this.driver.emit(announced(this, event)),
+      emit: (event) => {
+        this.totals.heard(event);
+        this.driver.emit(this.cluster?.announced(event) ?? event);
+      },
       inFlight: (id) => this.driver.scheduler.views.engine(id)?.inFlight ?? 0,
       setTimer,
       now,
@@ -160,12 +163,6 @@ export class Context {
 
 /** The gateway as its routes and rows read it. */
 export type Parts = Omit<Context, 'checkNotDraining'>;
-
-/** An event of the fleet as the scheduler gets it; the history marks it. */
-function announced({ totals, cluster }: Context, event: Event): Event {
-  totals.heard(event);
-  return cluster?.announced(event) ?? event;
-}
 
 /** The parts that hear of calls and programs. The context's identifier may be replaced. */
 function observersOf(context: Context): Observer[] {

@@ -1,17 +1,18 @@
-import { Scheduler, millis } from '../src/index.js';
-import type {
-  Balancer,
-  CallArrived,
-  CallId,
-  Command,
-  Dispatch,
-  Event,
-  Millis,
-  ProgramGone,
-  QueueView,
-  Reject,
-  Views,
-  WaitView,
+import {
+  Scheduler,
+  millis,
+  type Balancer,
+  type CallArrived,
+  type CallId,
+  type Command,
+  type Dispatch,
+  type Event,
+  type Millis,
+  type ProgramGone,
+  type QueueView,
+  type Reject,
+  type Views,
+  type WaitView,
 } from '../src/index.js';
 import type { Config } from './config/index.js';
 import { Waiting } from './watch/waiting.js';

@@ -48,9 +48,8 @@ export function clientRoutes(context: Context, ready: Promise<void>): Routes {
   };
   const { batches } = context;
   const files = batches && batchHandlers(() => context.config, batches);
-  for (const [path, handlers] of Object.entries(files ?? {})) {
+  for (const [path, handlers] of Object.entries(files ?? {}))
     routes[path] = Object.fromEntries(Object.entries(handlers).map(([method, handler]) => [method, client(handler)]));
-  }
   for (const [path, api] of SCHEDULED) {
     routes[path] = {
       POST: client((tenant, request, response) => acceptCall(context, { api, path, tenant, request, response })),

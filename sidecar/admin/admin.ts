@@ -34,15 +34,14 @@ export function adminRoutes(context: Parts): Routes {
     guarded(async (request, response, params) =>
       sendJson(request, response, status, 'admin', await read(request, params)),
     );
+  const ofProgram = (name: 'program' | 'explain'): Handlers => ({
+    GET: answer((request, { id = '' }) => wherever(context, name, id, tenantIn(request))),
+  });
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
     '/ended': { GET: answer(async () => joinEnded([endedRows(context), ...(await ofOthers(context, 'ended'))])) },
-    '/programs/:id': {
-      GET: answer((request, { id = '' }) => wherever(context, 'program', id, tenantIn(request))),
-    },
-    '/programs/:id/explain': {
-      GET: answer((request, { id = '' }) => wherever(context, 'explain', id, tenantIn(request))),
-    },
+    '/programs/:id': ofProgram('program'),
+    '/programs/:id/explain': ofProgram('explain'),
     '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },
     '/engines': {
       GET: answer(() => engineRows(context)),
@@ -55,9 +54,7 @@ export function adminRoutes(context: Parts): Routes {
     '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
     '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
-    '/queue': {
-      GET: answer(async () => (await stateOfAll(context)).queue),
-    },
+    '/queue': { GET: answer(async () => (await stateOfAll(context)).queue) },
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(async () => totalsRow(await totalsOf(context), context)) },
     '/history': { GET: answer((request) => listHistory(context, request)) },
@@ -74,9 +71,7 @@ export function adminRoutes(context: Parts): Routes {
 
 /** Open to everyone on every listener: the probes reveal only that the gateway is alive, and whether it is ready. */
 export function probeRoutes(context: Parts): Routes {
-  const alive: Handlers = {
-    GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }),
-  };
+  const alive: Handlers = { GET: (request, response) => sendJson(request, response, 200, 'alive', { status: 'ok' }) };
   return {
     '/healthz': alive,
     // The path of the engines' own probes.

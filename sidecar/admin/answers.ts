@@ -125,10 +125,7 @@ export interface ProgramDetail extends Program {
     readonly remaining_seconds: number | null;
   };
   /** The root’s id is empty. */
-  readonly threads: readonly {
-    readonly thread: string;
-    readonly calls: number;
-  }[];
+  readonly threads: readonly { readonly thread: string; readonly calls: number }[];
   /** The oldest 100. */
   readonly active: readonly ActiveCall[];
 }

@@ -36,10 +36,7 @@ interface PageFile {
   readonly type: string;
 }
 
-/**
- * The page of `/ui`: a few files, read and packed once. They hold no data, so they need no token; the page asks for it.
- * @param folder absent: where the build puts it
- */
+/** The page of `/ui`, read and packed once. Without data, it needs no token. @param folder absent: the built one */
 export function pageRoutes(folder?: string): Routes {
   let files: ReadonlyMap<string, PageFile> = new Map();
   const find = (name: string) => {

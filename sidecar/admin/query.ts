@@ -72,9 +72,8 @@ export interface ProgramQuery {
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
 export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []): ProgramQuery {
-  for (const name of search.keys()) {
+  for (const name of search.keys())
     if (!PROGRAM_PARAMETERS.includes(name) && !alsoKnown.includes(name)) throw bad(name, 'is not known here');
-  }
   return {
     limit: readCount(search, 'limit', LIMIT, 1, LIMIT_MAX),
     offset: readCount(search, 'offset', 0, 0, Number.MAX_SAFE_INTEGER),
@@ -166,9 +165,8 @@ function readCount(search: URLSearchParams, name: string, otherwise: number, lea
 function readSort(text: string | null): ProgramQuery['compare'] {
   if (text === null) return undefined;
   const key = text.startsWith('-') ? text.slice(1) : text;
-  if (!Object.hasOwn(SORT_KEYS, key)) {
+  if (!Object.hasOwn(SORT_KEYS, key))
     throw bad('sort', `must be one of ${Object.keys(SORT_KEYS).join(', ')}, with a minus sign for the greatest first`);
-  }
   const read: (row: ProgramView) => number = SORT_KEYS[key as keyof typeof SORT_KEYS];
   const sign = text.startsWith('-') ? -1 : 1;
   return (a, b) => sign * (read(a) - read(b)) || stateRank(a) - stateRank(b) || (a.id < b.id ? -1 : 1);

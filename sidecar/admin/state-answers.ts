@@ -79,18 +79,12 @@ export interface Queue {
   readonly limit: number;
   readonly longest_wait_seconds: number;
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
-  readonly levels: readonly {
-    readonly level: number;
-    readonly waiting: number;
-  }[];
+  readonly levels: readonly { readonly level: number; readonly waiting: number }[];
 }
 
 export interface IdentitySources {
   readonly calls: number;
-  readonly sources: readonly {
-    readonly source: string;
-    readonly calls: number;
-  }[];
+  readonly sources: readonly { readonly source: string; readonly calls: number }[];
 }
 
 export interface TotalsAnswer {
@@ -122,10 +116,7 @@ export interface History {
   /** Null: not read, or the capacity of an engine is not known. */
   readonly gate_tokens: Column;
   /** Starts, reloads, engines lost and back. */
-  readonly marks: readonly {
-    readonly at: UnixSeconds;
-    readonly text: string;
-  }[];
+  readonly marks: readonly { readonly at: UnixSeconds; readonly text: string }[];
 }
 
 /** Why there is no `gain`, see docs/INSPECT.md. */
@@ -241,10 +232,7 @@ export interface GatewayState {
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;
   /** Programs of the demo fleet under way; null: none is. */
-  readonly demo_programs: {
-    readonly ended: number;
-    readonly total: number;
-  } | null;
+  readonly demo_programs: { readonly ended: number; readonly total: number } | null;
   /** Whether it estimates its gain over `pass-through`. */
   readonly estimates: boolean;
   /** Null: no state is shared. */

@@ -75,10 +75,11 @@ export const troubleInWords = ({ id, text }: Pick<Engine, 'id' | 'text'>): strin
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;
 
-type Told = Omit<Engine, 'text' | 'has_room'>;
-
 /** Whether an engine takes calls now, and if not, why. @param now on the clock of `down_since` */
-export function engineInWords(engine: Told, now: number): Pick<Engine, 'text' | 'has_room'> {
+export function engineInWords(
+  engine: Omit<Engine, 'text' | 'has_room'>,
+  now: number,
+): Pick<Engine, 'text' | 'has_room'> {
   const closed = (text: string) => ({ has_room: false, text });
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null ? '' : `; probed again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;

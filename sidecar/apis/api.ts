@@ -68,10 +68,7 @@ export interface StreamReader {
   facts(): AnswerFacts;
 }
 
-/**
- * An API: its names of a model, a prompt, an answer, an error. Pure; nothing outside the folder knows a field name of its
- * bodies.
- */
+/** An API: its names of a model, a prompt, an answer, an error. Pure; only this folder knows its bodies' fields. */
 export interface Api {
   readonly kind: ApiKind;
   /** Field with the list of the conversation's items; absent: such bodies do not grow from call to call. */

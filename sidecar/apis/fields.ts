@@ -53,9 +53,8 @@ export function readFlag(body: JsonObject, name: string): boolean {
 export function readWhole(body: JsonObject, name: string, least: number): number | undefined {
   const value = body[name];
   if (isAbsent(value)) return undefined;
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least) {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least)
     throw invalid(name, `a whole number of at least ${least}`);
-  }
   return value;
 }
 

@@ -38,10 +38,7 @@ export const messages: Api = {
   errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
 };
 
-/**
- * Anthropic's `POST /v1/messages/count_tokens`. It has no conversation, or it would take the place of the call that it
- * precedes.
- */
+/** Anthropic's counting of tokens. It has no conversation, or it would take the place of the call that it precedes. */
 export const countTokens: Api = {
   ...messages,
   kind: 'count_tokens',

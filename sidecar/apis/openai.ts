@@ -30,10 +30,7 @@ export function openaiUsageFields(body: JsonObject): JsonObject {
   return { stream_options: { ...quiet, include_usage: true } };
 }
 
-/**
- * Marks of the few chunks worth parsing when the text is not wanted. Prose does not match, because its quotes are
- * escaped.
- */
+/** Marks of the few chunks worth parsing when the text is not wanted. Prose does not match: its quotes are escaped. */
 const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"(?:finish_reason|name)"\s*:\s*"/;
 
 interface ChoiceSoFar {

@@ -12,10 +12,7 @@ export interface Outline {
   readonly end: number;
 }
 
-/**
- * An item of a conversation that an earlier body began with too. It stands for its parsed object, and is parsed only if
- * its content is needed.
- */
+/** An item that an earlier body began with too, in place of its parsed object; parsed only if its content is needed. */
 export class KnownItem {
   readonly [field: string]: unknown;
   readonly role: unknown;
@@ -73,9 +70,7 @@ export function promptBytes(...roots: readonly unknown[]): number {
 
 /** Roles of the messages that an application puts before the conversation. */
 const OWN_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer']);
-/**
- * A prompt given as one text has no parts. Programs whose texts share this many leading characters count as one family.
- */
+/** A prompt given as one text has no parts. Programs that share this many leading characters count as one family. */
 const TEXT_CHARS = 8192;
 const TEXT_TOKEN_IDS = 2048;
 

@@ -94,9 +94,7 @@ function readInput(body: JsonObject): readonly JsonObject[] {
   });
 }
 
-/**
- * Clients may send one answer back as several items, or merge items. So the model's consecutive items form one message.
- */
+/** Clients may send one answer as several items, or merge items: the model's consecutive items form one message. */
 function turnsOf(items: readonly JsonObject[]): Turn[] {
   const turns: Turn[] = [];
   let own: JsonObject[] | undefined;

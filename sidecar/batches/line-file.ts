@@ -19,10 +19,7 @@ export interface FileLine extends Place {
   readonly isEnded: boolean;
 }
 
-/**
- * The lines of a file, those of one read at a time, so that other work comes in between.
- * @param keepBytes bytes of each line to keep in memory
- */
+/** The lines of a file, those of one read at a time, so that other work comes between. @param keepBytes kept of each */
 export async function* readLines(path: string, keepBytes: number): AsyncGenerator<readonly FileLine[]> {
   let [number, offset, length] = [1, 0, 0];
   let kept: Buffer[] = [];

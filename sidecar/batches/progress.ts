@@ -62,10 +62,7 @@ export class Progress {
     return order[rank];
   }
 
-  /**
-   * The line has an end, so those that waited for it may be ready.
-   * @returns its program, if that is over and may not have told so with its last call
-   */
+  /** The line has an end. @returns its program, if that is over and may not have told so with its last call */
   done(index: number, name: string): string | undefined {
     const { needs, dependents } = this.input;
     this.#count(index, -1);

@@ -61,11 +61,7 @@ export class Results {
     this.#states = new Uint8Array(lines);
   }
 
-  /**
-   * Opens the files, and takes over what they hold.
-   * @param lines lines of the batch
-   * @throws ConfigError if they hold something else
-   */
+  /** Opens the files, and takes over what they hold. @throws ConfigError if they hold something else */
   static async open(name: string, lines: number, paths: Paths, disk: Disk): Promise<Results> {
     const found = { completed: await resultsIn(paths.output, name), failed: await resultsIn(paths.errors, name) };
     const results = new Results(name, lines, {

@@ -207,19 +207,18 @@ export class Run {
     try {
       if (condition !== undefined && !holds(condition, answers.get(condition.$ref))) return LEFT_OUT;
       const items = each && itemsOf(answers.get(each.$ref), each);
-      if (items !== undefined && of === 0) return this.#expand(index, items.length);
+      if (items !== undefined && of === 0) {
+        // Some may have results of an earlier process.
+        this.#items.push(...this.results.expand(index, items.length));
+        if (items.length === 0) this.#done(index);
+        return undefined;
+      }
       if (items !== undefined) answers.set(ITEM, items[item]);
       return Buffer.from(JSON.stringify(fill(body, after, (id) => answers.get(id))));
     } catch (error) {
       if (error instanceof BadAnswer) return failure(error.code, error.message);
       throw error;
     }
-  }
-
-  /** The calls of a line with `each` are known; some may have results of an earlier process. */
-  #expand(index: number, size: number): undefined {
-    this.#items.push(...this.results.expand(index, size));
-    if (size === 0) this.#done(index);
   }
 
   #later(task: Task, ms: number): undefined {

@@ -94,7 +94,12 @@ export class BatchSeat {
       if (held !== undefined) this.holder = held.isOwn ? undefined : held.value;
       if (held?.isOwn === true) this.#untilMs = atMs + cluster.leaseMs;
       else if (held !== undefined) this.#untilMs = -Infinity;
-      if (this.#batches !== undefined && !this.#isOurs()) this.#lose();
+      if (this.#batches !== undefined && !this.#isOurs()) {
+        batches.log.warn('another gateway runs the batches now');
+        this.#term += 1;
+        this.#lost = Promise.all([this.#lost, this.#batches.close().catch(() => undefined)]);
+        this.#batches = undefined;
+      }
       if (this.#batches === undefined && this.#isOurs() && !this.#isClosing) {
         batches.log.info('this gateway runs the batches now');
         await this.#take();
@@ -103,12 +108,5 @@ export class BatchSeat {
       batches.log.error({ err }, 'batches cannot be taken over; the next attempt follows');
     }
     if (!this.#isClosing) this.#cancel = setTimer(() => void (this.#beating = this.#beat()), cluster.heartbeatMs);
-  }
-
-  #lose(): void {
-    this.ports.batches.log.warn('another gateway runs the batches now');
-    this.#term += 1;
-    this.#lost = Promise.all([this.#lost, this.#batches?.close().catch(() => undefined)]);
-    this.#batches = undefined;
   }
 }

@@ -89,10 +89,7 @@ export class Shelf {
     return [...this.batches.values()].find((batch) => batch.input_file_id === id && !isEnded(batch));
   }
 
-  /**
-   * Changes a batch, or adds one, one change after the other. It is in effect once the disk has it.
-   * @param patchOf reads the batch as of its turn
-   */
+  /** Changes or adds a batch, one change after the other. It is in effect once the disk has it. */
   change(id: string, patchOf: Patch | ((batch: BatchObject) => Patch)): Promise<BatchObject> {
     const changed = this.#changing.then(async () => {
       const before = this.batches.get(id) as BatchObject;

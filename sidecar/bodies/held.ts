@@ -21,9 +21,8 @@ export class HeldBytes {
     const { limits, auth } = this.config();
     const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
     const ownMax = auth.keys.length > 0 ? limits.queuedBytes / 2 : limits.queuedBytes;
-    if (bytes > 0 && (this.bytes + bytes > limits.queuedBytes || own > ownMax)) {
+    if (bytes > 0 && (this.bytes + bytes > limits.queuedBytes || own > ownMax))
       throw new GatewayError('bodies_full', 'The bodies of waiting calls take all the memory they may.', RETRY_AFTER);
-    }
     this.bytes += bytes;
     if (own > 0) this.#byTenant.set(tenant, own);
     else this.#byTenant.delete(tenant);

@@ -31,10 +31,7 @@ export interface Incoming extends Asked {
   readonly line?: BatchLine;
 }
 
-/**
- * Accepts a request to be scheduled: reads, checks and identifies it, then hands it to the scheduler.
- * @throws GatewayError for a request that cannot be accepted
- */
+/** Reads, checks and identifies a request, then hands it to the scheduler. @throws GatewayError if that cannot be */
 export async function acceptCall(context: Context, incoming: Incoming): Promise<void> {
   const held = context.held.open(incoming.tenant);
   try {

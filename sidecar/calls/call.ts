@@ -253,10 +253,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#end('cancelled', event);
   }
 
-  /**
-   * @param event for the scheduler; undefined if it already knows
-   * @param error for the client; absent if the client has its answer or is gone
-   */
+  /** @param event undefined: the scheduler knows already @param error absent: the client has its answer or is gone */
   #end(outcome: Outcome, event: Event | undefined, error?: GatewayError, usage?: Usage): void {
     if (this.#state === 'ended') return;
     const { context } = this;

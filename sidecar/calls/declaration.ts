@@ -64,10 +64,7 @@ export function readDeclaration(
 export const undeclared = ({ raw, keys }: Pick<Read, 'raw' | 'keys'>): Buffer =>
   keys.has(FIELD) ? withoutField(raw, FIELD) : raw;
 
-/**
- * Value of `x-maitred-forecast`: the source of the program's forecast, and its length.
- * @param forecast undefined: nothing is foreseen
- */
+/** Value of `x-maitred-forecast`: the forecast's source and length. @param forecast undefined: nothing is foreseen */
 export function forecastHeader(forecast: ForecastView | undefined): string {
   if (forecast === undefined) return 'none';
   const { source, used, remainingMs } = forecast;

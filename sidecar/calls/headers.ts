@@ -42,11 +42,7 @@ export function callHeaders(
 export const dispatchedComment = ({ engine, level, reason }: Dispatch): string =>
   `dispatched engine=${engine} level=${level} reason=${reason}`;
 
-/**
- * Other tenants' calls are counted, never named.
- * @param waiting number of waiting calls
- * @param wait undefined: not known
- */
+/** Other tenants' calls are counted, never named. @param waiting number of calls @param wait undefined: not known */
 export function queuedComment(waitedMs: number, waiting: number, wait: WaitView | undefined): string {
   const begin = `queued waited_ms=${Math.round(waitedMs)} waiting=${waiting}`;
   if (wait === undefined) return begin;

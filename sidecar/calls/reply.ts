@@ -22,10 +22,7 @@ export class Reply {
   status = 0;
   #done = false;
 
-  /**
-   * @param idleMs longest time without progress before a client counts as gone
-   * @param gone called at most once, if the client leaves before the reply is done
-   */
+  /** @param idleMs after which a silent client is gone @param gone called at most once, before the reply is done */
   constructor(
     private readonly request: IncomingMessage,
     private readonly response: ServerResponse,
@@ -74,10 +71,7 @@ export class Reply {
     this.#watchReader();
   }
 
-  /**
-   * Ends the reply with an error: an event in an open stream, otherwise a status.
-   * @param reader the reader that has followed the stream so far
-   */
+  /** Ends the reply with an error: an event in an open stream, else a status. @param reader has followed the stream */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
     if (!this.streaming) {
       this.#finish(error.status);

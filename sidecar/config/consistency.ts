@@ -7,10 +7,7 @@ import { configKeys, tenantsOf, type Config } from './schema.js';
 /** A configuration is complete and without contradictions. */
 export const configSchema = configKeys.superRefine(checkConsistency);
 
-/**
- * Checks keys against each other, for contradictions that no single key's range can catch. Each problem has the path of
- * the key to change.
- */
+/** Contradictions between keys, which no single key's range can catch; each with the path of the key to change. */
 function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
   const report = (path: (string | number)[], message: string) => {
     context.addIssue({ code: 'custom', path, message });

@@ -2,16 +2,12 @@ import { readFileSync } from 'node:fs';
 import { LineCounter, parseDocument, type Document } from 'yaml';
 import { ConfigError, type Path } from './problems.js';
 
-/** A parsed YAML 1.2 or JSON document. */
-interface YamlFile {
-  /** Parsed values, not yet checked against the schema. */
-  readonly values: Record<string, unknown>;
-  /** `FILE:LINE` of the key or of its nearest ancestor in the file; undefined if the file has neither. */
-  readonly originOf: (path: Path) => string | undefined;
-}
-
-/** Reads one YAML mapping. An empty file is an empty mapping. @throws ConfigError */
-export function readConfigFile(file: string): YamlFile {
+/**
+ * Reads one YAML 1.2 or JSON mapping, unchecked. An empty file is an empty mapping.
+ * @returns with the origin of a key or of its nearest ancestor as `FILE:LINE`; undefined if the file has neither
+ * @throws ConfigError
+ */
+export function readConfigFile(file: string) {
   const lines = new LineCounter();
   const document = parseDocument(read(file), { lineCounter: lines, version: '1.2', stringKeys: true, prettyErrors: false }); // prettier-ignore
   const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
@@ -22,7 +18,7 @@ export function readConfigFile(file: string): YamlFile {
     );
   const values = toValues(document, file) ?? {};
   if (!isMapping(values)) throw fault(file, 'must be a mapping of keys to values');
-  return { values, originOf: (path) => originIn(document, path, at) };
+  return { values, originOf: (path: Path) => originIn(document, path, at) };
 }
 
 export const isMapping = (value: unknown): value is Record<string, unknown> =>

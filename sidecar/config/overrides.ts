@@ -27,10 +27,7 @@ const SERVICE_LINK = /^MAITRED_(SERVICE_HOST=|SERVICE_PORT[_=]|PORT_\d+_(TCP|UDP
 const BY_VARIABLE = new Map(CONFIG_KEYS.flatMap((key) => (key.env === undefined ? [] : [[key.env, key] as const])));
 const BY_PATH = new Map(CONFIG_KEYS.map((key) => [key.path, key]));
 
-/**
- * Overrides from the environment; an empty variable counts as unset. Unknown names with the prefix `MAITRED_` are
- * problems.
- */
+/** Overrides from the environment. An empty variable counts as unset; unknown names with our prefix are problems. */
 export function readEnvironment(env: Environment): { overrides: Override[]; problems: ConfigProblem[] } {
   const overrides: Override[] = [];
   const problems: ConfigProblem[] = [];
@@ -71,9 +68,7 @@ function valueOf(key: ConfigKey, text: string | readonly string[]): unknown {
   return key.path === 'engines' ? text.map((url) => ({ url })) : text;
 }
 
-/**
- * The reading of `text` that the key accepts. If it accepts none, the likeliest one, so that the error message fits.
- */
+/** The reading of `text` that the key accepts; if none, the likeliest one, so that the error message fits. */
 function scalarOf(key: ConfigKey, text: string): unknown {
   const number = /^[+-]?[\d.]+(e[+-]?\d+)?$/i.test(text) ? Number(text) : undefined;
   const readings: unknown[] = [text, number, text === 'true' ? true : text === 'false' ? false : undefined];

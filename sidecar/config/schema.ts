@@ -199,9 +199,7 @@ const auth = z.strictObject({
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
-const log = z.strictObject({
-  level: note(z.enum(LOG_LEVELS).default('info'), 'Lowest level to write.', 'convention'),
-});
+const log = z.strictObject({ level: note(z.enum(LOG_LEVELS).default('info'), 'Lowest level to write.', 'convention') });
 
 /** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({

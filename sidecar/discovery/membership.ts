@@ -36,6 +36,7 @@ export class Membership {
   #outgoing = new Map<EngineId, EngineConfig>();
   /** Engines that an operator removed, while the configuration or a source still has them. */
   readonly #withdrawn = new Set<EngineId>();
+  /** Engines that are left out because their id is that of another one; each is warned of once. */
   #shadowed: ReadonlySet<string> = new Set();
   #wanted = new Map<EngineId, EngineConfig>();
   #origins = new Map<EngineId, string>();
@@ -150,15 +151,10 @@ export class Membership {
     for (const [id, config] of this.#outgoing) put(before.get(id) ?? CONFIGURED, id, config);
     this.#origins = origins;
     this.#wanted = wanted;
-    this.#tell(shadowed);
-    this.fleet.reconcile(wanted);
-  }
-
-  /** Warns once of engines that are left out because their id is that of another engine. */
-  #tell(shadowed: ReadonlySet<string>): void {
     for (const engine of shadowed)
       if (!this.#shadowed.has(engine)) this.log.warn({ engine }, 'engine left out: its id is that of another engine');
     this.#shadowed = shadowed;
+    this.fleet.reconcile(wanted);
   }
 }
 

@@ -70,10 +70,7 @@ export interface EngineAdapter {
   readonly abort?: Abort;
 }
 
-/**
- * An engine's abort by id. Ids must be unique per attempt of a call, and of one length, because SGLang aborts by
- * prefix.
- */
+/** An engine's abort by id: unique per attempt of a call, and of one length, because SGLang aborts by prefix. */
 export interface Abort {
   /** Body fields that give the request this id. */
   fields(requestId: string, path: string): JsonObject;

@@ -21,8 +21,6 @@ const openai: EngineAdapter = {
 export const ADAPTERS: Readonly<Record<EngineKind, EngineAdapter>> = { trtllm, vllm, sglang, llamacpp, ollama, openai };
 
 export async function detect(get: Get): Promise<EngineAdapter> {
-  for (const adapter of Object.values(ADAPTERS)) {
-    if (await adapter.recognise(get)) return adapter;
-  }
+  for (const adapter of Object.values(ADAPTERS)) if (await adapter.recognise(get)) return adapter;
   return openai;
 }

@@ -10,9 +10,8 @@ export interface Address {
 /** @throws GatewayError `bad_request` for credentials in the URL, which would appear in logs and admin answers */
 export function addressOf(config: Addressed): Address {
   const url = new URL(config.url);
-  if (url.username !== '' || url.password !== '') {
+  if (url.username !== '' || url.password !== '')
     throw new GatewayError('bad_request', 'An engine URL must not hold credentials; use apiKey.', { param: 'url' });
-  }
   return { url, basePath: url.pathname.replace(/\/+$/, '').replace(/\/v1$/, '') };
 }
 
@@ -27,10 +26,7 @@ export function idOf(config: Addressed): EngineId {
   return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
 }
 
-/**
- * The engines by their ids.
- * @throws GatewayError `engine_exists` for two engines with one id, `bad_request` for credentials in a URL
- */
+/** Engines by id. @throws GatewayError `engine_exists` for two with one id, `bad_request` for credentials in a URL */
 export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, T> {
   const found = new Map<EngineId, T>();
   for (const config of engines) {

@@ -2,8 +2,8 @@ import type { EngineConfig } from '../config/index.js';
 import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
-import type { Flag, Get } from './adapter.js';
-import { inspect, type Inspection } from './inspect.js';
+import type { Get } from './adapter.js';
+import { inspect } from './inspect.js';
 import { isOk, Prober } from './prober.js';
 
 /** Time of a small call: it may wait behind others. */
@@ -11,11 +11,7 @@ const CALL_MS = 30_000;
 /** Longer than a block of any engine's prefix cache, which holds only full blocks. */
 const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 
-export interface Examination extends Inspection {
-  readonly flags: readonly Flag[];
-  /** Its host tier; absent: none shows. */
-  readonly hostTier: string | undefined;
-}
+export type Examination = Awaited<ReturnType<typeof examine>>;
 
 export interface ExamineOptions {
   readonly timeoutMs: number;
@@ -28,7 +24,7 @@ export interface ExamineOptions {
  * Probes an engine as the fleet does, and looks for the flags that it lacks.
  * @throws NotAnEngine; Error with the reason if the engine is not healthy
  */
-export async function examine(config: EngineConfig, options: ExamineOptions): Promise<Examination> {
+export async function examine(config: EngineConfig, options: ExamineOptions) {
   const { connectMs } = options;
   const open = (timeoutMs: number) => new Prober({ config }, { timeoutMs, connectMs, setTimer });
   const prober = open(options.timeoutMs);

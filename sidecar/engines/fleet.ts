@@ -66,9 +66,7 @@ export class Fleet {
    * which are forgotten after their last call. An engine that an operator drained stays drained.
    */
   reconcile(wanted: ReadonlyMap<EngineId, EngineConfig>): void {
-    for (const replica of this.#replicas.values()) {
-      if (!wanted.has(replica.id)) replica.remove();
-    }
+    for (const replica of this.#replicas.values()) if (!wanted.has(replica.id)) replica.remove();
     this.#sweep();
     for (const [id, config] of wanted) {
       const known = this.#replicas.get(id);

@@ -1,7 +1,4 @@
-/**
- * The engines behind the gateway. Start with `engine.ts` (the contract), then `replica.ts` (the states of one engine),
- * then an adapter.
- */
+/** The engines. Start with `engine.ts` (the contract), then `replica.ts` (the states of one), then an adapter. */
 export { configuredModels, NotAnEngine } from './inspect.js';
 export { ENGINE_STATES, isServing } from './engine.js';
 export type { Log, SetTimer } from './engine.js';

@@ -24,10 +24,7 @@ interface Announced {
   readonly state: EngineState;
 }
 
-/**
- * Facts that the scheduler needs about an engine before it sends calls. The configuration overrides the engine's
- * reports.
- */
+/** Facts for the scheduler before it sends calls to an engine. The configuration overrides the engine's reports. */
 export function joined({ id, config, load, models, state }: Announced): EngineJoined {
   const own = known(LASTING, { ...config, windowMax: config.window });
   return {

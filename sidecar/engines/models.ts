@@ -11,9 +11,8 @@ export function readModels(text: string | undefined): ReadonlyMap<string, JsonOb
   const data = parseObject(text)?.['data'];
   if (!Array.isArray(data)) return undefined;
   const models = new Map<string, JsonObject>();
-  for (const entry of data.filter(isObject)) {
+  for (const entry of data.filter(isObject))
     if (typeof entry['id'] === 'string' && entry['id'] !== '') models.set(entry['id'], entry);
-  }
   return models;
 }
 

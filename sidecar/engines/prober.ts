@@ -44,10 +44,7 @@ export class Prober {
     });
   }
 
-  /**
-   * Rejects if the engine refuses, breaks off, takes too long or answers too much.
-   * @param sent to be posted as JSON; absent: a GET
-   */
+  /** Rejects if the engine refuses, breaks off, is late or says too much. @param sent posted as JSON; absent: a GET */
   async ask(path: string, sent?: object): Promise<Answer> {
     const { timeoutMs, setTimer } = this.options;
     const { apiKey } = this.engine.config;

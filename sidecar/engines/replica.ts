@@ -269,9 +269,8 @@ export class Replica {
       if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
-    if (this.state === 'joining' && this.#setbacks === 0) {
+    if (this.state === 'joining' && this.#setbacks === 0)
       this.ports.log.warn({ engine: this.id, reason }, 'engine is not ready; probing until it is');
-    }
     this.#setbacks += 1;
     this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.ports.now() };
   }

@@ -86,10 +86,7 @@ class PageGuard {
     this.#isLocal = isLoopback(host);
   }
 
-  /**
-   * For operators' paths: allows only pages of the gateway's own, and requests from outside any page.
-   * @throws GatewayError `forbidden`
-   */
+  /** For operators' paths: only the gateway's own pages, and requests from no page. @throws GatewayError `forbidden` */
   checkAdmin({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
     if (!this.#isOwn(host)) throw new GatewayError('forbidden', FOREIGN_HOST);
     if (origin !== undefined && authorityOf(origin) !== host) throw new GatewayError('forbidden', FOREIGN_PAGE);

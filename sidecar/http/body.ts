@@ -56,29 +56,24 @@ export const withoutMark = (bytes: Buffer): Buffer =>
 export const isJson = (request: IncomingMessage): boolean =>
   /^\s*application\/(json|[\w.-]+\+json)\s*(;|$)/i.test(request.headers['content-type'] ?? '');
 
-/**
- * JSON is UTF-8 (RFC 8259), so another charset, another media type or a compressed body is rejected without guessing.
- */
+/** JSON is UTF-8 (RFC 8259), so another charset, media type or a compressed body is rejected without guessing. */
 export function checkMediaType(request: IncomingMessage): void {
   const type = request.headers['content-type'];
   if (type === undefined && !hasBody(request)) return;
   if (type !== 'application/json') {
     if (!isJson(request)) {
-      throw new GatewayError(
-        'unsupported_media_type',
-        'The body must be JSON: send the header content-type: application/json.',
-      );
+      throw unsupported('The body must be JSON: send the header content-type: application/json.');
     }
     const charset = /;\s*charset\s*=\s*"?([^\s;"]*)/i.exec(type ?? '')?.[1];
-    if (charset !== undefined && !/^utf-?8$/i.test(charset)) {
-      throw new GatewayError('unsupported_media_type', 'The charset of the request body must be UTF-8.');
-    }
+    if (charset !== undefined && !/^utf-?8$/i.test(charset))
+      throw unsupported('The charset of the request body must be UTF-8.');
   }
   const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
-    throw new GatewayError('unsupported_media_type', 'Compressed request bodies are not read.');
-  }
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw unsupported('Compressed request bodies are not read.');
 }
+
+const unsupported = (text: string): GatewayError => new GatewayError('unsupported_media_type', text);
 
 export function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];

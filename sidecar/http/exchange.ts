@@ -62,7 +62,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #over = false;
   #paused = false;
   /** Whether the client's body is still being sent; until then the engine owes no answer. */
-  #isSending = false;
+  #isSending: boolean;
   #began = false;
   #hasHead = false;
   /** Time since which the engine has owed bytes. */
@@ -75,7 +75,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
     private readonly options: ExchangeOptions,
     private readonly sink: AnswerSink,
   ) {
-    if (request.body instanceof Readable) this.#awaitUpload(request.body);
+    this.#isSending = request.body instanceof Readable;
+    if (request.body instanceof Readable)
+      request.body.once('end', () => {
+        this.#isSending = false;
+        this.#silentSince = performance.now();
+      });
     this.#timer = setTimeout(this.#checkSilence, Math.min(options.firstByteMs, options.idleMs));
     const { method, path, headers, body } = request;
     const parts = Array.isArray(body) ? (body as readonly Buffer[]) : undefined;
@@ -150,14 +155,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const isAnswer = this.#hasHead || code.startsWith('HPE_') || code === 'UND_ERR_HEADERS_OVERFLOW';
     const fault = this.#controller === undefined ? 'unreached' : isAnswer ? 'answer' : 'transport';
     this.#fail('engine_failed', messageOf(code, this.#hasHead), fault);
-  }
-
-  #awaitUpload(body: Readable): void {
-    this.#isSending = true;
-    body.once('end', () => {
-      this.#isSending = false;
-      this.#silentSince = performance.now();
-    });
   }
 
   #decode(decoder: Transform): void {

@@ -172,9 +172,8 @@ function enter(request: IncomingMessage, response: ServerResponse, find: Find, p
 
 /** @throws GatewayError `bad_request`, `expectation_failed` */
 function checkHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void {
-  if (headers.host === undefined && httpVersion === '1.1') {
+  if (headers.host === undefined && httpVersion === '1.1')
     throw new GatewayError('bad_request', 'The Host header is missing.');
-  }
   // Node keeps the first Host header, and a server behind may keep the last (RFC 9112 3.2).
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -182,9 +181,8 @@ function checkHead({ rawHeaders, headers, httpVersion }: IncomingMessage): void 
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   if (hosts > 1) throw new GatewayError('bad_request', 'There is more than one Host header.');
-  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue') {
+  if (headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
     throw new GatewayError('expectation_failed', 'Nothing but 100-continue can be expected.');
-  }
 }
 
 function handlerOf(handlers: Handlers, request: IncomingMessage): Handler {
@@ -212,9 +210,8 @@ function otherMethod(handlers: Handlers): Handler {
 
 /** Rejects upgrades: forwarded as a plain request, one would get an uninformative error. @throws GatewayError */
 export function checkNoUpgrade({ headers }: IncomingMessage): void {
-  if (/\bupgrade\b/i.test(headers.connection ?? '') && /\bwebsocket\b/i.test(headers.upgrade ?? '')) {
+  if (/\bupgrade\b/i.test(headers.connection ?? '') && /\bwebsocket\b/i.test(headers.upgrade ?? ''))
     throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');
-  }
 }
 
 function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, ports: ListenerPorts): void {

@@ -80,10 +80,7 @@ export class History {
     this.#tasks = new Tasks(max, ends);
   }
 
-  /**
-   * Finds the program that the conversation continues, and the facts to remember with its answer.
-   * @param only restricts the search to this program
-   */
+  /** The program that the conversation continues, and the facts to remember. @param only the one program to look for */
   find(tenant: TenantId, trail: Trail, only?: ProgramId): Found {
     const foreign = new Set<string | number>();
     let marked = MARKED_MAX;

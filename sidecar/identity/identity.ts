@@ -39,16 +39,11 @@ export interface IdentityRequest {
   readonly body: JsonObject | undefined;
   /** Absent for bodies of an unknown API. */
   readonly facts: RequestFacts | undefined;
-  /**
-   * Identity of the same request when it left the queue before. It applies if nothing in the request names its program.
-   */
+  /** Identity of the same request when it left the queue before, in case nothing in the request names its program. */
   readonly before?: Identity | undefined;
 }
 
-/**
- * A call's statement about its program, before scoping to a tenant and resolution to the root. Ids are clean (see
- * `names.ts`).
- */
+/** A call's statement about its program, before scoping to a tenant and the root. Ids are clean (see `names.ts`). */
 export interface Claim {
   readonly id: string;
   /** The sub-agent within that program; '' or the program's own id for the root. */

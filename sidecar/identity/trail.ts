@@ -4,9 +4,7 @@ import { hashOf } from './growing.js';
 
 /** Longer conversations are not matched, because hashing a million tiny messages would block all other calls. */
 export const TURNS_MAX = 10_000;
-/**
- * A hash costs a microsecond or more by itself. Contents up to this length are hashed together with their neighbours.
- */
+/** A hash costs a microsecond or more: contents up to this length are hashed together with their neighbours. */
 const JOINED_CHARS_MAX = 8192;
 const BRIEF_CHARS = 256;
 

@@ -27,11 +27,7 @@ const CLIENT_PATHS = [
 
 type Matcher = (path: string) => boolean;
 
-/**
- * Whether a path matches one of the patterns.
- * @param patterns in the router's notation
- * @param flags `i` for our own paths, because engines may ignore case
- */
+/** @param patterns in the router's notation @param flags `i` for our own paths, because engines may ignore case */
 export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
   const escaped = patterns.map((pattern) => pattern.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
   const source = escaped.map((pattern) => pattern.replace(/:[^/]+/g, '[^/]+').replace(/\*$/, '.*')).join('|');
@@ -78,10 +74,7 @@ function refusalOf(path: string, own: readonly string[]): GatewayError {
   return refused('The gateway’s operator can permit it: passthrough.paths.');
 }
 
-/**
- * The target of a request whose first segments lead to the one engine that may see it.
- * @throws GatewayError `invalid_path`
- */
+/** Target of a request whose first segments lead to the engine that may see it. @throws GatewayError `invalid_path` */
 export function plainTarget(url: string): string {
   const { path, search } = splitTarget(url);
   readingsOf(path);

@@ -37,10 +37,7 @@ export async function passThrough(context: Context, asked: Asked): Promise<void>
   });
 }
 
-/**
- * Operations on an existing response: read, cancel or delete, on the engine that made it.
- * @throws GatewayError `unknown_response`
- */
+/** Reading, cancelling or deleting a response, on the engine that made it. @throws GatewayError `unknown_response` */
 export async function passToOwner(context: Context, asked: Asked, id: string): Promise<void> {
   const held = context.responses.get(asked.tenant, id);
   const engine = held === undefined ? undefined : context.fleet.get(held.engine);

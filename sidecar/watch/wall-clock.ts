@@ -1,10 +1,7 @@
 /** Drift between the monotonic clock and the time of day at which the latter wins. */
 const DRIFT_MS_MAX = 50;
 
-/**
- * The time of day of the gateway's monotonic clock, which stands still while a machine sleeps. It never steps by less
- * than `DRIFT_MS_MAX`.
- */
+/** Time of day of the monotonic clock, which stands still while a machine sleeps. No step is below `DRIFT_MS_MAX`. */
 export class WallClock {
   #offsetMs = Date.now() - performance.now();
 
