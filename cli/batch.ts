@@ -103,18 +103,11 @@ function asText(lines: readonly Outline[], plan: Plan): string {
   ].join('\n');
 }
 
-const orderText = ({ custom_id: id, line, same_as: same, needs }: OrderRow): string => {
+const orderText = ({ custom_id: id, line, same_as: same, needs }: ReturnType<typeof orderRows>[number]): string => {
   const more = needs.length > NEEDS_SHOWN_MAX ? `, … (${needs.length})` : '';
   const after = needs.length === 0 ? '' : `, needs ${needs.slice(0, NEEDS_SHOWN_MAX).join(', ')}${more}`;
   return `  ${id} (line ${line})${after}${same === undefined ? '' : `, a copy of ${same}`}`;
 };
-
-interface OrderRow {
-  readonly custom_id: string;
-  readonly line: number;
-  readonly same_as?: string | undefined;
-  readonly needs: readonly string[];
-}
 
 const asJson = (lines: readonly Outline[], plan: Plan): object => ({
   version: 1,

@@ -109,10 +109,8 @@ function parseSettings(value: unknown) {
   return data;
 }
 
-type Found = Pick<Difference, 'field' | 'recorded' | 'replayed'>;
-
 /** The first place where two JSON values differ. Undefined counts as absent. */
-function firstDifference(recorded: unknown, replayed: unknown, field: string): Found | undefined {
+function firstDifference(recorded: unknown, replayed: unknown, field: string): Omit<Difference, 'step'> | undefined {
   if (recorded === replayed) return undefined;
   if (typeof recorded !== 'object' || typeof replayed !== 'object' || recorded === null || replayed === null) {
     return Number.isNaN(recorded) && Number.isNaN(replayed) ? undefined : { field, recorded, replayed };

@@ -6,21 +6,11 @@ import type { Ready } from './embedded-worker.js';
 /** Tokens that the KV cache of each holds: few, so that a fleet on one's own machine shows what the gate does. */
 export const KV_TOKENS = 40_000;
 
-export interface EmbeddedEngines {
-  readonly configs: readonly EngineConfig[];
-  /** Absent: there are no engines. */
-  readonly model: string | undefined;
-  close(): Promise<void>;
-}
-
 /**
  * Starts stand-in engines, each in a thread of its own: the model that an engine computes must not slow the gateway.
  * The gateway reaches them by URL, as any other engine. `onError` receives the error of an engine that stops later.
  */
-export async function startEmbedded(
-  count: number,
-  onError: (id: string, error: Error) => void,
-): Promise<EmbeddedEngines> {
+export async function startEmbedded(count: number, onError: (id: string, error: Error) => void) {
   const worker = () => new Worker(new URL('./embedded-worker.js', import.meta.url), { workerData: KV_TOKENS });
   const workers = Array.from({ length: count }, worker);
   const close = async () => {

@@ -6,11 +6,7 @@ import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags 
 import { secretIn } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
 
-interface AddFlags {
-  readonly id?: string;
-  readonly kind?: string;
-  readonly apiKey?: string;
-}
+type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string>>;
 
 type Row = EngineList['engines'][number];
 
@@ -35,7 +31,7 @@ export function addEnginesCommand(program: Command): void {
     .option('--id <name>', 'its name (default: host:port)')
     .option('--kind <kind>', 'its server, such as vllm (default: found by asking it)')
     .option('--api-key <variable>', 'environment variable that holds the key which it wants')
-    .action(async (engineUrl: string, { id, kind, apiKey, ...flags }: AdminFlags & AddFlags) => {
+    .action(async (engineUrl: string, { id, kind, apiKey, ...flags }: AddFlags) => {
       const key = apiKey === undefined ? undefined : secretIn(add, '--api-key', apiKey);
       const asked = { url: engineUrl, id, kind, apiKey: key };
       const client = adminClient(add, flags);

@@ -22,13 +22,6 @@ interface InitFlags {
   readonly tenant?: readonly string[];
 }
 
-/** A file's values, and the secrets that are told once. */
-interface Made {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly keys: readonly { readonly tenant: string; readonly key: string }[];
-  readonly token: string | undefined;
-}
-
 export function addInitCommand(program: Command, version: string): void {
   const init = program.command('init').description('write a commented configuration');
   init
@@ -65,8 +58,8 @@ function run(command: Command, flags: InitFlags, version: string): void {
   if (isFile) process.stderr.write(`Next: ${check}\nThen: ${start}\n`);
 }
 
-/** @throws ConfigError with all that the schema refuses */
-function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] }: InitFlags): Made {
+/** A file's values, and the secrets that are told once. @throws ConfigError with all that the schema refuses */
+function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] }: InitFlags) {
   const keys = tenants.map((tenant) => ({ tenant, key: secret() }));
   // Without a token, admin paths are open only on loopback without keys.
   const isNeeded = keys.length > 0 || role === 'gateway';
@@ -117,7 +110,7 @@ function write(command: Command, file: string, text: string): void {
   }
 }
 
-function tellSecrets({ keys, token }: Made, toStdout: boolean): void {
+function tellSecrets({ keys, token }: ReturnType<typeof make>, toStdout: boolean): void {
   const lines = [
     ...(keys.length > 0 ? ['API keys. Only their hashes are kept, so note them now:'] : []),
     ...keys.map(({ tenant, key }) => `  ${tenant}  ${key}`),

@@ -28,13 +28,8 @@ export interface SourceFlags<Load = number> {
   readonly gapMax?: number;
 }
 
-export interface GeneratedSource {
-  readonly type: 'workload';
-  /** A built-in workload, or a YAML file. */
-  readonly workload: string;
-}
-
-export type ProgramSource = Recording | GeneratedSource;
+/** A recording, or the name of a built-in workload or of a YAML file. */
+export type ProgramSource = Recording | { readonly type: 'workload'; readonly workload: string };
 
 const PROGRAMS_DEFAULT = 300;
 

@@ -53,17 +53,12 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 function takenPort(
   word: string,
-  { code, address = '', port = 0 }: NodeJS.ErrnoException & Partial<ListenFault>,
+  { code, address = '', port = 0 }: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number },
 ): string | undefined {
   if (code !== 'EADDRINUSE') return undefined;
   const taken = `port ${port} of ${address} is taken: choose another one`;
   if (word === 'engine') return `${taken} (--port)`;
   return `${taken} (--port or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
-}
-
-interface ListenFault {
-  readonly address: string;
-  readonly port: number;
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */

@@ -19,14 +19,10 @@ import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';
 import { untilStopped } from './signals.js';
 
-interface ServeFlags extends ConfigFlags {
-  readonly record?: string;
-}
-
 export function addServeCommand(program: Command, version: string): void {
   const command = addConfigOptions(program.command('serve').description('run the gateway'))
     .option('--record <file>', 'write an event log for `maitred replay`; gzipped if its name ends in .gz')
-    .action(({ record, ...flags }: ServeFlags) => {
+    .action(({ record, ...flags }: ConfigFlags & { readonly record?: string }) => {
       const there = record === undefined ? undefined : statSync(record, { throwIfNoEntry: false });
       if (there !== undefined && (!there.isFile() || there.size > 0))
         command.error(`--record: ${record} is there already, and no empty file`);

@@ -5,10 +5,7 @@ import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminClient
 import { wrapped } from './text.js';
 import { counted, timeText } from './top/figures.js';
 
-interface WhyFlags extends AdminFlags {
-  readonly tenant?: string;
-  readonly json?: true;
-}
+type WhyFlags = AdminFlags & { readonly tenant?: string; readonly json?: true };
 
 const COLUMNS = 80;
 

@@ -75,19 +75,13 @@ export function fill(value: unknown, after: ReadonlySet<string>, answerOf: (id: 
   return filled(value);
 }
 
-/**
- * Whether the answer passes. Texts are compared without the space around them.
- * @throws BadAnswer
- */
+/** Whether the answer passes. Texts are compared without the space around them. @throws BadAnswer */
 export function holds({ $ref, path, equals, contains, not = false }: Condition, answer: unknown): boolean {
   const value = textOf(path === undefined ? answer : valueAt(answer, { $ref, path }));
   return (contains === undefined ? value.trim() === String(equals) : value.includes(contains)) !== not;
 }
 
-/**
- * The items of an answer: of a JSON array, else the lines of its text that are not empty.
- * @throws BadAnswer
- */
+/** The items of an answer: of a JSON array, else the lines of its text that are not empty. @throws BadAnswer */
 export function itemsOf(answer: unknown, { $ref, path, max }: Each): readonly unknown[] {
   const value = path !== undefined ? valueAt(answer, { $ref, path }) : Array.isArray(answer) ? answer : textOf(answer);
   const items = typeof value === 'string' ? itemsIn(value) : value;

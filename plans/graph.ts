@@ -1,7 +1,6 @@
 import { FaultyBatch, problem, type Problem } from './line.js';
 import type { Outline } from './outline.js';
 
-/** Lines and their needs, by index. */
 export interface Graph {
   readonly needs: readonly (readonly number[])[];
   readonly dependents: readonly (readonly number[])[];

@@ -4,7 +4,6 @@ import type { BatchLine } from './line.js';
 /** The parts of a line that its place in the plan depends on. Tokens are those of one call, by estimate. */
 export interface Outline {
   readonly customId: string;
-  /** Number of the line in its file. */
   readonly line: number;
   readonly needs: readonly string[];
   /** Hash of what the line asks; undefined: its answer stands for no other line. */

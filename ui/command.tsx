@@ -30,3 +30,20 @@ export function Command({ path, label, question, isOff = false, children }: Comm
     </>
   );
 }
+
+interface ChoicesProps {
+  readonly names: Readonly<Record<string, string>>;
+  readonly now: string;
+  readonly choose: (name: string) => void;
+}
+
+/** A button for each name, of which one is pressed. */
+export const Choices = ({ names, now, choose }: ChoicesProps) => (
+  <p class="choices">
+    {Object.entries(names).map(([name, words]) => (
+      <button key={name} type="button" aria-pressed={now === name} onClick={() => choose(name)}>
+        {words}
+      </button>
+    ))}
+  </p>
+);

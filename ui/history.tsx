@@ -1,4 +1,5 @@
 import { Chart, type Curve } from './chart.js';
+import { Choices } from './command.js';
 import { clock, count, duration, percent, tokens } from './format.js';
 import { history, show } from './state.js';
 
@@ -36,18 +37,7 @@ export function History() {
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
-      <p class="choices">
-        {Object.entries(RANGES).map(([range, name]) => (
-          <button
-            key={range}
-            type="button"
-            aria-pressed={past.range === range}
-            onClick={() => show({ range: range === '5m' ? '' : range })}
-          >
-            {name}
-          </button>
-        ))}
-      </p>
+      <Choices names={RANGES} now={past.range} choose={(range) => show({ range: range === '5m' ? '' : range })} />
       <div class="charts">
         <Chart {...shared} name="Queue time of started calls" curves={spread(queued)} format={duration} />
         <Chart {...shared} name="Waiting calls, for" isStack curves={waits(past)} format={count} />

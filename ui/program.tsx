@@ -51,12 +51,7 @@ export function ProgramView() {
   );
 }
 
-interface LinkProps {
-  readonly change: Partial<View>;
-  readonly children: string;
-}
-
-const ProgramsLink = ({ change, children }: LinkProps) => (
+const ProgramsLink = ({ change, children }: { readonly change: Partial<View>; readonly children: string }) => (
   <a href={urlOf(change)} onClick={(event) => go(event, change)}>
     {children}
   </a>

@@ -1,4 +1,5 @@
 import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
+import { Choices } from './command.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { PAGE_ROWS, pageNumber, ended, engines, gateway, programs, show, view, type View } from './state.js';
 import { Table, type Column } from './table.js';
@@ -80,18 +81,11 @@ export function Programs() {
   return (
     <section aria-labelledby="programs">
       <h2 id="programs">Programs</h2>
-      <p class="choices">
-        {Object.entries({ '': 'Present', ended: 'Ended' }).map(([name, words]) => (
-          <button
-            key={name}
-            type="button"
-            aria-pressed={tab === name}
-            onClick={() => show({ tab: name, sort: '', state: '', page: '' })}
-          >
-            {words}
-          </button>
-        ))}
-      </p>
+      <Choices
+        names={{ '': 'Present', ended: 'Ended' }}
+        now={tab}
+        choose={(name) => show({ tab: name, sort: '', state: '', page: '' })}
+      />
       {tab === 'ended' ? <Ended /> : <Present />}
     </section>
   );

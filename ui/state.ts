@@ -39,35 +39,25 @@ export const connection = signal<Connection>({ state: 'connecting' });
 /** A sentence for screen readers and the status line: changes of state only, never figures. */
 export const announcement = signal('');
 
-/** Choices of the viewer, kept in the URL. */
-export interface View {
+const DEFAULTS = {
   /** Which programs the table shows: `ended`, or '' for those that are there. */
-  readonly tab: string;
-  /** '' for the order of the tab. */
-  readonly sort: string;
-  readonly tenant: string;
-  readonly engine: string;
-  readonly state: string;
-  readonly text: string;
-  /** Part of the table, from 0 on; '' for the first. */
-  readonly page: string;
-  /** Key of the program that is shown; '' for the overview. */
-  readonly program: string;
-  /** Of the history; '' for the shortest. */
-  readonly range: string;
-}
-
-const DEFAULTS: View = {
   tab: '',
+  /** '' for the order of the tab. */
   sort: '',
   tenant: '',
   engine: '',
   state: '',
   text: '',
+  /** Part of the table, from 0 on; '' for the first. */
   page: '',
+  /** Key of the program that is shown; '' for the overview. */
   program: '',
+  /** Of the history; '' for the shortest. */
   range: '',
 };
+
+/** Choices of the viewer, kept in the URL. */
+export type View = Readonly<typeof DEFAULTS>;
 
 function readUrl(): View {
   const search = new URLSearchParams(location.search);

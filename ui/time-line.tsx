@@ -1,10 +1,7 @@
 import type { ActiveCall, PastCall } from '../sidecar/admin/answers.js';
 import { brief, clock, duration } from './format.js';
 
-const KINDS = ['queued', 'failed', 'prefill', 'decode', 'run'] as const;
-type Kind = (typeof KINDS)[number];
-
-const NAMES: Readonly<Record<Kind, string>> = {
+const NAMES = {
   queued: 'queued',
   failed: 'failed attempt',
   prefill: 'prefill',
@@ -13,7 +10,7 @@ const NAMES: Readonly<Record<Kind, string>> = {
 };
 
 interface Part {
-  readonly kind: Kind;
+  readonly kind: keyof typeof NAMES;
   readonly from: number;
   readonly to: number;
 }
@@ -69,9 +66,9 @@ export function TimeLine({ past, active }: TimeLineProps) {
         </div>
       </div>
       <ul class="legend">
-        {KINDS.map((kind) => (
+        {Object.entries(NAMES).map(([kind, name]) => (
           <li key={kind}>
-            <i class={`part ${kind}`} /> {NAMES[kind]}
+            <i class={`part ${kind}`} /> {name}
           </li>
         ))}
         <li>empty: tools, or the client</li>

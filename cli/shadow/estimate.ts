@@ -21,7 +21,6 @@ export type ShadowSettings = SchedulerConfig & {
 };
 
 type PoolAnswer = ShadowAnswer['pools'][number];
-type Verdict = Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'>;
 
 interface Scene extends PoolPrograms {
   readonly pool: Pool;
@@ -55,7 +54,7 @@ export function estimate(seen: Seen, settings: ShadowSettings, shouldStop: () =>
   });
 }
 
-function verdict(scene: Scene): Verdict {
+function verdict(scene: Scene): Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'> {
   const { pool, counted, settings } = scene;
   const no = (doubt: PoolAnswer['doubt'], replay: PoolAnswer['replay'] = null) => ({ doubt, replay, gain: null });
   const doubt = doubtOf(scene);
@@ -110,13 +109,8 @@ function baseOf({ engines }: Pool): Preset {
   return { ...base, kvTokens, slots: first?.windowMax ?? base.slots, maxModelLen };
 }
 
-interface Simulated {
-  readonly msOf: (id: string) => number;
-  /** Mean number of calls in a step. */
-  readonly calls: number;
-}
-
-function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated | 'too_slow' | 'refused' {
+/** Times of programs, and the mean number of calls in a step; or why there are none. */
+function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
   const { pool, counted, settings, shouldStop } = scene;
   // Before each call, as the simulator's own calls take no time outside the engine.
   const programs = scene.programs.map((program) => ({
@@ -151,7 +145,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit): Simulated 
   if (refused > 0) return 'refused';
   const total = (name: 'generatedTokens' | 'steps') => engines.reduce((sum, engine) => sum + engine[name], 0);
   // Each call in a step gets a token of it.
-  return { msOf: (id) => programMs.get(id) ?? NaN, calls: total('generatedTokens') / total('steps') };
+  return { msOf: (id: string) => programMs.get(id) ?? NaN, calls: total('generatedTokens') / total('steps') };
 }
 
 /** Families as the gateway saw them: the simulator would take all programs that found a common prefix cached for one. */

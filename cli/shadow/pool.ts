@@ -3,7 +3,6 @@ import { millis, tokens, type LogStep, type ProgramId, type Usage } from '../../
 import { LoggedPrograms, TraceError, TraceRecord, type AgentProgram } from '../../workloads/index.js';
 import type { Seen, SeenCall } from './seen-calls.js';
 
-/** Engines that share models, with their calls. */
 export interface Pool extends Seen {
   readonly models: ReadonlySet<string>;
 }

@@ -15,9 +15,7 @@ export interface Comparison {
   readonly other: number;
 }
 
-/**
- * Each variant with the first of its circumstances. Where only circumstances differ, with the first of all.
- */
+/** Each variant with the first of its circumstances. Where only circumstances differ, with the first of all. */
 export function comparisonsOf(plan: Plan): Comparison[] {
   const inEach = choicesInEach(plan);
   return plan.variants.flatMap((_, at) => (at % inEach === 0 ? [] : [{ first: at - (at % inEach), other: at }]));

@@ -79,12 +79,10 @@ function notesOf({ ratios, settings }: SimDocument, runs: readonly PrintedRun[],
 const listsOf = ({ settings }: SimDocument): Lists =>
   settings.varied ?? { policy: settings.policies, balancer: settings.balancers };
 
-/** Settings that tell the variants of a document apart, in the order of a table's columns. */
 const shownAxes = (document: SimDocument): Axis[] => axesOf(listsOf(document));
 
 const valuesOf = ({ policy, balancer, settings }: Named): Values => settings ?? { policy, balancer };
 
-/** The runs that differ in their seed alone. */
 function variantsOf(document: SimDocument): { readonly values: Values; readonly runs: readonly PrintedRun[] }[] {
   const axes = shownAxes(document);
   const byName = new Map<string, PrintedRun[]>();

@@ -47,7 +47,6 @@ class Live {
   #offset = 0;
   /** The chosen row, counted from the first of all. */
   #chosen = 0;
-  /** A text that hides the table. */
   #words: string | undefined;
   /** The program of which `why` is asked: an answer is shown only if no key was pressed since. */
   #asked: string | undefined;

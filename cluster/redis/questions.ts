@@ -1,29 +1,20 @@
 import type { GatewayId } from '../messages.js';
+import type { RedisOptions } from './options.js';
 
-/** Time for an answer, in milliseconds. */
 const ANSWER_MS_MAX = 1000;
 /** Questions of others that are being answered, and those that wait for that; further ones get no answer. */
 const ANSWERING_MAX = 32;
 const WAITING_MAX = 512;
 
-export interface QuestionPorts {
-  readonly gateway: GatewayId;
-  /** This gateway's answer; '': none. */
-  readonly answer: (question: string) => Promise<string>;
+interface QuestionPorts extends Pick<RedisOptions, 'gateway' | 'answer'> {
   readonly publish: (channel: string, text: string) => void;
   /** The channel that all gateways hear, and the beginning of those that each one hears. */
   readonly asked: string;
   readonly answers: string;
 }
 
-interface Question {
-  readonly answers: Map<GatewayId, string>;
-  readonly awaited: Set<GatewayId>;
-  readonly end: () => void;
-}
-
 export class Questions {
-  readonly #open = new Map<number, Question>();
+  readonly #open = new Map<number, { answers: Map<GatewayId, string>; awaited: Set<GatewayId>; end: () => void }>();
   #last = 0;
   #answering = 0;
   readonly #waiting: (() => void)[] = [];

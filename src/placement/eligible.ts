@@ -50,7 +50,6 @@ export function isHeld(call: Call, live: readonly Engine[]): 'nowhere' | 'somewh
   return open.length === 0 ? 'everywhere' : 'somewhere';
 }
 
-/** Whether the call may wait on for the engine, which serves these models. */
 export function mayStay({ model, failedOn }: Call, engine: Engine, models: readonly ModelId[]): boolean {
   return engine.state === 'up' && models.includes(model) && !(engine.probation && failedOn.length > 0);
 }

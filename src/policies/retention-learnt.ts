@@ -28,7 +28,6 @@ class Outcomes {
     this.#lost = PRIOR_WEIGHT * (1 - prior);
   }
 
-  /** Learns one outcome. @param age steps after which it returned; undefined: it did not */
   learn(age: number | undefined): void {
     for (let step = 0; step < HORIZON_STEPS; step += 1) this.#returned[step] = (this.#returned[step] ?? 0) * MEMORY;
     this.#lost *= MEMORY;

@@ -25,7 +25,6 @@ export interface Stakes {
  */
 export interface RetentionPolicy {
   readonly name: string;
-  /** The class of a context that falls idle now. */
   classOf(context: Resting): ContextClass;
   /** Share of the context to hold, 0 to 1, at this age in steps. */
   share(kind: ContextClass, age: number, stakes: Stakes): number;

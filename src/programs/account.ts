@@ -46,7 +46,6 @@ export class Turn {
     return this.#overdue > 0 && this.#inFlight === 0 && this.#ranAtMs <= sinceMs;
   }
 
-  /** A call has begun to run, or no longer runs. */
   runs(change: 1 | -1, nowMs: number): void {
     this.#ranAtMs = nowMs;
     this.#inFlight += change;
@@ -54,7 +53,6 @@ export class Turn {
     invariant(this.#inFlight >= 0, 'no turn has fewer than no calls in flight');
   }
 
-  /** A call has begun to wait, or no longer waits. */
   waits(change: 1 | -1, isOverdue: boolean): void {
     this.account.waiting += change;
     if (isOverdue) {

@@ -144,7 +144,6 @@ export class Accounting {
     return this.#sharedPrefixes.expectedTokens(family, promptTokens);
   }
 
-  /** The running call ends without an answer: it is charged what it used. */
   abandoned(call: Call, nowMs: number): void {
     this.#charge(call, nowMs - call.dispatchedAtMs, nowMs);
     call.program.outputTokens += call.outputTokens;

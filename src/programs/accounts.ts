@@ -111,7 +111,6 @@ export class Accounts {
     return tenant !== undefined && Object.hasOwn(tenantWeights, tenant) ? (tenantWeights[tenant] ?? 1) : 1;
   }
 
-  /** A call with this turn has begun to run. */
   began(turn: Turn): void {
     this.#settle(turn);
     turn.runs(1, this.#nowMs);

@@ -73,7 +73,6 @@ export class WaitingCalls {
     return [fit, head];
   }
 
-  /** The first call bound to the engine, in order, that fits. */
   #firstBound(engine: Engine, room: Headroom, fits: (call: Call) => boolean): Call | undefined {
     for (;;) {
       const fit = engine.bound.firstFit(room, this.accounts, fits);

@@ -44,7 +44,6 @@ export interface QueueView {
   readonly longestWaitMs: Millis;
 }
 
-/** The parts of a scheduler that its views read. */
 interface State {
   readonly placement: Placed & { readonly waiting: number; readonly waitingOf: (tenant: TenantId) => number };
   readonly stepMs: number;

@@ -85,7 +85,6 @@ interface Waiting {
 /** The parts of placement that tell why a call waits. */
 export type Placed = Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>;
 
-/** Sources of the views of calls. */
 export interface Moment {
   readonly placement: Placed;
   /** Time of the last step: what it left waiting waits for the causes of that time. */
