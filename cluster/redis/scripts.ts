@@ -157,8 +157,7 @@ end
 const TABLE = `
 local YOUNG, OLD = KEYS[1], KEYS[2]
 local ttlMs, most = tonumber(ARGV[1]), tonumber(ARGV[2])
--- An entry of a program.
-local OWNER, SERVICE, CALLS, PLACE = 1, 2, 3, 4
+local OWNER, SERVICE, CALLS, PLACE = 1, 2, 3, 4 -- of a program's entry
 local leftMs = redis.call('PTTL', YOUNG)
 if leftMs >= 0 and (leftMs < ttlMs / 2 or redis.call('HLEN', YOUNG) >= most / 2) then
   redis.call('UNLINK', OLD)
