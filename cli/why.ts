@@ -54,7 +54,7 @@ const BEGINNING_CHARS_MIN = 4;
 const bare = (id: string): string => id.replace(/^~/, '');
 
 const END_CAUSES: Readonly<Record<EndedPrograms['programs'][number]['cause'], string>> = {
-  ended: 'on request',
+  ended: 'declared over',
   expired: 'idle for its lease',
   evicted: 'idle, as the table was full',
 };

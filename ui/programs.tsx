@@ -17,7 +17,8 @@ const COLUMNS: readonly Column<Program>[] = [
   {
     name: 'For',
     meaning: 'Cause of its longest wait now',
-    cell: (row) => row.current_wait_cause?.replace('_', ' ') ?? '',
+    cell: (row) =>
+      `${row.background && row.current_wait_cause !== null ? 'background: ' : ''}${row.current_wait_cause?.replace('_', ' ') ?? ''}`,
     from: 'phone',
     isText: true,
   },

@@ -8,7 +8,11 @@ export function Totals() {
   const sums = totals.value;
   if (sums === undefined) return null;
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
-  const { waiting = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
+  const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
+  const now = [
+    ...(waiting > background ? [`${count(waiting - background)}, the longest for ${duration(longest)}`] : []),
+    ...(background > 0 ? [`${count(background)} in the background`] : []),
+  ];
   const levels = queue.value?.levels.filter(({ waiting }) => waiting > 0) ?? [];
   return (
     <section aria-labelledby="totals">
@@ -16,7 +20,7 @@ export function Totals() {
       <Facts
         style="totals"
         facts={[
-          ['Waiting now', waiting > 0 ? `${count(waiting)}, the longest for ${duration(longest)}` : '0'],
+          ['Waiting now', now.join('; ') || '0'],
           ['Programs finished', count(completion.count), 'Also those that lines of batches make'],
           ['Completion time, p50 / p99', `${duration(completion.p50)} / ${duration(completion.p99)}`],
           ['Queue time of started calls, p50 / p99', `${duration(queued.p50)} / ${duration(queued.p99)}`],

@@ -15,7 +15,7 @@ const UNNAMED = /^[0-9a-f]{8}$/;
 /** The client's name of a program, or its agent type and the beginning of an id that nobody can read. */
 export function nameOf({ id, agent_type: type }: Named): string {
   const ofBatch = BATCH_PART.exec(id);
-  if (ofBatch !== null) return `${ofBatch[1]} #${ofBatch[2]}`;
+  if (ofBatch !== null) return `#${ofBatch[2]} ${ofBatch[1]}`;
   if (!OPAQUE.test(id)) return brief(id);
   const kind = type === null || UNNAMED.test(type) ? '' : `${type} `;
   return kind + id.replace(/^~/, '').slice(0, 8);
@@ -28,13 +28,13 @@ export function namedBy({ identified_by: source }: Named): string {
 }
 
 export const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
-  ended: 'on request',
+  ended: 'declared over',
   expired: 'idle for too long',
   evicted: 'idle, row needed',
 };
 
 export const LEVEL_MEANING =
-  'Queue of its next call: 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';
+  'Queue of its calls, or of its next one: 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';
 export const SERVICE_MEANING = 'Engine time of all its calls together';
 
 /** Lines of a text that say the same but for ids and figures: the first says it for those after it. */

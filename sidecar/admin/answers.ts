@@ -15,6 +15,8 @@ export interface Program {
   readonly state: 'waiting' | 'running' | 'idle';
   /** Queue that its next call would enter; 0 goes first. */
   readonly level: number;
+  /** Whether all of its active calls, of which there are some, are background calls. */
+  readonly background: boolean;
   readonly attained_service_seconds: number;
   /** Queued time of all its calls. */
   readonly waiting_seconds: number;

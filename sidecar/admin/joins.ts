@@ -1,13 +1,14 @@
 import type { WaitCause } from '../../src/index.js';
 import { ENDED_MAX } from '../watch/known-programs.js';
 import type { EndedPrograms, PastCallList, Program, ProgramPage, Queue } from './answers.js';
-import type { ProgramQuery } from './query.js';
+import { IN_BACKGROUND, type ProgramQuery } from './query.js';
 
 /* The answers of several gateways as one. */
 
 export const joinQueues = (all: readonly [Queue, ...Queue[]]): Queue =>
   all.reduce((sum, each) => ({
     waiting: sum.waiting + each.waiting,
+    background: sum.background + each.background,
     limit: sum.limit + each.limit,
     longest_wait_seconds: Math.max(sum.longest_wait_seconds, each.longest_wait_seconds),
     waiting_for: Object.fromEntries(
@@ -40,7 +41,9 @@ function orderOf(sort = '-age_seconds'): (a: Program, b: Program) => number {
   const sign = sort.startsWith('-') ? -1 : 1;
   const field = sort.replace('-', '') as 'age_seconds';
   const isWhole = (row: Program) => Number.isInteger(row[field]);
-  return (a, b) => sign * (a[field] - b[field]) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b);
+  const isLast = (row: Program) => sort.endsWith('current_wait_seconds') && row.background && row.state === 'waiting';
+  const valueOf = (row: Program) => row[field] - (isLast(row) ? IN_BACKGROUND : 0);
+  return (a, b) => sign * (valueOf(a) - valueOf(b)) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b);
 }
 
 const byGateway = ({ gateway: a }: Program, { gateway: b }: Program): number =>

@@ -45,6 +45,7 @@ const programRow = (
   key: row.id,
   state: programState(row),
   level: row.level,
+  background: row.background,
   attained_service_seconds: seconds(row.serviceMs),
   waiting_seconds: seconds(row.waitingMs),
   longest_wait_seconds: seconds(row.waitMsMax),

@@ -14,14 +14,22 @@ export function programState({ threads }: ProgramView): Program['state'] {
   return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
 }
 
+/** Nobody waits for background calls: by their wait they come after all others, in seconds or milliseconds. */
+export const IN_BACKGROUND = 1e12;
+
+const waitOf = ({ waitingMs, background }: ThreadView): number => waitingMs - (background ? IN_BACKGROUND : 0);
+
 /** The call that waits longest now. */
 export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
   threads.reduce<ThreadView | undefined>((longest, call) => {
     if (call.state !== 'waiting') return longest;
-    return longest === undefined || call.waitingMs > longest.waitingMs ? call : longest;
+    return longest === undefined || waitOf(call) > waitOf(longest) ? call : longest;
   }, undefined);
 
-const currentWaitMs = (row: ProgramView): number => longestWaiting(row)?.waitingMs ?? 0;
+function currentWaitMs(row: ProgramView): number {
+  const longest = longestWaiting(row);
+  return longest === undefined ? 0 : waitOf(longest);
+}
 
 const SORT_KEYS = {
   attained_service_seconds: (row) => row.serviceMs,

@@ -77,6 +77,9 @@ export interface EngineList {
 export interface Queue {
   readonly waiting: number;
   readonly limit: number;
+  /** Those of `waiting` that are background calls. */
+  readonly background: number;
+  /** Of calls other than background ones. */
   readonly longest_wait_seconds: number;
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
   readonly levels: readonly { readonly level: number; readonly waiting: number }[];

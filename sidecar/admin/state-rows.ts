@@ -58,9 +58,10 @@ const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) =
 });
 
 export function queueRow(context: Parts): Answers.Queue {
-  const { waiting, byLevel, byCause, longestWaitMs } = context.driver.queue();
+  const { waiting, background, byLevel, byCause, longestWaitMs } = context.driver.queue();
   return {
     waiting,
+    background,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
     waiting_for: byCause,

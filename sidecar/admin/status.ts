@@ -21,7 +21,7 @@ export function statusOf({ draining }: Parts, { engines, queue, batches, cluster
   const down = engines.filter(({ down_reason: reason, state }) => reason !== null && state !== 'draining');
   const drained = engines.filter(({ state }) => state === 'draining');
   const up = engines.filter(({ state }) => state === 'up' || state === 'probation').length;
-  const { waiting } = queue;
+  const online = queue.waiting - queue.background;
   const isWell =
     !draining &&
     up > 0 &&
@@ -39,13 +39,14 @@ export function statusOf({ draining }: Parts, { engines, queue, batches, cluster
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 ? 'No engine' : undefined; // prettier-ignore
   return {
     level: trouble !== undefined ? 'bad' : isWell ? 'good' : 'warn',
-    title: trouble ?? (waiting > 0 ? `${count(waiting)} waiting` : ''),
+    title: trouble ?? (online > 0 ? `${count(online)} waiting` : ''),
     text: sentences.filter((sentence) => sentence !== false).join(' '),
   };
 }
 
 /** The most frequent cause first. */
-function callsInWords({ waiting, waiting_for: calls, longest_wait_seconds: longest }: Queue, running: number): string {
+function callsInWords(queue: Queue, running: number): string {
+  const { waiting, background, waiting_for: calls, longest_wait_seconds: longest } = queue;
   const run = running === 0 ? '' : `${counted(running, 'call')} ${running === 1 ? 'runs' : 'run'}, `;
   if (waiting === 0) return run === '' ? 'No call waits.' : `${run}none waits.`;
   const causes = (Object.keys(WAITED_FOR) as (keyof typeof WAITED_FOR)[])
@@ -54,7 +55,11 @@ function callsInWords({ waiting, waiting_for: calls, longest_wait_seconds: longe
   const named = causes.map((cause) => `${causes.length > 1 ? `${count(calls[cause])} ` : ''}for ${WAITED_FOR[cause]}`);
   const who = run === '' ? counted(waiting, 'call') : count(waiting);
   const why = `${named.length > 1 ? ': ' : ' '}${named.join(', ')}`;
-  return `${run}${who} ${waiting === 1 ? 'waits' : 'wait'}${why}, the longest for ${span(1000 * longest)}.`;
+  const inBackground =
+    background === 0 ? '' : `, ${background === waiting ? 'in' : `${count(background)} of them in`} the background`;
+  const wait =
+    background === waiting ? '' : `, the longest${background > 0 ? ' of the others' : ''} for ${span(1000 * longest)}`;
+  return `${run}${who} ${waiting === 1 ? 'waits' : 'wait'}${why}${inBackground}${wait}.`;
 }
 
 /** The part of a cluster that is not seen. */

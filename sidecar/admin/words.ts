@@ -30,7 +30,7 @@ export interface Setting {
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
 export function callInWords(view: CallView, { balancer, now, forecast, troubles }: Setting): string {
-  const { call: id, program, thread, level, serviceAtArrivalMs, waitingMs, waiting, dispatch } = view;
+  const { call: id, program, thread, background, level, serviceAtArrivalMs, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined)
@@ -47,10 +47,12 @@ export function callInWords(view: CallView, { balancer, now, forecast, troubles 
     ...(away.length > 0 ? [`Engines that serve ${named(view.model)}: ${away.join(' ')}`] : []),
     ...elsewhereInWords(others),
     ...shareInWords(waiting),
-    `It stands at level ${level} (0 goes first): its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`,
+    background
+      ? 'It is a background call: all others go before it.'
+      : `It stands at level ${level} (0 goes first): its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`,
     ...forecastInWords(forecast),
     ...prospects(view, now),
-    `What helps: ${REMEDIES[nearest.cause]}.`,
+    `What helps: ${REMEDIES[background && FOR_ROOM.has(nearest.cause) ? 'background' : nearest.cause]}.`,
   ];
   return [`${call} has waited ${span(waitingMs)}. ${answer} ${aheadInWords(nearest)}`, ...details].join('\n');
 }
@@ -97,6 +99,9 @@ function obstacleInWords(
       return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
 }
+
+/** Causes that end for a background call once others leave room. */
+const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv', 'turn', 'knee']);
 
 const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
   no_engine: 'start an engine that serves its model',

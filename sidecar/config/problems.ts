@@ -74,6 +74,7 @@ function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefi
 function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined): string {
   if (issue.code === 'invalid_type') {
     if (issue.input === undefined) return 'is missing';
+    if (issue.expected === 'object' && issue.path[0] === 'engines' && typeof issue.input === 'string') return 'must be a mapping, such as "url: http://gpu-1:8000"'; // prettier-ignore
     const words = schema === undefined ? undefined : numberOf(schema, issue.path.at(-1));
     return `must be ${words ?? TYPES[issue.expected] ?? issue.expected}`;
   }

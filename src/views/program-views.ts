@@ -19,8 +19,10 @@ export interface ForecastView {
 export interface ProgramView {
   readonly id: ProgramId;
   readonly tenant: TenantId;
-  /** Queue that its next call would enter now, 0 first. */
+  /** Best queue of its active calls, 0 first; without any, the queue that its next call would enter now. */
   readonly level: number;
+  /** Whether all of its active calls, of which there are some, are background calls. */
+  readonly background: boolean;
   readonly serviceMs: Millis;
   /** Sum of the waits of all its calls, including present ones. */
   readonly waitingMs: Millis;
@@ -72,11 +74,13 @@ export function forecastOf(
 export function programView(row: Program, policy: Policy, nowMs: number): ProgramView {
   const threads = row.activeCalls.toSorted((a, b) => a.seq - b.seq).map((call) => threadView(call, nowMs));
   const running = threads.flatMap((thread) => (thread.state === 'running' && thread.engine ? [thread.engine] : []));
+  const background = threads.length > 0 && threads.every((thread) => thread.background);
   const waitingNow = row.activeCalls.reduce((sum, call) => sum + call.waitingMs(nowMs) - call.waitedMs, 0);
   return {
     id: row.id,
     tenant: row.tenant,
-    level: policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs).level,
+    level: Math.min(...(threads.length > 0 ? threads : [policy.stand({ serviceAtArrivalMs: row.serviceMs, arrivedAtMs: nowMs }, row, nowMs)]).map(({ level }) => level)), // prettier-ignore
+    background,
     serviceMs: row.serviceMs as Millis,
     waitingMs: (row.waitingMs + waitingNow) as Millis,
     waitMsMax: threads.reduce((most, thread) => Math.max(most, thread.waitingMs), row.waitMsMax) as Millis,

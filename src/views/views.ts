@@ -37,10 +37,13 @@ export interface EngineView {
 
 export interface QueueView {
   readonly waiting: number;
+  /** Those among them that are background calls. */
+  readonly background: number;
   /** Number of waiting calls by level, an entry for each queue of the policy. */
   readonly byLevel: readonly number[];
   /** Number of waiting calls by cause; every cause is there. */
   readonly byCause: Readonly<Record<WaitCause, number>>;
+  /** Of calls other than background ones. */
   readonly longestWaitMs: Millis;
 }
 
@@ -190,14 +193,16 @@ export class Views {
     const byLevel = new Array<number>(state.policy.levels).fill(0);
     const byCause = Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, 0])) as Record<WaitCause, number>;
     let waiting = 0;
+    let background = 0;
     let longest = 0;
     for (const [call, cause] of causes(state.calls.values(), state)) {
       waiting += 1;
       byLevel[call.level] = (byLevel[call.level] ?? 0) + 1;
       byCause[cause] += 1;
-      longest = Math.max(longest, call.waitingMs(state.nowMs));
+      if (call.isBackground) background += 1;
+      else longest = Math.max(longest, call.waitingMs(state.nowMs));
     }
-    return { waiting, byLevel, byCause, longestWaitMs: longest as Millis };
+    return { waiting, background, byLevel, byCause, longestWaitMs: longest as Millis };
   }
 }
 

@@ -13,7 +13,7 @@ export interface WaitView extends ObstacleView {
   /** Number of waiting calls that come before it where it waits, and the oldest of them. */
   readonly ahead: number;
   readonly oldestAhead: WaitingCall | undefined;
-  /** Time until it runs at the pace of its model's last completions; later calls may pass it. Undefined: not known. */
+  /** Time until it runs at the pace of its model's last completions; later calls may pass it. Undefined: not known, as for background calls. */
   readonly expectedMs: Millis | undefined;
 }
 
@@ -44,6 +44,8 @@ export interface ThreadView {
   /** The sub-agent's own id, '' for the root. */
   readonly thread: string;
   readonly state: 'waiting' | 'running';
+  /** Whether it may take only the room that no other call needs. */
+  readonly background: boolean;
   readonly level: number;
   readonly model: ModelId;
   readonly engine: EngineId | undefined;
@@ -118,6 +120,7 @@ export function threadView(call: Call, nowMs: number): ThreadView {
     call: call.id,
     thread: call.thread,
     state: call.state,
+    background: call.isBackground,
     level: call.level,
     model: call.model,
     engine: (call.engine ?? call.boundTo)?.id,
@@ -161,7 +164,7 @@ function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: numb
   const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
   const oldestAhead = waitingCall(oldest, nowMs);
   const msPerCall = engineTable.pool(call.model).drainRate.msPerCall(nowMs);
-  const expectedMs = msPerCall === undefined ? undefined : (((calls + 1) * msPerCall) as Millis);
+  const expectedMs = msPerCall === undefined || call.isBackground ? undefined : (((calls + 1) * msPerCall) as Millis);
   // No spread: it would take most of the time of a view of ten thousand calls.
   return {
     cause,

@@ -33,7 +33,7 @@ describe('maitred why', () => {
     await chat(url, {}, { 'x-maitred-program': 'done' });
     expect((await run(['end', 'done', '--url', url])).code).toBe(0);
     const { code, out } = await why(url, 'done');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^done ended \S+ ago, on request: 1 call in \S+,\s+of\s+which \S+ queued\.\n$/)]); // prettier-ignore
+    expect([code, out]).toEqual([0, expect.stringMatching(/^done ended \S+ ago, declared over: 1 call in \S+,\s+of\s+which \S+ queued\.\n$/)]); // prettier-ignore
     const { headers } = await chat(url);
     const id = decodeURIComponent(String(headers['x-maitred-program']));
     await run(['end', id, '--url', url]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { span } from '../../../sidecar/admin/figures.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, errorCode, fakeEngine, held, lone, metrics, named, refusal, until, waiting, world } from './world.js'; // prettier-ignore
+import { ask, chat, errorCode, fakeEngine, held, lone, metrics, named, ONE_AT_A_TIME, refusal, until, waiting, world } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
 interface Call {
@@ -85,6 +85,21 @@ describe('a waiting call', () => {
     open();
     await Promise.all(answers);
   });
+});
+
+it('tells background calls apart: who waits for an answer comes first', async () => {
+  const { engine, open, ask, admin, chat, waiting } = await held(ONE_AT_A_TIME);
+  const answers = [chat({}, named('first'))];
+  await until(() => engine.seen.length === 1);
+  answers.push(chat({ service_tier: 'flex' }, named('later')), chat({}, named('second')));
+  await until(async () => (await waiting()) === 2);
+  const { programs } = (await ask('/programs?sort=-current_wait_seconds')).json() as { programs: { id: string }[] };
+  expect(programs.map(({ id }) => id)).toEqual(['second', 'first', 'later']);
+  expect((await admin('/gateway')).json()).toMatchObject({ status: { text: expect.stringMatching(/, 1 of them in the background, the longest of the others for \S+ m?s\.$/) as string, title: '1 waiting' } }); // prettier-ignore
+  const { text } = (await admin('/programs/later/explain')).json() as unknown as Told;
+  expect(text).toMatch(/\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/);
+  open();
+  await Promise.all(answers);
 });
 
 it('names the engines that would serve a call, and drops what comes after its refusal', async () => {

@@ -36,9 +36,10 @@ it('shows all ends, the last first', () => {
 
 it('adds the calls that wait at each gateway, by cause and level, and has the longest wait of all', () => {
   const queue = (waiting: number, longest: number, levels: number[]) =>
-    ({ waiting, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting }, levels: levels.map((each) => ({ waiting: each })) }) as unknown as Queue; // prettier-ignore
+    ({ waiting, background: waiting - 1, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting }, levels: levels.map((each) => ({ waiting: each })) }) as unknown as Queue; // prettier-ignore
   expect(joinQueues([queue(2, 1, [2, 0]), queue(3, 7, [1, 2]), queue(1, 4, [1])])).toEqual({
     waiting: 6,
+    background: 3,
     limit: 30,
     longest_wait_seconds: 7,
     waiting_for: { kv: 6 },

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { engineId } from '../../../src/index.js';
+import { engineId, programId } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
 import { joined, shared } from '../../support/core-events.js';
 
@@ -56,4 +56,14 @@ it('calls of which none has room count at the last level', () => {
   desk.arrive('new', { program: 'r', prompt: 600 });
   desk.arrive('next', { program: 'q', prompt: 600 });
   expect(demandOf(desk)?.waiting).toEqual([0, 2]);
+});
+
+it('background calls are counted apart, and a program stands where its calls do', () => {
+  const desk = fullDesk('none');
+  desk.pass(1_000);
+  desk.arrive('flex', { program: 's', background: true });
+  const { views } = desk.scheduler;
+  expect(views.queue()).toMatchObject({ waiting: 3, background: 1, longestWaitMs: 1_000 });
+  const levels = ['p', 'q', 's'].map((id) => views.program(programId(id)));
+  expect(levels).toMatchObject([{ level: 0, background: false }, { level: 1 }, { level: 13, background: true }]);
 });
