@@ -9,7 +9,7 @@ export interface AdminFlags {
 }
 
 export const URL_DEFAULT = 'http://127.0.0.1:8080';
-export const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
+const TOKEN_VARIABLE = 'MAITRED_ADMIN_TOKEN';
 const TIMEOUT_MS = 10_000;
 
 /** The options of commands that ask a running gateway. @param otherwise default of `--url`; absent: none */

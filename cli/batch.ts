@@ -75,6 +75,7 @@ function figuresOf(lines: readonly Outline[], { programs, critical, order, needs
     programs: 1 + programs.reduce((most, program) => Math.max(most, program), 0),
     dependencies: sum(needs.map(({ length }) => length)),
     promptTokens: sum(lines.map(({ promptTokens, callsMax }) => callsMax * promptTokens)),
+    lineTokens: sum(lines.map(({ promptTokens }) => promptTokens)),
     outputTokens: sum(lines.map(({ outputTokens, callsMax }) => callsMax * outputTokens)),
     criticalTokens: critical.reduce((most, tokens) => Math.max(most, tokens), 0),
     merged: { lines: copies.length, promptTokens: sum(copies.map(({ promptTokens }) => promptTokens)) },
@@ -83,10 +84,10 @@ function figuresOf(lines: readonly Outline[], { programs, critical, order, needs
 }
 
 function asText(lines: readonly Outline[], plan: Plan): string {
-  const { programs, dependencies, promptTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
+  const { programs, dependencies, promptTokens, lineTokens, outputTokens, criticalTokens, merged, sharedTokens: shared } = figuresOf(lines, plan); // prettier-ignore
   const lists = lines.some(({ callsMax }) => callsMax > 1) ? '; "each" with all that its max allows' : '';
   const inserts = dependencies > 0 ? '; without the answers that lines insert' : '';
-  const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, promptTokens))} %)`;
+  const share = (tokens: number) => `${tokens} (${Math.round((100 * tokens) / Math.max(1, lineTokens))} %)`;
   return [
     `lines                   ${lines.length}`,
     `dependencies            ${dependencies}: a line that waits for two others has two`,

@@ -1,6 +1,9 @@
 import type { EndedProgram } from '../sidecar/admin/answers.js';
 import { sortOf, type View } from './state.js';
 
+/** A key begins with its tenant, whose own `:` and `~` are escaped. */
+const tenantOf = (key: string): string => decodeURIComponent(/^[^:~]*/.exec(key)?.[0] ?? '');
+
 /** Ended programs that match the filters, in the order of the view, as the gateway selects the present ones. */
 export function selectEnded(rows: readonly EndedProgram[], choices: View): EndedProgram[] {
   const { text, engine, tenant } = choices;
@@ -13,7 +16,7 @@ export function selectEnded(rows: readonly EndedProgram[], choices: View): Ended
       (row) =>
         words.every((word) => row.key.toLowerCase().includes(word)) &&
         (engine === '' || row.engine === engine) &&
-        (tenant === '' || row.key.startsWith(`${tenant}:`) || row.key.startsWith(`${tenant}~`)),
+        (tenant === '' || tenantOf(row.key) === tenant),
     )
     .sort((a, b) => sign * (a[field] - b[field]));
 }

@@ -11,7 +11,6 @@ import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/ru
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { counted } from '../../text/index.js';
-import { AdminClient, TOKEN_VARIABLE } from '../admin.js';
 import { Interrupted } from '../signals.js';
 import { complain } from '../trace-file.js';
 import type { Problem } from '../../plans/index.js';
@@ -44,7 +43,7 @@ export async function runBatch(
   signal: AbortSignal,
 ): Promise<void> {
   const agent = new Agent({ connections: parallel, headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
-  const { models, isGateway } = await modelsOf(agent, target, signal);
+  const models = await modelsOf(agent, target, signal);
   const input = await readInput(file, limits);
   warnOf(file, input.warnings);
   if (!resume) checkModels(file, input.models, target, models);
@@ -52,18 +51,7 @@ export async function runBatch(
   const paths = { output: out, errors: `${out}.errors` };
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
   const results = await Results.open(name, input.order.length, paths, disk);
-  const admin = new AdminClient(pathAt(target, ''), process.env[TOKEN_VARIABLE] || undefined);
-  let ending: Promise<unknown> = Promise.resolve();
-  const ports = {
-    ask: (line: LineRequest) => ask(agent, target, line),
-    changed: () => pump(),
-    // Of a gateway that keeps its admin API elsewhere, they stay until their lease is over.
-    ...(isGateway && {
-      programEnded: (program: string) =>
-        void (ending = ending.then(() => admin.text(`/programs/${program}/end`, 'POST')).catch(() => undefined)),
-    }),
-    setTimer,
-  };
+  const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
   const run = await Run.open(name, file, input, results, ports);
   let fault: unknown;
   let end = (): void => undefined;
@@ -82,7 +70,6 @@ export async function runBatch(
   await ended;
   clearInterval(progress);
   await run.close();
-  await ending;
   await agent.close();
   show(results, '\n');
   const { code, message } = (fault ?? {}) as NodeJS.ErrnoException;
@@ -93,15 +80,14 @@ export async function runBatch(
 }
 
 /**
- * Models that the target lists, none unless it tells, and whether it is a gateway such as ours.
+ * Models that the target lists; none unless it tells.
  * @throws ConfigError when nothing listens there: each line would fail, after retries
  */
-async function modelsOf(agent: Agent, target: string, signal: AbortSignal) {
+async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Promise<string[]> {
   try {
     const options = { dispatcher: agent, headersTimeout: REACH_MS, headers: authorization(), signal };
-    const { headers, body } = await request(pathAt(target, '/v1/models'), options);
-    const models = Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
-    return { models, isGateway: headers['x-maitred-policy'] !== undefined };
+    const { body } = await request(pathAt(target, '/v1/models'), options);
+    return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
     throw new ConfigError([{ path: '', message: `cannot be reached: ${(error as Error).message}`, origin: target }]);

@@ -9,7 +9,6 @@ import { longestWaiting } from './query.js';
 import { count, counted, seconds, span } from './figures.js';
 
 const SHOWN_MAX = 20;
-const ENDED_MAX = 10;
 const FAULTS_SHOWN_MAX = 3;
 
 const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?.underWay() ?? [];
@@ -30,9 +29,8 @@ export const batchRows = (context: Parts): Answers.Batch[] =>
     }));
 
 /** Batches that have ended on this gateway, the last to end first. */
-export async function endedBatchRows({ batches }: Parts): Promise<Answers.EndedBatch[]> {
-  const rows = (await batches?.batches?.ended(ENDED_MAX)) ?? [];
-  return rows.map((batch) => ({
+export const endedBatchRows = ({ batches }: Parts): Answers.EndedBatch[] =>
+  (batches?.batches?.ended ?? []).map((batch) => ({
     id: batch.id,
     tenant: batch.tenant,
     lines: batch.request_counts,
@@ -40,7 +38,6 @@ export async function endedBatchRows({ batches }: Parts): Promise<Answers.EndedB
     ended_at: batch.endedAt,
     text: resultInWords(batch),
   }));
-}
 
 /** Its counts, and the file of its errors; of one whose file was refused, the first faults. */
 function resultInWords({

@@ -18,10 +18,10 @@ import { queueRow } from './state-rows.js';
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
-  state: async (context: Parts): Promise<Pick<State, 'queue' | 'batches' | 'ended'>> => ({
+  state: (context: Parts): Pick<State, 'queue' | 'batches' | 'ended'> => ({
     queue: queueRow(context),
     batches: batchRows(context),
-    ended: await endedBatchRows(context),
+    ended: endedBatchRows(context),
   }),
   steps: ({ totals, driver }: Parts, range: Range): readonly Told[] =>
     totals.read(driver.now(), range).steps.map((step) => step.toJSON()),
@@ -79,7 +79,7 @@ const questionOf = (name: Name, args: readonly unknown[]): string => JSON.string
 export async function stateOfAll(context: Parts): Promise<State> {
   const answers = await context.peers?.ask(questionOf('state', []));
   const others = [...(answers ?? [])].map(([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const); // prettier-ignore
-  const all = [await OWN.state(context), ...others.flatMap(([, state]) => state ?? [])] as const;
+  const all = [OWN.state(context), ...others.flatMap(([, state]) => state ?? [])] as const;
   return {
     queue: joinQueues(all.map(({ queue }) => queue) as [Answers.Queue, ...Answers.Queue[]]),
     batches: all.flatMap(({ batches }) => batches),

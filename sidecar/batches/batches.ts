@@ -27,6 +27,8 @@ export interface BatchPorts extends PumpPorts {
 
 export type EndedView = BatchObject & { readonly tenant: TenantId; readonly endedAt: number };
 
+/** Ended batches to show. */
+const ENDED_MAX = 10;
 const TICK_MS = 1000;
 const SWEEP_TICKS = 3600;
 /** Pause before what a full disk prevents is repeated. */
@@ -48,6 +50,8 @@ export class Batches {
   /** Batches that are planned or run. */
   #busy = 0;
   #cancelTick = (): void => undefined;
+  /** Batches of all tenants that have ended, the last first: the page asks for them each second. */
+  ended: readonly EndedView[] = [];
   /** Wake what waits for room on the disk. */
   readonly #waits: (() => void)[] = [];
   readonly #pump: Pump;
@@ -82,7 +86,8 @@ export class Batches {
 
   async start(): Promise<void> {
     for (const shelf of this.#shelves.values())
-      for (const batch of (await shelf).batches.values()) if (!isEnded(batch)) this.#plan(await shelf, batch.id);
+      for (const { id } of (await shelf).batches.values())
+        if (!this.#keepEnded(await shelf, id)) this.#plan(await shelf, id);
     await this.#sweep();
     this.#tick();
   }
@@ -118,16 +123,6 @@ export class Batches {
   async find(id: string): Promise<BatchObject | undefined> {
     const shelves = await Promise.all(this.#shelves.values());
     return shelves.map(({ batches }) => batches.get(id)).find((found) => found !== undefined);
-  }
-
-  /** Batches of all tenants that have ended, the last first. */
-  async ended(most: number): Promise<EndedView[]> {
-    const shelves = await Promise.all(this.#shelves.values());
-    return shelves
-      .flatMap(({ tenant, batches }) => [...batches.values()].filter(isEnded).map((batch) => ({ ...batch, tenant })))
-      .map((batch) => ({ ...batch, endedAt: endOf(batch) }))
-      .sort((a, b) => b.endedAt - a.endedAt)
-      .slice(0, most);
   }
 
   /** Batches that are planned and not ended, as operators see them. */
@@ -177,6 +172,7 @@ export class Batches {
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
+        this.#keepEnded(shelf, id);
         // One that fails once it runs is counted until its lines have ended.
         if (!this.#pump.works.has(id)) this.#count(-1);
       });
@@ -214,6 +210,7 @@ export class Batches {
     const { keepMs } = this.ports.config();
     try {
       const { status, request_counts: counts } = await work.conclude(keepMs, this.#disk);
+      this.#keepEnded(shelf, id);
       this.ports.ended(shelf.tenant, id);
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
@@ -224,6 +221,15 @@ export class Batches {
       this.#count(-1);
       await run.close();
     }
+  }
+
+  /** Whether the batch has ended: then it is shown, if it is among the last. */
+  #keepEnded({ tenant, batches }: Shelf, id: string): boolean {
+    const batch = batches.get(id);
+    if (batch === undefined || !isEnded(batch)) return false;
+    const all = [{ ...batch, tenant, endedAt: endOf(batch) }, ...this.ended];
+    this.ended = all.toSorted((a, b) => b.endedAt - a.endedAt).slice(0, ENDED_MAX);
+    return true;
   }
 
   #count(by: 1 | -1): void {
@@ -244,7 +250,10 @@ export class Batches {
     const born = this.#seconds - this.ports.config().keepMs / 1000;
     for (const shelf of await Promise.all(this.#shelves.values())) {
       for (const batch of shelf.batches.values())
-        if (isEnded(batch) && batch.created_at < born) await shelf.remove(batch.id);
+        if (isEnded(batch) && batch.created_at < born) {
+          this.ended = this.ended.filter(({ id }) => id !== batch.id);
+          await shelf.remove(batch.id);
+        }
       for (const file of shelf.files.values())
         if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.remove(file.id);
     }

@@ -37,6 +37,7 @@ export class Placeholders {
       const found = this.#found.get(name);
       if (found !== undefined) found.lines += 1;
       else if (this.#found.size < FOUND_MAX) this.#found.set(name, { line, after, lines: 1 });
+      else return;
     }
   }
 

@@ -62,8 +62,8 @@ export class Progress {
     return order[rank];
   }
 
-  /** The line has an end. @returns its program, if that is over and may not have told so with its last call */
-  done(index: number, name: string): string | undefined {
+  /** The line has an end, so those that waited for it may be ready. */
+  done(index: number): void {
     const { needs, dependents } = this.input;
     this.#count(index, -1);
     for (const next of [...(dependents[index] ?? NONE), ...(this.#copies.get(index) ?? NONE)]) {
@@ -71,40 +71,25 @@ export class Progress {
       if (missing > 0 || this.stateOf(next) !== 'pending') continue;
       if ((needs[next] ?? NONE).every((need) => this.stateOf(need) === 'completed')) this.add(next);
     }
-    const isOver = this.#isConnected(index) && this.#lines[this.#programOf(index)] === 0;
-    return isOver ? this.#nameOf(index, name) : undefined;
   }
 
   /** A call's program, and the rest of it as declared foresight. @param isLast whether its line has no further call */
   headersOf(index: number, name: string, isLast: boolean): Record<string, string> {
-    const program = this.#programOf(index);
+    const { programs, needs, dependents } = this.input;
+    const program = programs[index] ?? 0;
     const rest = (tokens: Float64Array) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens[program] ?? 0)));
     return {
-      'x-maitred-program': this.#nameOf(index, name),
-      ...(this.#isConnected(index) && {
+      'x-maitred-program': `batch_${name}.${program}`,
+      ...((needs[index] ?? NONE).length + (dependents[index] ?? NONE).length > 0 && {
         'x-maitred-remaining': `prompt=${rest(this.#promptTokens)}, output=${rest(this.#outputTokens)}`,
       }),
       ...(isLast && this.#lines[program] === 1 && { 'x-maitred-final': 'true' }),
     };
   }
 
-  #programOf(index: number): number {
-    return this.input.programs[index] ?? 0;
-  }
-
-  #nameOf(index: number, name: string): string {
-    return `batch_${name}.${this.#programOf(index)}`;
-  }
-
-  /** Whether its program has other lines. */
-  #isConnected(index: number): boolean {
-    const { needs, dependents } = this.input;
-    return (needs[index] ?? NONE).length + (dependents[index] ?? NONE).length > 0;
-  }
-
   #count(index: number, by: 1 | -1): void {
-    const { promptTokens, outputTokens } = this.input;
-    const program = this.#programOf(index);
+    const { programs, promptTokens, outputTokens } = this.input;
+    const program = programs[index] ?? 0;
     this.#lines[program] = (this.#lines[program] ?? 0) + by;
     this.#promptTokens[program] = (this.#promptTokens[program] ?? 0) + by * (promptTokens[index] ?? 0);
     this.#outputTokens[program] = (this.#outputTokens[program] ?? 0) + by * (outputTokens[index] ?? 0);

@@ -46,8 +46,6 @@ export interface RunPorts {
   readonly ask: (request: LineRequest) => Promise<LineAnswer | undefined>;
   /** Lines may be ready, or all are done. */
   readonly changed: () => void;
-  /** A program of several lines is over. */
-  readonly programEnded?: (program: string) => void;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
@@ -94,7 +92,7 @@ export class Run {
     const run = new Run(name, await open(path, 'r'), input, results, ports);
     // Results of an earlier process count as if they had just come.
     const ended = [...input.needs.keys()].filter((index) => results.stateOf(index) !== 'pending');
-    for (const index of ended) run.#progress.done(index, name);
+    for (const index of ended) run.#progress.done(index);
     for (const index of ended) await run.#failNext(index);
     return run;
   }
@@ -210,7 +208,7 @@ export class Run {
       if (items !== undefined && of === 0) {
         // Some may have results of an earlier process.
         this.#items.push(...this.results.expand(index, items.length));
-        if (items.length === 0) this.#done(index);
+        if (items.length === 0) this.#progress.done(index);
         return undefined;
       }
       if (items !== undefined) answers.set(ITEM, items[item]);
@@ -234,13 +232,8 @@ export class Run {
 
   async #end(task: Task, { customId }: BatchLine, end: End): Promise<void> {
     if (!(await this.results.keep(task, nameOf(task, customId), end))) return;
-    this.#done(task.index);
+    this.#progress.done(task.index);
     await this.#failNext(task.index);
-  }
-
-  #done(index: number): void {
-    const program = this.#progress.done(index, this.name);
-    if (program !== undefined) this.ports.programEnded?.(program);
   }
 
   /** A failed line fails those that need it, and they those that need them. */
@@ -254,7 +247,7 @@ export class Run {
       for (const next of dependents) {
         const { customId: name } = await this.#lineAt(next);
         if (!(await this.results.keep(wholeLine(next), name, end))) continue;
-        this.#done(next);
+        this.#progress.done(next);
         ended.push(next);
       }
     }

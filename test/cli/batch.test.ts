@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { completion, fakeEngine, gate, until, world } from '../sidecar/gateway/world.js';
+import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
 import { MODEL } from '../support/fake-engine.js';
 import { lineOf } from '../sidecar/batches/service.js';
 import { itRefuses, run } from '../support/command-line.js';
@@ -81,15 +81,6 @@ describe('maitred batch run', () => {
     const told = '1 of 2 lines answered, 1 left out by its condition, 0 failed\n';
     expect((await batch()).err).toBe(told);
     expect((await batch('--resume')).err).toBe(told);
-  });
-
-  it('leaves no program of several lines behind at a gateway', async () => {
-    const { url } = await world([await fakeEngine()]);
-    const skipped = lineOf('d', '', { if: { $ref: 'c', contains: 'nowhere' } });
-    const lines = [lineOf('a'), lineOf('b', '${a}', { after: ['a'] }), lineOf('b2', '${a}', { after: ['a'] }), lineOf('c'), skipped]; // prettier-ignore
-    const file = fileOf('in.jsonl', lines.join('\n'));
-    expect((await command('batch', 'run', file, '--target', url, '-o', `${file}.out`)).code).toBe(0);
-    expect(await (await fetch(`${url}/programs`)).json()).toMatchObject({ programs: [] });
   });
 
   it('asks equal lines once, unless that pass is left out', async () => {

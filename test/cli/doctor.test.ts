@@ -159,6 +159,14 @@ describe('maitred doctor without engines', () => {
     expect(findings).toEqual([{ level: 'broken', subject: '--engine', found }]);
   });
 
+  it('counts the rows that it shows', async () => {
+    const engines = await Promise.all([vllm(), vllm()]);
+    const { out } = await run(['doctor', ...engines.flatMap(({ url }) => ['--engine', url])], {
+      MAITRED_LISTEN_PORT: '0',
+    });
+    expect(out.match(/^ok {2,}/gm)).toHaveLength(Number(/(\d+) ok\n/.exec(out)?.[1]));
+  });
+
   it('is broken, and says how to name some or try it out', async () => {
     const { code, about } = await examine([]);
     expect([code, about('none is configured')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringMatching(/--engine URL.*--embedded 2/) as string }]]); // prettier-ignore

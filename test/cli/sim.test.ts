@@ -113,6 +113,13 @@ describe('maitred sim with several loads and windows', () => {
 });
 
 describe('maitred sim', () => {
+  it('recommends no change where there is none, nor a policy that sees the future', async () => {
+    const { out } = await sim(...CHAT, '--policy', 'pass-through,srpt', '--window', '64,128', '--seed', '1,2');
+    expect(out.replaceAll('\n', ' ')).toMatch(
+      /Keep pass-through, window 64: none of the 3 other settings is significantly better/,
+    );
+  });
+
   it('prints a table with a row for each policy, of a width that a terminal has', async () => {
     const { code, out, errors } = await sim(...CHAT, '--policy', 'pass-through,las-decayed,srpt', '--seed', '1,2,3');
     expect({ code, errors }).toEqual({ code: 0, errors: [] });

@@ -101,9 +101,9 @@ describe('ready lines', () => {
     const ready = new Progress(given, (index) => states[index]!);
     expect([ready.take(0, 1), ready.take(0, 1)]).toEqual([0, 1]);
     states[1] = 'failed';
-    ready.done(1, 'b');
+    ready.done(1);
     states[0] = 'completed';
-    ready.done(0, 'b');
+    ready.done(0);
     expect([ready.take(0, 1), ready.take(0, 1)]).toEqual([3, undefined]);
   });
 });
