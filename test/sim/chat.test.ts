@@ -55,7 +55,10 @@ describe('/v1/chat/completions', () => {
     const { json } = await post(sim, path, body);
     const texts = (json['choices'] as { message: { content: string } }[]).map(({ message }) => message.content);
     expect(new Set(texts).size).toBe(3);
-    expect(json['usage']).toMatchObject({ completion_tokens: 60 });
+    expect(json['usage']).toMatchObject({
+      completion_tokens: 60,
+      total_tokens: 60 + (json['usage'] as { prompt_tokens: number }).prompt_tokens,
+    });
     const streamed = ['', '', ''];
     for (const chunk of dataOf(await stream(sim, path, body))) {
       const [choice] = chunk['choices'] as { index: number; delta: Json }[];
