@@ -47,10 +47,6 @@ async function check(name, [script, ...args]) {
   return status === 0;
 }
 
-if (chosen.length === 0)
-  say(
-    'npm test takes about four minutes on two idle cores: first lint and types (one), then tests, a line for each file',
-  );
 const alive = setInterval(
   () => say(`after ${Math.round((Date.now() - since) / 1000)} s: running ${[...running].join(' and ')}`),
   ALIVE_MS,

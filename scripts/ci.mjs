@@ -1,5 +1,5 @@
 /**
- * `npm test`, the tests that take too long for it, and the test suite once more on the newest Node that is supported.
+ * `npm test`, lint, the tests that take too long for it, and the test suite once more on the newest Node that is supported.
  * The last line tells the counts of all; a step that ends badly without a failed test to its name (lint, types, a
  * crash) counts as one failure. The lines before it name the failures of all steps: a log's end is all that is needed.
  */
@@ -71,6 +71,10 @@ function installNode() {
 
 try {
   suite('default', 'npm', ['test', '--']);
+  if (!run('npm', ['run', 'lint'])) {
+    total.failed += 1;
+    failures.push('FAILED: lint, see above');
+  }
   suite('long', 'npm', ['run', 'test:long', '--']);
   const node = installNode();
   if (node === undefined) {
