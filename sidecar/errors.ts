@@ -71,12 +71,18 @@ export class GatewayError extends Error {
   constructor(
     readonly code: ErrorCode,
     message: string,
-    readonly detail: { readonly param?: string; readonly retryAfterSeconds?: number; readonly names?: ErrorNames } = {},
+    readonly detail: {
+      readonly param?: string;
+      readonly retryAfterSeconds?: number;
+      /** Of an engine's refusal, in the place of the table's. */
+      readonly status?: number;
+      readonly names?: ErrorNames;
+    } = {},
   ) {
     super(message);
   }
 
   get status(): number {
-    return ERRORS[this.code].status;
+    return this.detail.status ?? ERRORS[this.code].status;
   }
 }

@@ -80,7 +80,11 @@ export interface Api {
   readAnswer(answer: JsonObject): AnswerFacts;
   /** @param wantsMessage whether to read the whole answer, for history matching; otherwise only the cheap parts */
   readStream(facts: RequestFacts, wantsMessage: boolean): StreamReader;
-  errorBody(error: GatewayError): JsonObject;
+  /** Whether an engine's body is an error that this API's clients can read. */
+  isError(body: JsonObject): boolean;
+  errorBody(error: GatewayError, requestId?: string): JsonObject;
+  /** Where its clients look for the id of a request, besides `x-request-id`. */
+  readonly idHeader?: string;
   /** Ends a stream after a failure. @param reader absent if the client has seen no event */
   errorEvent(error: GatewayError, reader?: StreamReader): string;
 }

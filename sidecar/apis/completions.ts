@@ -10,14 +10,15 @@ import {
   readStreamOptions,
   readWhole,
 } from './fields.js';
-import { ChunkReader, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { ChunkReader, isOpenaiError, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
 import { promptBytes } from './prompt.js';
 import { openaiUsage } from './usage.js';
 
 /** An API whose answers are read for their usage alone. */
-const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'errorBody' | 'errorEvent'> = {
+const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'isError' | 'errorBody' | 'errorEvent'> = {
   readAnswer: (answer) => ({ usageObject: answer, tools: [], usage: openaiUsage(answer['usage']) }),
   readStream: (facts) => new ChunkReader(facts, false),
+  isError: isOpenaiError,
   errorBody: openaiErrorBody,
   errorEvent: openaiErrorEvent,
 };

@@ -4,6 +4,7 @@ import { canonicalMessage, LazyTurn, nothingSaid, readContent } from './canonica
 import {
   checkContent,
   isAbsent,
+  isObject,
   objectOf,
   parseObject,
   readFlag,
@@ -34,7 +35,10 @@ export const messages: Api = {
   },
 
   readStream: (_facts, wantsMessage) => new MessageReader(wantsMessage),
+  isError: ({ type, error }) =>
+    type === 'error' && isObject(error) && [error['type'], error['message']].every((text) => typeof text === 'string'),
   errorBody: anthropicErrorBody,
+  idHeader: 'request-id',
   errorEvent: (error) => `event: error\ndata: ${JSON.stringify(anthropicErrorBody(error))}\n\n`,
 };
 
@@ -98,20 +102,27 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
   503: 'overloaded_error',
   504: 'timeout_error',
+  529: 'overloaded_error',
 };
+
+/** Engines have names of their own, such as `BadRequestError`, which its clients do not know. */
+const KNOWN_TYPES = new Set([...Object.values(ERROR_TYPES), 'invalid_request_error', 'billing_error', 'api_error']);
 
 /** Error codes that Anthropic's SDKs act on. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
   thread_unsupported: { error_code: 'thread_unsupported_request' },
 };
 
-export function anthropicErrorBody(error: GatewayError): JsonObject {
-  const type =
-    error.detail.names?.type ??
-    ERROR_TYPES[error.status] ??
-    (error.status >= 500 ? 'api_error' : 'invalid_request_error');
+function anthropicErrorBody(error: GatewayError, requestId?: string): JsonObject {
+  const given = error.detail.names?.type ?? '';
+  const byStatus = ERROR_TYPES[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
+  const type = KNOWN_TYPES.has(given) ? given : byStatus;
   const details = DETAILS[error.code];
-  return { type: 'error', error: { type, message: error.message, ...(details && { details }) } };
+  return {
+    type: 'error',
+    error: { type, message: error.message, ...(details && { details }) },
+    ...(requestId !== undefined && { request_id: requestId }),
+  };
 }
 
 /** Events that are always read; the others, only if the text is wanted. */

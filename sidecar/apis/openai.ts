@@ -20,6 +20,9 @@ export function openaiErrorBody(error: GatewayError): JsonObject {
   return { error: { ...own, ...error.detail.names } };
 }
 
+export const isOpenaiError = ({ error }: JsonObject): boolean =>
+  isObject(error) && typeof error['message'] === 'string';
+
 export const openaiErrorEvent = (error: GatewayError): string => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`;
 
 /** Asks for the usage chunk. `continuous_usage_stats` has no effect without usage, so asking must not activate it. */

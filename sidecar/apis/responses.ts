@@ -16,7 +16,7 @@ import {
 } from './fields.js';
 import { Kept, usageOf } from './usage.js';
 import { whole, promptBytes } from './prompt.js';
-import { openaiErrorBody } from './openai.js';
+import { isOpenaiError, openaiErrorBody } from './openai.js';
 
 /** Longer ids are not remembered: some engines let clients choose them. */
 const ID_CHARS_MAX = 256;
@@ -62,6 +62,7 @@ export const responses: Api = {
   },
 
   readStream: (_facts, wantsMessage) => new ResponseReader(wantsMessage),
+  isError: isOpenaiError,
   errorBody: openaiErrorBody,
 
   errorEvent(error, reader) {

@@ -4,10 +4,10 @@ import type { AnswerFacts, StreamReader } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import type { Config } from '../config/index.js';
 import type { Engine } from '../engines/index.js';
-import { GatewayError, type ErrorNames } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { toEngine } from '../http/headers.js';
-import { isOfCaller, isSecret, namesOf, quoteOf, secretsOf } from './refusal.js';
+import { isOfCaller, redacted, refusalOf, saysOf, secretsOf, wordsIn } from './refusal.js';
 import type { CallSpec } from './spec.js';
 import { joined, splicedBody } from '../http/splice.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
@@ -63,8 +63,8 @@ export class Attempt implements AnswerSink {
   #events = 0;
   #reportedEvents = 0;
   #reportedAt = 0;
-  /** Data of an error that is the stream's first event. */
-  #firstError: string | undefined;
+  /** Data of an error that is the stream's first event, or that clients of the API cannot read. */
+  #error: string | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
   #over = false;
@@ -124,7 +124,7 @@ export class Attempt implements AnswerSink {
       return;
     }
     for (const bytes of this.#splitter.push(chunk)) this.sink.forward(bytes);
-    if (this.#firstError !== undefined) return this.#failAtOnce(this.#firstError);
+    if (this.#error !== undefined) return this.#failAtOnce(this.#error);
     if (this.#events > 0) this.#progress();
     if (this.#splitter.heldBytes > this.#answerBytesMax) this.#tooLarge();
   }
@@ -144,7 +144,7 @@ export class Attempt implements AnswerSink {
       // Bytes after the last blank line are an event only if they complete the answer; otherwise they are half an
       // event.
       const rest = this.#splitter.end();
-      if (this.#firstError !== undefined) return this.#failAtOnce(this.#firstError);
+      if (this.#error !== undefined) return this.#failAtOnce(this.#error);
       if (this.reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);
       this.#settleStream();
     }
@@ -173,9 +173,9 @@ export class Attempt implements AnswerSink {
   #split(reader: StreamReader): SseSplitter {
     return new SseSplitter((event) => {
       const verdict = reader.push(event);
-      if (verdict === 'hide' || this.#firstError !== undefined) return 'hide';
-      if (this.#events === 0 && reader.failed) {
-        this.#firstError = event.data;
+      if (verdict === 'hide' || this.#error !== undefined) return 'hide';
+      if ((this.#events === 0 && reader.failed) || this.#isForeign(event.data)) {
+        this.#error = event.data;
         return 'hide';
       }
       if (this.#events++ === 0) this.sink.began(reader);
@@ -183,7 +183,15 @@ export class Attempt implements AnswerSink {
     });
   }
 
-  /** The stream began with an error and nothing was forwarded: another engine may do better. */
+  /** Whether an event is an error of another API: those of ours that begin like this are chunks of chat. */
+  #isForeign(data: string): boolean {
+    const { api } = this.call;
+    return (
+      /^\s*\{\s*"error"\s*:\s*[{"]/.test(data) && (api.kind === 'responses' || !api.isError(parseObject(data) ?? {}))
+    );
+  }
+
+  /** If nothing was forwarded, another engine may do better. */
   #failAtOnce(data: string): void {
     if (this.#over) return;
     this.abort();
@@ -209,23 +217,16 @@ export class Attempt implements AnswerSink {
     else this.sink.failed(new GatewayError('engine_failed', this.#saysOf(status, body)), 'answer');
   }
 
-  /** The engine's words for the client: short, without addresses and keys. */
-  quote(body: Buffer): string {
-    return quoteOf(body, this.#secrets());
-  }
-
-  names(body: Buffer): ErrorNames {
-    return namesOf(body, this.#secrets());
+  refusal(status: number, body: Buffer): GatewayError {
+    return refusalOf(status, body, this.call.path, this.#secrets());
   }
 
   #secrets(): string[] {
-    const { config, url } = this.engine;
-    return [...[config.apiKey ?? ''].filter(isSecret), url.host, url.hostname, ...secretsOf(this.call.headers)];
+    return secretsOf(this.engine, this.call.headers);
   }
 
   #saysOf(status: number, body: Buffer): string {
-    const quote = this.quote(body);
-    return `The engine answered with status ${status}${quote === '' ? '.' : `: ${quote}`}`;
+    return saysOf(status, redacted(wordsIn(body), this.#secrets()));
   }
 
   /** A successful answer is a JSON object; anything else was cut short or does not come from an engine. */

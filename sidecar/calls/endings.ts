@@ -1,6 +1,6 @@
 import { millis, type Millis, type Reject } from '../../src/index.js';
 import type { Fleet } from '../engines/index.js';
-import { GatewayError, type ErrorCode, type ErrorNames } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
 import type { Outcome } from './spec.js';
 
@@ -36,19 +36,6 @@ export function refusalError(
 
 export const outcomeOf = (error: GatewayError): Outcome =>
   error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
-
-/**
- * The client's error when comments have opened its stream and the engine then answers without a stream: the engine's own
- * error, because clients retry or shorten their history by its names.
- * @param quote the engine's words, redacted
- */
-export function unstreamable(status: number, quote: string, names: ErrorNames): GatewayError {
-  if (status < 400) return new GatewayError('engine_answer_invalid', 'The engine answered without a stream.');
-  const message = quote === '' ? `The engine refused the request (${status}).` : quote;
-  return new GatewayError(REFUSALS[status] ?? 'bad_request', message, { names });
-}
-
-const REFUSALS: Readonly<Record<number, ErrorCode>> = { 429: 'overloaded', 503: 'no_engine', 529: 'no_engine' };
 
 /** Rest of an unreachable engine. */
 const UNREACHED_MS = 250;

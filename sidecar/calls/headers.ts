@@ -24,6 +24,7 @@ export function callHeaders(
     'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? driver.now() - arrivedMs),
     'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
   };
+  if (spec.api.idHeader !== undefined) headers[spec.api.idHeader] = spec.requestId;
   if (spec.budgetLeft !== undefined) headers['x-maitred-budget-left'] = spec.budgetLeft;
   if (dispatch?.inheritedMs !== undefined) headers['x-maitred-inherited-ms'] = Math.round(dispatch.inheritedMs);
   if (dispatch !== undefined) {

@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { JsonObject } from '../apis/api.js';
-import type { ErrorNames } from '../errors.js';
-import { isObject, parseObject } from '../apis/fields.js';
+import type { Api, JsonObject } from '../apis/api.js';
+import { isObject, listOf, objectOf, parseObject } from '../apis/fields.js';
+import type { Engine } from '../engines/index.js';
+import { GatewayError, type ErrorCode, type ErrorNames } from '../errors.js';
 
 /** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
@@ -28,22 +29,64 @@ export function isOfCaller(body: Buffer): boolean {
   return [error?.['code'], error?.['type']].some((name) => typeof name === 'string' && OF_CALLER.test(name));
 }
 
+const CODES: Readonly<Record<number, ErrorCode>> = {
+  401: 'unauthorized',
+  403: 'forbidden',
+  413: 'body_too_large',
+  429: 'overloaded',
+  503: 'no_engine',
+  529: 'no_engine',
+};
+
 /**
- * The message of an engine's JSON error for the client: short, without addresses, paths, stacks and keys; '' without a
- * message. Other bodies are pages of servers, which tell about their insides.
- * @param secrets further texts to redact
+ * An engine's refusal as an error of ours, with its words and names: clients retry or shorten their history by them.
+ * @param path that it was asked
+ * @param secrets as of `redacted`
  */
-export const quoteOf = (body: Buffer, secrets: readonly string[]): string =>
-  redacted(errorIn(body)?.['message'], secrets);
+export function refusalOf(status: number, body: Buffer, path: string, secrets: readonly string[]): GatewayError {
+  const words = redacted(wordsIn(body), secrets);
+  // All that FastAPI says, so vLLM and SGLang.
+  if (status === 404 && words === 'Not Found')
+    return new GatewayError('unknown_path', `The engine has no path ${path}.`, { status });
+  const hasMessage = typeof errorIn(body)?.['message'] === 'string' && words !== '';
+  const code = CODES[status] ?? (status < 500 ? 'bad_request' : 'engine_failed');
+  return new GatewayError(code, hasMessage ? words : saysOf(status, words), { status, names: namesOf(body, secrets) });
+}
+
+/** @param words those of the engine, redacted */
+export const saysOf = (status: number, words: string): string =>
+  `The engine ${status < 400 ? 'failed' : `answered with status ${status}`}${words === '' ? '.' : `: ${words}`}`;
+
+/** A refusal for clients of an API: the engine's bytes, if they have its form. */
+export function refusalBody(api: Api, body: Buffer, refusal: GatewayError, requestId: string): Buffer {
+  const said = parseObject(body.toString('utf8'));
+  return said !== undefined && api.isError(said)
+    ? body
+    : Buffer.from(JSON.stringify(api.errorBody(refusal, requestId)));
+}
+
+/** Where engines put the words of an error; of a page of HTML its title alone, as the rest tells about their insides. */
+export function wordsIn(body: Buffer): unknown {
+  const error = errorIn(body);
+  if (error === undefined) {
+    const text = body.toString('utf8');
+    return /<title>([^<]*)/i.exec(text)?.[1] ?? (/^\s*[<{[]/.test(text) ? '' : text);
+  }
+  const { message, detail } = error;
+  if (!Array.isArray(detail)) return message ?? error['error'] ?? detail;
+  // FastAPI's faults of fields.
+  const faults = detail.map(objectOf).map(({ loc, msg }) => `${listOf(loc).join('.')}: ${String(msg)}`);
+  return message ?? faults.join('; ');
+}
 
 /** The names that an engine's JSON error gives itself, by which clients decide what to do. */
-export function namesOf(body: Buffer, secrets: readonly string[]): ErrorNames {
+function namesOf(body: Buffer, secrets: readonly string[]): ErrorNames {
   const error = errorIn(body);
   const [type, code, param] = ['type', 'code', 'param'].map((field) => redacted(error?.[field], secrets));
   return { ...(type && { type }), ...(code && { code }), ...(param && { param }) };
 }
 
-/** A text, if it is one, as clients may read it: without addresses, keys, stacks and paths. @param secrets as of `quoteOf` */
+/** A text, if it is one, as clients may read it: short, without addresses, keys, stacks and paths. @param secrets further texts to redact */
 export function redacted(value: unknown, secrets: readonly string[] = []): string {
   // Cut first: the patterns below take quadratic time, and clients may have written the text.
   let text = typeof value === 'string' ? value.slice(0, 4 * QUOTE_MAX) : '';
@@ -54,10 +97,14 @@ export function redacted(value: unknown, secrets: readonly string[] = []): strin
 }
 
 /** Whether a key is long enough to be a secret. Shorter ones (`none`) are parts of words. */
-export const isSecret = (key: string): boolean => key.length >= SECRET_CHARS_MIN;
+const isSecret = (key: string): boolean => key.length >= SECRET_CHARS_MIN;
+
+/** Texts that an engine's words must not tell a client. */
+export const secretsOf = ({ config, url }: Pick<Engine, 'config' | 'url'>, headers: IncomingHttpHeaders): string[] =>
+  [...[config.apiKey ?? ''].filter(isSecret), url.host, url.hostname, ...keysIn(headers)]; // prettier-ignore
 
 /** Secret keys in the client's headers. */
-export const secretsOf = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] =>
+const keysIn = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] =>
   [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, '')).filter(isSecret);
 
 /** OpenAI and Anthropic nest the error; others have its fields at the top. */

@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Api } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
-import { requestIdOf } from './headers.js';
+import { JSON_TYPE, requestIdOf } from './headers.js';
 
 /** Sends one of the gateway's own JSON answers. `reason` names the sender of the answer, or the reason of a refusal. */
 export function sendJson(
@@ -15,7 +15,7 @@ export function sendJson(
 ): void {
   const bytes = Buffer.from(JSON.stringify(body));
   response.writeHead(status, {
-    'content-type': 'application/json; charset=utf-8',
+    ...JSON_TYPE,
     'content-length': bytes.length,
     'x-request-id': requestIdOf(request),
     'x-maitred-reason': reason,
@@ -29,11 +29,12 @@ export function sendError(
   request: IncomingMessage,
   response: ServerResponse,
   error: GatewayError,
-  api: Pick<Api, 'errorBody'>,
+  api: Pick<Api, 'errorBody' | 'idHeader'>,
   headers: OutgoingHttpHeaders = {},
 ): void {
   const { retryAfterSeconds } = error.detail;
-  sendJson(request, response, error.status, error.code, api.errorBody(error), {
+  sendJson(request, response, error.status, error.code, api.errorBody(error, requestIdOf(request)), {
+    ...(api.idHeader !== undefined && { [api.idHeader]: requestIdOf(request) }),
     ...headers,
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
     ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }),

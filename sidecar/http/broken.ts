@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../errors.js';
-import { openaiErrorBody } from '../apis/openai.js';
+import { familyOf } from '../apis/index.js';
 
 /** The last request of each connection. */
 const latest = new WeakMap<Duplex, ServerResponse>();
@@ -30,14 +30,17 @@ export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex
     return undefined;
   }
   const error = errorOf(cause.code);
-  const body = JSON.stringify(openaiErrorBody(error));
+  const id = randomUUID();
+  // Before its head is read, a request has no path.
+  const api = familyOf(inBody ? (last.req.url ?? '') : '');
+  const body = JSON.stringify(api.errorBody(error, id));
   socket.end(
     [
       `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
       'connection: close',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${randomUUID()}`,
+      `x-request-id: ${id}`,
       `x-maitred-reason: ${error.code}`,
       '',
       body,

@@ -77,6 +77,8 @@ function namedByConnection(connection: string | undefined): string[] | undefined
   return connection.toLowerCase().split(/[\s,]+/);
 }
 
+export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
 const SANE_REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
 /**

@@ -3,13 +3,16 @@ import type { Socket } from 'node:net';
 import { programId, type TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Active } from '../calls/active.js';
+import { refusalBody, refusalOf, secretsOf } from '../calls/refusal.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { writeFrom } from '../http/answer.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
-import { requestIdOf, toClient, toEngine } from '../http/headers.js';
+import { JSON_TYPE, requestIdOf, toClient, toEngine } from '../http/headers.js';
+import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
+import { splitTarget } from '../http/target.js';
 
 /** A request that bypasses the queues, and the API whose errors its client can read. */
 export interface Asked {
@@ -25,15 +28,28 @@ const PASSED_THROUGH = programId('passed-through');
 /** Length of the answer of FastAPI, so of vLLM and SGLang, for a path that it lacks. SDKs cannot read it. */
 const NO_PATH_BYTES = String('{"detail":"Not Found"}'.length);
 
+interface Refused {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+}
+
 const inFlight = new WeakMap<Engine, number>();
 
-/** Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. */
+/**
+ * Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. Only a refusal on a path of
+ * Anthropic's API or of responses gets that API's form, if it has another.
+ */
 export class Relay implements AnswerSink, Active {
   place = -1;
   readonly isRunning = true;
   #exchange: Exchange | undefined;
   #status = 0;
   #isEventStream = false;
+  /** A refusal that is taken whole. */
+  #refused: Refused | undefined;
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  readonly #path: string;
   #settle: (result: GatewayError | undefined) => void = () => undefined;
   readonly #startedAt = performance.now();
   /** Kept, because undici takes the socket from a request whose body it has sent. */
@@ -45,6 +61,7 @@ export class Relay implements AnswerSink, Active {
     private readonly asked: Asked,
   ) {
     this.#socket = asked.request.socket;
+    this.#path = splitTarget(asked.request.url ?? '').path;
   }
 
   /** Requests that are being passed through to the engine. */
@@ -64,7 +81,7 @@ export class Relay implements AnswerSink, Active {
     const headers = toEngine(request.headers, {
       dropKey: auth.keys.length > 0,
       apiKey: engine.config.apiKey,
-      plain: false,
+      plain: this.#hasForm,
     });
     const length = request.headers['content-length'];
     if (body === request && length !== undefined) headers.push('content-length', length);
@@ -93,30 +110,63 @@ export class Relay implements AnswerSink, Active {
     const length = headers['content-length'];
     if (status === 404 && length === NO_PATH_BYTES) {
       this.#exchange?.abort();
-      this.#settle(new GatewayError('unknown_path', 'The engine has no such path.'));
+      this.#settle(new GatewayError('unknown_path', `The engine has no path ${this.#path}.`));
       return;
     }
+    if (status >= 400 && this.#hasForm && headers['content-encoding'] === undefined)
+      this.#refused = { status, headers };
+    else this.#begin(status, headers, length);
+  }
+
+  /** Whether the path is one of an API here; all others have that of chat. */
+  get #hasForm(): boolean {
+    return this.asked.api.kind !== 'chat';
+  }
+
+  #begin(status: number, headers: IncomingHttpHeaders, length: string | undefined): void {
     this.#status = status;
     this.#isEventStream = isEventStream(headers['content-type']);
+    const { api, request } = this.asked;
     const own = {
-      'x-request-id': requestIdOf(this.asked.request),
+      'x-request-id': requestIdOf(request),
       'x-maitred-engine': this.engine.id,
       'x-maitred-reason': 'passthrough',
       ...(length !== undefined && { 'content-length': length }),
+      ...(api.idHeader !== undefined && { [api.idHeader]: requestIdOf(request) }),
     };
     this.asked.response.writeHead(status, toClient(headers, this.engine.url, own));
     this.asked.response.flushHeaders();
   }
 
   data(chunk: Buffer): void {
-    const { idleMs } = this.context.config.timeouts;
-    if (this.#exchange !== undefined) writeFrom(this.#exchange, chunk, this.asked.response, this.#socket, idleMs);
+    const { limits, timeouts } = this.context.config;
+    const { idleMs } = timeouts;
+    if (this.#refused !== undefined) {
+      this.#chunks.push(chunk);
+      this.#bytes += chunk.length;
+      if (this.#bytes <= limits.answerBytes) return;
+      this.#exchange?.abort();
+      this.#fail(
+        new GatewayError('engine_answer_too_large', `The engine’s answer is over ${limits.answerBytes} bytes.`),
+      );
+    } else if (this.#exchange !== undefined)
+      writeFrom(this.#exchange, chunk, this.asked.response, this.#socket, idleMs);
   }
 
   end(): void {
+    if (this.#refused !== undefined) this.#endRefused(this.#refused);
     if (this.#status < 400) this.engine.responded();
     this.asked.response.end();
     this.#settle(undefined);
+  }
+
+  #endRefused({ status, headers }: Refused): void {
+    const { engine, asked } = this;
+    const body = joined(this.#chunks);
+    const refusal = refusalOf(status, body, this.#path, secretsOf(engine, asked.request.headers));
+    const bytes = refusalBody(asked.api, body, refusal, requestIdOf(asked.request));
+    this.#begin(status, bytes === body ? headers : { ...headers, ...JSON_TYPE }, String(bytes.length));
+    asked.response.write(bytes);
   }
 
   failed(error: GatewayError, fault: Fault): void {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
-import { unstreamable } from '../../../sidecar/calls/endings.js';
-import { namesOf, quoteOf, secretsOf } from '../../../sidecar/calls/refusal.js';
+import { refusalBody, refusalOf, secretsOf } from '../../../sidecar/calls/refusal.js';
+import { DONE_EVENT, JSON_TYPE, MODEL, TEXT_EVENT, lone, stream } from './world.js';
 
 const eventOf = (path: string, status: number, said: object, secrets: readonly string[] = []): unknown => {
   const body = Buffer.from(JSON.stringify(said));
-  const event = apiFor(path)!.errorEvent(unstreamable(status, quoteOf(body, secrets), namesOf(body, secrets)));
+  const event = apiFor(path)!.errorEvent(refusalOf(status, body, path, secrets));
   return JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');
 };
 
@@ -43,14 +43,145 @@ describe('a refusal of an engine in a stream that comments have opened', () => {
 
   it('says its status if it has no words, and no secret if it has', () => {
     expect(eventOf('/v1/chat/completions', 400, {})).toMatchObject({
-      error: { message: 'The engine refused the request (400).' },
+      error: { message: 'The engine answered with status 400.' },
     });
     const error = { message: 'key abcdefgh', type: 'abcdefgh', code: 'of 10.0.0.1:80' };
     expect(JSON.stringify(eventOf('/v1/chat/completions', 400, { error }, ['abcdefgh']))).not.toMatch(/abcdefgh|10\.0/);
   });
 });
 
+describe('a refusal of an engine before its first byte', () => {
+  const sent = (path: string, status: number, said: string): Record<string, unknown> => {
+    const [api, body] = [apiFor(path)!, Buffer.from(said)];
+    const bytes = refusalBody(api, body, refusalOf(status, body, path, []), 'r1');
+    // The engine's own bytes, if they go out as they came.
+    return bytes === body ? { said } : (JSON.parse(bytes.toString()) as Record<string, unknown>);
+  };
+  const claude = (type: string, message: string) => ({ type: 'error', error: { type, message }, request_id: 'r1' });
+  const openai = (message: string, code: string, type = 'invalid_request_error') => ({ error: { message, type, code, param: null } }); // prettier-ignore
+
+  it.each([
+    ['/v1/messages', '{"type":"error","error":{"type":"BadRequestError","message":"No."}}'],
+    ['/v1/chat/completions', '{"error":{"message":"No.","type":"Bad Request","param":null,"code":400}}'],
+    ['/v1/responses', '{"error":{"message":"No."}}'],
+  ])('goes out as it came in the form of its API: %s', (path, said) => {
+    expect(sent(path, 400, said)).toEqual({ said });
+  });
+
+  // Of vLLM, SGLang, FastAPI, text-generation-inference, nginx, and nothing at all.
+  it.each<[number, string, string, string, string?]>([
+    [
+      400,
+      '{"error":{"message":"No.","type":"Bad Request","param":null,"code":400}}',
+      'No.',
+      'bad_request',
+      'Bad Request',
+    ],
+    [
+      400,
+      '{"object":"error","message":"No.","type":"BadRequest","param":null,"code":400}',
+      'No.',
+      'bad_request',
+      'BadRequest',
+    ],
+    [
+      422,
+      '{"detail":[{"loc":["body","n"],"msg":"too small"}]}',
+      'The engine answered with status 422: body.n: too small',
+      'bad_request',
+    ],
+    [400, '{"detail":"No."}', 'The engine answered with status 400: No.', 'bad_request'],
+    [422, '{"error":"No.","error_type":"validation"}', 'The engine answered with status 422: No.', 'bad_request'],
+    [
+      413,
+      '<html><head><title>413 Too Large</title></head>nginx/1.2</html>',
+      'The engine answered with status 413: 413 Too Large',
+      'body_too_large',
+    ],
+    [400, 'No.', 'The engine answered with status 400: No.', 'bad_request'],
+    [400, '', 'The engine answered with status 400.', 'bad_request'],
+    [400, '{"error":{"mess', 'The engine answered with status 400.', 'bad_request'],
+  ])('has the form of its API, and the engine’s words: %i %s', (status, said, message, code, type) => {
+    expect(sent('/v1/messages', status, said)).toEqual(claude(status === 413 ? 'request_too_large' : 'invalid_request_error', message)); // prettier-ignore
+    if (type !== 'Bad Request') expect(sent('/v1/completions', status, said)).toEqual(openai(message, code, type));
+  });
+
+  it.each([
+    [401, 'authentication_error', 'unauthorized'],
+    [403, 'permission_error', 'forbidden'],
+    [429, 'rate_limit_error', 'overloaded'],
+  ])('has the type of its status: %i', (status, type, code) => {
+    const message = `The engine answered with status ${status}: No.`;
+    expect(sent('/v1/messages/count_tokens', status, 'No.')).toEqual(claude(type, message));
+    expect(sent('/v1/embeddings', status, 'No.')).toEqual(openai(message, code, type));
+  });
+
+  it('names the path that the engine lacks', () => {
+    const said = '{"detail":"Not Found"}';
+    expect(sent('/v1/messages', 404, said)).toEqual(claude('not_found_error', 'The engine has no path /v1/messages.'));
+    expect(sent('/v1/responses', 404, said)).toEqual(openai('The engine has no path /v1/responses.', 'unknown_path'));
+  });
+});
+
+describe('an error of an engine in the form of another API', () => {
+  const BODIES = {
+    '/v1/messages': { max_tokens: 5, messages: [{ role: 'user', content: 'hi' }] },
+    '/v1/responses': { input: 'hi' },
+    '/v1/completions': { prompt: 'hi' },
+  };
+  const askAs = (all: Pick<Awaited<ReturnType<typeof lone>>, 'ask'>, path: keyof typeof BODIES, more = {}) =>
+    all.ask(path, { headers: JSON_TYPE, body: JSON.stringify({ model: MODEL, ...BODIES[path], ...more }) });
+
+  it('has the form of the client’s API, and the ids by which its clients name a request', async () => {
+    const all = await lone((response) => {
+      response.writeHead(400, { 'content-type': 'text/html', 'x-theirs': 'kept' });
+      response.end(JSON.stringify({ error: { message: 'No.' } }));
+    });
+    const got = await askAs(all, '/v1/messages');
+    const id = got.headers['request-id'];
+    expect([got.status, got.headers['content-type'], got.headers['x-theirs']]).toEqual([400, 'application/json; charset=utf-8', 'kept']); // prettier-ignore
+    expect(got.json()).toEqual({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'No.' },
+      request_id: id,
+    });
+    expect(id).toBe(got.headers['x-request-id']);
+    expect((await askAs(all, '/v1/completions')).json()).toEqual({ error: { message: 'No.' } });
+  });
+
+  it.each([
+    [
+      '/v1/messages',
+      'message_start',
+      '{"error":{"message":"boom"}}',
+      /\nevent: error\ndata: \{"type":"error".*boom.*\n\n$/,
+    ],
+    [
+      '/v1/responses',
+      'response.created',
+      '{"error":{"message":"boom"}}',
+      /\nevent: response.failed\ndata: .*boom.*\n\n$/,
+    ],
+    [
+      '/v1/completions',
+      undefined,
+      '{"error":"boom","error_type":"generation"}',
+      /\ndata: \{"error":\{"message":.*boom.*\n\n$/,
+    ],
+  ] as const)('ends a stream as its API does: %s', async (path, type, error, end) => {
+    const first = type === undefined ? TEXT_EVENT : `event: ${type}\ndata: {"type":"${type}"}\n\n`;
+    const { calls, ...all } = await lone(stream([first, `data: ${error}\n\n`, DONE_EVENT]));
+    const { text } = await askAs(all, path, { stream: true });
+    expect(text).toMatch(end);
+    expect(text).not.toContain(error);
+    await expect.poll(() => calls()[0]?.['outcome']).toBe('engine_error');
+  });
+});
+
 it('hides a client’s key from 8 characters on: shorter ones are parts of words', () => {
-  expect(secretsOf({ authorization: 'Bearer none', 'x-api-key': 'x' })).toEqual([]);
-  expect(secretsOf({ authorization: 'Bearer 1234567', 'x-api-key': '12345678' })).toEqual(['12345678']);
+  const engine = { config: { apiKey: 'none' }, url: new URL('http://gpu:8000') };
+  const secrets = (authorization: string, key: string) =>
+    secretsOf(engine as never, { authorization, 'x-api-key': key });
+  expect(secrets('Bearer none', 'x')).toEqual(['gpu:8000', 'gpu']);
+  expect(secrets('Bearer 1234567', '12345678')).toEqual(['gpu:8000', 'gpu', '12345678']);
 });

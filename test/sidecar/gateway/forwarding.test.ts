@@ -134,13 +134,14 @@ describe('an answer on its way to the client', () => {
   });
 
   it.each([400, 401, 404, 422])('is passed on when the engine refuses the request with %i', async (status) => {
+    const said = ' {"error":{"message":"as it came"}}';
     const { engine, chat } = await lone((response) => {
       response.writeHead(status, { 'content-type': 'text/weird' });
-      response.end('as it came');
+      response.end(said);
     });
     for (const streamed of [false, true]) {
       const got = await chat({ stream: streamed });
-      expect([got.status, got.text, got.headers['content-type']]).toEqual([status, 'as it came', 'text/weird']);
+      expect([got.status, got.text, got.headers['content-type']]).toEqual([status, said, 'text/weird']);
       expect(got.headers['x-maitred-engine']).toBe(engine.id);
     }
     expect(engine.seen).toHaveLength(2);

@@ -81,6 +81,19 @@ describe('a path that the gateway has no opinion of', () => {
     expect(refusal(await post('/v1/moderations', {}))).toEqual([404, 'unknown_path']);
   });
 
+  it('keeps an engine’s refusal as it is, but for paths whose clients know one form', async () => {
+    const said = '{"detail":"No."}';
+    const { post, ask } = await lone((response) => {
+      response.writeHead(422, { 'content-type': 'application/json' });
+      response.end(said);
+    });
+    expect((await post('/v1/moderations', {})).text).toBe(said);
+    const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hi' }] });
+    const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
+    const error = { type: 'invalid_request_error', message: 'The engine answered with status 422: No.' };
+    expect([got.status, got.json()]).toEqual([422, { type: 'error', error, request_id: got.headers['request-id'] }]);
+  });
+
   it('streams its body up and its answer down, each before the other is over', async () => {
     const { opened, open: openGate } = gate();
     const { engine, url, ask } = await lone(echo, ANY_PATH);
