@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { choice, duration, wholeFrom } from './options.js';
-import { LEGEND, SORT_KEYS } from './top/columns.js';
+import { legend, SORT_KEYS } from './top/columns.js';
 import { frame } from './top/frame.js';
 import { showLive } from './top/live.js';
 import { faultIn, readSnapshot, type Wish } from './top/snapshot.js';
@@ -38,7 +38,7 @@ export function addTopCommand(program: Command): void {
     )
     .option('--limit <count>', 'most programs to print once', wholeFrom(1, LIMIT_MAX), LIMIT)
     .option('--once', 'print the table once and exit, as without a terminal', false)
-    .addHelpText('after', LEGEND)
+    .addHelpText('after', `\n${legend(80).join('\n')}`)
     .action((flags: TopFlags) => run(top, flags));
 }
 

@@ -1,4 +1,4 @@
-import { fitted, shortened, widthOf } from '../text.js';
+import { fitted, shortened, widthOf, wrapped } from '../text.js';
 import { countText, shareText, timeText } from './figures.js';
 import type { ProgramRow } from './snapshot.js';
 
@@ -14,12 +14,21 @@ interface Column {
 }
 
 /** Columns whose titles do not say all. */
-export const LEGEND = `
-WAITS    the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room
-         in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others
-LVL      its queue: 0 goes first
-QUEUED   the waits of all its calls, so with parallel calls more than its AGE
-IDLE     since its last call; programs whose end nobody tells stay until their lease is over`;
+const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
+  ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
+  ['LVL', 'its queue: 0 goes first'],
+  ['QUEUED', 'the waits of all its calls, so with parallel calls more than its AGE'],
+  ['IDLE', 'since its last call; programs whose end nobody tells stay until their lease is over'],
+];
+
+/** Terms and their meanings in two columns. */
+export function legend(width: number, more: typeof LEGEND = []): string[] {
+  return [...more, ...LEGEND].flatMap(([term, meaning]) =>
+    wrapped(meaning, width - TERM_WIDTH).map((line, at) => (at === 0 ? term : '').padEnd(TERM_WIDTH) + line),
+  );
+}
+
+const TERM_WIDTH = 9;
 
 /** Behind the program's name, which takes what they leave. The same as on the page. */
 const COLUMNS: readonly Column[] = [
@@ -62,7 +71,8 @@ const NAME_WIDTH_WANTED = 23;
 export function tableLines(rows: readonly ProgramRow[], sort: string, width: number): string[] {
   const key = sort.replace('-', '');
   const columns = columnsFor(rows, key, width);
-  const name = width - columns.reduce((sum, column) => sum + column.width + 1, 0);
+  const left = width - columns.reduce((sum, column) => sum + column.width + 1, 0);
+  const name = Math.min(left, Math.max(NAME_WIDTH_WANTED, ...rows.map(({ id }) => widthOf(id))));
   const line = (id: string, textOf: (column: Column) => string): string =>
     fitted(shortened(id, name), name) + columns.map((column) => ` ${fitted(shortened(textOf(column), column.width), column.width, column.align ?? 'right')}`).join(''); // prettier-ignore
   const arrow = sort === key ? '▴' : '▾';

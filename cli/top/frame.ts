@@ -1,6 +1,6 @@
 import { fitted, printable, wrapped } from '../text.js';
 import { tableLines } from './columns.js';
-import { counted } from './figures.js';
+import { counted, timeText } from './figures.js';
 import type { Snapshot } from './snapshot.js';
 
 export interface Scene {
@@ -17,22 +17,38 @@ export interface Scene {
  * @param headLines exact lines of the words; absent: as many as they need
  */
 export function frame({ url, sort, snapshot, fault }: Scene, width: number, headLines?: number): string[] {
-  const words = wrapped(fault === undefined ? headOf(url, snapshot) : `No answer, trying again: ${fault}`, width);
+  const heads = fault === undefined ? headsOf(url, snapshot) : [`No answer, trying again: ${fault}`];
+  const all = heads.map((head) => wrapped(head, width));
+  const words = all.find(({ length }) => length <= (headLines ?? Infinity)) ?? all.at(-1) ?? [];
   const last = (headLines ?? words.length) - 1;
   const head = Array.from({ length: last + 1 }, (_, at) => (at < last ? (words[at] ?? '') : words.slice(at).join(' ')));
   const nothing = snapshot.programs.length === 0 ? [`no program${snapshot.filter === '' ? '' : ' matches'}`] : [];
   return [...head, ...tableLines(snapshot.programs, sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
-/** Troubles stand first, as a small terminal cuts the rest. */
-function headOf(url: string, { gateway, programs, filter, offset, total }: Snapshot): string {
+/** What to say of the gateway, the longest text first: each leaves out what matters least in the one before. */
+function headsOf(url: string, { gateway, queue, programs, filter, offset, total }: Snapshot): string[] {
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';
-  const sentences = [
-    `${url.replace(/^http:\/\//, '')}: ${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`,
-    status?.text,
-    demo && `Demo: ${demo.ended} of ${demo.total} ended.`,
-    policy && `Policy ${policy}.`,
-  ];
-  return sentences.filter(Boolean).join(' ');
+  const table = `${counted(total, 'program')}${filter === '' ? '' : ` with ${printable(filter)}`}${shown}.`;
+  const named = `${url.replace(/^http:\/\//, '')}: ${table}`;
+  // Batches and the cluster follow the sentence on waiting calls.
+  const upToWaits = /^.*? waits?\b.*?\.(?= |$)/.exec(status?.text ?? '')?.[0];
+  const brief = queue?.waiting === undefined ? status?.text : [status?.level === 'bad' && `${status.title}.`, waitsInShort(queue)].filter(Boolean).join(' '); // prettier-ignore
+  return [
+    [named, status?.text, demo && `Demo: ${demo.ended} of ${demo.total} ended.`, policy && `Policy ${policy}.`],
+    [named, status?.text],
+    [named, upToWaits ?? status?.text],
+    [named, brief],
+    [table, brief],
+    [brief],
+  ].map((sentences) => sentences.filter(Boolean).join(' '));
+}
+
+function waitsInShort({ waiting, background, longest_wait_seconds: longest }: NonNullable<Snapshot['queue']>): string {
+  const online = waiting - background;
+  if (waiting === 0) return 'No call waits.';
+  const waits = (calls: number) => `${counted(calls, 'call')} ${calls === 1 ? 'waits' : 'wait'}`;
+  if (online === 0) return `${waits(background)} in the background.`;
+  return `${waits(online)}, the longest for ${timeText(longest)}${background > 0 ? `, and ${background} in the background` : ''}.`;
 }

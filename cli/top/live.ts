@@ -3,7 +3,7 @@ import { emitKeypressEvents, type Key } from 'node:readline';
 import type { ReadStream } from 'node:tty';
 import { untilStopped } from '../signals.js';
 import { fitted, printable, widthOf, wrapped } from '../text.js';
-import { hiddenColumns, LEGEND, SORT_KEYS } from './columns.js';
+import { hiddenColumns, legend, SORT_KEYS } from './columns.js';
 import { frame } from './frame.js';
 import { faultIn, type Snapshot, type Wish } from './snapshot.js';
 
@@ -17,6 +17,9 @@ interface LiveOptions extends Pick<Wish, 'sort' | 'filter'> {
   /** Has a descriptor, unlike other streams. */
   readonly output: typeof process.stdout;
 }
+
+/** Lines for a terminal that wide. */
+type Page = (columns: number) => string[];
 
 /** The alternate screen, without a cursor, and without wrapping: a name of unforeseen width must not scroll it. */
 const ENTER = '\u001B[?1049h\u001B[?25l\u001B[?7l';
@@ -47,7 +50,8 @@ class Live {
   #offset = 0;
   /** The chosen row, counted from the first of all. */
   #chosen = 0;
-  #words: string | undefined;
+  /** What is shown in place of the table. */
+  #words: Page | undefined;
   /** The program of which `why` is asked: an answer is shown only if no key was pressed since. */
   #asked: string | undefined;
   #typed: string | undefined;
@@ -106,25 +110,40 @@ class Live {
     }
   };
 
-  readonly #onKey = (text: string | undefined, { name = text, ctrl }: Key): void => {
+  readonly #onKey = (text: string | undefined, { name = text, ctrl, shift }: Key): void => {
     this.#asked = undefined;
     if (ctrl === true && name === 'c') this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
     else if (this.#typed !== undefined) this.#type(this.#typed, text, name);
-    else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? HELP : undefined);
+    else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? this.#help : undefined);
     else if (name === 'q') this.#quit();
-    else if (name === 's') {
-      const next = SORT_KEYS.indexOf(this.#sort.replace('-', '')) + 1;
-      this.#sort = `-${SORT_KEYS[next % SORT_KEYS.length] ?? ''}`;
-      void this.#read();
-    } else if (name === '/') {
+    else if (name === 's') this.#sortBy(`-${this.#column(shift === true ? -1 : 1)}`);
+    else if (name === 'r') this.#sortBy(this.#sort.startsWith('-') ? this.#column(0) : `-${this.#sort}`);
+    else if (name === '/') {
       this.#typed = this.#filter;
       this.#draw();
     } else if (name === 'return' || name === 'w') void this.#explain();
     else this.#move(MOVES[name ?? '']);
   };
 
-  #show(words: string | undefined): void {
+  /** The key of the column that many places after the one sorted by; the last is followed by the first. */
+  #column(places: number): string {
+    const at = SORT_KEYS.indexOf(this.#sort.replace('-', '')) + places;
+    return SORT_KEYS.at(at % SORT_KEYS.length) ?? '';
+  }
+
+  #sortBy(sort: string): void {
+    this.#sort = sort;
+    this.#offset = this.#chosen = 0;
+    void this.#read();
+  }
+
+  readonly #help: Page = (columns) => {
+    const hidden = hiddenColumns(this.#snapshot.programs, this.#sort, columns);
+    return legend(columns, hidden.length === 0 ? KEYS : [...KEYS, ['hidden', `${hidden.join(' ')}, for lack of room`]]); // prettier-ignore
+  };
+
+  #show(words: Page | undefined): void {
     this.#words = words;
     this.#draw();
   }
@@ -155,7 +174,8 @@ class Live {
     if (key === undefined) return;
     this.#asked = key;
     const words = await this.#options.why(key).catch((error: unknown) => (error as Error).message);
-    if (this.#asked === key) this.#show(words);
+    if (this.#asked === key)
+      this.#show((columns) => words.split('\n').flatMap((line) => wrapped(printable(line), columns)));
   }
 
   /** Stops the whole job, as Ctrl-Z does outside of raw mode. A job that no shell could continue goes on. */
@@ -177,7 +197,7 @@ class Live {
     const columns = output.columns || 80;
     const height = OTHER_LINES + rowsOf(output);
     const { offset } = this.#snapshot;
-    const words = this.#words?.split('\n').flatMap((line) => wrapped(printable(line), columns));
+    const words = this.#words?.(columns);
     const scene = { url, sort: this.#sort, snapshot: this.#snapshot, fault: this.#fault };
     const lines = words?.map((line) => fitted(line, columns)) ?? frame(scene, columns, HEAD_LINES);
     const looks: Readonly<Record<number, string>> =
@@ -227,18 +247,20 @@ class Live {
   }
 }
 
-/** The keys, and the columns for which there is no room: by name, or how many. */
+/** The keys, and the columns for which there is no room: by name, or how many, or only in the help. */
 export function keysLine(hidden: readonly string[], width: number): string {
-  const keys = 'q quit  ↑↓ row  Enter why  s sort  / filter  ? help';
-  const named = `${keys}  hidden: ${hidden.join(' ')}`;
-  if (hidden.length === 0) return keys;
-  return widthOf(named) <= width ? named : `${keys}  ${hidden.length} columns hidden`;
+  const keys = 'Enter why  s S sort  r reverse  / filter  ? help';
+  const full = `q quit  ↑↓ row  ${keys}`;
+  const counted =
+    hidden.length === 0 ? [] : [`${full}  hidden: ${hidden.join(' ')}`, `${full}  ${hidden.length} hidden`];
+  return [...counted, full].find((line) => widthOf(line) <= width) ?? `q quit  ${keys}`;
 }
 
 /** Rows of programs on the screen. Some terminals do not know their size. */
 const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - OTHER_LINES);
-const HELP = `q quit  ↑ ↓ PgUp PgDn Home End choose a row  Enter or w why it waits  s sort by the next column  / filter  Ctrl-Z suspend
-${LEGEND}`;
+const KEYS = [
+  ['keys', 'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter, Ctrl-Z suspend'], // prettier-ignore
+] as const;
 const INVERSE = '\u001B[7m';
 /** Bold and underlined. */
 const CHOSEN = '\u001B[1;4m';

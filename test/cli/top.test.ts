@@ -19,7 +19,7 @@ const program = (id: string, more: object = {}) => ({ id, tenant: 'default', ...
 
 /** As `top` reads it from a gateway that answers this. */
 async function snapshotOf(programs: readonly object[], total = programs.length, more = {}): Promise<Snapshot> {
-  const answers: Record<string, unknown> = { '/gateway': GATEWAY, ...more };
+  const answers: Record<string, unknown> = { '/gateway': GATEWAY, '/queue': {}, ...more };
   const url = await serve((request, response) => {
     response.setHeader('x-maitred-reason', 'admin');
     response.end(JSON.stringify(answers[request.url ?? ''] ?? { programs, total, offset: 10 }));
@@ -83,10 +83,37 @@ describe('a frame', () => {
     const programs = 'gateway:8080: 345 programs, shown 11 to ';
     expect(wide.trimEnd()).toBe(`${programs}12. ${text} Demo: 14 of 80 ended. Policy plas.`);
     const [one, two, titles] = frame({ ...SCENE, snapshot }, 40, 2);
-    expect([one, two]).toEqual([programs, '12. gpu-2 is down (connection refused).…']);
+    expect([one, two]).toEqual([
+      'gpu-2 is down (connection refused). 1 of',
+      '2 engines up. No call waits.            ',
+    ]);
     expect(titles).toMatch(/^PROGRAM/);
     const [short, blank] = frame({ ...SCENE, snapshot: await snapshotOf([], 0, { '/gateway': {} }) }, 40, 2);
     expect([short?.trimEnd(), blank?.trim()]).toEqual(['gateway:8080: 0 programs.', '']);
+  });
+
+  it('leaves out what matters least where it has no room, and never the trouble and the longest wait', async () => {
+    const text = 'gpu-2 has been down for 9.5 s (connection refused). 1 of 2 engines up. 1 call runs, 5 wait: 3 for KV cache, 2 for the window, the longest for 80 s. batch_1: 0 of 9 lines.'; // prettier-ignore
+    const head = async (queue: object, width: number, more: object = { level: 'bad', title: 'gpu-2 down' }) => {
+      const answers = { '/gateway': { ...GATEWAY, status: { text, ...more } }, '/queue': queue };
+      const snapshot = await snapshotOf([program('a')], 345, answers);
+      const lines = frame({ ...SCENE, snapshot }, width, 2).slice(0, 2);
+      return lines.map((line) => line.trimEnd()).join(' ');
+    };
+    const queue = { waiting: 5, background: 0, longest_wait_seconds: 80 };
+    const table = '345 programs, shown 11 to 11.';
+    expect(await head(queue, 100)).toBe(`gateway:8080: ${table} ${text.slice(0, -' batch_1: 0 of 9 lines.'.length)}`);
+    expect(await head(queue, 40)).toBe('gpu-2 down. 5 calls wait, the longest for 1m20.');
+    expect(await head(queue, 80)).toBe(`gateway:8080: ${table} gpu-2 down. 5 calls wait, the longest for 1m20.`);
+    const shared = { ...queue, background: 4 };
+    expect(await head(shared, 60)).toBe(
+      `${table} gpu-2 down. 1 call waits, the longest for 1m20, and 4 in the background.`,
+    );
+    const good = { level: 'good', title: '5 waiting' };
+    expect(await head({ ...queue, background: 5 }, 50, good)).toBe(
+      `gateway:8080: ${table} 5 calls wait in the background.`,
+    );
+    expect(await head({ ...queue, waiting: 0 }, 50, good)).toBe(`gateway:8080: ${table} No call waits.`);
   });
 
   it('shows one row for each program, with its tenant and its gateway if there are several', async () => {
@@ -137,6 +164,7 @@ describe('maitred top', () => {
       const { pathname, searchParams } = new URL(request.url ?? '', 'http://any');
       if (request.headers.authorization !== 'Bearer very-secret') return response.writeHead(401).end();
       if (pathname === '/gateway') return response.end(JSON.stringify(GATEWAY));
+      if (pathname === '/queue') return response.end('{}');
       const asked = { sort: '-calls', limit: '3', offset: '0', text: 'B c', tenant: 'acme', state: 'idle' };
       expect(Object.fromEntries(searchParams)).toEqual(asked);
       return response.end(JSON.stringify({ programs: [program(HOSTILE)], total: 1 }));
@@ -162,9 +190,10 @@ describe('maitred top', () => {
 
   it('names the hidden columns where there is room, and counts them elsewhere', () => {
     const hidden = ['TENANT', 'ENGINE', 'CONTEXT', 'CACHED', 'ACTIVE'];
-    expect(keysLine(hidden, 100)).toMatch(/hidden: TENANT .*ACTIVE$/);
-    expect(keysLine(hidden, 80)).toMatch(/\? help {2}5 columns hidden$/);
-    expect(keysLine([], 60)).toMatch(/\? help$/);
+    expect(keysLine(hidden, 110)).toMatch(/hidden: TENANT .*ACTIVE$/);
+    expect(keysLine(hidden, 80)).toMatch(/^q quit {2}↑↓ row .*\? help {2}5 hidden$/);
+    expect(keysLine(hidden, 60)).toMatch(/^q quit {2}Enter why .*\? help$/);
+    for (const width of [57, 60, 64, 80, 100]) expect(widthOf(keysLine(hidden, width))).toBeLessThanOrEqual(width);
   });
 
   itRefuses(

@@ -87,7 +87,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await Promise.all(Array.from({ length: 30 }, (_, at) => call(url, `p${at}`)));
     const terminal = await open(url, { rows: 14 });
     const first = await terminal.shows(/30 programs, shown 1 to 10\./);
-    expect(first[13]).toMatch(/^q quit  ↑↓ row  Enter why  s sort  \/ filter  \? help  \d+ columns hidden/);
+    expect(first[13]).toMatch(/^q quit  ↑↓ row  Enter why  s S sort  r reverse  \/ filter  \? help  \d+ hidden/);
     terminal.press('Down');
     terminal.press('NPage');
     await terminal.shows(/shown 3 to 12\./);
@@ -99,12 +99,18 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await terminal.shows(/shown 1 to 10\./);
     terminal.press('s');
     await terminal.shows(/▾LVL/);
+    terminal.press('S', 'S');
+    await terminal.shows(/▾AGE/);
+    terminal.press('s', 's', 'r');
+    await terminal.shows(/▴LVL/);
+    terminal.press('r');
+    await terminal.shows(/▾LVL/);
     terminal.press('Enter');
     expect((await terminal.shows(/any key: back/)).join(' ')).toMatch(/Program "p\d+" has no call active/);
     terminal.press('q');
     await terminal.shows(/▾LVL/);
     terminal.press('?');
-    await terminal.shows(/\/ filter[^]*LVL +its queue/);
+    await terminal.shows(/\/ filter[^]*IDLE +since/);
     terminal.press('Escape');
     await terminal.shows(/▾LVL/);
     terminal.type('/p1x');
