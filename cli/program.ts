@@ -41,7 +41,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     if (error instanceof ConfigError) {
-      error.problems.forEach((problem) => complain(problemText(problem)));
+      for (const problem of error.problems) {
+        complain(problemText(problem));
+        for (const line of problem.excerpt ?? []) process.stderr.write(`  ${plain(line)}\n`);
+      }
       return 2;
     }
     const text = error instanceof Error ? (takenPort(argv[2] ?? '', error) ?? error.message) : String(error);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { LineCounter, parseDocument, type Document } from 'yaml';
+import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { ConfigError, type Path } from './problems.js';
+import { excerpt, yamlFault } from './yaml-fault.js';
 
 /**
  * Reads one YAML 1.2 or JSON mapping, unchecked. An empty file is an empty mapping.
@@ -8,17 +9,27 @@ import { ConfigError, type Path } from './problems.js';
  * @throws ConfigError
  */
 export function readConfigFile(file: string) {
-  const lines = new LineCounter();
-  const document = parseDocument(read(file), { lineCounter: lines, version: '1.2', stringKeys: true, prettyErrors: false }); // prettier-ignore
-  const at = (offset: number) => `${file}:${lines.linePos(offset).line}`;
-  const faults = [...document.errors, ...document.warnings];
+  const counter = new LineCounter();
+  const text = read(file);
+  const document = parseDocument(text, { lineCounter: counter, version: '1.2', stringKeys: true, prettyErrors: false });
+  const lineAt = (offset: number) => counter.linePos(offset).line;
+  const lines = text.split(/\r?\n/);
+  // A parser finds more faults after the first, which are no more once that is mended.
+  const faults = [...document.errors, ...document.warnings].filter((fault, index) => index === 0 || fault.code === 'DUPLICATE_KEY'); // prettier-ignore
   if (faults.length > 0)
     throw new ConfigError(
-      faults.map(({ pos, message }) => ({ path: '', message: firstLine(message), origin: at(pos[0]) })),
+      faults.map((fault) => {
+        const { message, line } = yamlFault(fault, lines, lineAt(fault.pos[0]) - 1);
+        return { path: '', message, origin: `${file}:${line}`, excerpt: excerpt(lines, line) };
+      }),
     );
   const values = toValues(document, file) ?? {};
-  if (!isMapping(values)) throw fault(file, 'must be a mapping of keys to values');
-  return { values, originOf: (path: Path) => originIn(document, path, at) };
+  if (!isMapping(values)) throw fault(file, 'must be keys and values in YAML or JSON, such as "embedded: 2"');
+  const originOf = (path: Path) => {
+    const start = offsetOf(document, path);
+    return start === undefined ? undefined : `${file}:${lineAt(start)}`;
+  };
+  return { values, originOf };
 }
 
 export const isMapping = (value: unknown): value is Record<string, unknown> =>
@@ -28,10 +39,17 @@ function read(file: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw fault(file, code === 'ENOENT' ? 'no such file' : `cannot be read: ${message}`);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw fault(file, UNREADABLE[code] ?? `cannot be read: ${message}`);
   }
 }
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file',
+  EISDIR: 'is a folder: name the file in it',
+  EACCES: 'cannot be read: this user has no permission to',
+  ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text: save it as UTF-8',
+};
 
 /** Throws also for YAML aliases that expand to too much, as in a bomb. */
 function toValues(document: Document, file: string): unknown {
@@ -42,11 +60,15 @@ function toValues(document: Document, file: string): unknown {
   }
 }
 
-function originIn(document: Document, path: Path, at: (offset: number) => string): string | undefined {
+/** Where a key stands in the file, or an element of a list; otherwise its nearest ancestor. */
+function offsetOf(document: Document, path: Path): number | undefined {
   for (let length = path.length; length > 0; length--) {
-    const node = document.getIn(path.slice(0, length), true) as { readonly range?: readonly number[] } | undefined;
-    const start = node?.range?.[0];
-    if (start !== undefined) return at(start);
+    const holder = document.getIn(path.slice(0, length - 1), true);
+    const last = path[length - 1];
+    const pair = isMap(holder) ? holder.items.find(({ key }) => isScalar(key) && key.value === last) : undefined;
+    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
+    const start = isNode(node) ? node.range?.[0] : undefined;
+    if (start !== undefined) return start;
   }
   return undefined;
 }

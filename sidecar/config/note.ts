@@ -8,10 +8,21 @@ export const name = z
   .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
 
 /** Text that may follow `Bearer` in a header. With a trailing newline, common in secret files, it would never match. */
-export const bearer = z.string().refine((text) => /^[!-~]+$/.test(text), {
-  error: 'must be printable ASCII, without spaces or a line end',
-  abort: true,
-});
+export const bearer = z
+  .string()
+  .refine((text) => /^[!-~]+$/.test(text), {
+    error: 'must be printable ASCII, without spaces or a line end',
+    abort: true,
+  })
+  .refine((text) => !/^\$(\w+|\{\w+\})$/.test(text), {
+    error: 'must be env:NAME to name a variable, as $NAME is taken as it is written',
+    abort: true,
+  });
+
+/** Fewest characters of an admin token. */
+export const TOKEN_CHARS_MIN = 8;
+/** A command that makes a token. */
+export const MAKE_TOKEN = 'openssl rand -hex 16';
 
 const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { unwrap } from './keys.js';
+import { plainUrl } from './note.js';
 import { didYouMean } from './similar.js';
 
 export interface ConfigProblem {
@@ -8,6 +9,8 @@ export interface ConfigProblem {
   readonly message: string;
   /** Origin of the value: `FILE:LINE`, a variable or a flag. Absent: the value is a default. */
   readonly origin?: string | undefined;
+  /** Lines of the file around the fault, if the message alone does not show it. */
+  readonly excerpt?: readonly string[];
 }
 
 /** An invalid configuration, with all problems found. Messages never contain a key's value. */
@@ -32,10 +35,11 @@ export type Path = readonly (string | number)[];
 export const pathText = (path: Path): string =>
   path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
 
-/** Successors of keys that have left. */
+/** Words about keys that have left, and about a usual mistake. */
 const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['kubernetes', '; use dns with the name of a headless Service (docs/OPERATIONS.md#kubernetes)'],
   ['rewritten', ': leave it out, as answers are always looked for'],
+  ['engine', '; did you mean engines, a list with a line for each: "- url: http://gpu-1:8000"?'],
 ]);
 
 /** The value as the schema has it, or the problems in our words, each with its key's path. */
@@ -53,10 +57,16 @@ export function checkValue<T extends z.ZodType>(
     const list = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
     return issue.keys.map((key) => ({
       path: [...path, key],
-      message: `is not a known key${REPLACEMENTS.get(key) ?? (didYouMean(key, known) || list)}`,
+      message: `is not a known key${REPLACEMENTS.get(key) ?? nested(key, known) ?? (didYouMean(key, known) || list)}`,
     }));
   });
   return { data, problems };
+}
+
+/** How to write `listen.port: 1`, as flags and messages name it. */
+function nested(key: string, known: readonly string[]): string | undefined {
+  const [section = '', ...rest] = key.split('.');
+  return rest.length > 0 && known.includes(section) ? `; write ${section}: {${rest.join(': {')}: …${'}'.repeat(rest.length)}` : undefined; // prettier-ignore
 }
 
 /** The schema at a path; undefined: none, or one of several. */
@@ -74,9 +84,12 @@ function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefi
 function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined): string {
   if (issue.code === 'invalid_type') {
     if (issue.input === undefined) return 'is missing';
-    if (issue.expected === 'object' && issue.path[0] === 'engines' && typeof issue.input === 'string') return 'must be a mapping, such as "url: http://gpu-1:8000"'; // prettier-ignore
-    const words = schema === undefined ? undefined : numberOf(schema, issue.path.at(-1));
-    return `must be ${words ?? TYPES[issue.expected] ?? issue.expected}`;
+    const words =
+      issue.path[0] === 'engines' && issue.path.length <= 2
+        ? `${issue.expected === 'array' ? 'a list with a line for each engine: ' : 'written '}"- url: ${urlIn(issue.input)}"`
+        : schema && shapeOf(schema, issue.path.at(-1));
+    const isReference = typeof issue.input === 'string' && issue.input.startsWith('env:');
+    return `${issue.input === null ? 'has no value: ' : ''}must be ${words ?? TYPES[issue.expected] ?? issue.expected}${isReference ? '; only secrets may name a variable' : ''}`;
   }
   if (issue.code === 'invalid_value') {
     const words = issue.values.map(String);
@@ -97,14 +110,29 @@ const TYPES: Readonly<Record<string, string>> = {
   number: 'a number',
   string: 'text',
   boolean: 'true or false',
-  object: 'a mapping',
-  array: 'a list',
+  object: 'a mapping, "key: value"',
+  array: 'a list, such as [a, b]',
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
 
-/** A number in words: `a number of milliseconds from 1 to 9, such as 5`. Its name ends in its unit. */
-function numberOf(schema: z.core.$ZodType, name: PropertyKey | undefined): string | undefined {
+/** An engine's URL that was written in the place of its mapping, if it may be shown; otherwise an example. */
+function urlIn(input: unknown): string {
+  const text = typeof input === 'string' ? input.replace(/^-? *url: */, '') : '';
+  const url = /^[\w.-]+(:\d+)?$/.test(text) ? `http://${text}` : text;
+  return plainUrl.safeParse(url).success ? url : 'http://gpu-1:8000';
+}
+
+const KEYS_SHOWN = 3;
+
+/** A section in words by its keys, a number by its range: `a number of milliseconds from 1 to 9, such as 5`. */
+function shapeOf(schema: z.core.$ZodType, name: PropertyKey | undefined): string | undefined {
   const number = unwrap(schema);
+  if (number instanceof z.ZodArray && unwrap(number.element) instanceof z.ZodObject)
+    return shapeOf(number.element, name)?.replace('a mapping', 'a list of mappings');
+  if (number instanceof z.ZodObject) {
+    const keys = Object.keys(number.shape);
+    return `a mapping with ${keys.length > KEYS_SHOWN ? 'keys such as ' : ''}${keys.slice(0, KEYS_SHOWN).join(', ')}`;
+  }
   if (!(number instanceof z.ZodNumber)) return undefined;
   const [, unit] = /(ms|bytes|tokens|seconds)(?:max|min)?$/i.exec(String(name)) ?? [];
   const { minValue, maxValue, format } = number;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { defaults, tenantId, type TenantId } from '../../src/index.js';
 import { discovery, engine } from './engines.js';
-import { DAY_MS, bearer, count, fixed, ms, name, note } from './note.js';
+import { DAY_MS, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, fixed, ms, name, note } from './note.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { batches, budget, health, shadow, tracing } from './sections.js';
 
@@ -38,7 +38,12 @@ const admin = z.strictObject({
     'Port of a separate listener for admin paths and metrics; null: none.',
   ),
   token: note(
-    bearer.min(8).nullable().default(null),
+    bearer
+      .min(TOKEN_CHARS_MIN, {
+        error: `must have at least ${TOKEN_CHARS_MIN} characters: make one with \`${MAKE_TOKEN}\``,
+      })
+      .nullable()
+      .default(null),
     'Bearer token for admin paths. Null: open on their own listener, and on loopback without API keys.',
     '',
     { secret: true },

@@ -1,23 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { loadConfig, type ConfigInputs } from '../../../sidecar/config/load.js';
-import { ConfigError, type ConfigProblem } from '../../../sidecar/config/problems.js';
+import { loadConfig } from '../../../sidecar/config/load.js';
+import { ConfigError } from '../../../sidecar/config/problems.js';
 import { redact } from '../../../sidecar/config/secrets.js';
-import { fileOf, folderOf } from '../../support/folder.js';
-
-const write = (text: string | Uint8Array) => fileOf('maitred.yaml', text);
-
-function problemsIn(inputs: ConfigInputs): readonly ConfigProblem[] {
-  try {
-    loadConfig(inputs);
-  } catch (error) {
-    if (error instanceof ConfigError) return error.problems;
-    throw error;
-  }
-  return [];
-}
-const pathsIn = (text: string | Uint8Array) => problemsIn({ file: write(text) }).map(({ path }) => path);
-const lineOf = (problem: ConfigProblem | undefined) => Number(problem?.origin?.split(':').at(-1));
+import { lineOf, pathsIn, problemsIn, write } from './problems.js';
 
 it('says which times a call would wait for in vain', () => {
   const [problem] = problemsIn({ file: write('timeouts: {queueMs: 60000}') });
@@ -69,41 +55,6 @@ describe('layers', () => {
   it('prints as a file that gives the same configuration', () => {
     const config = loadConfig({ file: write('engines: [{url: "http://a:1/v1/", window: 3}]\nlimits: {queuedMax: 9}') });
     expect(loadConfig({ file: write(stringify(config)) })).toEqual(config);
-  });
-});
-
-describe('file', () => {
-  it.each([
-    ['empty', ''],
-    ['a comment', '# nothing yet\n'],
-    ['a section with nothing in it', 'listen:\nengines:\n'],
-    ['a byte order mark', '\uFEFFembedded: 0\n'],
-    ['carriage returns', 'listen:\r\n  port: 8080\r\n'],
-  ])('takes %s', (_, text) => {
-    expect(loadConfig({ file: write(text) })).toEqual(loadConfig({}));
-  });
-
-  it.each([
-    ['a list at the root', '- 1'],
-    ['text at the root', 'hello'],
-    ['two documents', 'embedded: 1\n---\nembedded: 2\n'],
-    ['a repeated key', 'embedded: 1\nembedded: 2\n'],
-    ['a tab as indentation', 'listen:\n\tport: 1\n'],
-    ['an open bracket', 'engines: ['],
-    ['an unknown tag', 'embedded: !secret 1'],
-    ['an alias of nothing', 'embedded: *nothing'],
-    ['an alias bomb', `a: &a [x,x,x,x,x,x,x,x,x]\n${bomb('abcdefgh')}`],
-    ['bytes that are not UTF-8', Uint8Array.of(0x61, 0x3a, 0xff)],
-  ])('refuses %s', (_, text) => {
-    expect(pathsIn(text)).toContain('');
-  });
-
-  it('says on which line the file cannot be read', () => {
-    expect(lineOf(problemsIn({ file: write('listen:\n  port: 1\n  port: 2\n') })[0])).toBe(3);
-  });
-
-  it('refuses a missing file and a folder', () => {
-    for (const file of [`${write('')}.none`, folderOf({})]) expect(problemsIn({ file })).toHaveLength(1);
   });
 });
 
@@ -165,12 +116,14 @@ describe('schema', () => {
     expect(pathsIn(text)).toContain(path);
   });
 
-  it('finds every problem at once, each with its line', () => {
-    const problems = problemsIn({ file: write('engines:\n  - kind: vllm\nlisten:\n  prt: 1\n  port: x\n') });
+  it('finds every problem at once, each with the line of its key', () => {
+    const text = 'engine:\n  - a\nengines:\n  - kind: vllm\nlisten:\n  prt:\n    1\n  port:\n    x\n';
+    const problems = problemsIn({ file: write(text) });
     expect(problems.map((problem) => [problem.path, lineOf(problem)])).toEqual([
-      ['engines[0].url', 2],
-      ['listen.prt', 4],
-      ['listen.port', 5],
+      ['engine', 1],
+      ['engines[0].url', 4],
+      ['listen.prt', 6],
+      ['listen.port', 8],
     ]);
   });
 
@@ -182,6 +135,20 @@ describe('schema', () => {
     ['limits: {queuedBytes: 1G}', /^must be a whole number of bytes from 1024 to 10000000000000$/],
     ['admission: {gate: high}', /^must be a number from 0 to 2, such as 0\.\d+$/],
     ['admin: {port: x}', /^must be a whole number from 0 to 65535$/],
+    ['engines: http://gpu:1', / list .*"- url: http:\/\/gpu:1"$/],
+    ['engines: {url: "http://gpu:1"}', / list .*"- url: http:/],
+    ['engines: {gpu: "http://gpu:1"}', / list .*"- url: http:/],
+    ['engines: [gpu:1]', /"- url: http:\/\/gpu:1"$/],
+    ['engines: ["url:http://gpu:1"]', /"- url: http:\/\/gpu:1"$/],
+    ['engines: ["http://u:hunter2@gpu:1"]', /"- url: http:\/\/gpu-1:8000"$/],
+    ['engine: http://gpu:1', /did you mean engines, a list/],
+    ['listen.port: 1', /write listen: \{port: …\}$/],
+    ['listen: 80', /^must be a mapping with host, port$/],
+    ['auth: {keys: x}', /^must be a list of mappings with sha256, tenant$/],
+    ['listen: {port: }', /^has no value/],
+    ['listen: {port: "env:PORT"}', /only secrets may/],
+    ['admin: {token: short}', /at least 8 characters.*openssl rand/],
+    ['admin: {token: "${TOKEN}"}', /env:NAME/],
     ['budget: {tenants: {default: {tokens: many}}}', /^must be a whole number of tokens from 1 to /],
   ])('tells what may stand in the place of %s', (text, told) => {
     expect(problemsIn({ file: write(text) })[0]?.message).toMatch(told);
@@ -296,11 +263,3 @@ auth: {keys: [{sha256: ${'b'.repeat(64)}, tenant: t}]}`;
     expect(error.message).not.toContain('hunter2');
   });
 });
-
-/** Nine references per level: nine to the power of the number of names. */
-function bomb(names: string): string {
-  const lines = Array.from(names)
-    .slice(1)
-    .map((name, index) => `${name}: &${name} [${`*${names[index] ?? ''},`.repeat(9)}]`);
-  return lines.join('\n');
-}
