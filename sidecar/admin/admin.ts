@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
 import { checkValue, configSchema, pathText, redact, type EngineConfig } from '../config/index.js';
 import type { Parts } from '../context.js';
+import { SELF, isSelf } from '../engines/address.js';
 import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
@@ -119,12 +120,17 @@ const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
+  const { listen, admin } = context.config;
+  const isAsked = new URL(engine.url).host === request.headers.host?.toLowerCase();
+  const here = [{ host: listen.host, port: request.socket.localPort ?? null }, listen, admin];
+  if (isAsked || here.some((address) => isSelf(engine, address)))
+    throw new GatewayError('invalid_body', `url ${SELF}.`, { param: 'url' });
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
 }
 
 /** Parses one engine's configuration, with the same checks as in the file. */
 function readEngine(body: unknown): EngineConfig {
-  const { data, problems } = checkValue(configSchema, { engines: [body] });
+  const { data, problems } = checkValue(configSchema, { listen: { port: 0 }, engines: [body] });
   const engine = data?.engines[0];
   // An operator must not make the gateway send its variables to any address.
   if (engine?.apiKey?.startsWith('env:'))

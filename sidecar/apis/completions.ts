@@ -52,7 +52,8 @@ export const embeddings: Api = {
   readRequest(body) {
     const { input, messages } = body;
     if (isAbsent(input) && !isAbsent(messages)) readMessages(body);
-    else if (typeof input !== 'string' && !Array.isArray(input)) throw invalid('input', 'a string or an array');
+    else if (typeof input !== 'string' && !Array.isArray(input))
+      throw invalid('input', 'a string or an array', input === undefined);
     return {
       model: readModel(body),
       stream: false,

@@ -33,12 +33,14 @@ export function parseObject(text: string | undefined): JsonObject | undefined {
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-export const invalid = (param: string, expected: string): GatewayError =>
-  new GatewayError('invalid_body', `'${param}' must be ${expected}.`, { param });
+/** @param isMissing whether the body lacks the field */
+export const invalid = (param: string, expected: string, isMissing = false): GatewayError =>
+  new GatewayError('invalid_body', `'${param}' ${isMissing ? 'is missing: it ' : ''}must be ${expected}.`, { param });
 
 export function readModel(body: JsonObject): string {
   const model = body['model'];
-  if (typeof model !== 'string' || model.trim() === '') throw invalid('model', 'a non-empty string');
+  if (typeof model !== 'string' || model.trim() === '')
+    throw invalid('model', 'a non-empty string', model === undefined);
   return model;
 }
 
@@ -72,7 +74,8 @@ export function readOptionalString(body: JsonObject, name: string): string | und
 /** `messages`: objects with a role and a content of text, parts or nothing. Roles and part types are not checked. */
 export function readMessages(body: JsonObject): readonly JsonObject[] {
   const messages = body['messages'];
-  if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a non-empty array');
+  if (!Array.isArray(messages) || messages.length === 0)
+    throw invalid('messages', 'a non-empty array', messages === undefined);
   messages.forEach((message: unknown, i) => {
     if (!isObject(message)) throw invalid(`messages[${i}]`, 'an object');
     if (typeof message['role'] !== 'string') throw invalid(`messages[${i}].role`, 'a string');
@@ -100,7 +103,7 @@ export function countPrompts(value: unknown, param: string): number {
     const lists = value.every((item) => Array.isArray(item) && item.every((token) => typeof token === 'number'));
     if (lists) return value.length;
   }
-  throw invalid(param, 'a string, an array of strings, or token ids');
+  throw invalid(param, 'a string, an array of strings, or token ids', value === undefined);
 }
 
 /** `stream_options`; only chat and completions have it. */

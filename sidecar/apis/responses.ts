@@ -83,7 +83,7 @@ function readInput(body: JsonObject): readonly JsonObject[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   const elsewhere = ['previous_response_id', 'conversation', 'prompt'].some((field) => !isAbsent(body[field]));
   if (isAbsent(input) && elsewhere) return [];
-  if (!Array.isArray(input)) throw invalid('input', 'a string or an array');
+  if (!Array.isArray(input)) throw invalid('input', 'a string or an array', input === undefined);
   return input.map((item: unknown, i) => {
     if (!isObject(item)) throw invalid(`input[${i}]`, 'an object');
     if (!isAbsent(item['role']) && typeof item['role'] !== 'string') throw invalid(`input[${i}].role`, 'a string');

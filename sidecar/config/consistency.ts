@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { queueMsLeast } from '../../src/index.js';
-import { idOf } from '../engines/address.js';
+import { SELF, idOf, isSelf } from '../engines/address.js';
 import { labelOf } from './engines.js';
 import { configKeys, tenantsOf, type Config } from './schema.js';
 
@@ -44,6 +44,9 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
     report(['admin', 'port'], 'must differ from listen.port; null shares the main listener');
   reportTwice(config.engines.map(idOf), (index, id) => {
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
+  });
+  config.engines.forEach((engine, index) => {
+    if (isSelf(engine, listen) || isSelf(engine, admin)) report(['engines', index, 'url'], SELF);
   });
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)

@@ -26,6 +26,24 @@ export function idOf(config: Addressed): EngineId {
   return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
 }
 
+const LOOPBACK_4 = /^(?:localhost|127\.[\d.]+)$/;
+const ANY_LOOPBACK = /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/;
+const WILDCARDS = new Set(['0.0.0.0', '::']);
+
+/** Whether an engine's URL leads to where a gateway listens, so that it would call itself. @param port null: not at all */
+export function isSelf(
+  config: Addressed,
+  { host, port }: { readonly host: string; readonly port: number | null },
+): boolean {
+  const { hostname, port: given, protocol } = new URL(config.url);
+  if (Number(given || (protocol === 'https:' ? 443 : 80)) !== port) return false;
+  if (hostname === host || hostname === `[${host}]`) return true;
+  return WILDCARDS.has(host) ? ANY_LOOPBACK.test(hostname) : LOOPBACK_4.test(hostname) && LOOPBACK_4.test(host);
+}
+
+/** The fault of such a URL. */
+export const SELF = 'is this gateway’s own address: name the engines behind it';
+
 /** Engines by id. @throws GatewayError `engine_exists` for two with one id, `bad_request` for credentials in a URL */
 export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, T> {
   const found = new Map<EngineId, T>();

@@ -38,7 +38,7 @@ export async function readJsonBody(
 export function parseJsonBody(bytes: Buffer): JsonBody {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
   const raw = withoutMark(bytes);
-  if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body.');
+  if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body: it must be a JSON object.');
   let body: unknown;
   try {
     body = JSON.parse(raw.toString('utf8'));
@@ -70,7 +70,7 @@ export function checkMediaType(request: IncomingMessage): void {
   }
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw unsupported('Compressed request bodies are not read.');
+    throw unsupported('Compressed request bodies are not read: send it without content-encoding.');
 }
 
 const unsupported = (text: string): GatewayError => new GatewayError('unsupported_media_type', text);

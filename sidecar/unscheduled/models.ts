@@ -31,10 +31,11 @@ export function unknownModel(context: Context, model: string): GatewayError {
 /** Names the cause without addresses. Ids of engines are in answers' headers too. */
 export function noEngine(fleet: Pick<Fleet, 'list'>): GatewayError {
   const engines = fleet.list();
-  const troubles = engines.flatMap(({ id, trouble }) =>
-    trouble === undefined ? [] : [`${id}: ${redacted(trouble.reason)}`],
+  const troubles = engines.flatMap(({ id, state, trouble }) =>
+    state === 'draining' ? [`${id}: drained`] : trouble === undefined ? [] : [`${id}: ${redacted(trouble.reason)}`],
   );
-  const why = engines.length === 0 ? 'there is none' : troubles.slice(0, TROUBLES_MAX).join('; ');
+  const more = troubles.length > TROUBLES_MAX ? [`and ${troubles.length - TROUBLES_MAX} more`] : [];
+  const why = engines.length === 0 ? 'there is none' : [...troubles.slice(0, TROUBLES_MAX), ...more].join('; ');
   return new GatewayError('no_engine', `No engine is ready${why === '' ? '' : ` (${why})`}.`, RETRY_AFTER);
 }
 

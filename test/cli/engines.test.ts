@@ -38,9 +38,12 @@ describe('maitred engines', () => {
 
   it('says why an added engine is not up: it is a gateway', async () => {
     const { url } = await world([await fakeEngine()]);
-    const { code, out } = await run(['engines', 'add', url, '--id', 'self', '--url', url]);
-    const reason = `${url} is a maitred gateway, not an engine: name the engines behind it`;
-    expect([code, out]).toEqual([0, `self is joining: ${reason}\n`]);
+    const other = await world([await fakeEngine()]);
+    const { code, out } = await run(['engines', 'add', other.url, '--id', 'other', '--url', url]);
+    const reason = `${other.url} is a maitred gateway, not an engine: name the engines behind it`;
+    expect([code, out]).toEqual([0, `other is joining: ${reason}\n`]);
+    const { code: refused, errors } = await run(['engines', 'add', url, '--url', url]);
+    expect([refused, errors]).toEqual([1, [expect.stringContaining('own address')]]);
   });
 
   it('says that it knows no such engine', async () => {

@@ -20,6 +20,22 @@ it('says what stands for a key that has left', () => {
 });
 
 describe('layers', () => {
+  it.each([
+    ['127.0.0.1', '127.0.0.1', true],
+    ['localhost', '127.0.0.1', true],
+    ['0.0.0.0', '127.0.0.2', true],
+    ['"::"', '[::1]', true],
+    ['10.0.0.1', '10.0.0.1', true],
+    ['127.0.0.1', '[::1]', false],
+    ['10.0.0.1', '127.0.0.1', false],
+    ['0.0.0.0', 'gpu-1', false],
+  ])('refuses an engine that is the gateway itself: of %s, %s is %s', (host, engine, isSelf) => {
+    const found = pathsIn(
+      `listen: {host: ${host}, port: 8123}\nengines: [{url: "http://${engine}:8123/v1"}, {url: "http://${engine}:8124"}]`,
+    );
+    expect(found.filter((path) => path.startsWith('engines'))).toEqual(isSelf ? ['engines[0].url'] : []);
+  });
+
   it('takes the file over defaults, the environment over the file, flags over both', () => {
     const file = write('listen: {host: 0.0.0.0, port: 1}\npolicy: {firstQuantumMs: 4}\nbalancer: {name: sticky}\n');
     const env = { MAITRED_LISTEN_PORT: '2', MAITRED_BALANCER_NAME: 'least-loaded' };

@@ -207,6 +207,8 @@ describe('admin paths', () => {
       [{ url: second.url, wrong: 1 }, 400, 'invalid_body'],
       [{ url: second.url, apiKey: 'env:HOME' }, 400, 'invalid_body'],
       [{}, 400, 'invalid_body'],
+      [{ url }, 400, 'invalid_body'],
+      [{ url: url.replace('127.0.0.1', 'localhost') }, 400, 'invalid_body'],
     ] as const) {
       expect(refusal(await add(body))).toEqual([status, code]);
     }

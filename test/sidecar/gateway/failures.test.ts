@@ -227,6 +227,15 @@ describe('when all engines are gone', () => {
     expect((await all.chat({ model: 'never-seen' })).status).toBe(404);
   });
 
+  it('a call for a model whose engines are drained hears that at once, and which they are', async () => {
+    const all = await world([await fakeEngine(), await fakeEngine(undefined, ['other'])]);
+    const [drained] = await all.engines();
+    await all.admin(`/engines/${drained!.id}/drain`, { method: 'POST' });
+    const got = await all.chat();
+    expect(refusal(got)).toEqual([503, 'no_engine']);
+    expect(got.text).toContain(`(${drained!.id}: drained)`);
+  });
+
   it('no cause that is told has an address', () => {
     const reason = 'Connect Timeout Error (attempted address: 10.0.0.3:8000, timeout: 1000ms)';
     const { message } = noEngine({ list: () => [{ id: 'a', trouble: { reason, sinceMs: 0 } } as never] });
