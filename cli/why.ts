@@ -24,12 +24,19 @@ export function addWhyCommand(program: Command): void {
       const program = id ?? (await longestWaiting(client, query));
       const body = program === undefined ? await noWait(client) : await explained(client, program, query);
       const { text = '' } = body as { text?: string };
-      process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${paragraphs(plain(text))}\n`);
+      const [answer = '', ...details] = paragraphs(plain(text));
+      const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+      const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];
+      process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${lines.join('\n')}\n`);
     });
 }
 
 /** Of a program that has left the table, how it ended. @throws AdminError */
-export async function explained(client: AdminClient, program: string, query = ''): Promise<Pick<Explanation, 'text'>> {
+export async function explained(
+  client: AdminClient,
+  program: string,
+  query = '',
+): Promise<Partial<Explanation> & { readonly text: string; readonly ended?: Ended }> {
   try {
     return (await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`)) as Explanation;
   } catch (error) {
@@ -45,7 +52,9 @@ export async function explained(client: AdminClient, program: string, query = ''
     const { id, cause, calls, ended_at: endedAt, duration_seconds: took, queue_seconds: queued } = found;
     const agoSeconds = Math.max(0, Date.now() / 1000 - endedAt);
     return {
-      text: `${id} ended ${timeText(agoSeconds)} ago, ${END_CAUSES[cause]}: ${counted(calls, 'call')} in ${timeText(took)}, of which ${timeText(queued)} queued.`,
+      text: `Program ${JSON.stringify(id)} ended ${timeText(agoSeconds)} ago, ${END_CAUSES[cause]}.\nIt had ${counted(calls, 'call')} in ${timeText(took)}, of which ${timeText(queued)} queued.`,
+      program: null,
+      ended: found,
     };
   }
 }
@@ -53,7 +62,9 @@ export async function explained(client: AdminClient, program: string, query = ''
 const BEGINNING_CHARS_MIN = 4;
 const bare = (id: string): string => id.replace(/^~/, '');
 
-const END_CAUSES: Readonly<Record<EndedPrograms['programs'][number]['cause'], string>> = {
+type Ended = EndedPrograms['programs'][number];
+
+const END_CAUSES: Readonly<Record<Ended['cause'], string>> = {
   ended: 'declared over',
   expired: 'idle for its lease',
   evicted: 'idle, as the table was full',
@@ -72,6 +83,4 @@ async function noWait(client: AdminClient): Promise<Pick<Explanation, 'text'>> {
   return { text: status.text };
 }
 
-function paragraphs(text: string): string {
-  return text.split('\n').map((paragraph) => wrapped(paragraph, COLUMNS).join('\n')).join('\n'); // prettier-ignore
-}
+const paragraphs = (text: string): string[] => text.split('\n').map((each) => wrapped(each, COLUMNS).join('\n'));

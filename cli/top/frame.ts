@@ -26,7 +26,7 @@ export function frame({ url, sort, snapshot, fault }: Scene, width: number, head
   return [...head, ...tableLines(snapshot.programs, sort, width), ...nothing].map((line) => fitted(line, width));
 }
 
-/** What to say of the gateway, the longest text first: each leaves out what matters least in the one before. */
+/** Words on the gateway, the longest first: each text leaves out what matters least in the one before. */
 function headsOf(url: string, { gateway, queue, programs, filter, offset, total }: Snapshot): string[] {
   const { status, demo_programs: demo, policy } = gateway;
   const shown = programs.length < total ? `, shown ${offset + 1} to ${offset + programs.length}` : '';

@@ -50,7 +50,7 @@ class Live {
   #offset = 0;
   /** The chosen row, counted from the first of all. */
   #chosen = 0;
-  /** What is shown in place of the table. */
+  /** Shown in place of the table. */
   #words: Page | undefined;
   /** The program of which `why` is asked: an answer is shown only if no key was pressed since. */
   #asked: string | undefined;

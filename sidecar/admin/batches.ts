@@ -82,8 +82,8 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
   const { total, completed, failed } = lines;
   // Of a list that is not there yet, all places may be ready.
   const needing = Math.max(0, total - completed - failed - inFlight - ready);
-  return [
-    `Batch ${id} of tenant ${tenant}: ${countsInWords(lines, leftOut)}; ${inFlight} under way, ${ready} may start, and ${needing} need answers first or pause.`,
+  const details = [
+    `${inFlight} are under way, ${ready} may start${needing > 0 ? `, and ${needing} need answers first or pause` : ''}.`,
     restMs === undefined
       ? 'No line has ended yet, so nothing tells how long it will take.'
       : `At the pace so far it ends in about ${span(restMs)}.`,
@@ -91,7 +91,8 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
     isLate
       ? 'That is too early, so its lines are calls like all others.'
       : 'Its lines take only the room that other calls leave.',
-  ].join(' ');
+  ];
+  return `Batch ${id} of tenant ${tenant}: ${countsInWords(lines, leftOut)}.\n${details.join(' ')}`;
 }
 
 function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): string {

@@ -34,5 +34,6 @@ export function span(ms: number): string {
   if (ms >= 0.5 && seconds < 0.1) return `${Math.round(ms)} ms`;
   if (seconds < 10) return `${Math.round(seconds * 10) / 10} s`;
   if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 600) return `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
 }

@@ -29,13 +29,13 @@ export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, ru
   const ran =
     last === undefined
       ? 'No engine has run a call of it yet.'
-      : `Its last one to run, ${last.call}, ran${afterWait(last.queueMs)}, and has ended: ${dispatchInWords(last, rules.balancer)}`;
+      : `Its last one, ${last.call}, ran on ${last.engine}${afterWait(last.queueMs)}. ${dispatchInWords(last, rules.balancer).join('')}`;
   const details = [
     ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
   ];
-  return [`Program ${named(labelOf(id))} has ${now} active. ${ran}`, ...details].join('\n');
+  return [`Program ${named(labelOf(id))} has ${now} active.`, ran, ...details].join('\n');
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */
@@ -70,18 +70,18 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
   return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.${used}`];
 }
 
-/** Without its wait, which is told apart: calls that run for one reason share these words. */
-export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string {
+/** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */
+export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string[] {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
-  if (dispatch === undefined) return 'it has not been dispatched.';
+  if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
   const where = {
     home: `${engine} is its program’s home, which holds its cache, and ${balancer} sends such a call home`,
-    bound: `its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
+    bound: `Its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
     spread: `${balancer} chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
-    spilled: `its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
+    spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
-  return `it was sent to ${engine} from level ${level}, ${REASONS[reason]}. The engine: ${where}.`;
+  return [`It was sent from level ${level}, ${REASONS[reason]}. ${where}.`];
 }
 
 /** Nothing for a call that did not wait. */
@@ -100,7 +100,7 @@ export function pastCallInWords(
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const outcome = [endInWords(call), ...details].join(' ');
-  return dispatch === undefined ? outcome : `${outcome}\nIt ran: ${dispatchInWords(dispatch, balancer)}`;
+  return [outcome, ...dispatchInWords(dispatch, balancer)].join('\n');
 }
 
 function endInWords(call: Omit<PastCall, 'text'>): string {

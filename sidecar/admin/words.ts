@@ -1,6 +1,6 @@
 import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
-import { counted, named, percent, span, tokens } from './figures.js';
+import { count, counted, named, percent, span, tokens } from './figures.js';
 import { afterWait, dispatchInWords, forecastInWords } from './run-words.js';
 
 const calls = (value: number): string => counted(value, 'call');
@@ -30,71 +30,75 @@ export interface Setting {
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
 export function callInWords(view: CallView, { balancer, now, forecast, troubles }: Setting): string {
-  const { call: id, program, thread, background, level, serviceAtArrivalMs, waitingMs, waiting, dispatch } = view;
+  const { call: id, program, thread, background, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined)
     return [
-      `${call} runs${afterWait(dispatch?.queueMs)}: ${dispatchInWords(dispatch, balancer)}`,
+      `${call} runs on ${dispatch?.engine ?? 'no engine yet'}${afterWait(dispatch?.queueMs)}.`,
+      ...dispatchInWords(dispatch, balancer),
       ...forecastInWords(forecast),
     ].join('\n');
-  const { nearest, engines } = waiting;
-  const others = engines.filter(({ engine }) => engine !== nearest.engine);
-  const [answer, ...more] = [obstacleInWords(nearest, now)].flat();
-  const away = nearest.cause === 'no_engine' ? troubles(view.model) : [];
+  const { nearest, engines, overdueAtMs = Infinity } = waiting;
+  const { cause, engine, untilMs = Infinity } = nearest;
+  const away = cause === 'no_engine' ? troubles(view.model) : [];
+  // Nothing but the earlier of two ways to the same end.
+  const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
   const details = [
-    ...more,
+    `${obstacleInWords(seen, now)} ${aheadInWords(nearest)}`,
     ...(away.length > 0 ? [`Engines that serve ${named(view.model)}: ${away.join(' ')}`] : []),
-    ...elsewhereInWords(others),
+    ...elsewhereInWords(engines.filter((each) => each.engine !== engine)),
     ...shareInWords(waiting),
-    background
-      ? 'It is a background call: all others go before it.'
-      : `It stands at level ${level} (0 goes first): its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`,
+    ...standingInWords(view),
     ...forecastInWords(forecast),
     ...prospects(view, now),
-    `What helps: ${REMEDIES[background && FOR_ROOM.has(nearest.cause) ? 'background' : nearest.cause]}.`,
+    `What helps: ${REMEDIES[background && FOR_ROOM.has(cause) ? 'background' : cause]}.`,
   ];
-  return [`${call} has waited ${span(waitingMs)}. ${answer} ${aheadInWords(nearest)}`, ...details].join('\n');
+  const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
+  return [`${call} has waited ${span(waitingMs)} for ${WAITED_FOR[cause]}${where}.`, ...details].join('\n');
 }
 
+/** Causes in whose words the engine has a place. */
+const AT_ENGINE: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv']);
+
+function standingInWords({ background, level, promoted, overdue, serviceAtArrivalMs, waiting }: CallView): string[] {
+  if (background) return waiting?.nearest.cause === 'background' ? [] : ['It is a background call: all others go before it.']; // prettier-ignore
+  const at = `It stands at level ${level} (0 goes first)`;
+  if (overdue) return [`${at}, and is overdue: it has waited so long that it goes first, and idle contexts are evicted for it.`]; // prettier-ignore
+  if (promoted) return [`${at}, ahead of others, because its program had waited too long.`];
+  return [`${at}: its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`];
+}
+
+/** The cause, with its figures. */
 function obstacleInWords(
   { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
   now: number,
-): string | readonly string[] {
+): string {
   const at = engine ?? 'An engine';
   const left = untilMs === undefined ? undefined : span(untilMs - now);
   switch (cause) {
     case 'no_engine':
-      return 'It waits for an engine: none that may run it is up.';
+      return 'None that may run it is up.';
     case 'retry':
       return `It pauses${left === undefined ? '' : ` for another ${left}`}, because engines failed it and no other one can take it.`;
     case 'refused':
-      return `It gives way to others for ${left ?? 'a moment'}, because ${at} reported no room for its program, or for several of its tenant.`;
+      return `It gives way for ${left ?? 'a moment'}, because ${at} reported no room for its program, or for several of its tenant.`;
     case 'resting':
-      return `It waits for ${at}, which reported no room and gets no calls for another ${left ?? 'moment'}.`;
+      return `${at} gets no calls for another ${left ?? 'moment'}.`;
     case 'probation':
       return engine === undefined
-        ? 'It waits for an engine that has proved itself: those that are up are on probation, and get no call that failed before.'
-        : `It waits for ${at}, which is on probation after a failure and runs one call at a time until one is answered.`;
+        ? 'Those that are up have not proved themselves yet, and get no call that failed before.'
+        : `${at} has failed, and runs one call at a time until one is answered.`;
     case 'window':
-      return `It waits for the window of ${at}: ${calls(limit - free)} in flight, of ${limit} at most.`;
+      return `${at} has ${calls(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
-      return [
-        `It waits for KV cache of ${at}: it needs ${tokens(needs)}, and ${free > 0 ? `${tokens(free)} are` : 'nothing is'} free.`,
-        `Calls in flight and programs that are expected to return hold ${tokens(limit - free)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.`,
-        ...(left === undefined ? [] : [`Idle contexts may make way for it in ${left}.`]),
-      ];
+      return `It needs ${tokens(needs)}, and ${free > 0 ? `${count(free)} are` : 'none is'} free: calls in flight and programs that are expected to return hold ${count(limit - free)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
-        ? `It waits for its turn at ${at}.`
-        : `It waits for its turn: ${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} is ahead and is held.`;
+        ? `${at} has room, and others are to go first.`
+        : `${at} has room for it, but call ${behind.call} of program ${named(labelOf(behind.program))} is ahead and is held.`;
     case 'knee':
-      return [
-        `It is held: ${at} has room, but its batch is past the knee, so one more call would slow down those in flight by more than it gains.`,
-        ...(left === undefined
-          ? []
-          : [`Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`]),
-      ];
+      return `${at} has room, but its batch is past the knee: one more call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
     case 'background':
       return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
@@ -144,7 +148,7 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
   ];
 }
 
-function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, now: number): string[] {
+function prospects({ waiting, mayLeave, engine, background }: CallView, now: number): string[] {
   const { promoteAtMs, overdueAtMs, refuseAtMs = Infinity } = waiting ?? {};
   const found: string[] = [];
   if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
@@ -153,13 +157,13 @@ function prospects({ promoted, overdue, waiting, mayLeave, engine }: CallView, n
         ? `It waited for ${engine}, which has its cache, and may now run elsewhere.`
         : `It waits for ${engine} alone.`,
     );
-  if (overdue)
-    found.push('It is overdue: it has waited so long that it goes first, and idle contexts are evicted for it.');
-  else if (promoted) found.push('It goes ahead of others, because its program had waited too long.');
   if (promoteAtMs !== undefined && promoteAtMs < refuseAtMs)
     found.push(`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`);
   if (overdueAtMs !== undefined && overdueAtMs < refuseAtMs)
-    found.push(`In ${span(overdueAtMs - now)} idle contexts are evicted for it, too.`);
-  if (refuseAtMs < Infinity) found.push(`It is refused in ${span(refuseAtMs - now)} if it still waits then.`);
+    found.push(`In ${span(overdueAtMs - now)} idle contexts are evicted for it.`);
+  if (refuseAtMs < Infinity)
+    found.push(
+      `It is refused in ${span(refuseAtMs - now)} if it still waits then${background ? '; a batch sends its line again' : ''}.`,
+    );
   return found;
 }

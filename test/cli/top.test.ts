@@ -106,7 +106,7 @@ describe('a frame', () => {
     expect(await head(queue, 40)).toBe('gpu-2 down. 5 calls wait, the longest for 1m20.');
     expect(await head(queue, 80)).toBe(`gateway:8080: ${table} gpu-2 down. 5 calls wait, the longest for 1m20.`);
     const shared = { ...queue, background: 4 };
-    expect(await head(shared, 60)).toBe(
+    expect(await head(shared, 54)).toBe(
       `${table} gpu-2 down. 1 call waits, the longest for 1m20, and 4 in the background.`,
     );
     const good = { level: 'good', title: '5 waiting' };

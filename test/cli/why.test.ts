@@ -33,11 +33,15 @@ describe('maitred why', () => {
     await chat(url, {}, { 'x-maitred-program': 'done' });
     expect((await run(['end', 'done', '--url', url])).code).toBe(0);
     const { code, out } = await why(url, 'done');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^done ended \S+ ago, declared over: 1 call in \S+,\s+of\s+which \S+ queued\.\n$/)]); // prettier-ignore
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Program "done" ended \S+ ago, declared over\.\nIt had 1 call in \S+, of which \S+ queued\.\n$/)]); // prettier-ignore
+    expect(JSON.parse((await why(url, 'done', '--json')).out)).toMatchObject({
+      program: null,
+      ended: { id: 'done', calls: 1 },
+    });
     const { headers } = await chat(url);
     const id = decodeURIComponent(String(headers['x-maitred-program']));
     await run(['end', id, '--url', url]);
-    expect((await why(url, id.slice(1, 9))).out).toContain(`${id} ended`);
+    expect((await why(url, id.slice(1, 9))).out).toContain(`${id}" ended`);
   });
 
   it('takes the token from a variable, and says what is wrong with it', async () => {

@@ -209,7 +209,7 @@ describe('a batch', () => {
     await until(async () => (await waiting(adminUrl)) === 4);
     const why = (await ask(`${adminUrl}/programs/${id}/explain`)).json();
     expect(why).toMatchObject({ program: { tenant: 'default/batch', active: [{ state: 'waiting' }] } });
-    expect(why['text']).toContain(`Batch ${id} of tenant default: 0 of 2 lines answered, 0 failed;`);
+    expect(why['text']).toContain(`Batch ${id} of tenant default: 0 of 2 lines answered, 0 failed.\n`);
     const shownThere = (await ask(`${adminUrl}/gateway`)).json()['batches'];
     expect(shownThere).toMatchObject([{ id, lines: { total: 2, completed: 0, failed: 0 }, in_flight: 2, late: false }]);
     const { text: metrics } = await ask(`${adminUrl}/metrics`);

@@ -45,7 +45,7 @@ describe('the admin API', () => {
       programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
     });
     expect(await read('/programs/q')).toMatchObject({
-      active: [{ text: expect.stringContaining('It waits for the window') as string }],
+      active: [{ text: expect.stringContaining(' for the window of ') as string }],
     });
     expect(await read('/gateway')).toMatchObject({
       status: {

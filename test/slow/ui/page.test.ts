@@ -110,10 +110,10 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see('Active calls');
     await page
       .locator('.calls')
-      .getByText(/has waited .* It waits for the window[\s\S]* at level 0 /)
+      .getByText(/has waited .* for the window of [\s\S]* at level 0 /)
       .waitFor();
     held.open();
-    await see(/It ran: it was sent to gpu-1 from level 0, when its turn came/);
+    await see(/It was sent from level 0, when its turn came/);
     await see(/Answered after .* It waited /);
     await page.getByRole('button', { name: 'End this program' }).click();
     await see(/^Ended at \d\d:\d\d:\d\d, declared over, after .* and 1 call; .* queued, .* the last on gpu-1\.$/);
