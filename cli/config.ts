@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
 import { stringify } from 'yaml';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
+import { OWN_NAME, addExamples } from './advice.js';
 import { explainChoices } from './choices-help.js';
 import {
+  ConfigError,
+  configFileOf,
   hasNoEngine,
   loadConfig,
   LOG_LEVELS,
@@ -45,30 +49,40 @@ export function addConfigOptions(command: Command): Command {
   for (const { option } of OPTIONS) command.addOption(option);
   command.addHelpText(
     'after',
-    '\nEvery key can also be set by an environment variable, such as MAITRED_LISTEN_PORT. Flags take precedence.',
+    '\nA variable can set every key too, such as MAITRED_LISTEN_PORT. Flags go first,\nthen variables, then the file.',
   );
   return explainChoices(command);
 }
+
+export const NO_ENGINE = `no engine is configured: name one with --engine, or run ${OWN_NAME} init --engine URL`;
 
 /** For people, so on stderr: stdout is the configuration, a table or a stream of log lines. */
 export function warnOfConfig(warning: ConfigProblem): void {
   process.stderr.write(`maitred: ${problemText(warning)}\n`);
 }
 
+/** @throws ConfigError if the file is not there */
 export function configInputs(given: ConfigFlags): ConfigInputs {
   const flags = OPTIONS.flatMap(({ path, option }) => {
     const text = given[option.attributeName()];
     return text === undefined ? [] : [{ path, origin: option.long ?? '', text }];
   });
-  return { file: given.config, env: process.env, flags, warn: warnOfConfig };
+  const inputs = { file: given.config, env: process.env, flags, warn: warnOfConfig };
+  const name = configFileOf(inputs);
+  if (name !== undefined && !existsSync(name)) throw new ConfigError([{ path: '', message: `no such file; ${OWN_NAME} init --engine URL --out ${name} writes one`, origin: name }]); // prettier-ignore
+  return inputs;
 }
 
 export function addConfigCommand(program: Command): void {
-  addConfigOptions(
+  const command = addConfigOptions(
     program.command('config').description('check the configuration and print all settings in effect'),
   ).action((flags: ConfigFlags) => {
     const config = loadConfig(configInputs(flags));
-    if (hasNoEngine(config)) process.stderr.write('maitred: no engine is configured; --engine names one\n');
+    if (hasNoEngine(config)) process.stderr.write(`maitred: ${NO_ENGINE}\n`);
     process.stdout.write(stringify(redact(config)));
+  });
+  addExamples(command, {
+    'config --config maitred.yaml': 'check a file',
+    'config --engine http://gpu-1:8000 --port 9000': 'see what flags would set',
   });
 }

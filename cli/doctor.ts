@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import { existsSync } from 'node:fs';
 import { counted, plain } from '../text/index.js';
 import { ConfigError, configFileOf, hasNoEngine, loadConfig, problemText } from '../sidecar/config/index.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
-import { OWN_NAME } from './advice.js';
+import { OWN_NAME, addExamples } from './advice.js';
 import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
 import type { Finding } from './doctor/finding.js';
@@ -32,25 +31,31 @@ export function addDoctorCommand(program: Command): void {
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
     const findings = await ownFindings(flags);
     if (flags.url !== undefined)
-      findings.push(...(await gatewayFindings(adminClient(doctor, { ...flags, url: flags.url }))));
+      findings.push(...(await gatewayFindings(adminClient(doctor, { ...flags, url: flags.url }), findings)));
     const broken = findings.filter(({ level }) => level === 'broken').length;
     const warnings = findings.filter(({ level }) => level === 'warning').length;
     process.stdout.write(
       flags.json ? `${JSON.stringify({ version: 1, broken, warnings, findings })}\n` : plain(textOf(findings)),
     );
+    if (broken === 0 && !flags.json && flags.url === undefined && flags.config !== undefined)
+      process.stdout.write(plain(`\nNext: ${OWN_NAME} serve --config ${flags.config}\n`));
     // The report has said why.
     if (broken > 0) throw new Error('');
+  });
+  doctor.addHelpText('after', '\nExit code: 1 when something is broken, 0 when nothing is, also with warnings,\n2 for a wrong command line.'); // prettier-ignore
+  addExamples(doctor, {
+    'doctor --config maitred.yaml': 'a file, and the engines in it',
+    'doctor --engine http://gpu-1:8000': 'an engine alone',
+    'doctor --url http://127.0.0.1:8080': 'a running gateway',
   });
 }
 
 async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
-  const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
-  // A gateway that is asked may be on another machine; defaults of this one do not concern it.
-  if (url !== undefined && engine === undefined && configFileOf(inputs) === undefined) return [];
-  const name = configFileOf(inputs);
-  if (name !== undefined && !existsSync(name))
-    return [{ level: 'broken', subject: name, found: 'there is no such file', advice: `${OWN_NAME} init --engine URL --out ${name} writes it` }]; // prettier-ignore
   try {
+    const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
+    const name = configFileOf(inputs);
+    // A gateway that is asked may be on another machine; defaults of this one do not concern it.
+    if (url !== undefined && engine === undefined && name === undefined) return [];
     const config = loadConfig(inputs);
     return [
       {
@@ -64,14 +69,17 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map(({ origin, path, message }) => ({
+    return error.problems.map(({ origin, path, message, excerpt }) => ({
       level: 'broken',
       subject: problemText({ origin, path, message: '' }) || 'configuration',
       found: message,
-      // A fault of a flag says how it must be.
-      ...(origin?.startsWith('--') !== true && {
-        advice: 'docs/CONFIG.md lists the keys; `maitred config` checks the file alone',
-      }),
+      ...(excerpt && { excerpt }),
+      // A fault of a flag, or a missing file, says what to do.
+      ...(/^--/.test(origin ?? '') || message.includes(OWN_NAME)
+        ? {}
+        : {
+            advice: `docs/CONFIG.md lists the keys; check the file alone: ${OWN_NAME} config${file === undefined ? '' : ` --config ${file}`}`,
+          }),
     }));
   }
 }
@@ -89,11 +97,11 @@ function textOf(findings: readonly Finding[]): string {
     .map(({ level, count }) => (isNoun(level) ? counted(count, level) : `${count} ${level}`));
   const lines = rows
     .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
-    .map(({ level, subject, found, advice }, at, sorted) => {
+    .map(({ level, subject, found, advice, excerpt = [] }, at, sorted) => {
       // Several faults in a row with one remedy have it below the last.
       const isShown = advice !== undefined && advice !== sorted[at + 1]?.advice;
-      const texts = [`${subject}: ${found}`, ...(isShown ? [`-> ${advice}`] : [])];
-      const shown = texts.flatMap((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS));
+      const [told = [], remedy = []] = [`${subject}: ${found}`, ...(isShown ? [`-> ${advice}`] : [])].map((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS)); // prettier-ignore
+      const shown = [...told, ...excerpt, ...remedy];
       return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
     });
   return `${sum.join(', ')}\n\n${lines.join('\n')}\n`;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EngineList } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
+import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { secretIn } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
@@ -17,7 +18,12 @@ export function addEnginesCommand(program: Command): void {
   const engines = program
     .command('engines')
     .description('list, add, remove, drain and return the engines of a running gateway');
-  const list = engines.command('list', { isDefault: true }).description('the same as `maitred engines` alone');
+  addExamples(engines, {
+    engines: 'list them',
+    'engines add http://gpu-3:8000 --id gpu-3': 'add one, until the next start or reload',
+    'engines drain gpu-3': 'send it no new calls, then look until none is in flight',
+  });
+  const list = engines.command('list', { isDefault: true }).description(`the same as \`${OWN_NAME} engines\` alone`);
   addAdminOptions(list, URL_DEFAULT)
     .option('--json', 'print the admin API’s answer')
     .usage('[options]')
@@ -52,7 +58,10 @@ export function addEnginesCommand(program: Command): void {
     ['drain', 'send it no new calls; running ones finish'],
     ['undrain', 'return a drained engine to service'],
   ] as const) {
-    const command = engines.command(verb).description(description).argument('<id>', 'as `maitred engines` shows it');
+    const command = engines
+      .command(verb)
+      .description(description)
+      .argument('<id>', `as \`${OWN_NAME} engines\` shows it`);
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
       const row = (await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST')) as Row;
       process.stdout.write(`${plain(row.id)} is ${stateWord(row.state)}, ${row.in_flight} in flight\n`);

@@ -1,16 +1,29 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { rmSync, writeFileSync } from 'node:fs';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
-import { CONFIG_KEYS, ConfigError, checkValue, configSchema, pathText } from '../sidecar/config/index.js';
-import { OWN_NAME } from './advice.js';
+import {
+  CONFIG_KEYS,
+  ConfigError,
+  MAKE_TOKEN,
+  TOKEN_CHARS_MIN,
+  checkValue,
+  configSchema,
+  pathText,
+  type Config,
+} from '../sidecar/config/index.js';
+import { OWN_NAME, addExamples } from './advice.js';
+import { engineFindings } from './doctor/engines.js';
 import { choice, collect, wholeFrom } from './options.js';
 import { wrapped } from './text.js';
 import { complain } from './trace-file.js';
 
 const ROLES = ['sidecar', 'gateway'] as const;
 const COMMENT_WIDTH = 100;
+/** Longest time for a look at the engines. */
+const LOOK_MS = 3000;
 
 interface InitFlags {
   readonly out: string;
@@ -37,25 +50,52 @@ export function addInitCommand(program: Command, version: string): void {
     .option('--admin-token [variable]', 'require an admin token: from this variable, or a generated one')
     .option('--tenant <name>', 'create an API key for this tenant; once for each', collect)
     .action((flags: InitFlags) => run(init, flags, version));
+  addExamples(init, {
+    'init --engine http://gpu-1:8000': 'maitred.yaml for clients on this machine',
+    'init --engine http://gpu-1:8000 --role gateway --tenant team-a': 'for clients elsewhere, with a key for them',
+    'init --engine http://gpu-1:8000 --engine-key ENGINE_KEY --out -': 'engines that need a key; print it',
+  });
 }
 
-function run(command: Command, flags: InitFlags, version: string): void {
+async function run(command: Command, flags: InitFlags, version: string): Promise<void> {
   const { out, role, engineKey, adminToken, tenant: tenants = [] } = flags;
   if (new Set(tenants).size < tenants.length) command.error('--tenant: give each name once, as each gets one key');
-  const variables = [engineKey, adminToken].filter((variable) => typeof variable === 'string');
-  for (const variable of variables) checkVariable(command, variable);
+  for (const variable of [engineKey, adminToken]) if (typeof variable === 'string') checkVariable(command, variable);
   const made = make(flags);
   const isFile = out !== '-';
   const file = isFile ? out : 'FILE';
+  if (isFile && existsSync(out)) command.error(existing(out));
   const [check, start] = ['doctor', 'serve'].map((verb) => `${OWN_NAME} ${verb} --config ${file}`);
   const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
   if (isFile) write(command, out, text);
   else process.stdout.write(text);
   tellSecrets(made, isFile);
   if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
-  for (const variable of variables) complain(`set ${variable} before you start it`);
+  for (const warning of await doubts(made.config, engineKey)) complain(warning);
   if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
-  if (isFile) process.stderr.write(`Next: ${check}\nThen: ${start}\n`);
+  const steps = [
+    ...(typeof adminToken === 'string' ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),
+    ...(engineKey === undefined ? [] : [`export ${engineKey}=...    # the engines’ API key`]),
+    check,
+    start,
+  ]; // prettier-ignore
+  process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
+}
+
+/** One line for each engine that does not answer or lacks something; the file is right all the same once it does. */
+async function doubts(config: Config, engineKey: string | undefined): Promise<string[]> {
+  const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
+  if (apiKey === '' || (apiKey === undefined && engineKey !== undefined))
+    return [`the engines were not asked, as ${engineKey} is not set here`];
+  const engines = config.engines.map((engine) => ({ ...engine, apiKey }));
+  const late = sleep(LOOK_MS, undefined, { ref: false });
+  const looks = engines.map(async (engine) => {
+    const look = engineFindings({ ...config, engines: [engine] }, false);
+    const findings = (await Promise.race([look, late])) ?? [{ level: 'broken', subject: engine.url, found: `did not answer within ${LOOK_MS / 1000} s`, advice: undefined }]; // prettier-ignore
+    const told = findings.filter(({ level }) => level === 'broken' || level === 'warning');
+    return told.map(({ subject, found, advice }, at) => `${at === 0 ? `${subject}: ` : ''}${found}${advice === undefined ? '' : ` (${advice})`}`).join('; '); // prettier-ignore
+  });
+  return (await Promise.all(looks)).filter((line) => line !== '');
 }
 
 /** A file's values, and the secrets that are told once. @throws ConfigError with all that the schema refuses */
@@ -73,10 +113,10 @@ function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] 
     ...(keys.length > 0 && { auth: { keys: keys.map(({ tenant, key }) => ({ tenant, sha256: sha256(key) })) } }),
   };
   // A token is generated, or a variable of any length.
-  const { problems } = checkValue(configSchema, { ...values, admin: {} });
-  if (problems.length > 0)
+  const { problems, data: config } = checkValue(configSchema, { ...values, admin: {} });
+  if (config === undefined)
     throw new ConfigError(problems.map(({ path, message }) => ({ path: pathText(path), message })));
-  return { values, keys, token };
+  return { values, config, keys, token };
 }
 
 /** YAML with the description of each key before it; of the elements of a list, the first has them. */
@@ -96,13 +136,15 @@ function commented(values: unknown): string {
   return document.toString({ lineWidth: 0 });
 }
 
+const existing = (file: string) => `${file} exists: move it away, or name another one with --out`;
+
 /** Only for its owner, as it may hold the admin token. */
 function write(command: Command, file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') command.error(`${file} exists: move it away, or name another one with --out`);
+    if (code === 'EEXIST') command.error(existing(file));
     if (code === 'ENOENT') command.error(`${file} cannot be written: the folder ${dirname(file)} does not exist`);
     // A full disk leaves a part of it.
     rmSync(file, { force: true });

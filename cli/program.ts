@@ -2,26 +2,34 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
-import { OWN_NAME, urlAt } from './advice.js';
+import { OWN_NAME, addExamples, urlAt } from './advice.js';
 import { ExpectedDifference } from './expected-difference.js';
 import { Interrupted } from './signals.js';
 
 /** In the order of the help. Each is loaded on demand: together they take three times as long as the slowest. */
 const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version: string) => void>>> = {
+  init: async () => (await import('./init.js')).addInitCommand,
+  doctor: async () => (await import('./doctor.js')).addDoctorCommand,
   serve: async () => (await import('./serve.js')).addServeCommand,
-  engine: async () => (await import('./engine.js')).addEngineCommand,
   config: async () => (await import('./config.js')).addConfigCommand,
-  trace: async () => (await import('./trace.js')).addTraceCommand,
-  batch: async () => (await import('./batch.js')).addBatchCommand,
-  sim: async () => (await import('./sim.js')).addSimCommand,
-  load: async () => (await import('./load.js')).addLoadCommand,
-  replay: async () => (await import('./replay.js')).addReplayCommand,
+  top: async () => (await import('./top.js')).addTopCommand,
   why: async () => (await import('./why.js')).addWhyCommand,
   engines: async () => (await import('./engines.js')).addEnginesCommand,
   end: async () => (await import('./engines.js')).addEndCommand,
-  doctor: async () => (await import('./doctor.js')).addDoctorCommand,
-  init: async () => (await import('./init.js')).addInitCommand,
-  top: async () => (await import('./top.js')).addTopCommand,
+  batch: async () => (await import('./batch.js')).addBatchCommand,
+  load: async () => (await import('./load.js')).addLoadCommand,
+  sim: async () => (await import('./sim.js')).addSimCommand,
+  engine: async () => (await import('./engine.js')).addEngineCommand,
+  trace: async () => (await import('./trace.js')).addTraceCommand,
+  replay: async () => (await import('./replay.js')).addReplayCommand,
+};
+
+/** Headings of the help, each with its first command. */
+const GROUPS: Readonly<Record<string, string>> = {
+  init: 'Run a gateway:',
+  top: 'Look at a running gateway:',
+  batch: 'Send calls:',
+  sim: 'Simulate, record and replay:',
 };
 
 /**
@@ -47,17 +55,24 @@ export async function main(argv: readonly string[]): Promise<number> {
       }
       return 2;
     }
-    const text = error instanceof Error ? (takenPort(argv[2] ?? '', error) ?? error.message) : String(error);
+    const text = error instanceof Error ? (cannotListen(argv[2] ?? '', error) ?? error.message) : String(error);
     // A report may have told all.
     if (text !== '') complain(text);
     return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
 }
 
-function takenPort(
+type ListenError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number; readonly hostname?: string }; // prettier-ignore
+
+/** Words about an address that cannot be listened on; undefined: the error is another one. */
+function cannotListen(
   word: string,
-  { code, address = '', port = 0 }: NodeJS.ErrnoException & { readonly address?: string; readonly port?: number },
+  { code, syscall, address = '', port = 0, hostname = '' }: ListenError,
 ): string | undefined {
+  if (!['serve', 'engine'].includes(word)) return undefined;
+  if (syscall === 'getaddrinfo') return `${hostname} cannot be found: choose another address to listen on (--host)`;
+  if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine: choose one of its own, or 0.0.0.0 for all (--host)`; // prettier-ignore
+  if (code === 'EACCES' && syscall === 'listen') return `port ${port} of ${address} needs more rights, as most below 1024 do: choose another one (--port)`; // prettier-ignore
   if (code !== 'EADDRINUSE') return undefined;
   const taken = `port ${port} of ${address} is taken: choose another one`;
   if (word === 'engine') return `${taken} (--port)`;
@@ -67,19 +82,31 @@ function takenPort(
 /** The program with the named sub-command, or with all of them for help and suggestions. */
 async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
-  const program = new Command('maitred')
+  const program = new Command(OWN_NAME)
     .description('Schedules whole agent programs in front of LLM engines.')
     // Lets `sim calibrate` have options that `sim` has too.
     .enablePositionalOptions()
     .exitOverride()
     // A flag is off, and a list empty, unless it is given.
     .configureHelp({
+      subcommandTerm: (each) => [each.name(), ...each.registeredArguments.filter(({ required }) => required).map((word) => `<${word.name()}>`)].join(' '), // prettier-ignore
       optionDescription: (option) =>
         new Help().optionDescription(option).replace(/ \((?:default: (?:false|\[\])|preset: "-")\)/, ''),
     }) // prettier-ignore
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
   const named = Object.entries(COMMANDS).filter(([each]) => each === name);
-  for (const [, load] of named.length > 0 ? named : Object.entries(COMMANDS)) (await load())(program, version);
+  for (const [each, load] of named.length > 0 ? named : Object.entries(COMMANDS)) {
+    if (GROUPS[each] !== undefined) program.commandsGroup(GROUPS[each]);
+    (await load())(program, version);
+  }
+  program.helpCommand('help [command]', 'show the help of a command').commandsGroup('More:');
+  if (named.length === 0)
+    addExamples(program, {
+      'serve --embedded 2': 'try it without an engine: two stand-in engines',
+      'init --engine http://gpu-1:8000': 'write maitred.yaml for engines of your own',
+      'serve --config maitred.yaml': 'run it',
+      'serve --help': 'options of a command, and examples',
+    });
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }

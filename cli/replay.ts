@@ -20,7 +20,7 @@ interface Outcome {
 export function addReplayCommand(program: Command): void {
   const command = program
     .command('replay')
-    .description('replay an event log of `maitred serve --record` and compare every command')
+    .description('replay an event log of serve --record, and compare every command')
     .argument('<file>', 'event log, plain or gzipped');
   command.action(async (file: string) => {
     checkReadable(command, file);

@@ -12,8 +12,8 @@ import {
 import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
-import { OWN_NAME } from './advice.js';
-import { addConfigOptions, configInputs, type ConfigFlags } from './config.js';
+import { OWN_NAME, addExamples } from './advice.js';
+import { NO_ENGINE, addConfigOptions, configInputs, type ConfigFlags } from './config.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';
@@ -21,7 +21,7 @@ import { untilStopped } from './signals.js';
 
 export function addServeCommand(program: Command, version: string): void {
   const command = addConfigOptions(program.command('serve').description('run the gateway'))
-    .option('--record <file>', 'write an event log for `maitred replay`; gzipped if its name ends in .gz')
+    .option('--record <file>', `write an event log for \`${OWN_NAME} replay\`; gzipped if its name ends in .gz`)
     .action(({ record, ...flags }: ConfigFlags & { readonly record?: string }) => {
       const there = record === undefined ? undefined : statSync(record, { throwIfNoEntry: false });
       if (there !== undefined && (!there.isFile() || there.size > 0))
@@ -29,6 +29,11 @@ export function addServeCommand(program: Command, version: string): void {
       if (record !== undefined) checkWritable(command, record);
       return serve(configInputs(flags), version, record);
     });
+  addExamples(command, {
+    'serve --embedded 2': 'two stand-in engines, to try it',
+    'serve --engine http://gpu-1:8000 --engine http://gpu-2:8000': 'two engines of your own',
+    'serve --config maitred.yaml --log-level warn': 'a file, which init writes; SIGHUP reads it again',
+  });
 }
 
 async function serve(inputs: ConfigInputs, version: string, record: string | undefined): Promise<void> {
@@ -50,7 +55,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   try {
     const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });
     if (demo !== undefined) demo.target = gateway.url;
-    if (hasNoEngine(config)) log.warn(`no engine is configured: name one with --engine, or run ${OWN_NAME} init`);
+    if (hasNoEngine(config)) log.warn(NO_ENGINE);
     if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config, embedded.model);
     const reload = () => {
       try {

@@ -4,12 +4,15 @@ import { idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
-import type { Finding } from './finding.js';
+import { OWN_NAME } from '../advice.js';
+import { DEAD_ENGINE, SET_CAPACITY, type Finding } from './finding.js';
+
+const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
   if (hasNoEngine(config))
-    return [{ level: 'broken', subject: 'engines', found: 'none is configured', advice: 'name each with --engine URL or in engines; without any, try it out: maitred serve --embedded 2' }]; // prettier-ignore
+    return [{ level: 'broken', subject: 'engines', found: 'none is configured', advice: `name each with --engine URL or in engines; without any, try it out: ${OWN_NAME} serve --embedded 2` }]; // prettier-ignore
   const sources = config.discovery.map((source) => lookedAt(source, config, calls));
   const found = await Promise.all([...sources, judgedAll(config.engines, config, calls)]);
   return found.flat();
@@ -36,8 +39,10 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
   if (found instanceof NotAnEngine) return [{ level: 'broken', subject, found: found.message }];
   if (found instanceof Error) {
-    const advice = 'start it, or correct its address and key; calls for its models wait or fail meanwhile';
-    return [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reasonOf(found)}`, advice }];
+    const reason = reasonOf(found);
+    return /answered 40[13]$/.test(reason)
+      ? [{ level: 'broken', subject, found: `${engine.url} refuses ${engine.apiKey === undefined ? 'calls without a key' : 'its key'}`, advice: SET_KEY }] // prettier-ignore
+      : [{ level: 'broken', subject, found: `${engine.url} is not healthy: ${reason}`, advice: DEAD_ENGINE }];
   }
   return [
     ...healthFindings(subject, engine, found),
@@ -49,13 +54,13 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
 function healthFindings(subject: string, engine: EngineConfig, { adapter, models, load }: Examination): Finding[] {
   const names = [...(models?.keys() ?? [])];
   if (names.length === 0)
-    return [{ level: 'broken', subject, found: 'it lists no model', advice: 'set its apiKey if it needs one, or list its models in engines[].models' }]; // prettier-ignore
+    return [{ level: 'broken', subject, found: 'it lists no model', advice: `if it needs a key, ${SET_KEY}; or list its models in engines[].models` }]; // prettier-ignore
   const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const findings: Finding[] = [{ level: 'ok', subject, found: `${kind}; serves ${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}` }]; // prettier-ignore
   findings.push(
     capacityTokens === undefined
-      ? { level: 'warning', subject, found: 'its KV cache is of unknown size, so no gate protects it', advice: 'set engines[].capacityTokens' } // prettier-ignore
+      ? { level: 'warning', subject, found: 'its KV cache is of unknown size, so no gate protects it', advice: SET_CAPACITY } // prettier-ignore
       : { level: 'ok', subject, found: `KV cache of ${capacityTokens.toLocaleString('en-US')} tokens` },
   );
   if (load.running === undefined && load.waiting === undefined)

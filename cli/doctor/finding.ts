@@ -1,7 +1,13 @@
+/* Remedies that several findings share. */
+export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
+export const SET_CAPACITY = 'set engines[].capacityTokens to the size that the engine’s own log tells';
+
 export interface Finding {
   /** `broken`: calls will fail. `warning`: they run worse than they could, or less safely. `note`: for information. */
   readonly level: 'ok' | 'note' | 'warning' | 'broken';
   readonly subject: string;
   readonly found: string;
   readonly advice?: string;
+  /** Lines of a file around the fault. */
+  readonly excerpt?: readonly string[];
 }

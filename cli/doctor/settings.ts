@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
-import { readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
+import { MAKE_TOKEN, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import type { Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
-const TOKEN_CHARS_MIN = 16;
+const TOKEN_CHARS_SAFE = 16;
 const READABLE_BY_ALL = 0o004;
 
 /** Keys, tokens and who may reach them. @param file the configuration file, if there is one */
@@ -20,8 +20,12 @@ export function accessFindings(config: Config, file: string | undefined): Findin
     warn('listen.host', `${listen.host} is open to the network, and there are no auth.keys`, 'set auth.keys, unless the network lets only clients of yours in'); // prettier-ignore
   if (!isLoopback(listen.host) && auth.keys.length > 0)
     findings.push({ level: 'note', subject: 'listen.host', found: `${listen.host} takes keys over plain HTTP`, advice: 'put a proxy with TLS in front, unless the network is yours alone' }); // prettier-ignore
-  if (admin.token !== null && admin.token.length < TOKEN_CHARS_MIN)
-    warn('admin.token', `has only ${admin.token.length} characters`, 'take a random one: openssl rand -hex 24');
+  if (admin.token !== null && admin.token.length < TOKEN_CHARS_SAFE)
+    warn(
+      'admin.token',
+      `has only ${admin.token.length} characters, fewer than ${TOKEN_CHARS_SAFE}`,
+      `make a random one: ${MAKE_TOKEN}`,
+    );
   if (admin.token !== null && auth.keys.some(({ sha256 }) => sha256 === hashOf(admin.token ?? '')))
     warn('admin.token', 'is an API key too, so its client is an operator', 'give operators a token of their own');
   if (admin.port !== null && admin.token === null && !isLoopback(admin.host))

@@ -147,7 +147,9 @@ describe('maitred doctor', () => {
     expect(await examine(['--config', file])).toMatchObject({ code: 1, levels: new Set(['broken']) });
     expect((await run(['doctor', '--config', file])).out.match(/->/g)).toHaveLength(1);
     const { code: gone, about: missing } = await examine(['--config', `${file}.no`]);
-    expect([gone, missing('no such file')]).toMatchObject([1, [{ level: 'broken', advice: expect.stringContaining(`--out ${file}.no`) as string }]]); // prettier-ignore
+    expect([gone, missing('no such file')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining(`--out ${file}.no`) as string }]]); // prettier-ignore
+    writeFileSync(file, 'listen:\n  host: a\n port: 0\n');
+    expect((await run(['doctor', '--config', file])).out).toMatch(/column 2[^]*\n {9}> 3 \| {2}port: 0\n {9}-> [^]*npx maitred\s+config --config/); // prettier-ignore
   });
 });
 
@@ -202,6 +204,8 @@ describe('maitred doctor --url', () => {
     await engine.close();
     const isDown = async () => (await examine(['--url', url])).about('is down');
     await expect.poll(isDown).toMatchObject([{ level: 'broken' }]);
+    const both = await examine(['--url', url, '--engine', engine.url]);
+    expect(both.findings.filter(({ level }) => level === 'broken')).toMatchObject([{ subject: `engine ${engine.id}` }]);
     const refusing = await world([], { admin: { token: 'a-long-token' } });
     for (const each of [url, 'http://127.0.0.1:1', (await world([])).url, refusing.url])
       expect((await examine(['--url', each])).code).toBe(1);

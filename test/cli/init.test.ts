@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { run } from '../support/command-line.js';
+import { FakeEngine, modelList } from '../support/fake-engine.js';
 import { folderOf } from '../support/folder.js';
+import { world } from '../sidecar/gateway/world.js';
 
 const init = (...args: readonly string[]) => run(['init', ...args]);
 
@@ -14,12 +16,12 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 describe('maitred init', () => {
   it('writes a file for its owner that the gateway accepts, and tells its secrets once', async () => {
     const file = join(folderOf({}), 'maitred.yaml');
-    const { code, out, err } = await init('-o', file, '-e', 'http://a:1/v1', '-e', 'http://b:1', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
+    const { code, out, err } = await init('-o', file, '-e', 'http://127.0.0.1:1/v1', '-e', 'http://127.0.0.1:2', '--role', 'gateway', '--tenant', 'acme', '--tenant', 'beta'); // prettier-ignore
     expect(code).toBe(0);
     const config = loadConfig({ file });
-    expect(config.engines).toMatchObject([{ url: 'http://a:1' }, { url: 'http://b:1' }]);
+    expect(config.engines).toMatchObject([{ url: 'http://127.0.0.1:1' }, { url: 'http://127.0.0.1:2' }]);
     expect(config.listen).toEqual({ host: '0.0.0.0', port: 8080 });
-    expect(err).toMatch(/\nNext: npx maitred doctor [^\n]*\nThen: npx maitred serve [^\n]*\n$/);
+    expect(err).toMatch(/\nNext:\n  npx maitred doctor --config \S+\n  npx maitred serve --config \S+\n$/);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     // The printed keys are those of the hashes, and nowhere in the file.
     for (const { tenant, sha256: hash } of config.auth.keys) {
@@ -32,8 +34,8 @@ describe('maitred init', () => {
   });
 
   it('needs no token as a sidecar, and says so with comments of CONFIG.md', async () => {
-    const { out } = await init('-o', '-', '-e', 'http://a:1');
-    expect(parse(out)).toEqual({ listen: { host: '127.0.0.1', port: 8080 }, engines: [{ url: 'http://a:1' }] });
+    const { out } = await init('-o', '-', '-e', 'http://127.0.0.1:1');
+    expect(parse(out)).toEqual({ listen: { host: '127.0.0.1', port: 8080 }, engines: [{ url: 'http://127.0.0.1:1' }] });
     expect(out).toContain('# Port to listen on; 0 picks a free one.');
     expect(out.split('\n').filter((line) => line.length > 120)).toEqual([]);
   });
@@ -41,7 +43,22 @@ describe('maitred init', () => {
   it('names secrets by their variables', async () => {
     const { out, err } = await init('-o', '-', '-e', 'http://a', '--engine-key', 'ENGINE_KEY', '--admin-token', 'A');
     expect(parse(out)).toMatchObject({ admin: { token: 'env:A' }, engines: [{ apiKey: 'env:ENGINE_KEY' }] });
-    expect(err).toMatch(/set ENGINE_KEY[\s\S]*set A /);
+    expect(err).toMatch(/export A=\$\(openssl [^\n]* at least 8 characters\n  export ENGINE_KEY=/);
+    expect(err).toMatch(/were not asked, as ENGINE_KEY is not set/);
+  });
+
+  it('tells of each engine in a line if it is unreached, a gateway, refuses its key or is of unknown size', async () => {
+    const keyed = await FakeEngine.start({ '/health': 200, '/v1/models': 401 });
+    const unsized = await FakeEngine.start({ '/health': 200, '/v1/models': modelList(['m']) });
+    const { url } = await world([]);
+    const urls = ['http://127.0.0.1:1', keyed.url, unsized.url, url];
+    const file = join(folderOf({}), 'maitred.yaml');
+    const { code, errors } = await init('-o', file, ...urls.flatMap((each) => ['-e', each]));
+    expect(code).toBe(0);
+    expect(loadConfig({ file }).engines.map((engine) => engine.url)).toEqual(urls);
+    const told = [/ECONNREFUSED/, /without a key.*apiKey/, /unknown size.*capacityTokens/, /is a maitred gateway/];
+    const about = errors.filter((line) => line.startsWith('maitred: engine '));
+    expect(about).toEqual(told.map((words) => expect.stringMatching(words) as string));
   });
 
   it('replaces nothing', async () => {

@@ -98,7 +98,10 @@ describe('maitred serve', () => {
     expect(maitred.stdout).toBe('');
     const elsewhere = new Maitred(['serve', '--port', '0', '--host', '192.0.2.1']);
     expect(await elsewhere.ended).toBe(1);
-    expect(elsewhere.stderr).toMatch(/^[^\n]+\n$/);
+    expect(elsewhere.stderr).toMatch(/^[^\n]+--host[^\n]+\n$/);
+    const unknown = new Maitred(['serve', '--port', '0', '--host', 'no-such-host.invalid']);
+    expect(await unknown.ended).toBe(1);
+    expect(unknown.stderr).toMatch(/^maitred: no-such-host\.invalid [^\n]+--host[^\n]+\n$/);
   });
 
   it('outlives the readers of its output', async () => {
@@ -116,7 +119,9 @@ describe('maitred serve', () => {
     const maitred = new Maitred(['serve', '--port', '0']);
     const url = await maitred.url();
     expect(
-      (await maitred.logged('no engine is configured: name one with --engine, or run npx maitred init'))['level'],
+      (await maitred.logged('no engine is configured: name one with --engine, or run npx maitred init --engine URL'))[
+        'level'
+      ],
     ).toBe(40);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
     expect((await fetch(`${url}/readyz`)).status).toBe(503);

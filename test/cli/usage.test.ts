@@ -65,10 +65,32 @@ describe('maitred', () => {
     expect(words.filter((word) => !text.includes(word))).toEqual([]);
   });
 
+  it.each(['serve', 'config', 'init', 'doctor', 'engines'])(
+    '%s --help ends in examples, in 80 columns',
+    async (name) => {
+      const { out } = await run([name, '--help']);
+      expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      const examples = [...out.slice(out.indexOf('\nExamples:')).matchAll(/^ {2}npx maitred (.*)$/gm)];
+      expect(examples.every(([, line]) => line?.startsWith(name))).toBe(true);
+      expect(examples.length).toBeGreaterThan(1);
+      // `config` has the options of `serve`, and runs nothing.
+      for (const [, line = ''] of name === 'serve' ? examples.slice(0, 2) : [])
+        expect((await run(line.replace('serve', 'config').split(' '))).code).toBe(0);
+    },
+  );
+
+  it('lists its commands in groups, each once', async () => {
+    const [out = ''] = (await run(['--help'])).out.split('\nExamples:');
+    const rows = [...out.matchAll(/^(?:(\S.*):| {2}([a-z]+) .*)$/gm)].map(([, group, name]) => group ?? name);
+    expect(rows.slice(0, 4)).toEqual(['Options', 'Run a gateway', 'init', 'doctor']);
+    expect(new Set(rows).size).toBe(rows.length);
+    expect(rows).toHaveLength(14 + 1 + 5);
+  });
+
   it('without a command is wrong usage, and helps', async () => {
     const { code, errors } = await run([]);
     expect(code).toBe(2);
-    expect(errors[0]).toContain('Usage: maitred');
+    expect(errors[0]).toContain('Usage: npx maitred');
   });
 });
 

@@ -42,6 +42,6 @@ export function itHelps(command: Command, usage: string, lines: readonly string[
   it.each(lines)('%s helps', async (line) => {
     const { code, out, errors } = await command(...wordsOf(line));
     expect({ code, errors }).toEqual({ code: 0, errors: [] });
-    expect(out).toContain(`Usage: ${usage}`);
+    expect(out).toMatch(new RegExp(`Usage: (npx )?${usage}`));
   });
 }
