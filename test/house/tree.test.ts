@@ -49,6 +49,15 @@ describe('the tree', () => {
     expect(broken).toEqual([]);
   });
 
+  it('links only to headings that are there, from documents and from texts of the product', () => {
+    const broken = texts.flatMap((file) =>
+      anchorsOf(file)
+        .filter(({ target, heading }) => files.includes(target) && !headingsOf(target).includes(heading))
+        .map(({ target, heading }) => `${file} -> ${target}#${heading}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
   it('leads from the README to every document', () => {
     const reached = new Set(['README.md']);
     for (const file of reached) if (file.endsWith('.md')) for (const link of linksOf(file)) reached.add(link);
@@ -73,6 +82,28 @@ function linksOf(file: string): string[] {
   const folder = file.includes('/') ? file.slice(0, file.lastIndexOf('/') + 1) : '';
   const links = [...readText(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)].map((match) => match[1]!);
   return links.map((link) => new URL(link, `file:///${folder}`).pathname.slice(1));
+}
+
+/** Headings that a file names: in links of a document, and as `docs/X.md#heading` anywhere. */
+function anchorsOf(file: string): { readonly target: string; readonly heading: string }[] {
+  const text = readText(file);
+  const links = file.endsWith('.md') ? [...text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)] : [];
+  return [
+    ...links.map(([, path = '', heading = '']) => ({
+      target: path === '' ? file : new URL(path, `file:///${file}`).pathname.slice(1),
+      heading,
+    })),
+    ...[...text.matchAll(/\b((?:docs|lab|src)\/[\w/-]+\.md)#([\w-]+)/g)].map(([, target = '', heading = '']) => ({ target, heading })), // prettier-ignore
+  ];
+}
+
+/** The anchors of a document's headings, as GitHub makes them. */
+function headingsOf(document: string): string[] {
+  const headings = readText(document).replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.+)$/gm); // prettier-ignore
+  return [...headings].map(
+    ([, heading = '']) =>
+    heading.toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-'), // prettier-ignore
+  );
 }
 
 /** Whether a path names a file, or a folder that holds one. */
