@@ -11,9 +11,6 @@ type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string>>;
 
 type Row = EngineList['engines'][number];
 
-/** One word for people everywhere; `ejected` is the API's. */
-const stateWord = (state: Row['state']): string => (state === 'ejected' ? 'down' : plain(state));
-
 export function addEnginesCommand(program: Command): void {
   const engines = program
     .command('engines')
@@ -42,12 +39,12 @@ export function addEnginesCommand(program: Command): void {
       const asked = { url: engineUrl, id, kind, apiKey: key };
       const client = adminClient(add, flags);
       let row = (await client.json('/engines', 'POST', asked)) as Row;
-      for (let left = 25; left > 0 && row.state === 'joining' && row.down_reason === null; left -= 1) {
+      for (let left = 25; left > 0 && row.state === 'starting'; left -= 1) {
         await sleep(200);
         row = (await client.json(`/engines/${encodeURIComponent(row.id)}`)) as Row;
       }
       const { id: name, state, down_reason: reason } = row;
-      process.stdout.write(`${plain(name)} is ${stateWord(state)}${reason === null ? '' : `: ${plain(reason)}`}\n`);
+      process.stdout.write(`${plain(name)} is ${state}${reason === null ? '' : `: ${plain(reason)}`}\n`);
     });
   const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
   addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
@@ -64,7 +61,7 @@ export function addEnginesCommand(program: Command): void {
       .argument('<id>', `as \`${OWN_NAME} engines\` shows it`);
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
       const row = (await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST')) as Row;
-      process.stdout.write(`${plain(row.id)} is ${stateWord(row.state)}, ${row.in_flight} in flight\n`);
+      process.stdout.write(`${plain(row.id)} is ${row.state}, ${row.in_flight} in flight\n`);
     });
   }
 }
@@ -94,7 +91,7 @@ export function addEndCommand(program: Command): void {
 function tableOf(engines: readonly Row[]): string {
   const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => [
     id,
-    stateWord(state),
+    state,
     window === null ? `${running}` : `${running} of ${window}`,
     kind,
     models.join(' '),

@@ -143,9 +143,9 @@ const ASKED_MS = 5;
  */
 async function enginesAsked({ config, discovery, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
-  const joining = () => fleet.list().filter((engine) => engine.state === 'joining');
-  const isAsking = () => !discovery.hasLooked || joining().length > 0;
-  while (driver.now() < until ? isAsking() : joining().some((engine) => !engine.probed)) await sleep(ASKED_MS);
+  const starting = () => fleet.list().filter((engine) => engine.state === 'starting');
+  const isAsking = () => !discovery.hasLooked || starting().length > 0;
+  while (driver.now() < until ? isAsking() : starting().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
 const listenerPorts = (context: Context): ListenerPorts => ({

@@ -22,10 +22,11 @@ export function Engines() {
 function Card({ engine }: { readonly engine: Engine }) {
   const { id, state, rest_tokens: rest, capacity_tokens: capacity, gate_tokens: gate } = engine;
   const { in_flight: inFlight, window, working_set_tokens: workingSet } = engine.all_gateways ?? engine;
-  const isOff = state === 'ejected' || state === 'joining';
+  const isOff = state === 'down' || state === 'starting';
+  const isAway = state === 'draining' || state === 'drained';
   const limit = rest ?? capacity;
   const named = rest === null ? 'KV cache' : rest === gate ? 'gate' : 'gate and host';
-  const [word, verb] = state === 'draining' ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
+  const [word, verb] = isAway ? ['Return to service', 'undrain'] : ['Drain', 'drain'];
   return (
     <li class="card">
       <h3>
@@ -37,14 +38,14 @@ function Card({ engine }: { readonly engine: Engine }) {
         >
           {brief(id, 40)}
         </button>
-        <span class={`badge ${state}`}>{state === 'ejected' ? 'down' : state}</span>
+        <span class={`badge ${state}`}>{state}</span>
       </h3>
-      <p class={engine.has_room ? 'quiet' : state === 'ejected' ? 'bad' : 'warn'}>{engine.text}</p>
+      <p class={engine.has_room || state === 'drained' ? 'quiet' : state === 'down' ? 'bad' : 'warn'}>{engine.text}</p>
       {!isOff && (
         <>
           <Bar
             label="In flight"
-            text={`${inFlight}${window !== null ? ` of ${window}` : state === 'draining' ? '' : ', no limit'}`}
+            text={`${inFlight}${window !== null ? ` of ${window}` : isAway ? '' : ', no limit'}`}
             value={inFlight}
             max={window}
           />
@@ -62,7 +63,7 @@ function Card({ engine }: { readonly engine: Engine }) {
           <Facts style="facts" facts={factsOf(engine)} />
         </>
       )}
-      {state === 'ejected' && <Facts style="facts" facts={lastingOf(engine)} />}
+      {state === 'down' && <Facts style="facts" facts={lastingOf(engine)} />}
       <p class="drain">
         <Command
           path={`/engines/${encodeURIComponent(id)}/${verb}`}

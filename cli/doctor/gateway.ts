@@ -34,7 +34,7 @@ function engineStates(engines: EngineList['engines'], told: ReadonlySet<string>)
   const serving = engines.filter(({ state }) => state === 'up' || state === 'probation');
   const named = serving.slice(0, ENGINES_SHOWN).map(({ id }) => id).join(', '); // prettier-ignore
   const more = serving.length > ENGINES_SHOWN ? ' …' : '';
-  const isOut = engines.every(({ state }) => state === 'draining');
+  const isOut = engines.every(({ state }) => state === 'draining' || state === 'drained');
   const findings: Finding[] = [
     isOut
       ? { level: 'broken', subject: 'gateway', found: engines.length === 0 ? 'it has no engine' : 'all of its engines drain', advice: `${OWN_NAME} engines ${engines.length === 0 ? 'add URL' : 'undrain ID'}` } // prettier-ignore
@@ -48,9 +48,9 @@ function engineStates(engines: EngineList['engines'], told: ReadonlySet<string>)
   for (const { id, state, capacity_tokens, down_reason } of engines) {
     const subject = `gateway’s engine ${id}`;
     if (told.has(`engine ${id}`)) continue;
-    if (state === 'ejected' || state === 'joining')
-      findings.push({ level: 'broken', subject, found: `is ${state === 'ejected' ? 'down' : 'not ready'}: ${down_reason ?? 'no reason is known'}`, advice: `${DEAD_ENGINE}; restart it if it is stuck` }); // prettier-ignore
-    else if (state === 'draining') findings.push({ level: 'note', subject, found: 'is draining' });
+    if (state === 'down')
+      findings.push({ level: 'broken', subject, found: `is down: ${down_reason ?? 'no reason is known'}`, advice: `${DEAD_ENGINE}; restart it if it is stuck` }); // prettier-ignore
+    else if (state !== 'up' && state !== 'probation') findings.push({ level: 'note', subject, found: `is ${state}` });
     else if (capacity_tokens === null)
       findings.push({ level: 'warning', subject, found: 'has a KV cache of unknown size, so no gate protects it', advice: SET_CAPACITY }); // prettier-ignore
   }

@@ -27,7 +27,7 @@ export interface Engine {
   readonly kind: string;
   /** `config`, `admin`, or the source that found it; null: it is being removed. */
   readonly source: string | null;
-  readonly state: 'joining' | 'up' | 'probation' | 'ejected' | 'draining';
+  readonly state: 'starting' | 'up' | 'probation' | 'down' | 'draining' | 'drained';
   /** Whether it takes calls now; in words, also why not. */
   readonly has_room: boolean;
   readonly text: string;
@@ -220,6 +220,11 @@ export interface EndedBatch extends Pick<Batch, 'id' | 'tenant' | 'lines'> {
   readonly text: string;
 }
 
+interface StatusPart {
+  readonly level: 'good' | 'warn' | 'bad';
+  readonly text: string;
+}
+
 export interface GatewayState {
   readonly api: 2;
   /** Changes with every start of the gateway. */
@@ -227,10 +232,10 @@ export interface GatewayState {
   readonly policy: string;
   readonly draining: boolean;
   /** Is something wrong; who waits, and for what? In words, and in short: '' if nothing calls for a look. */
-  readonly status: {
-    readonly level: 'good' | 'warn' | 'bad';
-    readonly text: string;
+  readonly status: StatusPart & {
     readonly title: string;
+    /** The sentences of `text`, each with its level; that of all is the worst. */
+    readonly parts: readonly StatusPart[];
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

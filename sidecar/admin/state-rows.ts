@@ -20,13 +20,13 @@ export function engineRow(
 ): Answers.Engine {
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
-  const view = engine.state === 'ejected' ? undefined : known;
+  const view = engine.state === 'down' ? undefined : known;
   const row = {
     id: engine.id,
     url: engine.url.href,
     kind: engine.adapter.kind,
     source: context.membership.originOf(engine.id) ?? null,
-    state: engine.state,
+    state: engine.told,
     down_since: engine.trouble === undefined ? null : unixSeconds(engine.trouble.sinceMs),
     down_reason: engine.trouble?.reason ?? null,
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),

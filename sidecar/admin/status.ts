@@ -1,4 +1,5 @@
 import type { Parts } from '../context.js';
+import { isServing } from '../engines/index.js';
 import type { Batch, Engine, GatewayState, Queue } from './answers.js';
 import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
@@ -16,31 +17,35 @@ interface Seen {
   readonly cluster: GatewayState['cluster'];
 }
 
+type Status = GatewayState['status'];
+
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
-export function statusOf({ draining }: Parts, { engines, queue, batches, cluster }: Seen): GatewayState['status'] {
-  const down = engines.filter(({ down_reason: reason, state }) => reason !== null && state !== 'draining');
-  const drained = engines.filter(({ state }) => state === 'draining');
-  const up = engines.filter(({ state }) => state === 'up' || state === 'probation').length;
+export function statusOf({ draining }: Parts, { engines, queue, batches, cluster }: Seen): Status {
+  const down = engines.filter(({ state }) => state === 'down');
+  const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
+  const starting = engines.filter(({ state }) => state === 'starting').length;
+  const up = engines.filter(isServing).length;
   const online = queue.waiting - queue.background;
-  const isWell =
-    !draining &&
-    up > 0 &&
-    up + drained.length === engines.length &&
-    !TROUBLES.some((cause) => queue.waiting_for[cause] > 0);
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
-  const sentences = [
-    draining && 'The gateway is draining.',
-    ...[down, drained].flatMap((list) => list.slice(0, DOWN_SHOWN).map(troubleInWords)),
-    engines.length === 0 ? 'There is no engine.' : `${up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`} up.`, // prettier-ignore
-    callsInWords(queue, running),
-    ...batches.map(batchInShort),
-    ...clusterInWords(cluster),
+  const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
+  const said = (level: Status['level'], texts: readonly string[]) => texts.map((text) => ({ level, text }));
+  const parts = [
+    ...said('warn', draining ? ['The gateway is draining.'] : []),
+    ...said('bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
+    ...said('good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
+    engines.length === 0
+      ? { level: 'bad' as const, text: 'There is no engine.' }
+      : { level: up === 0 ? ('bad' as const) : starting > 0 ? ('warn' as const) : ('good' as const), text: `${serving} up${starting > 0 ? `, ${starting} starting` : ''}.` }, // prettier-ignore
+    { level: TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? ('warn' as const) : ('good' as const), text: callsInWords(queue, running) }, // prettier-ignore
+    ...said('good', batches.map(batchInShort)),
+    ...said('warn', clusterInWords(cluster)),
   ];
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 ? 'No engine' : undefined; // prettier-ignore
   return {
-    level: trouble !== undefined ? 'bad' : isWell ? 'good' : 'warn',
+    level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
     title: trouble ?? (online > 0 ? `${count(online)} waiting` : ''),
-    text: sentences.filter((sentence) => sentence !== false).join(' '),
+    text: parts.map(({ text }) => text).join(' '),
+    parts,
   };
 }
 
@@ -88,9 +93,10 @@ export function engineInWords(
   const closed = (text: string) => ({ has_room: false, text });
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null ? '' : `; probed again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
-  if (state === 'joining') return closed(`Is not ready (${reason ?? 'not healthy yet'})${next}.`);
-  if (state === 'ejected')
-    return closed(`${since === null ? 'Is down' : `Has been down for ${span(1000 * (now - since))}`} (${reason ?? 'unknown'})${next}.`); // prettier-ignore
+  if (state === 'starting') return closed('Is starting: its first probe is under way.');
+  if (state === 'down')
+    return closed(`Has been down for ${span(1000 * (now - (since ?? now)))} (${reason ?? 'unknown'})${next}.`);
+  if (state === 'drained') return closed('Is drained: it takes no calls until it is returned to service.');
   if (state === 'draining') return closed(`Is draining: ${counted(inFlight, 'call')} left, no new ones.`);
   if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
   if (state === 'probation' && inFlight > 0) return closed('On probation: one call at a time.');

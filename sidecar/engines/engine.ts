@@ -3,19 +3,21 @@ import type { EngineId, Event } from '../../src/index.js';
 /**
  * States of an engine.
  *
- *     joining --healthy--> up <-- a first byte, or --- probation <--healthy-- ejected
- *                          |     the next good probe       |                     ^
- *                          +----- failuresMax in a row ----+------ one failure --+
+ *     starting --healthy--> up <-- a first byte, or --- probation <--healthy-- down
+ *                           |     the next good probe       |                   ^
+ *                           +----- failuresMax in a row ----+---- one failure --+
  *
- * `joining`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `ejected`: probed
+ * `starting`: not yet healthy; probed with backoff. `up`. `probation`: half-open, one call at a time. `down`: probed
  * with backoff. `draining`, from any state: takes no new calls, and is not probed.
  */
-export const ENGINE_STATES = ['joining', 'up', 'probation', 'ejected', 'draining'] as const;
-export type EngineState = (typeof ENGINE_STATES)[number];
+export type EngineState = Exclude<ToldState, 'drained'>;
+
+/** As people and metrics are told: docs/INSPECT.md says when each applies. */
+export const TOLD_STATES = ['starting', 'up', 'probation', 'down', 'draining', 'drained'] as const;
+export type ToldState = (typeof TOLD_STATES)[number];
 
 /** Whether calls can go to the engine now. */
-export const isServing = ({ state }: { readonly state: EngineState }): boolean =>
-  state === 'up' || state === 'probation';
+export const isServing = ({ state }: { readonly state: ToldState }): boolean => state === 'up' || state === 'probation';
 
 export interface FleetPorts {
   readonly emit: (event: Event) => void;

@@ -7,7 +7,7 @@ import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, idOf, tlsOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
 import { Evidence } from './evidence.js';
-import { isServing, type EngineState, type FleetPorts } from './engine.js';
+import { isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { joined, lasting, reported } from './load.js';
 import { MODELS_PATH } from './models.js';
@@ -30,7 +30,7 @@ export class Replica {
   config: EngineConfig;
   /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
   adapter: EngineAdapter;
-  state: EngineState = 'joining';
+  state: EngineState = 'starting';
   /** Whether its first probe has ended, well or not. */
   probed = false;
   ejections = 0;
@@ -109,7 +109,7 @@ export class Replica {
     if (this.state !== 'draining') return;
     this.removing = false;
     this.#setbacks = 0;
-    this.#enter('joining');
+    this.#enter('starting');
     this.#probeNow();
   }
 
@@ -173,17 +173,23 @@ export class Replica {
     return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.ports.now());
   }
 
+  /** Its state in words for people. To them, one that was probed in vain is down even if it never was up. */
+  get told(): ToldState {
+    if (this.state === 'draining') return this.ports.inFlight(this.id) === 0 ? 'drained' : 'draining';
+    return this.state === 'starting' && this.trouble !== undefined ? 'down' : this.state;
+  }
+
   /** Milliseconds until its next probe; 0 while one runs. */
   get probeInMs(): number {
     return Math.max(0, this.#probeAtMs - this.ports.now());
   }
 
-  /** Milliseconds until the engine is up if its next probes succeed; Infinity unless it is ejected or on probation. */
+  /** Milliseconds until the engine is up if its next probes succeed; Infinity unless it is down or on probation. */
   get backInMs(): number {
     const { intervalMs, timeoutMs } = this.settings.health;
     const probedInMs = this.probeInMs + timeoutMs;
     if (this.state === 'probation') return probedInMs;
-    return this.state === 'ejected' ? probedInMs + intervalMs : Infinity;
+    return this.state === 'down' ? probedInMs + intervalMs : Infinity;
   }
 
   #endProbation(): void {
@@ -223,7 +229,7 @@ export class Replica {
     this.#identified = false;
     this.load = {};
     this.trouble = { reason, sinceMs: this.ports.now() };
-    this.#enter('ejected');
+    this.#enter('down');
     this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
     this.ports.emit({ type: 'engineLost', engine: this.id });
   }
@@ -250,7 +256,7 @@ export class Replica {
     if (this.#closed) return;
     if (epoch !== this.#epoch) {
       // After an ejection, the backoff starts now. After a reconfiguration, the engine must be probed again.
-      if (this.state === 'ejected') this.#schedule();
+      if (this.state === 'down') this.#schedule();
       else this.#probeNow();
       return;
     }
@@ -269,8 +275,8 @@ export class Replica {
       if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
-    if (this.state === 'joining' && this.#setbacks === 0)
-      this.ports.log.warn({ engine: this.id, reason }, 'engine is not ready; probing until it is');
+    if (this.state === 'starting' && this.#setbacks === 0)
+      this.ports.log.warn({ engine: this.id, reason }, 'engine is down');
     this.#setbacks += 1;
     this.trouble = { reason, sinceMs: this.trouble?.sinceMs ?? this.ports.now() };
   }
@@ -289,9 +295,9 @@ export class Replica {
     if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
     this.#evidence.excuse();
     this.trouble = undefined;
-    if (this.state === 'joining') this.#setbacks = 0;
+    if (this.state === 'starting') this.#setbacks = 0;
     this.#endProbation();
-    if (!isServing(this)) this.#enter(this.state === 'ejected' ? 'probation' : 'up');
+    if (!isServing(this)) this.#enter(this.state === 'down' ? 'probation' : 'up');
     this.#announce();
     // One probe of a busy engine may have failed to read it.
     if (joined(this).capacityTokens === undefined && (this.#unsized += 1) === 2)
@@ -300,7 +306,7 @@ export class Replica {
     if (report) this.ports.emit(report);
   }
 
-  /** It comes back as any ejected engine does, once it runs something or nothing waits there. */
+  /** It comes back as any engine that was down does, once it runs something or nothing waits there. */
   #stuck({ waiting }: LoadReport, forMs: number): void {
     const reason = `it is stuck: it has run none of its ${waiting} requests for ${Math.round(forMs / 1000)} s`;
     if (isServing(this)) this.#eject(reason);

@@ -4,7 +4,7 @@ import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
 import type { BatchView } from '../batches/work.js';
 import type { Parts } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
-import { ENGINE_STATES, isServing, type Engine } from '../engines/index.js';
+import { TOLD_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { OTHER } from './sums.js';
 
@@ -153,7 +153,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
     fleet
       .list()
       .flatMap((engine) =>
-        ENGINE_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.state === state)] as const),
+        TOLD_STATES.map((state) => [{ engine: engine.id, state }, Number(engine.told === state)] as const),
       ),
   );
   ofEngine('stuck', '1 while it is down because it has requests and runs none.', ({ trouble }) => Number(trouble?.isStuck === true)); // prettier-ignore

@@ -71,8 +71,9 @@ export class Totals implements Observer {
   heard(event: Event): void {
     if (event.type === 'engineLost' || event.type === 'engineDrained') {
       this.#away.add(event.engine);
-      this.mark(`${event.engine} ${event.type === 'engineLost' ? 'was lost' : 'was drained'}`);
-    } else if (event.type === 'engineJoined' && this.#away.delete(event.engine)) this.mark(`${event.engine} is back`);
+      this.mark(`${event.engine} is ${event.type === 'engineLost' ? 'down' : 'draining'}`);
+    } else if (event.type === 'engineJoined' && this.#away.delete(event.engine))
+      this.mark(`${event.engine} is up again`);
   }
 
   ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {

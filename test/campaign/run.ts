@@ -78,7 +78,7 @@ async function heal(world: World, dice: Dice): Promise<void> {
     for (const { id, state } of await engineRows(frozen)) {
       const { kind } = scenario.engines.find((engine) => engine.id === id) ?? {};
       const config = JSON.stringify({ id, kind, url: `http://${id}` });
-      if (state === 'draining') await askNow(frozen, asOperator('POST', '/engines', config));
+      if (state === 'draining' || state === 'drained') await askNow(frozen, asOperator('POST', '/engines', config));
     }
   }
   if (!(await world.runUntil(() => world.agentsLeft === 0, HEAL_MS)))

@@ -14,10 +14,10 @@ describe('maitred engines', () => {
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
     expect(await engines('drain', engine.id)).toMatchObject({
       code: 0,
-      out: `${engine.id} is draining, 0 in flight\n`,
+      out: `${engine.id} is drained, 0 in flight\n`,
     });
-    expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'draining' }] });
-    expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is joining, 0 in flight\n`);
+    expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
+    expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
   });
 
   it('adds an engine, with its key, and removes it', async () => {
@@ -41,7 +41,7 @@ describe('maitred engines', () => {
     const other = await world([await fakeEngine()]);
     const { code, out } = await run(['engines', 'add', other.url, '--id', 'other', '--url', url]);
     const reason = `${other.url} is a maitred gateway, not an engine: name the engines behind it`;
-    expect([code, out]).toEqual([0, `other is joining: ${reason}\n`]);
+    expect([code, out]).toEqual([0, `other is down: ${reason}\n`]);
     const { code: refused, errors } = await run(['engines', 'add', url, '--url', url]);
     expect([refused, errors]).toEqual([1, [expect.stringContaining('own address')]]);
   });

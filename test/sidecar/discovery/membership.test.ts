@@ -18,7 +18,7 @@ class Stage {
 
   constructor() {
     const get = (id: string) =>
-      this.wanted.has(id) ? ({ id, state: this.down.has(id) ? 'joining' : 'up' } as Engine) : undefined;
+      this.wanted.has(id) ? ({ id, state: this.down.has(id) ? 'starting' : 'up' } as Engine) : undefined;
     const fleet: Partial<Fleet> = {
       get,
       list: () => [...this.wanted.keys()].map((id) => get(id)!),

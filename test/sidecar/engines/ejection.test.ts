@@ -24,14 +24,14 @@ describe('ejection', () => {
     harness.call('e', 'unreached', FAILURES_MAX - 1);
     expect(harness.engine('e').state).toBe('up');
     harness.call('e', 'unreached');
-    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.engine('e').state).toBe('down');
     expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
     expect(harness.waits).toEqual([BACKOFF]);
     expect(harness.engine('e').trouble?.reason).toBe('it cannot be reached');
     expect(harness.engine('e').probeInMs).toBe(BACKOFF);
     harness.call('e', 'unreached', FAILURES_MAX);
     harness.call('e', 'succeeded');
-    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.engine('e').state).toBe('down');
     expect(harness.take()).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('ejection', () => {
       harness.call('e', 'unreached');
       if (i < FAILURES_MAX - 1) await harness.probe();
     }
-    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.engine('e').state).toBe('down');
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe('ejection', () => {
     expect(harness.engine('e').state).toBe('up');
     expect(harness.take()).toEqual([]);
     await harness.probe();
-    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.engine('e').state).toBe('down');
     expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
   });
 
@@ -123,7 +123,7 @@ describe('ejection', () => {
     harness.call('e', 'unreached', FAILURES_MAX);
     harness.timers.advance(TIMEOUT);
     await harness.idle();
-    expect(harness.engine('e').state).toBe('ejected');
+    expect(harness.engine('e').state).toBe('down');
     expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
     expect(harness.waits).toEqual([BACKOFF]);
   });
@@ -168,7 +168,7 @@ describe('probation', () => {
     const { harness } = await onProbation();
     for (const factor of [2, 4, 8, 8]) {
       harness.call('e', 'unreached');
-      expect(harness.engine('e').state).toBe('ejected');
+      expect(harness.engine('e').state).toBe('down');
       expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
       expect(harness.waits).toEqual([factor * BACKOFF]);
       await harness.probe();

@@ -121,7 +121,7 @@ export async function up(routes = VLLM) {
 export async function ejected() {
   const { fake, harness } = await up();
   harness.call('e', 'unreached', FAILURES_MAX);
-  expect(harness.engine('e').state).toBe('ejected');
+  expect(harness.engine('e').state).toBe('down');
   harness.take();
   return { fake, harness };
 }

@@ -18,7 +18,7 @@ describe('joining', () => {
   it('tells the scheduler of models, capacity and load after the first healthy probe', async () => {
     const fake = await fakeEngine();
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
-    expect(harness.engine('e').state).toBe('joining');
+    expect(harness.engine('e').state).toBe('starting');
     await harness.idle();
     expect(harness.take()).toEqual([
       { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 },
@@ -121,7 +121,7 @@ describe('joining', () => {
       waits.push(...harness.waits);
     }
     expect(waits).toEqual([2, 4, 8, 8, 8, 8].map((factor) => factor * BACKOFF));
-    expect(harness.engine('e').state).toBe('joining');
+    expect(harness.engine('e').state).toBe('starting');
     expect(harness.take()).toEqual([]);
     fake.all = undefined;
     await harness.probe();
@@ -145,7 +145,7 @@ describe('joining', () => {
     const fake = await fakeEngine(routes);
     const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
     await harness.idle();
-    expect(harness.engine('e').state).toBe('joining');
+    expect(harness.engine('e').state).toBe('starting');
     expect(harness.take()).toEqual([]);
   });
 
@@ -174,7 +174,7 @@ describe('joining', () => {
   });
 
   it.each([
-    ['joining', 2, hang],
+    ['starting', 2, hang],
     ['up', 1, JSON.stringify({ data: [{ id: 'm' }] })],
   ])('asks an engine that hangs at /health for its models; then it is %s', async (state, hangs, models) => {
     const fake = await fakeEngine({ '/health': hang, '/v1/models': models });
@@ -185,7 +185,7 @@ describe('joining', () => {
     }
     await harness.idle();
     expect(fake.requests.slice(0, 2)).toEqual(['GET /health', 'GET /v1/models']);
-    expect(fake.requests.length === 2).toBe(state === 'joining');
+    expect(fake.requests.length === 2).toBe(state === 'starting');
     expect(harness.engine('e').state).toBe(state);
   });
 

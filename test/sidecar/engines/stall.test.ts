@@ -29,17 +29,17 @@ describe('an engine that has requests, runs none and gives no token', () => {
     // Its first report of rest only shows how many tokens there were.
     await harness.probe();
     expect(types(harness.take()).filter((type) => type === 'engineLost')).toEqual(['engineLost']);
-    expect(harness.engine('e')).toMatchObject({ state: 'ejected', ejections: 1, trouble: { isStuck: true } });
+    expect(harness.engine('e')).toMatchObject({ state: 'down', ejections: 1, trouble: { isStuck: true } });
     expect(harness.engine('e').trouble!.reason).toContain('3 requests');
   });
 
-  it('stays ejected for as long as it rests, and comes back when it runs something or nothing waits', async () => {
+  it('stays down for as long as it rests, and comes back when it runs something or nothing waits', async () => {
     for (const better of [metrics(1, 2, 70), metrics(0, 0, 70), metrics(0, 3, 71)]) {
       const { fake, harness } = await upWith(0, 3, 70);
       while (harness.engine('e').state === 'up') await harness.probe();
       expect(harness.waits).toEqual([BACKOFF]);
       for (let probe = 0; probe < 4; probe += 1) await harness.probe();
-      expect(harness.engine('e')).toMatchObject({ state: 'ejected', trouble: { isStuck: true } });
+      expect(harness.engine('e')).toMatchObject({ state: 'down', trouble: { isStuck: true } });
       fake.routes.set('/metrics', better);
       await harness.probe();
       expect(harness.engine('e')).toMatchObject({ state: 'probation', trouble: undefined });

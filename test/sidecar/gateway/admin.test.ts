@@ -181,7 +181,7 @@ describe('admin paths', () => {
     const call = chat();
     await until(() => engine.seen.length === 1);
     expect(await tell('drain')).toMatchObject({ state: 'draining' });
-    expect(await tell('undrain')).toMatchObject({ state: 'joining' });
+    expect(await tell('undrain')).toMatchObject({ state: 'starting' });
     await ask(at, { method: 'DELETE' });
     expect(await tell('undrain')).toMatchObject({ error: { code: 'unknown_engine' } });
     open();
@@ -217,7 +217,7 @@ describe('admin paths', () => {
     expect([missing, wrong]).toMatchObject([{ param: 'url' }, { param: 'url' }]);
     expect(wrong).not.toEqual(missing);
     const at = `${url}/engines/${encodeURIComponent(first.id)}`;
-    expect((await ask(`${at}/drain`, { method: 'POST' })).json()).toMatchObject({ state: 'draining' });
+    expect((await ask(`${at}/drain`, { method: 'POST' })).json()).toMatchObject({ state: 'drained' });
     expect((await chat()).headers['x-maitred-engine']).toBe(second.id);
     expect((await ask(at, { method: 'DELETE' })).status).toBe(200);
     expect((await rows()).map(({ id }) => id)).toEqual([second.id]);

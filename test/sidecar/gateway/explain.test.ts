@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { span } from '../../../sidecar/admin/figures.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, errorCode, fakeEngine, held, lone, metrics, named, ONE_AT_A_TIME, refusal, until, waiting, world } from './world.js'; // prettier-ignore
+import { ask, chat, errorCode, fakeEngine, held, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
 interface Call {
@@ -109,7 +109,7 @@ it('names the engines that would serve a call, and drops what comes after its re
     timeouts: { noEngineMs: 2000 },
   });
   await engine.close();
-  const gone = { state: 'ejected', window: null, gate_tokens: null, rest_tokens: null, capacity_tokens: 1000 };
+  const gone = { state: 'down', window: null, gate_tokens: null, rest_tokens: null, capacity_tokens: 1000 };
   await expect.poll(async () => (await ask('/engines/gpu-1')).json()).toMatchObject(gone);
   const answer = chat({}, named('p'));
   await until(async () => (await waiting()) === 1);
@@ -127,9 +127,24 @@ it('tells of an engine that drains, which is no trouble, and keeps its capacity'
   const read = async (path: string) => (await ask(`${url}${path}`)).json();
   await expect.poll(() => read('/gateway')).toMatchObject({ status: { text: '2 engines up. No call waits.' } });
   await ask(`${url}/engines/gpu-1/drain`, { method: 'POST' });
-  expect(await read('/engines/gpu-1')).toMatchObject({ state: 'draining', capacity_tokens: 1000 });
-  const text = 'gpu-1 is draining: 0 calls left, no new ones. 1 of 2 engines up. No call waits.';
+  expect(await read('/engines/gpu-1')).toMatchObject({ state: 'drained', capacity_tokens: 1000 });
+  const text = 'gpu-1 is drained: it takes no calls until it is returned to service. 1 of 2 engines up. No call waits.';
   expect(await read('/gateway')).toMatchObject({ status: { level: 'good', text } });
+});
+
+it('has one word for an engine that never answered, wherever one looks', async () => {
+  const { url } = await world([await fakeEngine()]);
+  const read = async (path: string) => (await ask(`${url}${path}`)).json();
+  await post(`${url}/engines`, { id: 'gpu-2', url: 'http://127.0.0.1:1' });
+  await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down', down_reason: 'connection refused' });
+  const parts = [
+    { level: 'bad', text: expect.stringMatching(/^gpu-2 has been down for .* \(connection refused\); probed again/) as string }, // prettier-ignore
+    { level: 'good', text: '1 of 2 engines up.' },
+    { level: 'good', text: 'No call waits.' },
+  ];
+  expect(await read('/gateway')).toMatchObject({ status: { level: 'bad', title: 'gpu-2 down', parts } });
+  expect((await ask(`${url}/metrics`)).text).toContain('maitred_engine_state{engine="gpu-2",state="down"} 1\n');
+  expect((await run(['engines', '--url', url])).out).toMatch(/\ngpu-2 +down .*connection refused\n/);
 });
 
 it('has times below a tenth of a second in milliseconds, and seconds up to ten minutes', () => {

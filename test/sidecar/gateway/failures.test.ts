@@ -211,7 +211,7 @@ describe('when all engines are gone', () => {
   async function gone(engine: FakeEngine, overrides: object): Promise<World> {
     const all = await world([engine], { health: { ...QUICK.health, failuresMax: 1 }, ...overrides });
     await engine.close();
-    await until(async () => (await states(all))[0] === 'ejected');
+    await until(async () => (await states(all))[0] === 'down');
     return all;
   }
 

@@ -84,7 +84,7 @@ describe('a recorded gateway', () => {
       await programs[10];
       await engines[0]!.close();
       await Promise.all(programs);
-      await until(async () => /"state":"ejected"/.test((await admin('/engines')).text));
+      await until(async () => /"state":"down"/.test((await admin('/engines')).text));
       await admin('/programs/secret-7/end', { method: 'POST' });
       await until(async () => (await metrics()).get('maitred_calls_in_system') === 0);
       await gateway.close();

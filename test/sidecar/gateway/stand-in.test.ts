@@ -64,8 +64,8 @@ describe('in front of the stand-in engine', () => {
     await until(async () => (await states()).every(({ state }) => state === 'up'));
     await set(true);
     const held = Promise.all([1, 2].map(() => call(url, '/v1/completions')));
-    await until(async () => (await states()).some(({ state }) => state === 'ejected'));
-    expect((await states()).find(({ state }) => state === 'ejected')?.down_reason).toContain('stuck');
+    await until(async () => (await states()).some(({ state }) => state === 'down'));
+    expect((await states()).find(({ state }) => state === 'down')?.down_reason).toContain('stuck');
     expect((await metrics()).get(`maitred_engine_stuck{engine="${new URL(stuck.url).host}"}`)).toBe(1);
     for (let turn = 0; turn < 3; turn += 1) {
       const { status, headers } = await call(url, '/v1/completions');

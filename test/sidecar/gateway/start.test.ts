@@ -41,7 +41,7 @@ describe('while the engines are asked for the first time', () => {
     expect((await ask(`${url}/readyz`)).status).toBe(503);
     const call = chat(url);
     const models = ask(`${url}/v1/models`);
-    expect((await ask(`${url}/engines`)).json()['engines']).toMatchObject([{ state: 'joining' }]);
+    expect((await ask(`${url}/engines`)).json()['engines']).toMatchObject([{ state: 'starting' }]);
     open();
     await starting;
     expect((await call).status).toBe(200);

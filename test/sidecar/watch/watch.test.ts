@@ -110,7 +110,7 @@ describe('totals', () => {
     // The second time, it tells another capacity.
     for (let times = 0; times < 2; times += 1) totals.heard({ type: 'engineJoined', engine, models: [] });
     totals.heard({ type: 'engineDrained', engine });
-    const all = [[1000, 'gpu-1 was lost'], [3000, 'gpu-1 is back'], [3000, 'gpu-1 was drained']]; // prettier-ignore
+    const all = [[1000, 'gpu-1 is down'], [3000, 'gpu-1 is up again'], [3000, 'gpu-1 is draining']]; // prettier-ignore
     expect(marks()).toEqual(all);
     nowMs = 305_000;
     expect([marks(), marks('1h')]).toEqual([[], all]);
