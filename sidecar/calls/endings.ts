@@ -42,7 +42,7 @@ const UNREACHED_MS = 250;
 /** First pause before a call returns to an engine that failed it; doubles with each attempt. */
 const PAUSE_MS = 100;
 const PAUSE_MS_MAX = 5000;
-/** Upper bound on the pause: by then an ejected engine has been probed. */
+/** Upper bound on the pause: by then an engine that is down has been probed. */
 const BACK_MS_MAX = 10_000;
 
 /** Jitter spreads the retries of calls that failed at the same time. */

@@ -77,7 +77,7 @@ export class Fleet {
     }
   }
 
-  /** Milliseconds until an engine of the model that is ejected or on probation is up, if healthy; Infinity: none is. */
+  /** Milliseconds until an engine of the model that is down or on probation is up, if healthy; Infinity: none is. */
   backInMs(model: string): number {
     const serving = [...this.#replicas.values()].filter((replica) => replica.models.has(model));
     return Math.min(...serving.map((replica) => replica.backInMs));

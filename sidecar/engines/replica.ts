@@ -151,7 +151,7 @@ export class Replica {
     if (this.#callFailures >= this.#failuresMax()) this.#eject('it cannot be reached');
   }
 
-  /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not ejected. */
+  /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not taken down. */
   misanswered(program: ProgramId): void {
     if (!isServing(this)) return;
     this.#evidence.failed(program);
