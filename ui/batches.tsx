@@ -5,9 +5,9 @@ export function Batches() {
   const { batches = [], ended_batches: ended = [] } = gateway.value ?? {};
   if (batches.length + ended.length === 0) return null;
   const rows = [
-    ...batches.map(({ id, tenant, lines, in_flight: inFlight }) => {
+    ...batches.map(({ id, tenant, lines, in_flight: inFlight, text: more }) => {
       const text = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way`;
-      return { id, tenant, status: 'running', when: '', text };
+      return { id, tenant, status: 'running', when: '', text: more === '' ? text : `${text}\n${more}` };
     }),
     ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),
   ];

@@ -17,16 +17,30 @@ const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?
 export const batchRows = (context: Parts): Answers.Batch[] =>
   underWay(context)
     .slice(0, SHOWN_MAX)
-    .map(({ id, tenant, request_counts: lines, inFlight, ready, restMs, isLate, expires_at: until }) => ({
-      id,
-      tenant,
-      lines,
-      in_flight: inFlight,
-      ready,
-      rest_seconds: restMs === undefined ? null : seconds(restMs),
-      late: isLate,
-      expires_at: until,
-    }));
+    .map(
+      ({
+        id,
+        tenant,
+        request_counts: lines,
+        inFlight,
+        ready,
+        restMs,
+        isLate,
+        expires_at: until,
+        pauses,
+        failures,
+      }) => ({
+        id,
+        tenant,
+        lines,
+        in_flight: inFlight,
+        ready,
+        rest_seconds: restMs === undefined ? null : seconds(restMs),
+        late: isLate,
+        expires_at: until,
+        text: [...pauseInWords(pauses), ...failuresInWords(failures)].join('\n'),
+      }),
+    );
 
 /** Batches that have ended on this gateway, the last to end first. */
 export const endedBatchRows = ({ batches }: Parts): Answers.EndedBatch[] =>
@@ -45,9 +59,11 @@ function resultInWords({
   request_counts: counts,
   left_out: leftOut,
   error_file_id: file,
+  failures,
 }: BatchObject): string {
   if (errors !== null) return faultsInWords(errors.data);
-  return `${countsInWords(counts, leftOut)}${file === null ? '' : `: see /v1/files/${file}/content`}.`;
+  const all = file === null ? '' : `: see /v1/files/${file}/content`;
+  return [`${countsInWords(counts, leftOut)}${all}.`, ...failuresInWords(failures)].join('\n');
 }
 
 export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
@@ -78,12 +94,19 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
     restMs,
     isLate,
     expires_at: until,
+    pauses,
+    failures,
   } = batch;
   const { total, completed, failed } = lines;
   // Of a list that is not there yet, all places may be ready.
-  const needing = Math.max(0, total - completed - failed - inFlight - ready);
+  const { calls: pausing = 0 } = pauses ?? {};
+  const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
+  const idle = [
+    ...(pausing > 0 ? [`${pausing} ${pausing === 1 ? 'pauses' : 'pause'}`] : []),
+    ...(needing > 0 ? [`${needing} need answers first`] : []),
+  ];
   const details = [
-    `${inFlight} are under way, ${ready} may start${needing > 0 ? `, and ${needing} need answers first or pause` : ''}.`,
+    `${[`${inFlight} are under way`, `${ready} may start`, ...idle].join(', ')}.`,
     restMs === undefined
       ? 'No line has ended yet, so nothing tells how long it will take.'
       : `At the pace so far it ends in about ${span(restMs)}.`,
@@ -92,8 +115,21 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
       ? 'That is too early, so its lines are calls like all others.'
       : 'Its lines take only the room that other calls leave.',
   ];
-  return `Batch ${id} of tenant ${tenant}: ${countsInWords(lines, leftOut)}.\n${details.join(' ')}`;
+  const first = `Batch ${id} of tenant ${tenant}: ${countsInWords(lines, leftOut)}.`;
+  return [first, details.join(' '), ...pauseInWords(pauses), ...failuresInWords(failures)].join('\n');
 }
+
+/** At most one sentence, on the line that paused last. */
+function pauseInWords(pauses: BatchView['pauses']): string[] {
+  if (pauses === undefined) return [];
+  const { line, message, afterMs, attemptsLeft: left } = pauses.last;
+  const until = left === undefined ? 'until its window ends' : `at most ${counted(left, 'time')} more`;
+  return [`Line ${line} pauses for ${span(afterMs)}, and is asked again ${until}: ${message}`];
+}
+
+/** The first lines to fail. @param failures absent: of an earlier version */
+const failuresInWords = (failures: BatchObject['failures'] | undefined): string[] =>
+  failures?.data.map(({ line, message }) => `Line ${line} failed: ${message}`) ?? [];
 
 function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): string {
   const shown = faults.slice(0, FAULTS_SHOWN_MAX).map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`)); // prettier-ignore

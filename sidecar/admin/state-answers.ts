@@ -211,12 +211,14 @@ export interface Batch {
   /** Whether its lines are calls like all others, because its window would end too early. */
   readonly late: boolean;
   readonly expires_at: UnixSeconds;
+  /** Why lines pause, and why the first ones failed; '' if none does or has. */
+  readonly text: string;
 }
 
 export interface EndedBatch extends Pick<Batch, 'id' | 'tenant' | 'lines'> {
   readonly status: 'failed' | 'completed' | 'expired' | 'cancelled';
   readonly ended_at: UnixSeconds;
-  /** Its counts, or the first faults of its file. */
+  /** Its counts and the first failures, or the first faults of its file. */
   readonly text: string;
 }
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { FaultyBatch, problem } from '../../plans/index.js';
+import { FaultyBatch, problem, PROBLEMS_MAX } from '../../plans/index.js';
 import { tenantId, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { readInput } from './input.js';
@@ -16,6 +16,8 @@ import { Work, type BatchView } from './work.js';
 export interface BatchPorts extends PumpPorts {
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
   readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
+  /** Why no line can ask the model now; undefined: some engine serves it, or is waited for. */
+  readonly unserved: (model: string) => string | undefined;
   /** The batch has ended, and with it its programs. */
   readonly ended: (tenant: TenantId, id: string) => void;
   /** Whether this gateway alone writes into the folder. */
@@ -47,8 +49,7 @@ export class Batches {
   #planning: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #ticks = 0;
-  /** Batches that are planned or run. */
-  #busy = 0;
+  #isPlanning = false;
   #cancelTick = (): void => undefined;
   /** Batches of all tenants that have ended, the last first: the page asks for them each second. */
   ended: readonly EndedView[] = [];
@@ -101,7 +102,7 @@ export class Batches {
     // Checked at its turn: others may be made at the same time.
     const batch = await shelf.change(made.id, () => {
       if (shelf.files.get(input)?.purpose !== 'batch')
-        throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch.`, { param: 'input_file_id' }); // prettier-ignore
+        throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch: upload it to /v1/files with the purpose batch.`, { param: 'input_file_id' }); // prettier-ignore
       if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
         throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
       if (shelf.bytes >= bytesMax)
@@ -164,7 +165,11 @@ export class Batches {
 
   #plan(shelf: Shelf, id: string): void {
     this.#planning = this.#planning
-      .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
+      .then(() => {
+        this.#isPlanning = true;
+        this.#tuneHeap();
+        return this.#isClosing ? undefined : this.#open(shelf, id);
+      })
       .catch(async (err: unknown) => {
         if (this.#isClosing) return;
         const isFaulty = err instanceof FaultyBatch;
@@ -173,13 +178,14 @@ export class Batches {
         const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
         this.#keepEnded(shelf, id);
-        // One that fails once it runs is counted until its lines have ended.
-        if (!this.#pump.works.has(id)) this.#count(-1);
+      })
+      .finally(() => {
+        this.#isPlanning = false;
+        this.#tuneHeap();
       });
   }
 
   async #open(shelf: Shelf, id: string): Promise<void> {
-    this.#count(1);
     const { input_file_id: file, endpoint } = this.shown(shelf, id);
     const path = shelf.pathOf(file);
     const input = await readInput(path, { ...this.ports.config(), endpoint });
@@ -193,7 +199,12 @@ export class Batches {
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
-    const warnings = input.warnings.length === 0 ? null : ({ object: 'list', data: input.warnings } as const);
+    const unserved = [...input.models].flatMap(([model, line]) => {
+      const fault = this.ports.unserved(model);
+      return fault === undefined ? [] : problem('unknown_model', fault, line, 'body.model');
+    });
+    const data = [...unserved.slice(0, PROBLEMS_MAX), ...input.warnings];
+    const warnings = data.length === 0 ? null : ({ object: 'list', data } as const);
     const begun = { status: 'in_progress', in_progress_at: this.#seconds, warnings } as const;
     await surely(this.#disk, () => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
@@ -218,7 +229,7 @@ export class Batches {
       this.ports.log.error({ err, batch: id }, 'batch cannot be ended');
     } finally {
       this.#pump.works.delete(id);
-      this.#count(-1);
+      this.#tuneHeap();
       await run.close();
     }
   }
@@ -232,9 +243,9 @@ export class Batches {
     return true;
   }
 
-  #count(by: 1 | -1): void {
-    this.#busy += by;
-    setFlagsFromString(`--heap-growing-percent=${this.#busy > 0 ? GARBAGE_PERCENT : 0}`);
+  #tuneHeap(): void {
+    const isBusy = this.#isPlanning || this.#pump.works.size > 0;
+    setFlagsFromString(`--heap-growing-percent=${isBusy ? GARBAGE_PERCENT : 0}`);
   }
 
   #tick(): void {

@@ -61,7 +61,10 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
         fileOf(shelf, id);
         const reader = shelf.readerOf(id);
         if (reader !== undefined)
-          throw new GatewayError('file_in_use', `The batch ${reader.id} still reads this file.`);
+          throw new GatewayError(
+            'file_in_use',
+            `The batch ${reader.id} still reads this file: wait for its end, or cancel it.`,
+          );
         await shelf.remove(id);
         return { id, object: 'file', deleted: true };
       }),

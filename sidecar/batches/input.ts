@@ -31,6 +31,8 @@ export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineB
 export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 'models' | 'warnings'> {
   readonly offsets: Float64Array;
   readonly lengths: Float64Array;
+  /** Number of each line in the file, from 1. */
+  readonly numbers: Float64Array;
   /** Tokens of each line's prompt and answer, by estimate. */
   readonly promptTokens: Float64Array;
   readonly outputTokens: Float64Array;
@@ -65,7 +67,13 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
       if (length < BLANK_BYTES_MAX && head.toString().trim() === '') continue;
       const line =
         length > lineBytes
-          ? [problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read.`, number)]
+          ? [
+              problem(
+                'line_too_long',
+                `The line has ${length} bytes; at most ${lineBytes} are read (batches.lineBytes).`,
+                number,
+              ),
+            ]
           : parseLine(head, number);
       if (!('customId' in line)) {
         if (problems.push(...line) >= PROBLEMS_MAX) throw new FaultyBatch(problems.slice(0, PROBLEMS_MAX));
@@ -80,7 +88,7 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
       const outline = outlineOf(line, number);
       outlines.push({ ...outline, offset, length });
       if ((calls += outline.callsMax) > linesMax)
-        throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines; one with "each" counts its max.`, number)]); // prettier-ignore
+        throw new FaultyBatch([problem('too_many_lines', `A batch may have at most ${linesMax} lines (batches.linesMax); one with "each" counts its max. Split the file.`, number)]); // prettier-ignore
     }
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
   const strange = endpoint === undefined ? [] : strangeUrls(urls, endpoint);
@@ -104,6 +112,7 @@ export async function readInput(path: string, limits: InputLimits): Promise<Inpu
     ...rest,
     offsets: each(({ offset }) => offset),
     lengths: each(({ length }) => length),
+    numbers: each(({ line }) => line),
     promptTokens: each(({ promptTokens }) => promptTokens),
     outputTokens: each(({ outputTokens }) => outputTokens),
   };

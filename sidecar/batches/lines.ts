@@ -4,6 +4,7 @@ import { findReferences, isReference, ITEM, problem, type BatchLine, type Proble
 import { isAbsent, isObject, objectOf, parseJson } from '../apis/fields.js';
 import { SCHEDULED } from '../apis/index.js';
 import { checkValue, pathText } from '../config/index.js';
+import { reasonOf } from '../errors.js';
 import { sentenceOf } from '../http/checked.js';
 
 const ID_CHARS_MAX = 512;
@@ -60,8 +61,12 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
   const invalid = (what: string) => [problem('invalid_json_line', `The line is not ${what}.`, number)];
   if (!isUtf8(bytes)) return invalid('UTF-8');
   // The file's first line may begin with a byte-order mark.
-  const value = parseJson(bytes.toString().replace(/^\uFEFF/, ''));
-  if (value === undefined) return invalid('valid JSON');
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString().replace(/^\uFEFF/, ''));
+  } catch (error) {
+    return invalid(`valid JSON: ${jsonFault(error)}`);
+  }
   if (!isObject(value)) return invalid('a JSON object');
   const { data, problems } = checkValue(Line, value);
   const body = value['body'] as BatchLine['body'];
@@ -87,6 +92,12 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
   const inserted = new Set(each === undefined ? after : [...after, ITEM]);
   return { customId, url, body, after: inserted, needs: [...needs], each, condition };
 }
+
+/** The parser's reason, with the column in the place of its position, if it has one. */
+const jsonFault = (error: unknown): string =>
+  reasonOf(error)
+    .replace(/ is not valid JSON$/, '')
+    .replace(/ in JSON at position (\d+).*/, (_, at) => ` at column ${Number(at) + 1}`);
 
 /** The id of a line that may not be readable. Its characters may be escaped; a longer one is none, and would overflow V8's stack. */
 export function idIn(bytes: Buffer): string | undefined {

@@ -74,6 +74,8 @@ export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => 
   errors: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
   /** Texts of the file that may be mistaken. */
   warnings: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
+  /** The first lines to fail, and why. */
+  failures: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
   input_file_id: request.input_file_id,
   completion_window: request.completion_window,
   status: 'validating' as Status,

@@ -10,6 +10,7 @@ import { asGatewayError, sendError } from '../http/answer.js';
 import { settleRequestId } from '../http/headers.js';
 import { labelOf } from '../identity/names.js';
 import { setTimer } from '../timer.js';
+import { unserved } from '../unscheduled/models.js';
 import type { BatchPorts } from './batches.js';
 import { BatchSeat } from './seat.js';
 
@@ -30,6 +31,11 @@ export async function openBatches(context: Context): Promise<BatchSeat | undefin
     batches: {
       config: () => context.config.batches,
       ask: sender(context),
+      unserved: (model) => {
+        const { fleet } = context;
+        if (fleet.serving(model).length > 0 || fleet.awaited.has(model)) return undefined;
+        return `${unserved(context, model).message} ${mayGrow(context) ? 'Its lines are asked again for a while, as one may come up.' : 'Its lines fail.'}`;
+      },
       ended: (tenant, id) => endPrograms(context, tenant, id),
       engines: () => context.fleet.list().flatMap((engine) => (isServing(engine) ? engine.id : [])),
       now: () => Date.now(),

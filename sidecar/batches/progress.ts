@@ -23,7 +23,10 @@ export class Progress {
   ready = 0;
 
   constructor(
-    private readonly input: Omit<Input, 'offsets' | 'lengths' | 'critical' | 'sorted' | 'models' | 'warnings'>,
+    private readonly input: Omit<
+      Input,
+      'offsets' | 'lengths' | 'numbers' | 'critical' | 'sorted' | 'models' | 'warnings'
+    >,
     private readonly stateOf: (index: number) => LineState,
   ) {
     const { order, needs, originals } = input;

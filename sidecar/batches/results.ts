@@ -1,9 +1,13 @@
 import { existsSync } from 'node:fs';
+import { objectOf, parseObject } from '../apis/fields.js';
+import { redacted, saysOf, wordsIn } from '../calls/refusal.js';
 import { ConfigError } from '../config/index.js';
 import { LineFile, readAt, readLines, type Disk, type Place } from './line-file.js';
 
 /** Bytes of a line in which its ids stand. */
 const HEAD_BYTES = 4096;
+/** Results whose words are read again at a start. */
+const READ_MAX = 100;
 const ID = /^\{"id":"batch_req_[0-9a-f]+_(\d+)(?:_(\d+)_(\d+))?"/;
 
 const LEFT_OUT = /^\{"id":"\w+","custom_id":"(?:[^"\\]|\\.)*","response":null/;
@@ -25,12 +29,32 @@ export interface End {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
+/** A failed call that no other one's failure took with it. */
+export interface Failure {
+  readonly index: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Failures to tell of a batch. */
+const FAILURES_MAX = 3;
+/** Failures that follow from something else. */
+const CONSEQUENCES = new Set(['dependency_failed', 'batch_cancelled', 'batch_expired']);
+
 /** The calls of a line with `each` whose list is known. */
 interface List {
   readonly places: (Place | undefined)[];
   left: number;
   hasFailed: boolean;
 }
+
+const codeIn = (body: unknown): string | undefined => {
+  const { code } = objectOf(objectOf(body)['error']);
+  return typeof code === 'string' ? redacted(code) : undefined;
+};
+
+/** Words of a failed answer, for people. */
+export const reasonIn = (status: number, body: Buffer): string => redacted(wordsIn(body)) || saysOf(status, '');
 
 type Paths = Readonly<Record<'output' | 'errors', string>>;
 
@@ -42,6 +66,8 @@ export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
  */
 export class Results {
   readonly counts = { total: 0, completed: 0, failed: 0 };
+  /** The first to fail. */
+  readonly failures: Failure[] = [];
   readonly #places: (Place | undefined)[];
   readonly #states: Uint8Array;
   readonly #lists = new Map<number, List>();
@@ -71,6 +97,7 @@ export class Results {
     for (const state of ['completed', 'failed'] as const)
       for (const { task, place, isLeftOut } of found[state].results)
         if (task.index < lines && !results.#has(task)) results.#note(task, state, place, isLeftOut);
+    for (const { task, end } of found.failed.results) results.#noteFailure(task, end);
     return results;
   }
 
@@ -108,6 +135,7 @@ export class Results {
   keep(task: Task, customId: string, { state, response, error }: End): Promise<boolean> {
     const kept = this.#keeping.then(async () => {
       if (this.#has(task)) return false;
+      if (state === 'failed') this.#noteFailure(task, { response, error });
       const line = JSON.stringify({ id: this.idOf(task), custom_id: customId, response, error });
       return this.#note(task, state, await this.files[state].append(line), response === null);
     });
@@ -147,6 +175,16 @@ export class Results {
     return list;
   }
 
+  #noteFailure({ index }: Task, end: Pick<End, 'response' | 'error'> | undefined): void {
+    if (end === undefined || this.failures.length >= FAILURES_MAX || CONSEQUENCES.has(end.error?.code ?? '')) return;
+    const { status_code: status = 0, body } = end.response ?? {};
+    const said = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''));
+    this.failures.push({
+      index,
+      ...(end.error ?? { code: codeIn(body) ?? `status_${status}`, message: reasonIn(status, said) }),
+    });
+  }
+
   /** @returns whether the line has ended with it */
   #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place, isLeftOut: boolean): boolean {
     this.counts[state] += 1;
@@ -175,7 +213,7 @@ export class Results {
  * @throws ConfigError if a line is of another batch, which must not be lost
  */
 async function resultsIn(path: string, name: string) {
-  const results: { readonly task: Task; readonly place: Place; readonly isLeftOut: boolean }[] = [];
+  const results: { readonly task: Task; readonly place: Place; readonly isLeftOut: boolean; readonly end: End | undefined }[] = []; // prettier-ignore
   let size = 0;
   if (!existsSync(path)) return { results, size };
   for await (const found of readLines(path, HEAD_BYTES))
@@ -188,7 +226,9 @@ async function resultsIn(path: string, name: string) {
       const [, index, item = '0', of = '0'] = ID.exec(text) ?? [];
       if (!isEnded || index === undefined) return { results, size };
       const task = { index: Number(index), item: Number(item), of: Number(of) };
-      results.push({ task, place: { offset, length }, isLeftOut: LEFT_OUT.test(text) });
+      // Longer ones are not read for their words.
+      const end = results.length < READ_MAX ? (parseObject(head.toString()) as End | undefined) : undefined;
+      results.push({ task, place: { offset, length }, isLeftOut: LEFT_OUT.test(text), end });
       size = offset + length + 1;
     }
   return { results, size };

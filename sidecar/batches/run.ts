@@ -1,13 +1,23 @@
 import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
-import { BadAnswer, fill, holds, ITEM, itemsOf, requestOf, type BatchLine } from '../../plans/index.js';
+import {
+  BadAnswer,
+  fill,
+  holds,
+  ITEM,
+  itemsOf,
+  problem,
+  requestOf,
+  type BatchLine,
+  type Problem,
+} from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
 import { parseLine } from './lines.js';
 import { Progress } from './progress.js';
-import { wholeLine, type End, type Results, type Task } from './results.js';
+import { reasonIn, wholeLine, type End, type Results, type Task } from './results.js';
 
 export interface LineRequest {
   readonly id: string;
@@ -49,6 +59,17 @@ export interface RunPorts {
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
+/** A line that pauses before it is asked again. */
+export interface Pause {
+  /** From 1. */
+  readonly line: number;
+  /** Why: the answer that it got. */
+  readonly message: string;
+  readonly afterMs: number;
+  /** Further attempts; undefined: without limit, until the window ends. */
+  readonly attemptsLeft: number | undefined;
+}
+
 /** Refusals that the next attempt may not meet; all others of a client's making are final. */
 const PASSING = new Set([408, 409, 425]);
 /** Attempts of a line that a server fails. */
@@ -76,6 +97,8 @@ export class Run {
   readonly #stop = new AbortController();
   readonly #onIdle: (() => void)[] = [];
   inFlight = 0;
+  /** The last line that paused. */
+  #pause: Pause | undefined;
 
   private constructor(
     readonly name: string,
@@ -105,6 +128,17 @@ export class Run {
     return this.results.pending === 0 && this.inFlight === 0;
   }
 
+  /** Calls that pause, and the last of them. */
+  get pauses(): { readonly calls: number; readonly last: Pause } | undefined {
+    return this.#pause && this.#timers.size > 0 ? { calls: this.#timers.size, last: this.#pause } : undefined;
+  }
+
+  /** The first failures, with the numbers of their lines. */
+  get failures(): Problem[] {
+    const all = this.results.failures.map(({ index, code, message }) => problem(code, message, this.#numberOf(index)));
+    return all.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  }
+
   /** Calls that have all answers that they need, and have not started. */
   get ready(): number {
     return this.#progress.ready + this.#items.length;
@@ -126,7 +160,7 @@ export class Run {
       if (end !== undefined) await this.#end(task, line, end);
       return undefined;
     } catch (fault) {
-      this.#later(task, FAULT_PAUSE_MS);
+      this.#later(task, FAULT_PAUSE_MS, 'The gateway failed; its log says why.');
       return fault;
     } finally {
       this.inFlight -= 1;
@@ -154,6 +188,10 @@ export class Run {
   async close(): Promise<void> {
     await this.stop();
     await Promise.all([this.handle.close(), this.results.close()]);
+  }
+
+  #numberOf(index: number): number {
+    return this.input.numbers[index] ?? 0;
   }
 
   async #lineAt(index: number): Promise<BatchLine> {
@@ -184,11 +222,13 @@ export class Run {
     const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
     if (answer === undefined) return undefined;
     const { status, isBusy, mayCome = false } = answer;
-    if (isBusy) return this.#later(task, PAUSE_MS);
+    const said = (): string => reasonIn(status, answer.body);
+    if (isBusy) return this.#later(task, PAUSE_MS, said());
     if (status >= 500 || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
       this.#attempts.set(id, attempts);
-      if (attempts < ATTEMPTS_MAX) return this.#later(task, PAUSE_MS * 2 ** (attempts - 1));
+      if (attempts < ATTEMPTS_MAX)
+        return this.#later(task, PAUSE_MS * 2 ** (attempts - 1), said(), ATTEMPTS_MAX - attempts);
     }
     const text = answer.body.toString();
     const value = parseJson(text);
@@ -219,8 +259,9 @@ export class Run {
     }
   }
 
-  #later(task: Task, ms: number): undefined {
+  #later(task: Task, ms: number, message: string, attemptsLeft?: number): undefined {
     if (this.#stop.signal.aborted) return;
+    this.#pause = { line: this.#numberOf(task.index), message, afterMs: ms, attemptsLeft };
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
       if (task.of === 0) this.#progress.add(task.index);

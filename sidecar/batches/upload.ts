@@ -30,7 +30,8 @@ export async function upload(
   response: ServerResponse,
 ): Promise<FileObject> {
   const form = formOf(request);
-  const tooLarge = () => new GatewayError('body_too_large', `The file is over ${fileBytes} bytes.`);
+  const tooLarge = () =>
+    new GatewayError('body_too_large', `The file is over ${fileBytes} bytes (batches.fileBytes): split it.`);
   const full = (what: string) =>
     new GatewayError('files_full', `A tenant may not have more than ${what}. Delete some of /v1/files first.`);
   // The form adds little to its file.
@@ -62,6 +63,7 @@ export async function upload(
     await kept;
     const { purpose, 'expires_after[seconds]': seconds } = checked(fieldsOf(keepMs / 1000), fields);
     if (filename === undefined) throw wrong('file', 'is missing');
+    if (coming.bytes === 0) throw wrong('file', 'is empty: it needs at least one line');
     await rename(part, shelf.pathOf(id));
     const file = newFile({ id, bytes: coming.bytes, filename }, purpose, Math.floor(Date.now() / 1000), seconds);
     await shelf.addFile(file);

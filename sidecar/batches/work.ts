@@ -32,7 +32,15 @@ export class Work {
   /** With calls that engines or queues have, and those that may start. */
   get view() {
     const { batch, restMs, isLate, run, shelf } = this;
-    return { ...batch, tenant: shelf.tenant, inFlight: run.inFlight, ready: run.ready, restMs, isLate };
+    return {
+      ...batch,
+      tenant: shelf.tenant,
+      inFlight: run.inFlight,
+      ready: run.ready,
+      restMs,
+      isLate,
+      pauses: run.pauses,
+    };
   }
 
   /** Whether it is done, cancelled or out of time. */
@@ -58,7 +66,9 @@ export class Work {
 
   get #counts() {
     const { counts, leftOut } = this.run.results;
-    return { request_counts: { ...counts }, left_out: leftOut };
+    const { failures: data } = this.run;
+    const failures = data.length === 0 ? null : ({ object: 'list', data } as const);
+    return { request_counts: { ...counts }, left_out: leftOut, failures };
   }
 
   get #ended(): number {

@@ -120,7 +120,7 @@ describe('a batch', () => {
       const batch = await reached(url, (await create(url, file['id'])).json()['id'] as string, 'failed');
       return (batch['errors'] as { data: { code: string; line: number | null }[] }).data.map(({ code, line }) => [code, line]); // prettier-ignore
     };
-    expect(await failed('')).toEqual([['empty_file', null]]);
+    expect(await failed('\n')).toEqual([['empty_file', null]]);
     expect(await failed(`${lineOf('a')}\n{\n\n${lineOf('b').replace('POST', 'PUT')}`)).toEqual([
       ['invalid_json_line', 2],
       ['invalid_request', 4],

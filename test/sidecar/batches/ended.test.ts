@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { ask, fakeEngine, world } from '../gateway/world.js';
-import { create, inFolder, reached, upload } from './service.js';
+import { ask, fakeEngine, post, until, world } from '../gateway/world.js';
+import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
 it('an ended batch is among the last ten that operators see, the last to end first', async () => {
   const { url, adminUrl } = await world([await fakeEngine()], inFolder());
@@ -12,4 +12,29 @@ it('an ended batch is among the last ten that operators see, the last to end fir
   }
   const { ended_batches: ended } = (await ask(`${adminUrl}/gateway`)).json() as unknown as { ended_batches: { id: string }[] }; // prettier-ignore
   expect(ended.map(({ id }) => id)).toEqual(ids.slice(0, 10));
+});
+
+it('a model that no engine serves is told while its lines are asked again, and at the end', async () => {
+  const { url, adminUrl, read } = await world([await fakeEngine()], inFolder());
+  // One that has not been reached may serve any model.
+  await post(`${adminUrl}/engines`, { url: 'http://127.0.0.1:9' });
+  const id = await batchOf(url, [
+    lineOf('a'),
+    lineOf('b', '', { body: { model: 'zz', messages: [{ role: 'user', content: 'x' }] } }),
+  ]);
+  const why = async () => (await read<{ text: string }>(`/programs/${id}/explain`)).text;
+  const rows = () => read<{ batches: { text: string }[]; ended_batches: { text: string }[] }>('/gateway');
+  const told = 'No engine serves the model "zz". There are: m.';
+  await until(async () => (await why()).includes('Line 2 pauses for'));
+  expect(await why()).toContain(told);
+  expect((await rows()).batches[0]?.text).toContain(told);
+  expect((await shown(url, id))['warnings']).toMatchObject({ data: [{ code: 'unknown_model', line: 2 }] });
+  await ask(`${url}/v1/batches/${id}/cancel`, { method: 'POST' });
+  await reached(url, id, 'cancelled');
+  const failing = await batchOf(url, [lineOf('a', '', { body: { model: 'm', messages: 'none' } })]);
+  const failures = { data: [{ code: 'invalid_body', line: 1 }] };
+  expect(await reached(url, failing, 'completed')).toMatchObject({ errors: null, failures });
+  const { text } = (await rows()).ended_batches[0] ?? {};
+  expect(text).toContain('\nLine 1 failed: ');
+  expect((await ask(`${adminUrl}/programs/${failing}/explain`)).json()['text']).toContain(text);
 });

@@ -40,6 +40,7 @@ describe('a file', () => {
   it.each([
     ['another purpose', formOf('x', 'vision'), FORM, 400, 'invalid_body'],
     ['no file', Buffer.from(formOf('x').toString().replace('name="file"', 'name="other"')), FORM, 400, 'invalid_body'],
+    ['nothing in it', formOf(''), FORM, 400, 'invalid_body'],
     ['no form', Buffer.from('{}'), 'application/json', 415, 'unsupported_media_type'],
     ['a form that is cut off', formOf('x').subarray(0, -8), FORM, 400, 'invalid_body'],
     ['a part without a name', Buffer.from('--xyz\r\nx: y\r\n\r\n\r\n--xyz--'), FORM, 400, 'invalid_body'],

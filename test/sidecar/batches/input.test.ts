@@ -34,6 +34,15 @@ describe('a large input file', () => {
     expect(warnings).toEqual([]);
   });
 
+  it.each([
+    ['{"custom_id":"b", "method" "POST"}', 'column 28'],
+    ['hello', 'hello'],
+    ['{"custom_id": "b', 'column 17'],
+  ])('that is no JSON is told with the reason and the place: %s', async (text, place) => {
+    const fault = planned(`${line('a')}\n${text}`).catch((error: unknown) => error);
+    expect(((await fault) as FaultyBatch).problems).toMatchObject([{ line: 2, message: expect.stringContaining(place) as string }]); // prettier-ignore
+  });
+
   it('with an endless id in a line that cannot be read is refused for the line', async () => {
     const faults = planned(`{"custom_id":"${'a'.repeat(20_000_000)}", x`).catch((error: unknown) => error);
     expect(await faults).toBeInstanceOf(FaultyBatch);

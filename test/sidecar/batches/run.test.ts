@@ -128,6 +128,23 @@ describe('a run', () => {
     expect([asked.length, results.counts.failed]).toEqual([times, 1]);
   });
 
+  it('tells which line pauses for what, and the first that failed, also after a restart', async () => {
+    const body = Buffer.from('{"error":{"message":"No such model.","code":"unknown_model"}}');
+    const lines = ['', lineOf('x'), lineOf('y'), lineOf('z', '', { after: ['y'] })];
+    const { run, all, folder } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body, mayCome: true }) });
+    expect([run.pauses, run.failures]).toEqual([undefined, []]);
+    await run.startNext();
+    const last = { line: 3, message: 'No such model.', afterMs: 1000, attemptsLeft: 4 };
+    expect(run.pauses).toEqual({ calls: 1, last });
+    await all();
+    await run.close();
+    const failures = [2, 3].map((line) => ({ code: 'unknown_model', message: 'No such model.', param: null, line }));
+    expect(run.failures).toEqual(failures);
+    const again = await runOf({ lines, folder });
+    await again.run.close();
+    expect(again.run.failures).toEqual(failures);
+  });
+
   it('keeps a line pending whose sender closes, and fails what is left with a reason', async () => {
     const { run, results, all, paths } = await runOf({ lines: LINES, answer: () => undefined });
     await all(5);

@@ -38,6 +38,7 @@ function stage() {
       batches: {
         config: () => config,
         ask: (_, { id }) => new Promise((answer) => asked.push({ id, answer })),
+        unserved: () => undefined,
         ended: () => undefined,
         engines: () => [],
         now: () => 1.8e12,

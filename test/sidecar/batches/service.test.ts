@@ -34,6 +34,7 @@ async function stage(
     config: () => config,
     ask: (tenant, line, isBackground) =>
       new Promise((answer) => asked.push({ id: line.id, tenant, signs: line, isBackground, answer })),
+    unserved: () => undefined,
     ended: () => undefined,
     engines: () => [],
     isOurs: () => true,
