@@ -12,7 +12,10 @@ export default defineConfig({
     reporters: ['default', './test/support/skipped-reporter.ts'],
     slowTestThreshold: 30_000,
     exclude: ['test/slow/**'],
-    testTimeout: 60_000,
+    // Limits only end what hangs: a machine with four times the work that it has cores needs minutes for seconds' work.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     // Left to itself it keeps one core for its own work, which on two makes the suite half as fast.
     maxWorkers: '100%',
     projects: [

@@ -49,7 +49,7 @@ describe('maitred sim calibrate', () => {
   it('stopped by a signal is no success', async () => {
     const server = await engine({ preset: 'tiny-cpu', speed: 1 });
     const maitred = new Maitred([...LINE, '--target', server.url]);
-    await expect.poll(() => server.stats().requests, { timeout: 50_000 }).toBeGreaterThan(0);
+    await expect.poll(() => server.stats().requests).toBeGreaterThan(0);
     maitred.kill('SIGINT');
     expect(await maitred.ended).toBe(130);
   });

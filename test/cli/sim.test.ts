@@ -143,7 +143,7 @@ describe('maitred sim', () => {
     const [, slower = ''] = /^plas: overloaded.*--rate below (\S+) a second/.exec(drain!) ?? [];
     expect(Number(slower)).toBeLessThan(3);
     expect(await adviceAt('--rate', slower)).toEqual([]);
-  }, 180_000);
+  });
 
   it('compares no scheduling, the gate and the order, unless the command says what to compare', async () => {
     const policies = async (...more: string[]) => (await json(...CHAT, ...more)).document.settings.policies;

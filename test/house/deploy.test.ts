@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configSchema } from '../../sidecar/config/index.js';
-import { ROOT, readText } from '../support/tree.js';
+import { ROOT, listFiles, readText } from '../support/tree.js';
 
 const { version, engines } = JSON.parse(readText('package.json')) as { version: string; engines: { node: string } };
 const { drainMs } = configSchema.parse({}).timeouts;
@@ -29,6 +29,16 @@ describe('every way to deploy', () => {
     ['docker-compose.yml', 'stop_grace_period'],
   ])('lets calls finish: %s', (file, name) => {
     expect(numberIn(file, name) * 1000).toBeGreaterThan(drainMs);
+  });
+});
+
+describe('versions in examples', () => {
+  const texts = listFiles().filter((file) => /^(README|docs|charts|deploy|examples|docker)/.test(file) && !/\.png$/.test(file)).map(readText); // prettier-ignore
+  const tags = (image: string) => [...new Set(texts.flatMap((text) => [...text.matchAll(new RegExp(`${image}:v?([\\d.]*\\d)`, 'g'))].map((match) => match[1])))]; // prettier-ignore
+
+  it('are those of this package, and one vLLM', () => {
+    expect(tags('/maitred')).toEqual([version]);
+    expect(tags('vllm-openai')).toHaveLength(1);
   });
 });
 

@@ -49,7 +49,7 @@ describe('a line', () => {
     expect(read(line('c', { after: ['a'], content }))).toMatchObject({ needs: ['a', 'b'] });
   });
 
-  it('may need and mention thousands of others', { timeout: 5000 }, () => {
+  it('may need and mention thousands of others', () => {
     const after = Array.from({ length: 60_000 }, (_, index) => `a${10_000 + index}`);
     const content = '${a69999}'.repeat(60_000);
     const [outline] = outlines(line('c', { after, content, body: { temperature: 0 } }));

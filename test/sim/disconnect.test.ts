@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EngineHandle } from '../../sim/index.js';
 import { call, dataOf, engine, eventsOf, rawPost } from './client.js';
 
@@ -7,7 +7,7 @@ const LONG = { messages: [{ role: 'user', content: 'Hello' }], max_tokens: 5000,
 const PATH = '/v1/chat/completions';
 
 function settled(sim: EngineHandle, expected: object): Promise<void> {
-  return vi.waitFor(() => expect(sim.stats()).toMatchObject(expected), { timeout: 30_000, interval: 5 });
+  return expect.poll(() => sim.stats(), { interval: 5 }).toMatchObject(expected);
 }
 
 /** Sends without reading, and returns how to leave. */

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { call, engine, eventsOf, post, rawPost } from './client.js';
 import { PRESETS } from '../../sim/index.js';
 
@@ -109,7 +109,7 @@ describe('faults planned ahead', () => {
     const sim = await engine();
     expect((await post(sim, '/sim/faults', { stuck: true })).json).toMatchObject({ stuck: true });
     const answer = post(sim, PATH, BODY);
-    await vi.waitFor(() => expect(sim.stats().waiting).toBe(1));
+    await expect.poll(() => sim.stats().waiting).toBe(1);
     expect(sim.stats().running).toBe(0);
     expect((await call(sim, 'GET', '/health')).status).toBe(200);
     await call(sim, 'DELETE', '/sim/faults');
@@ -130,7 +130,7 @@ describe('stats', () => {
   it('tell of the latest requests', async () => {
     const sim = await engine({ recordsMax: 2, recordBodies: true });
     for (const id of ['a', 'b', 'c']) await post(sim, PATH, BODY, { 'x-request-id': id });
-    await vi.waitFor(() => expect(sim.stats().finished).toBe(3));
+    await expect.poll(() => sim.stats().finished).toBe(3);
     const { requests, records } = sim.stats();
     expect(requests).toBe(3);
     expect(records.map(({ headers }) => headers['x-request-id'])).toEqual(['b', 'c']);

@@ -76,6 +76,6 @@ export async function serveTwo(options: EngineOptions, port = '0', env: Readonly
   const maitred = new Maitred(['serve', '--port', port, ...engines.flatMap(({ url }) => ['--engine', url])], env);
   const url = await maitred.url();
   const joined = () => maitred.logs.filter(({ msg }) => msg === 'engine joined').length;
-  await expect.poll(joined, { timeout: 30_000 }).toBe(2);
+  await expect.poll(joined).toBe(2);
   return { maitred, url };
 }

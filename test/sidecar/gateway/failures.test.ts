@@ -66,7 +66,7 @@ describe('an engine that fails before the first byte', () => {
 
   it('hangs: another engine answers; with no other, 504', async () => {
     const [a, b, good] = await goodAndBad(hang, completion());
-    const quick = { ...PATIENT, timeouts: { firstByteMs: 100 }, limits: { attemptsMax: 2 } };
+    const quick = { ...PATIENT, timeouts: { firstByteMs: 1_000 }, limits: { attemptsMax: 2 } };
     const both = await world([a, b], quick);
     expect((await both.chat()).headers['x-maitred-engine']).toBe(good().id);
     await (good() === a ? b : a).last.abandoned;
@@ -84,7 +84,7 @@ describe('an engine that fails before the first byte', () => {
       response.flushHeaders();
       response.write(comment, () => then(response));
     }, stream());
-    const { chat } = await world([a, b], { ...PATIENT, timeouts: { firstByteMs: 100, idleMs: 60_000 } });
+    const { chat } = await world([a, b], { ...PATIENT, timeouts: { firstByteMs: 1_000, idleMs: 60_000 } });
     expect((await chat({ stream: true })).text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
   });
 

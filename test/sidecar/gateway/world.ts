@@ -287,7 +287,7 @@ export function gate(): { readonly opened: Promise<void>; readonly open: () => v
 }
 
 /** Waits until `holds`, checking every few milliseconds; fails after `ms`. */
-export async function until(holds: () => unknown, ms = 20_000): Promise<void> {
+export async function until(holds: () => unknown, ms = 120_000): Promise<void> {
   const end = performance.now() + ms;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error('what was waited for did not come');
