@@ -1,5 +1,7 @@
+import { integer } from '../text/index.js';
+import type { AgentProgram } from '../workloads/index.js';
 import { baselineOf } from './calibrate.js';
-import { type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
+import { type AloneSpeed, type LoadOptions, RUNS, SHORT_MS, type LoadObserver } from './load.js';
 import { Meter, type GeneratorHealth } from './meter.js';
 import type { Player } from './player.js';
 import { preflight, type Readiness, type TargetFacts } from './preflight.js';
@@ -23,14 +25,46 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
     const { onWarning } = options;
-    const warning = onWarning && fitting.foresee(options.programs(0), options.maxPrograms);
-    if (warning !== undefined) onWarning?.(warning);
+    if (onWarning !== undefined)
+      for (const warning of [fitting.foresee(options.programs(0), options.maxPrograms), oneByOne(options, alone)])
+        if (warning !== undefined) onWarning(warning);
     const began = performance.now();
     const around = { options, observer, targets, ready, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
     return await new Runs(around).play(signal);
   } finally {
     await Promise.all(targets.map((target) => target.close()));
   }
+}
+
+/** Programs of which the time of all is estimated. */
+const ESTIMATED = 100;
+/** Time that nobody needs to be told of. */
+const PATIENCE_MS = 60_000;
+
+/** Tells how long programs take that run one at a time; undefined: not long, or they do not. */
+function oneByOne(options: LoadOptions, alone: AloneSpeed | undefined): string | undefined {
+  const { arrivals, maxPrograms, durationMs } = options;
+  if (arrivals.type !== 'closed' || arrivals.concurrency > 1) return undefined;
+  let [looked, chains] = [0, 0];
+  for (const program of options.programs(0)) {
+    chains += leastMs(program, alone, options);
+    looked += 1;
+    if (looked >= Math.min(ESTIMATED, maxPrograms)) break;
+  }
+  const ms = (chains / Math.max(1, looked)) * maxPrograms;
+  if (Math.min(ms, durationMs) < PATIENCE_MS) return undefined;
+  const takes = durationMs < ms ? 'as many as begin in --duration' : `${integer(maxPrograms)} programs, which take ${Math.ceil(ms / 60_000)} min or more`; // prettier-ignore
+  return `Programs run one at a time: ${takes}. More at once: --concurrency or --rate; fewer: --programs.`;
+}
+
+/** A program's time if all of its prompts were in the cache. */
+function leastMs({ calls }: AgentProgram, alone: AloneSpeed | undefined, { gapMsMax, timeScale }: LoadOptions): number {
+  const ends: number[] = [];
+  for (const { after, gapMs, outputTokens } of calls) {
+    const runMs = alone === undefined ? 0 : alone.overheadMs + outputTokens * alone.outputTokenMs;
+    ends.push(Math.max(0, ...after.map((before) => ends[before] ?? 0)) + Math.min(gapMs, gapMsMax) / timeScale + runMs);
+  }
+  return Math.max(0, ...ends);
 }
 
 /** Result of a run, besides the records of its calls and programs. */

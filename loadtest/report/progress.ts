@@ -90,12 +90,16 @@ class Now {
 
   /** The most important field comes first. */
   fields(named: boolean): string[] {
-    const programs = `programs ${meanText(this.#programs)} on average`;
-    return [named ? `${this.name}: ${programs}` : programs, counted(this.#errors, 'error'), `first token ${meanText(this.#firstTokens)}`]; // prettier-ignore
+    const calls = this.#firstTokens.count;
+    const programs =
+      this.#programs.count > 0
+        ? `programs ${meanText(this.#programs)} on average`
+        : `${counted(calls, 'call')} answered`;
+    return [named ? `${this.name}: ${programs}` : programs, counted(this.#errors, 'error'), ...(calls > 0 ? [`first token ${meanText(this.#firstTokens)}`] : [])]; // prettier-ignore
   }
 }
 
-const meanText = ({ count, mean }: Sample): string => `${number(count === 0 ? null : mean)} s`;
+const meanText = ({ mean }: Sample): string => `${number(mean)} s`;
 
 function overall({ elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight }: LoadProgress): string[] {
   const of = programsTotal === undefined ? '' : ` of ${integer(programsTotal)}`;

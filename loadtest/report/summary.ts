@@ -32,6 +32,7 @@ export type Summarized = Omit<
 export function summaryOf(document: Summarized, width: number): string {
   const { targets, ab, warnings, slo } = document;
   const blocks = [
+    document.complete ? [] : [partialOf(document)],
     [...(ab === null ? targets.flatMap(outcomeOf) : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
     ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
@@ -51,16 +52,18 @@ function outcomeOf({ program_seconds: program, slowdown }: TargetReport): string
     : [`Programs took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`];
 }
 
-function headOf({ targets, complete, elapsed_seconds, programs_unfinished }: Summarized): string[] {
+/** The programs that ended before a stop tend to be the short ones. */
+const partialOf = ({ elapsed_seconds, programs_unfinished }: Summarized): string =>
+  `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones.`;
+
+function headOf({ targets }: Summarized): string[] {
   const names = aligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
   const places = aligned(targets.map((target) => `${targetText(target)}:`));
-  const listed = targets.map(({ programs, failed, calls, calls_cancelled }, index) => {
+  return targets.map(({ programs, failed, calls, calls_cancelled }, index) => {
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
     const cancelled = calls_cancelled === 0 ? '' : `, ${integer(calls_cancelled)} cancelled behind failed ones`;
     return `${names[index]}${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`; // prettier-ignore
   });
-  const stopped = `Stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure.`; // prettier-ignore
-  return [...listed, ...(complete ? [] : [stopped])];
 }
 
 function aligned(texts: readonly string[]): string[] {

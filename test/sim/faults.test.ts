@@ -31,6 +31,24 @@ describe('a fault asked for by header', () => {
     expect(whole.body).toHaveLength(40);
   });
 
+  it('hang-after lets so many bytes of a whole answer out, or events, and then nothing', async () => {
+    const sim = await engine();
+    const heard = async (body: object, after: number, enough: (text: string) => boolean) => {
+      const left = new AbortController();
+      const headers = { 'content-type': 'application/json', ...fault(`hang-after=${after}`) };
+      const answer = await fetch(sim.url + PATH, { method: 'POST', headers, body: JSON.stringify(body), signal: left.signal }); // prettier-ignore
+      let text = '';
+      for await (const chunk of answer.body!) {
+        text += Buffer.from(chunk).toString();
+        if (enough(text)) break;
+      }
+      left.abort();
+      return text;
+    };
+    expect(await heard(BODY, 40, ({ length }) => length >= 40)).toHaveLength(40);
+    expect(eventsOf(await heard(STREAM, 1, (text) => text.endsWith('\n\n')))).toHaveLength(1);
+  });
+
   it('half ends cleanly, but without the end', async () => {
     const sim = await engine();
     const early = await rawPost(sim, PATH, STREAM, fault('half=3'));

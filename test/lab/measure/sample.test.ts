@@ -72,3 +72,10 @@ describe('a reservoir', () => {
     expect(keptOf(3, 100)).not.toEqual(keptOf(4, 100));
   });
 });
+
+it('a percentile that was asked for before more values came counts them too', () => {
+  const sample = sampleOf([1, 2, 3]);
+  expect(sample.percentile(1)).toBe(3);
+  sample.add(9);
+  expect(sample.percentile(1)).toBe(9);
+});

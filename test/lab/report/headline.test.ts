@@ -24,6 +24,13 @@ describe('the sentence of a comparison', () => {
     );
   });
 
+  it('begins with later first tokens where programs take as long as before', () => {
+    const later = { ...programs(of(1)), firstToken: { p50: of(1), p99: of(6.4) }, cached: [0.2, 0.2] as const };
+    expect(headline(change(later))).toBe(
+      'plas: first token p50 the same, p99 6.4x slower (0.8 -> 4.52 s); programs within 2 % of pass-through (1.00, 1.00–1.00).',
+    );
+  });
+
   it('knows the slow programs that pay for the others', () => {
     expect(headline(change(programs(of(0.9), of(1.3))))).toContain('(0.90, 0.90–0.90), p99 30 % slower;');
   });

@@ -63,6 +63,11 @@ describe('the view of a terminal', () => {
     }
     view.callEnded(call({ outcome: 'timeout' }));
     view.progress(progress({ elapsedMs: 10_000 }));
+    const young = new Written(true, 200);
+    const other = new ProgressView(young, ['A']);
+    other.callEnded(call({ arrivedMs: 0, firstTokenMs: 100 }));
+    other.progress(progress());
+    expect(shown(young.text, 1000)[1]).toBe('1 call answered  0 errors  first token 0.1 s');
     expect(shown(screen.text, 1000)[1]).toBe('programs 2 s on average  1 error  first token 0.2 s');
   });
 });
