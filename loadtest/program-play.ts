@@ -46,7 +46,7 @@ class ProgramPlay {
     this.#timeline = new Timeline(program, arrivedMs);
     const id = idOf(runId, String(target), program.id);
     // Harnesses make UUIDs; a client that was told of maitred can name its programs so that people can read it.
-    this.#id = options.identity === 'maitred' ? `${program.workload ?? 'program'}-${id.slice(-10)}` : id;
+    this.#id = options.identity === 'maitred' ? `${program.workload ?? 'program'}-${index + 1}-${id.slice(-6)}` : id;
   }
 
   begin(): void {

@@ -23,6 +23,7 @@ interface ChartProps {
 }
 
 const HEIGHT = 180;
+const SPARK = 24;
 
 /** A chart. Its caption has the figures of the time that is pointed at, or else the latest. */
 export function Chart(props: ChartProps) {
@@ -73,6 +74,20 @@ export function Chart(props: ChartProps) {
 const told = (value: number | null | undefined, format: ChartProps['format']): string =>
   typeof value === 'number' ? format(value) : '–';
 
+/** The first curve, or the sum of a stack, without axes: the shape alone. */
+export function Spark({ curves, isStack, max }: Pick<ChartProps, 'curves' | 'isStack' | 'max'>) {
+  const values = isStack === undefined ? (curves[0]?.values ?? []) : sumOf(curves);
+  const top = max ?? Math.max(...values.map((value) => value ?? 0), 1e-9);
+  const path = values.map((value, at) =>
+    value === null ? '' : `${(values[at - 1] ?? null) === null ? 'M' : 'L'}${at} ${SPARK * (1 - value / top)}h.01`,
+  );
+  return (
+    <svg class="spark" viewBox={`0 0 ${values.length} ${SPARK}`} preserveAspectRatio="none" aria-hidden="true">
+      <path d={path.join('')} />
+    </svg>
+  );
+}
+
 function timeAndMarks({ times, marks }: ChartProps, at: number): string {
   const [from = 0, until = Infinity] = [times[at], times[at + 1]];
   const here = marks.filter((mark) => mark.at >= from && mark.at < until).map(({ text }) => text);
@@ -82,14 +97,15 @@ function timeAndMarks({ times, marks }: ChartProps, at: number): string {
 /** Columns to draw. The upper curves of a stack come first, so that lower ones are drawn over their areas. */
 function dataOf({ times, curves, isStack }: ChartProps): uPlot.AlignedData {
   if (isStack === undefined) return [[...times], ...curves.map(({ values }) => [...values])];
-  const sums = curves.map((_, top) =>
-    times.map((__, at) => {
-      const parts = curves.slice(0, top + 1).map(({ values }) => values[at] ?? null);
-      return parts.every((part) => part === null) ? null : parts.reduce((sum: number, part) => sum + (part ?? 0), 0);
-    }),
-  );
-  return [[...times], ...sums.reverse()];
+  return [[...times], ...curves.map((_, at) => sumOf(curves.slice(0, at + 1))).reverse()];
 }
+
+/** At each time, of those that have a value then. */
+export const sumOf = (curves: readonly Pick<Curve, 'values'>[]): (number | null)[] =>
+  (curves[0]?.values ?? []).map((_, at) => {
+    const parts = curves.map(({ values }) => values[at] ?? null).filter((part) => part !== null);
+    return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
+  });
 
 function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number | null) => void): uPlot {
   const colour = (name: string) => {

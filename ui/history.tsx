@@ -1,4 +1,4 @@
-import { Chart, type Curve } from './chart.js';
+import { Chart, sumOf, type Curve } from './chart.js';
 import { Choices } from './command.js';
 import { clock, count, duration, percent, tokens } from './format.js';
 import { history, show } from './state.js';
@@ -20,47 +20,60 @@ const CAUSES: readonly (readonly [name: string, colour: string, causes: readonly
 /** Marks in words; the pointer tells older ones. */
 const MARKS_SHOWN = 5;
 
+/** One quantity over time. */
+interface Panel {
+  readonly name: string;
+  readonly curves: (past: Past) => Curve[];
+  readonly isStack?: true;
+  readonly format: (value: number) => string;
+  readonly max?: number;
+}
+
+const spread = ({ p50, p99 }: Past['queue_seconds']): Curve[] => [
+  { name: 'p50', colour: '--accent', values: p50 },
+  { name: 'p99', colour: '--queued', values: p99 },
+];
+const limited = (name: string, values: Curve['values'], limitName: string, limit: Curve['values']): Curve[] => [
+  { name, colour: '--accent', values },
+  { name: limitName, colour: '--queued', values: limit },
+];
+
+/** In the order of the figures above them. */
+export const PANELS: readonly Panel[] = [
+  { name: 'Waiting calls, for', isStack: true, curves: waits, format: count },
+  { name: 'Queue time of started calls', curves: (past) => spread(past.queue_seconds), format: duration },
+  { name: 'Completion time of programs', curves: (past) => spread(past.program_completion_seconds), format: duration },
+  {
+    name: 'Calls in flight',
+    curves: (past) => limited('in flight', past.in_flight, 'window', past.window),
+    format: count,
+  },
+  {
+    name: 'Working set',
+    curves: (past) => limited('tokens', past.working_set_tokens, 'gate', past.gate_tokens),
+    format: tokens,
+  },
+  {
+    name: 'Prompt from cache',
+    curves: (past) => [{ name: 'share', colour: '--accent', values: past.cached_share }],
+    format: percent,
+    max: 1,
+  },
+];
+
 export function History() {
   const past = history.value;
   if (past === undefined) return null;
-  const { queue_seconds: queued, program_completion_seconds: completion, marks } = past;
-  const times = queued.count.map((_, index) => past.from + index * past.step_seconds);
-  const spread = ({ p50, p99 }: typeof queued): Curve[] => [
-    { name: 'p50', colour: '--accent', values: p50 },
-    { name: 'p99', colour: '--queued', values: p99 },
-  ];
-  const limited = (name: string, values: Curve['values'], limit: Curve['values'], limitName: string): Curve[] => [
-    { name, colour: '--accent', values },
-    { name: limitName, colour: '--queued', values: limit },
-  ];
-  const shared = { times, marks };
+  const { marks } = past;
+  const times = past.in_flight.map((_, index) => past.from + index * past.step_seconds);
   return (
     <section aria-labelledby="history">
       <h2 id="history">History</h2>
       <Choices names={RANGES} now={past.range} choose={(range) => show({ range: range === '5m' ? '' : range })} />
       <div class="charts">
-        <Chart {...shared} name="Queue time of started calls" curves={spread(queued)} format={duration} />
-        <Chart {...shared} name="Waiting calls, for" isStack curves={waits(past)} format={count} />
-        <Chart {...shared} name="Completion time of programs" curves={spread(completion)} format={duration} />
-        <Chart
-          {...shared}
-          name="Calls in flight"
-          curves={limited('in flight', past.in_flight, past.window, 'window')}
-          format={count}
-        />
-        <Chart
-          {...shared}
-          name="Working set"
-          curves={limited('tokens', past.working_set_tokens, past.gate_tokens, 'gate')}
-          format={tokens}
-        />
-        <Chart
-          {...shared}
-          name="Prompt from cache"
-          curves={[{ name: 'share', colour: '--accent', values: past.cached_share }]}
-          format={percent}
-          max={1}
-        />
+        {PANELS.map((panel) => (
+          <Chart key={panel.name} {...panel} times={times} marks={marks} curves={panel.curves(past)} />
+        ))}
       </div>
       {marks.length > 0 && (
         <p class="quiet">
@@ -80,9 +93,6 @@ function waits({ waiting }: Past): Curve[] {
   return CAUSES.map(([name, colour, causes]) => ({
     name,
     colour,
-    values: waiting.window.map((_, at) => {
-      const parts = causes.map((cause) => waiting[cause][at] ?? null).filter((part) => part !== null);
-      return parts.length === 0 ? null : parts.reduce((sum, part) => sum + part, 0);
-    }),
+    values: sumOf(causes.map((cause) => ({ values: waiting[cause] }))),
   }));
 }
