@@ -30,11 +30,10 @@ try {
   await page.goto(url);
   await page.getByRole('button', { name: 'Send a demo fleet' }).click();
   await page.waitForFunction(
-    (least) => Number(document.querySelectorAll('.totals dd')[1]?.textContent) >= least,
+    (least) =>
+      Number(/(\d+) programs finished/.exec(document.querySelector('.totals')?.textContent ?? '')?.[1]) >= least,
     PROGRAMS,
-    {
-      timeout: 180_000,
-    },
+    { timeout: 180_000 },
   );
   for (const colorScheme of ['light', 'dark']) {
     await page.emulateMedia({ colorScheme });
