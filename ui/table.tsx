@@ -14,7 +14,10 @@ export interface Column<Row> {
   readonly meaning?: string;
 }
 
-type Listed = Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & { readonly state?: string };
+type Listed = Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & {
+  readonly state?: string;
+  readonly ended_at?: number;
+};
 
 interface TableProps<Row> {
   readonly label: string;
@@ -38,8 +41,9 @@ export function Table<Row extends Listed>({ label, columns, rows, empty }: Table
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, at) => (
-            <tr key={at} class={row.state}>
+          {/* A row moves with its program, or a click may open another one. An id may end several times. */}
+          {rows.map((row) => (
+            <tr key={`${row.key} ${row.ended_at}`} class={row.state}>
               <th scope="row" title={`${row.id}, ${namedBy(row)}`}>
                 <a href={urlOf({ program: row.key })} onClick={(event) => go(event, { program: row.key })}>
                   {nameOf(row)}
