@@ -11,7 +11,7 @@ COPY . .
 # Types and source maps are half of the packages' size, and nothing reads them. A link is only kept inside of a folder.
 RUN npm run build \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
- && find dist node_modules -type f \( -name '*.map' -o -name '*.d.[cm]ts' -o -name '*.d.ts' \) -delete \
+ && find dist node_modules -type f \( -name '*.map' -o -name '*.d.[cm]ts' -o -name '*.d.ts' -o -name '*.tsbuildinfo' \) -delete \
  && mkdir bin && ln -s /app/dist/cli/main.js bin/maitred
 
 FROM node:${NODE_VERSION}-trixie-slim AS node

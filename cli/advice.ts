@@ -15,6 +15,7 @@ export function addExamples(command: Command, examples: Readonly<Record<string, 
 
 /** The URL at which this machine reaches a listener. */
 export function urlAt(host: string, port: number): string {
-  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
+  const bare = host.replace(/^\[|\]$/g, '');
+  const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[bare] ?? bare;
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`;
 }

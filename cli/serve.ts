@@ -12,7 +12,7 @@ import {
 import { startGateway, type Gateway } from '../sidecar/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
-import { OWN_NAME, addExamples } from './advice.js';
+import { OWN_NAME, addExamples, urlAt } from './advice.js';
 import { NO_ENGINE, addConfigOptions, configInputs, type ConfigFlags } from './config.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
@@ -88,7 +88,8 @@ async function demoOf({ embedded, auth }: Config, failed: (error: unknown) => vo
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-function greet({ url, adminUrl }: Gateway, { auth }: Config, model: string | undefined): void {
+function greet(gateway: Gateway, { auth }: Config, model: string | undefined): void {
+  const [url, adminUrl] = [gateway.url, gateway.adminUrl].map((each) => urlAt(new URL(each).hostname, Number(new URL(each).port))) as [string, string]; // prettier-ignore
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;

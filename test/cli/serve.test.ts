@@ -30,6 +30,12 @@ describe('maitred serve', () => {
     expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
   });
 
+  it('tells addresses that this machine reaches, also where it listens on all', async () => {
+    const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0', '--host', '0.0.0.0']);
+    const { port } = new URL(await maitred.url());
+    await expect.poll(() => maitred.stderr).toContain(`Page: http://127.0.0.1:${port}/ui`);
+  });
+
   it.runIf(existsSync('/dev/full'))('goes on when the disk of its log is full, and says so', async () => {
     const args = [BINARY, 'serve', '--embedded', '1', '--port', '0'];
     const child = spawn(process.execPath, args, { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] });

@@ -42,6 +42,13 @@ describe('versions in examples', () => {
   });
 });
 
+it('builds the image of docker-compose.yml in one service, as builds of one tag at the same time collide', () => {
+  const { services } = parse(readText('docker-compose.yml'), { merge: true }) as { services: Record<string, { image: string; build?: string }> }; // prettier-ignore
+  const own = Object.values(services).filter(({ image }) => image === 'maitred:local');
+  expect(own.length).toBeGreaterThan(1);
+  expect(own.filter(({ build }) => build !== undefined)).toHaveLength(1);
+});
+
 describe('the chart', () => {
   // Helm reads no files outside of a chart, and complains about links at every command.
   it.each([
