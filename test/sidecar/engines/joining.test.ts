@@ -189,6 +189,14 @@ describe('joining', () => {
     expect(harness.engine('e').state).toBe(state);
   });
 
+  it('asks an engine that breaks off at /health for nothing else', async () => {
+    const fake = await fakeEngine({ '/health': reset, '/v1/models': modelList(['m']) });
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    await harness.idle();
+    expect([...new Set(fake.requests)]).toEqual(['GET /health']);
+    expect(harness.take()).toEqual([]);
+  });
+
   it('takes in an engine with configured models that refuses every question', async () => {
     const fake = await fakeEngine();
     fake.all = 401;
