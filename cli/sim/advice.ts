@@ -1,6 +1,7 @@
-import { hasFewWaits } from '../../lab/index.js';
+import { hasFewWaits, verdictOf } from '../../lab/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
+import { comparisonsOf, ratiosOf } from './comparison.js';
 import { axesOf, choicesOf, isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import type { RunReport } from './worker.js';
 import { isOverloaded } from './recommendation.js';
@@ -11,8 +12,23 @@ const ENGINE_WAITS = 0.05;
 /** Questions that the runs leave open because of their load, and the load that would answer them: sentences, if any. */
 export function adviceOf(plan: Plan, runs: readonly RunReport[]): string[] {
   const whole = runs.filter(({ complete }) => complete);
-  return whole.length > 0 && whole.every(isUnloaded) ? [tooLow(plan, whole)] : tooHigh(plan, whole);
+  if (whole.length > 0 && whole.every(isUnloaded)) return [tooLow(plan, whole)];
+  const high = tooHigh(plan, whole);
+  return high.length === 0 && isForNothing(plan, whole) ? [forNothing(plan)] : high;
 }
+
+/** Whether some setting only made calls wait, in engines that had room for all. */
+function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
+  const changes = isSweep(plan) ? [] : comparisonsOf(plan).map((pair) => ratiosOf(runs, pair));
+  const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p99 } }) => [verdictOf(mean, plan.margin), verdictOf(p99, plan.margin)]); // prettier-ignore
+  const hadRoom = runs.every(({ preemptions }) => preemptions === 0);
+  return (
+    hadRoom && verdicts.some(([, first]) => first === 'later') && verdicts.every(([program]) => program !== 'sooner')
+  );
+}
+
+const forNothing = (plan: Plan): string =>
+  `Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later. Raise ${loadText(mostLoaded(plan).arrivals, 'above')}.`;
 
 /** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
 const isUnloaded = (run: RunReport): boolean =>

@@ -145,6 +145,13 @@ describe('maitred sim', () => {
     expect(await adviceAt('--rate', slower)).toEqual([]);
   });
 
+  it('says that calls waited for nothing, where engines had room for all', async () => {
+    const { document } = await json('--workload', 'chat', '--programs', '120', '--concurrency', '64', '--gate', '0');
+    expect(document.advice).toEqual([
+      expect.stringMatching(/^Calls waited for nothing: .* Raise --concurrency above 64\.$/),
+    ]);
+  });
+
   it('compares no scheduling, the gate and the order, unless the command says what to compare', async () => {
     const policies = async (...more: string[]) => (await json(...CHAT, ...more)).document.settings.policies;
     expect(await policies()).toEqual(['pass-through', 'fcfs-window', 'plas']);
