@@ -5,7 +5,7 @@ import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { calls, ended, go, program, urlOf, view, type View } from './state.js';
 import { TimeLine } from './time-line.js';
-import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf } from './words.js';
+import { LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf, whyEnded } from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -62,7 +62,7 @@ function Gone({ row }: { readonly row: EndedProgram | undefined }) {
   const queued = percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds));
   return (
     <p>
-      Ended at {clock(row.ended_at)}, {END_CAUSES[row.cause]}, after {duration(row.duration_seconds)} and{' '}
+      Ended at {clock(row.ended_at)}, {whyEnded(row)}, after {duration(row.duration_seconds)} and{' '}
       {counted(row.calls, 'call')}; {queued} of their time queued, {duration(row.service_seconds)} of engine time, the
       last on {row.engine ?? 'no engine'}.
     </p>

@@ -3,8 +3,8 @@ import { Choices } from './command.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { PAGE_ROWS, pageNumber, ended, engines, gateway, programs, show, view, type View } from './state.js';
 import { Table, type Column } from './table.js';
-import { selectEnded } from './select.js';
-import { END_CAUSES, LEVEL_MEANING, SERVICE_MEANING } from './words.js';
+import { selectEnded, tenantOf } from './select.js';
+import { LEVEL_MEANING, SERVICE_MEANING, whyEnded } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', cell: stateOf, from: 'phone', isText: true },
@@ -57,6 +57,16 @@ const GATEWAY: Column<Program> = {
   isText: true,
 };
 
+/** Of little use where there is one tenant. */
+const TENANT: Column<Pick<Program, 'key'>> = {
+  name: 'Tenant',
+  cell: ({ key }) => brief(tenantOf(key), 24),
+  from: 'tablet',
+  isText: true,
+};
+const withTenants = <Row extends Pick<Program, 'key'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
+  rows.every(({ key }) => tenantOf(key) === 'default') ? columns : [TENANT, ...columns];
+
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at), from: 'phone' },
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds), from: 'phone' },
@@ -69,7 +79,7 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
   { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
-  { name: 'Why ended', cell: (row) => END_CAUSES[row.cause], from: 'tablet', isText: true },
+  { name: 'Why ended', cell: (row) => whyEnded(row), from: 'tablet', isText: true },
 ];
 
 /** Some of a program's calls may wait while others run. */
@@ -101,7 +111,7 @@ function Ended() {
       <Filters total={rows.length} states={[]} />
       <Table
         label="Ended programs"
-        columns={ENDED}
+        columns={withTenants(all, ENDED)}
         rows={rows.slice(offset, offset + PAGE_ROWS)}
         empty={
           all.length > 0 ? 'No program matches.' : 'None yet: a program ends when its client says so, or by its lease.'
@@ -123,7 +133,7 @@ function Present() {
       <Filters total={total} states={['active', 'waiting', 'running', 'idle']} />
       <Table
         label="Present programs"
-        columns={gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS}
+        columns={withTenants(rows, gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS)}
         rows={rows}
         empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : NO_CALL}
       />

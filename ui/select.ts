@@ -1,11 +1,17 @@
 import type { EndedProgram } from '../sidecar/admin/answers.js';
-import { sortOf, type View } from './state.js';
 
-/** A key begins with its tenant, whose own `:` and `~` are escaped. */
-const tenantOf = (key: string): string => decodeURIComponent(/^[^:~]*/.exec(key)?.[0] ?? '');
+/** Of a view. */
+type Choices = Readonly<Record<'tab' | 'sort' | 'text' | 'engine' | 'tenant', string>>;
+
+/** A key begins with its tenant, whose own `:`, `~` and `%` are escaped. */
+export const tenantOf = (key: string): string =>
+  (/^[^:~]*/.exec(key)?.[0] ?? '').replaceAll(/%(?:25|3A|7E)/g, (code) => decodeURIComponent(code));
+
+export const sortOf = ({ tab, sort }: Pick<Choices, 'tab' | 'sort'>): string =>
+  sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
 
 /** Ended programs that match the filters, in the order of the view, as the gateway selects the present ones. */
-export function selectEnded(rows: readonly EndedProgram[], choices: View): EndedProgram[] {
+export function selectEnded(rows: readonly EndedProgram[], choices: Choices): EndedProgram[] {
   const { text, engine, tenant } = choices;
   const words = text.toLowerCase().split(/\s+/);
   const sort = sortOf(choices);

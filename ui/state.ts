@@ -10,6 +10,7 @@ import type {
   Queue,
   TotalsAnswer,
 } from '../sidecar/admin/answers.js';
+import { sortOf } from './select.js';
 
 /** All state of the page. The stream writes the sections, the URL the view; components only read them. */
 
@@ -108,9 +109,6 @@ export const PAGE_ROWS = 100;
 
 /** From 0; a damaged address shows the first. */
 export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
-
-export const sortOf = ({ tab, sort }: View): string =>
-  sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
 
 export const streamQuery = computed(() => {
   const { tab, ...selection } = view.value;

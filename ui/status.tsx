@@ -19,7 +19,9 @@ export function StatusLine() {
   }, [level, title]);
   return (
     <p class={`status ${level}`}>
-      {parts.map(({ level: own, text }) => (own === 'good' ? `${text} ` : <b class={own}>{text} </b>))}
+      {parts.map(({ level: own, text }) => (
+        <span class={own}>{text} </span>
+      ))}
     </p>
   );
 }

@@ -1,5 +1,6 @@
 import type { Program } from '../sidecar/admin/answers.js';
-import { go, show, sortOf, urlOf, view } from './state.js';
+import { sortOf } from './select.js';
+import { go, show, urlOf, view } from './state.js';
 import { namedBy, nameOf } from './words.js';
 
 export interface Column<Row> {

@@ -27,7 +27,11 @@ export function namedBy({ identified_by: source }: Named): string {
   return source === 'none' ? 'named by nothing: a program of one call' : `named by ${source}`;
 }
 
-export const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
+/** Of a batch's line, no client declares the end. */
+export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): string =>
+  cause === 'ended' && BATCH_PART.test(id) ? 'its line is done' : END_CAUSES[cause];
+
+const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'declared over',
   expired: 'idle for too long',
   evicted: 'idle, row needed',

@@ -144,11 +144,12 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const { page, see } = await openPage(browser, `${adminUrl}/ui`);
     await see('2 engines up. No call waits.');
     await page.getByRole('button', { name: 'Drain: gpu-2' }).click();
-    await see(/^Is draining: 0 calls left, no new ones\.$/);
+    await see(/^Is drained: it takes no calls until/);
     await page.getByRole('button', { name: 'Return to service: gpu-2' }).click();
     await see('2 engines up. No call waits.');
     await away.close();
     await see(/^gpu-1 has been down for .* \(.*\); probed again .*\. 1 of 2 engines up\./);
+    expect(await page.locator('.status .bad').allTextContents()).toEqual([expect.stringMatching(/^gpu-1 has been down for .*\. $/)]); // prettier-ignore
     await expect.poll(() => page.title()).toBe('gpu-1 down – maitred');
     expect(await page.locator('link[rel=icon]').getAttribute('href')).toContain('alarm');
     expect(await axe(page)).toEqual([]);

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { namedProgram } from '../../sidecar/identity/names.js';
+import type { EndedProgram } from '../../sidecar/admin/answers.js';
+import { tenantId } from '../../src/index.js';
+import { selectEnded, sortOf, tenantOf } from '../../ui/select.js';
+import { whyEnded } from '../../ui/words.js';
+
+const VIEW = { tab: 'ended', sort: '', tenant: '', engine: '', text: '' };
+
+const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
+  id,
+  key: namedProgram(tenantId(tenant), id),
+  model: null,
+  identified_by: null,
+  agent_type: null,
+  cause: 'ended',
+  ended_at: 0,
+  duration_seconds: 0,
+  queue_seconds: 0,
+  service_seconds: 0,
+  calls: 1,
+  engine: 'gpu-1',
+  ...more,
+});
+
+const rows = fc.array(
+  fc
+    .record({
+      tenant: fc.constantFrom('default', 'a:b', 'c~%d', 'default/batch'),
+      id: fc.constantFrom('alpha', 'Beta', 'alphabet', 'gamma:1'),
+      ended_at: fc.integer({ min: 0, max: 9 }),
+      duration_seconds: fc.integer({ min: 0, max: 9 }),
+      engine: fc.constantFrom('gpu-1', 'gpu-2', null),
+    })
+    .map(({ tenant, id, ...more }) => row(tenant, id, more)),
+);
+const choices = fc.record({
+  sort: fc.constantFrom('', 'ended_at', '-ended_at', 'duration_seconds', '-duration_seconds'),
+  tenant: fc.constantFrom('', 'default', 'a:b', 'c~%d'),
+  engine: fc.constantFrom('', 'gpu-1', 'gpu-3'),
+  text: fc.constantFrom('', 'ALPHA', 'bet', 'alpha bet', '  '),
+});
+
+describe('ended programs', () => {
+  it('are those that match every filter, each once, in the order of the view', () => {
+    fc.assert(
+      fc.property(rows, choices, (all, chosen) => {
+        const found = selectEnded(all, { ...VIEW, ...chosen });
+        const words = chosen.text.toLowerCase().trim().split(/\s+/);
+        const wanted = all.filter(
+          ({ key, engine }) =>
+            words.every((word) => key.toLowerCase().includes(word)) &&
+            [engine, ''].includes(chosen.engine) &&
+            [tenantOf(key), ''].includes(chosen.tenant),
+        );
+        expect(new Set(found)).toEqual(new Set(wanted));
+        expect(found).toHaveLength(wanted.length);
+        const field = chosen.sort.replace('-', '') === 'duration_seconds' ? 'duration_seconds' : 'ended_at';
+        const sign = chosen.sort.startsWith('-') || chosen.sort === '' ? -1 : 1;
+        const values = found.map((each) => sign * each[field]);
+        expect(values).toEqual(values.toSorted((a, b) => a - b));
+      }),
+    );
+  });
+
+  it('leave the list as it was', () => {
+    const all = [row('a', 'x', { ended_at: 1 }), row('a', 'y', { ended_at: 2 })];
+    expect(selectEnded(all, VIEW).map(({ id }) => id)).toEqual(['y', 'x']);
+    expect(all.map(({ id }) => id)).toEqual(['x', 'y']);
+  });
+});
+
+it('reads the tenant of any key', () => {
+  fc.assert(fc.property(fc.string({ minLength: 1 }), (tenant) => tenantOf(row(tenant, 'id').key) === tenant));
+});
+
+it('sorts present programs by their wait, ended ones by their end, unless another column is chosen', () => {
+  expect([sortOf({ tab: '', sort: '' }), sortOf({ tab: 'ended', sort: '' })]).toEqual(['-current_wait_seconds', '-ended_at']); // prettier-ignore
+  expect(sortOf({ tab: 'ended', sort: 'calls' })).toBe('calls');
+});
+
+it('says of a batch’s line that it is done, and of another program that its client declared the end', () => {
+  const line = row('default', `batch_0123456789abcdef01234567.12`);
+  expect([line, row('default', 'task'), { ...line, cause: 'expired' as const }].map(whyEnded)).toEqual([
+    'its line is done',
+    'declared over',
+    'idle for too long',
+  ]);
+});
