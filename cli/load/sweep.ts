@@ -104,9 +104,16 @@ function reportOf(
 function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
   const { place, report, options } = load;
   const { targets, ab, slo } = document;
+  const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / document.runs; // prettier-ignore
+  const [a, b] = targets;
+  const times = ab && {
+    programs: ab.program_seconds,
+    firstToken: ab.ttft_seconds,
+    counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
+    firstTokenP99Seconds: [a?.ttft_seconds.p99 ?? null, b?.ttft_seconds.p99 ?? null] as const,
+  };
   const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
     name,
-    ratio: ab?.program_seconds.mean ?? { ratio: null, low: null, high: null, pairs: 0 },
     isOut: queue_grew === true,
     failed,
     p99s: Object.fromEntries(
@@ -115,14 +122,18 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
   }));
   const terms = { margin: report.margin, repeated: 'runs', isExact: false };
   const rateOf = (ended: number | null) => number(ended === null ? null : ended / options.timeScale);
-  const say = (text: string) => ({ place, better: [], sentence: `${place}: ${text}.` });
-  const verdict = tried.every(({ isOut }) => isOut)
+  const say = (text: string) => ({ place, better: [], prices: [], sentence: `${place}: ${text}.` });
+  const verdict: PlaceVerdict = tried.every(({ isOut }) => isOut)
     ? say(
         `overloaded, ${targets.map(({ programs_per_second }) => rateOf(programs_per_second)).join(' and ')} programs a second ended`,
       )
-    : ab === null
+    : times === null
       ? say(singleText(load, document))
-      : placeVerdict(place, tried, terms);
+      : placeVerdict(
+          place,
+          tried.map((each) => ({ ...each, times })),
+          terms,
+        );
   const missed = slo
     .filter(({ met }) => !met)
     .map(({ expression, target }) => ` Missed${target === null || ab === null ? '' : ` at ${target}`}: ${expression}.`);

@@ -1,4 +1,4 @@
-import { type Change, type Distribution, headline, meanOf, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { type Change, type Distribution, meanOf, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -49,29 +49,24 @@ export function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ra
   };
 }
 
-export function sentenceOf(
-  { isExact, margin }: Plan,
+export function changeOf(
+  { isExact }: Plan,
   all: readonly RunReport[],
   { first, other }: Comparison,
   { program_seconds, ttft_seconds }: Ratios,
-  names: Pick<Change, 'name' | 'against'>,
-): string {
+): Omit<Change, 'name' | 'against'> {
   const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant && run.complete));
   const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
   const least = (of: (run: RunReport) => Distribution) => Math.min(...runs.flat().map((run) => of(run).count));
-  return headline(
-    {
-      ...names,
-      programs: program_seconds,
-      firstToken: ttft_seconds,
-      counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
-      firstTokenP99Seconds: two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
-      cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
-      failed: two((own) => meanOf(own.map(({ failed }) => failed)) ?? 0),
-      single: isExact ? undefined : 'one seed',
-    },
-    margin,
-  );
+  return {
+    programs: program_seconds,
+    firstToken: ttft_seconds,
+    counts: { programs: least((run) => run.program_seconds), calls: least((run) => run.ttft_seconds) },
+    firstTokenP99Seconds: two((own) => meanOf(own.map(({ ttft_seconds: { p99 } }) => p99))),
+    cached: two((own) => meanOf(own.map(({ prefix_hit_rate }) => prefix_hit_rate))),
+    failed: two((own) => meanOf(own.map(({ failed }) => failed)) ?? 0),
+    single: isExact ? undefined : 'one seed',
+  };
 }
 
 /** The value of each seed under both settings, over the programs that both completed. */

@@ -1,5 +1,6 @@
+import { headline } from '../../lab/index.js';
 import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
-import { type Comparison, comparisonsOf, orderComparisonsOf, ratiosOf, sentenceOf } from './comparison.js';
+import { type Comparison, comparisonsOf, orderComparisonsOf, ratiosOf, changeOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -26,7 +27,7 @@ export function documentOf(
     const { first, other } = comparison;
     const ratios = ratiosOf(runs, comparison);
     const { around, names } = textsOf(plan, first, other);
-    const outcome = around + sentenceOf(plan, runs, comparison, ratios, names);
+    const outcome = around + headline({ ...names, ...changeOf(plan, runs, comparison, ratios) }, plan.margin);
     return { ...namedOf(plan, other), against: namedOf(plan, first), outcome, ...ratios };
   };
   return {

@@ -1,8 +1,8 @@
-import { breakEvenOf, isRising, meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
+import { breakEvenOf, headline, isRising, meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, type Values, valuesText } from './axes.js';
-import { ratiosOf, sentenceOf } from './comparison.js';
+import { changeOf, ratiosOf } from './comparison.js';
 import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
 import { BELADY } from './scheduling.js';
 import type { RunReport } from './worker.js';
@@ -44,8 +44,8 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
     return take(0, `Keep ${against}: ${others} ${is} significantly better by mean program time.`);
   }
   const comparison = { first: 0, other: best };
-  const names = { name: valuesText(own(best)), against };
-  const sentence = sentenceOf(plan, whole, comparison, ratiosOf(whole, comparison), names);
+  const change = changeOf(plan, whole, comparison, ratiosOf(whole, comparison));
+  const sentence = headline({ name: valuesText(own(best)), against, ...change }, plan.margin);
   return take(best, ['Take', sentence, ...notesOn(plan, own(best), best, settings)].join(' '));
 }
 
@@ -81,7 +81,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
     const own = runs.filter((run) => run.variant === other);
     return {
       name: settingOf(plan, other),
-      ratio: ratiosOf(runs, { first, other }).program_seconds.mean,
+      times: changeOf(plan, runs, { first, other }, ratiosOf(runs, { first, other })),
       isOut: !isPossible(plan.variants[other]) || isOverloaded(runs, other),
       failed: own.reduce((sum, run) => sum + run.failed, 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore

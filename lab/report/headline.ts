@@ -1,10 +1,8 @@
 import { MARGIN, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { number, ratio } from '../../text/index.js';
 
-/** Changes of one setting or target against the first: the facts of the sentence that opens a report. */
-export interface Change {
-  readonly name: string;
-  readonly against: string;
+/** Times under one setting or target against those under the first. */
+export interface Times {
   /** Of times: below 1 is sooner. */
   readonly programs: Readonly<Record<'mean' | 'p99', Ratio>>;
   readonly firstToken: Readonly<Record<'p50' | 'p99', Ratio>>;
@@ -12,6 +10,12 @@ export interface Change {
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
+}
+
+/** The facts of the sentence that opens a report. */
+export interface Change extends Times {
+  readonly name: string;
+  readonly against: string;
   /** Share of prompt tokens found in a cache, before and after. */
   readonly cached: readonly [number | null, number | null];
   /** Programs that failed, before and after: of simulations the mean over seeds. */
@@ -62,13 +66,30 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
 /** Of fewer than 100, the p99 is the slowest. */
 const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');
 
-function firstTokenText({ firstToken, firstTokenP99Seconds, counts }: Change, margin: number): string {
+/** The times that are certainly worse, in the words of the headline. */
+export function worseOf(times: Times, margin: number): string[] {
+  const { programs, firstToken, counts } = times;
+  const isLater = (value: Ratio): boolean => verdictOf(value, margin) === 'later';
+  const tail = `program ${tailName(counts.programs)} ${outcomeOf(programs.p99, margin)}`;
+  return [
+    ...(isLater(programs.p99) ? [tail] : []),
+    ...(Object.values(firstToken).some(isLater) ? [firstTokenText(times, margin, isLater)] : []),
+  ];
+}
+
+function firstTokenText(
+  { firstToken, firstTokenP99Seconds, counts }: Times,
+  margin: number,
+  isTold: (value: Ratio) => boolean = () => true,
+): string {
   const { p50, p99 } = firstToken;
   if (p50.ratio === null) return '';
   if ([p50, p99].every((each) => verdictOf(each, margin) === 'same')) return 'first token the same';
   const [before, after] = firstTokenP99Seconds;
   const seconds = before === null || after === null ? '' : ` (${number(before)} -> ${number(after)} s)`;
-  return `first token p50 ${outcomeOf(p50, margin)}, ${tailName(counts.calls)} ${outcomeOf(p99, margin)}${seconds}`;
+  const middle = isTold(p50) ? `p50 ${outcomeOf(p50, margin)}` : '';
+  const tail = isTold(p99) ? `${tailName(counts.calls)} ${outcomeOf(p99, margin)}${seconds}` : '';
+  return `first token ${[middle, tail].filter(Boolean).join(', ')}`;
 }
 
 /** A ratio of times in words: `2.1x faster`, `12 % slower`. */

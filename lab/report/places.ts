@@ -1,13 +1,13 @@
 import { number } from '../../text/index.js';
 import { type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { outcomeOf } from './headline.js';
+import { outcomeOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
   readonly name: string;
-  /** Mean program time over that of the first one there. */
-  readonly ratio: Ratio;
+  /** Against those of the first one there. */
+  readonly times: Times;
   /** Whether it cannot be chosen: overloaded, or no gateway can be set so. */
   readonly isOut: boolean;
   readonly failed: number;
@@ -20,7 +20,14 @@ export interface PlaceVerdict {
   readonly place: string;
   /** Places in the list of those under which programs are certainly faster than under the first, the fastest first. */
   readonly better: readonly number[];
+  /** What is worse under each of these, the largest factor of a time, and in words. */
+  readonly prices: readonly Price[];
   readonly sentence: string;
+}
+
+interface Price {
+  readonly factor: number;
+  readonly texts: readonly string[];
 }
 
 interface Terms {
@@ -35,12 +42,13 @@ interface Terms {
 export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
   const [first] = all;
   const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
-  const tried = all.flatMap((each, at) => at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [{ ...each, at, verdict: judge(each.ratio) }]); // prettier-ignore
+  const tried = all.flatMap((each, at) => at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [{ ...each, at, ratio: each.times.programs.mean, verdict: judge(each.times.programs.mean) }]); // prettier-ignore
   const better = tried
     .filter(({ verdict }) => verdict === 'sooner')
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
   const [best] = better;
-  const say = (text: string) => ({ place, better: better.map(({ at }) => at), sentence: `${place}: ${text}.` });
+  const prices = better.map((each) => priceOf(first, each, margin));
+  const say = (text: string) => ({ place, better: better.map(({ at }) => at), prices, sentence: `${place}: ${text}.` });
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}`); // prettier-ignore
     if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`);
@@ -52,17 +60,19 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const gain = `${names}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}`;
   const drain =
     first?.isOut === true ? [`${first.name} is overloaded, so the factor grows with the number of programs`] : [];
-  return say([gain, ...drain, ...priceOf(first, best, margin)].join('; '));
+  return say([gain, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
 }
 
-/** The kind of program whose slowest wait longer for it. */
-function priceOf(first: Tried | undefined, best: Tried, margin: number): string[] {
-  const prices = Object.entries(best.p99s).flatMap(([kind, after]) => {
+/** Times that are worse, and the kind of program whose slowest wait longer. */
+function priceOf(first: Tried | undefined, { p99s, times }: Tried, margin: number): Price {
+  const kinds = Object.entries(p99s).flatMap(([kind, after]) => {
     const before = first?.p99s[kind] ?? null;
     if (before === null || after === null || after <= before / (1 - margin)) return [];
-    return [{ ratio: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
+    return [{ factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
   });
-  return prices.sort((a, b) => b.ratio - a.ratio).slice(0, 1).map(({ text }) => text); // prettier-ignore
+  const [most] = kinds.sort((a, b) => b.factor - a.factor);
+  const factor = Math.max(most?.factor ?? 0, times.firstToken.p99.ratio ?? 0);
+  return { factor, texts: [...worseOf(times, margin), ...(most === undefined ? [] : [most.text])] };
 }
 
 /**
@@ -83,12 +93,22 @@ export function breakEvenOf(
   if (choice === undefined) return { choice: 0, sentence: `Keep ${nameOf(0)}: nothing is significantly better.` };
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
-  if (loads === undefined || from >= verdicts.length)
-    return { choice, sentence: `${name} is better in ${count(choice)} of these ${verdicts.length}.` };
+  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${highestPrice(verdicts, choice)}` });
+  if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
-  if (from > 0 && from === verdicts.length - 1) return { choice, sentence: `${name} pays at ${place}, the only load that shows it.` }; // prettier-ignore
+  if (from > 0 && from === verdicts.length - 1) return say(`pays at ${place}, the only load that shows it`);
   const all = `at all of these loads${verdicts.length === loads ? '' : ' that can be sustained'}`;
-  return { choice, sentence: `${name} pays ${from === 0 ? all : `from ${place} on`}.` };
+  return say(`pays ${from === 0 ? all : `from ${place} on`}`);
+}
+
+function highestPrice(verdicts: readonly PlaceVerdict[], choice: number): string {
+  const [most] = verdicts
+    .map(({ place, better, prices }) => ({ place, price: prices[better.indexOf(choice)] }))
+    .flatMap(({ place, price }) => (price === undefined || price.texts.length === 0 ? [] : [{ place, ...price }]))
+    .sort((a, b) => b.factor - a.factor);
+  return most === undefined
+    ? ''
+    : ` Its price is highest ${most.place.charAt(0).toLowerCase()}${most.place.slice(1)}: ${most.texts.join('; ')}.`;
 }
 
 export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore

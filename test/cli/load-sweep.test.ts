@@ -38,7 +38,9 @@ function documentOf({
     by_workload: { rag: { program_seconds: spread(at === 0 ? 1 : 4, programs) } },
   }));
   const mean = b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].map((noise) => [a * noise, b * noise]));
-  const ab = mean === undefined ? null : { program_seconds: { mean } };
+  const later = { ratio: 3, low: 3, high: 3 };
+  const ab =
+    mean === undefined ? null : { program_seconds: { mean, p99: mean }, ttft_seconds: { p50: mean, p99: later } };
   const slo = [{ expression: 'program_seconds.p99 < 9', target: null, met }];
   return { complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
 }
@@ -142,16 +144,16 @@ describe('a sweep of one target', () => {
 });
 
 describe('a sweep of two targets', () => {
-  it('says from which load on the second is faster, and who pays', async () => {
+  it('says from which load on the second is faster, what is worse then, and who pays', async () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 90], grew: [true, true] }); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
       'At 1 a second: A is fastest.',
-      'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); rag pays: p99 1 -> 4 s.',
+      'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (8 -> 4 s); rag pays: p99 1 -> 4 s.',
       // The slowest of 99 is chance.
-      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs.',
+      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (20 -> 5 s).',
       'At 4 a second: overloaded, 1.5 and 1.5 programs a second ended.',
-      'B pays from 2 a second on.',
+      'B pays from 2 a second on. Its price is highest at 2 a second: first token slowest 3.0x slower (8 -> 4 s); rag pays: p99 1 -> 4 s.',
     ]);
   });
 });

@@ -58,8 +58,23 @@ describe('the verdict over several loads', () => {
     // The p99 of fewer is their slowest, which is chance.
     expect(outcome(table, kinds(99)).sentence).not.toContain('pays: p99');
     expect(sentence).toMatch(
-      /At 0\.4 a second: plas.*; rag pays: p99 217 -> 446 s\.\nplas pays at 0\.4 a second, the only load that shows it\./,
+      /At 0\.4 a second: plas.*; rag pays: p99 217 -> 446 s\.\nplas pays at 0\.4 a second, the only load that shows it\. Its price is highest at 0\.4 a second: rag pays: p99 217 -> 446 s\.$/m,
     );
+  });
+
+  it('names the times that are worse at each load, and where they are worst', () => {
+    const later = ({ ttft_seconds: first, seed }: RunReport, at: number): Partial<RunReport> => {
+      const factor = ({ 6: 1.5, 10: 4 } as Record<number, number>)[at] ?? 1;
+      // Of one in three seeds: no certain difference.
+      const p50 = at === 10 && seed === 1 ? 9 * first.p50! : first.p50!;
+      return { ttft_seconds: { ...first, p50, p99: factor * 10 } };
+    };
+    const { sentence } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 400, 200, 90]], later); // prettier-ignore
+    expect(sentence.split('\n').slice(1, 4)).toEqual([
+      expect.stringMatching(/0\.70\); first token p99 1\.5x slower \(10 -> 15 s\)\.$/),
+      expect.stringMatching(/0\.50\); first token p99 4\.0x slower \(10 -> 40 s\)\.$/),
+      'plas pays from 0.2 a second on. Its price is highest at 0.4 a second: first token p99 4.0x slower (10 -> 40 s).',
+    ]);
   });
 
   it('keeps the first setting where none is better, and where a better one fails programs', () => {
