@@ -44,7 +44,7 @@ export function addEnginesCommand(program: Command): void {
         row = (await client.json(`/engines/${encodeURIComponent(row.id)}`)) as Row;
       }
       const { id: name, state, down_reason: reason } = row;
-      process.stdout.write(`${plain(name)} is ${state}${reason === null ? '' : `: ${plain(reason)}`}\n`);
+      process.stdout.write(`${plain(name)} is ${plain(state)}${reason === null ? '' : `: ${plain(reason)}`}\n`);
     });
   const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
   addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
@@ -61,7 +61,7 @@ export function addEnginesCommand(program: Command): void {
       .argument('<id>', `as \`${OWN_NAME} engines\` shows it`);
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
       const row = (await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST')) as Row;
-      process.stdout.write(`${plain(row.id)} is ${row.state}, ${row.in_flight} in flight\n`);
+      process.stdout.write(plain(`${row.id} is ${row.state}, ${row.in_flight} in flight\n`));
     });
   }
 }

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { FaultyBatch, problem, PROBLEMS_MAX } from '../../plans/index.js';
+import { FaultyBatch, problem, PROBLEMS_MAX, type Problem } from '../../plans/index.js';
 import { tenantId, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
-import { readInput } from './input.js';
+import { readInput, type Input } from './input.js';
 import { endOf, isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
 import { surely, type Disk } from './line-file.js';
 import { Pump, type PumpPorts } from './pump.js';
@@ -199,15 +199,22 @@ export class Batches {
     });
     const work = new Work(shelf, id, run, this.ports.now);
     this.#pump.works.set(id, work);
-    const unserved = [...input.models].flatMap(([model, line]) => {
-      const fault = this.ports.unserved(model);
-      return fault === undefined ? [] : problem('unknown_model', fault, line, 'body.model');
-    });
-    const data = [...unserved.slice(0, PROBLEMS_MAX), ...input.warnings];
+    const data = [...this.#unserved(input.models), ...input.warnings];
     const warnings = data.length === 0 ? null : ({ object: 'list', data } as const);
     const begun = { status: 'in_progress', in_progress_at: this.#seconds, warnings } as const;
     await surely(this.#disk, () => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
+  }
+
+  /** Stops at enough: each costs a look at all engines, and a file may name a model a line. */
+  #unserved(models: Input['models']): Problem[] {
+    const found: Problem[] = [];
+    for (const [model, line] of models) {
+      const fault = this.ports.unserved(model);
+      if (fault !== undefined) found.push(problem('unknown_model', fault, line, 'body.model'));
+      if (found.length >= PROBLEMS_MAX) break;
+    }
+    return found;
   }
 
   #changed(id: string): void {

@@ -172,9 +172,10 @@ export class Attempt implements AnswerSink {
 
   #split(reader: StreamReader): SseSplitter {
     return new SseSplitter((event) => {
+      const wasComplete = reader.complete;
       const verdict = reader.push(event);
       if (verdict === 'hide' || this.#error !== undefined) return 'hide';
-      if ((this.#events === 0 && reader.failed) || this.#isForeign(event.data)) {
+      if ((this.#events === 0 && reader.failed) || (!wasComplete && this.#isForeign(event.data))) {
         this.#error = event.data;
         return 'hide';
       }

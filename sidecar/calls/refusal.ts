@@ -7,6 +7,8 @@ import { GatewayError, type ErrorCode, type ErrorNames } from '../errors.js';
 /** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
 const QUOTE_MAX = 300;
+/** Faults of an engine to look at. */
+const FAULTS_MAX = 20;
 const SECRET_CHARS_MIN = 8;
 
 /** Parts of an engine's message to redact: addresses, and texts that look like keys. */
@@ -74,10 +76,16 @@ export function wordsIn(body: Buffer): unknown {
   }
   const { message, detail } = error;
   if (!Array.isArray(detail)) return message ?? error['error'] ?? detail;
-  // FastAPI's faults of fields.
-  const faults = detail.map(objectOf).map(({ loc, msg }) => `${listOf(loc).join('.')}: ${String(msg)}`);
-  return message ?? faults.join('; ');
+  // FastAPI's faults of fields, or texts.
+  const faults = detail.slice(0, FAULTS_MAX).map((fault: unknown) => {
+    const { loc, msg = fault } = objectOf(fault);
+    return [listOf(loc).filter(isWord).join('.'), msg].filter((part) => isWord(part) && part !== '').join(': ');
+  });
+  return message ?? faults.filter((text) => text !== '').join('; ');
 }
+
+/** Whether it can be a part of a text: an engine's object may lack a form as text. */
+const isWord = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
 /** The names that an engine's JSON error gives itself, by which clients decide what to do. */
 function namesOf(body: Buffer, secrets: readonly string[]): ErrorNames {
@@ -107,8 +115,8 @@ export const secretsOf = ({ config, url }: Pick<Engine, 'config' | 'url'>, heade
 const keysIn = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] =>
   [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, '')).filter(isSecret);
 
-/** OpenAI and Anthropic nest the error; others have its fields at the top. */
+/** OpenAI and Anthropic nest the error, FastAPI's servers may; others have its fields at the top. */
 function errorIn(body: Buffer): JsonObject | undefined {
   const answer = parseObject(body.toString('utf8'));
-  return isObject(answer?.['error']) ? answer['error'] : answer;
+  return [answer?.['error'], answer?.['detail']].find(isObject) ?? answer;
 }

@@ -56,6 +56,9 @@ function toValues(document: Document, file: string): unknown {
   try {
     return document.toJS();
   } catch (error) {
+    // Its words end in the name, which may be a secret.
+    if (error instanceof ReferenceError && /^Unresolved alias/.test(error.message))
+      throw fault(file, 'a value that begins with * needs quotes');
     throw fault(file, error instanceof Error ? firstLine(error.message) : String(error));
   }
 }

@@ -32,7 +32,7 @@ const RULES: readonly Rule[] = [
   [({ code }) => code === 'DUPLICATE_KEY', ({ text, lines, at }) => `has the key ${keyOf(text)} once more${earlier(lines, at)}: keep one`],
   [({ message }) => message.startsWith('Missing closing'), () => 'a quote opens and does not close', ({ message, lines, at }) => openQuote(lines, message.at(-6) === '"' ? '"' : "'") ?? at],
   [({ code }) => code === 'BAD_DQ_ESCAPE', () => 'a backslash in "double quotes" begins an escape: use \'single quotes\''],
-  [({ code }) => /^BAD_(SCALAR_START|ALIAS)$/.test(code), () => 'a value that begins with such a sign needs quotes'],
+  [({ code }) => /^(BAD_SCALAR_START|BAD_ALIAS|TAG_RESOLVE_FAILED)$/.test(code), () => 'a value that begins with such a sign needs quotes'],
   [({ message }) => message.startsWith('Flow '), () => 'a bracket, [ or {, that opens here or above does not close'],
   [({ code, message }) => code === 'BLOCK_IN_FLOW' || message.startsWith('Missing ,'), () => 'a comma or a bracket is missing'],
   [({ code }) => code === 'NON_STRING_KEY', () => 'a value that begins with { or [ needs quotes'],
@@ -90,7 +90,7 @@ export function excerpt(lines: readonly string[], line: number): string[] {
     .filter((each) => each > 0 && (lines[each - 1] ?? '').trim() !== '')
     .map((each) => {
       const text = (lines[each - 1] ?? '').replaceAll('\t', '→').trimEnd();
-      const safe = /:(\s|$)/.test(text) ? text.replace(SECRET, '$1…').replace(/\/\/[^/@\s]*@/g, '//…@') : text.replace(/^(\s*(?:- )?(?:[a-z]+ )?)\s*[^\s#].*/i, '$1…'); // prettier-ignore
+      const safe = /:(\s|$)/.test(text) ? text.replace(SECRET, '$1…').replace(/\/\/[^/@\s]*@/g, '//…@') : text.replace(/^(\s*(?:- )?(?:[a-z]+ (?! *#))?)\s*[^\s#].*/i, '$1…'); // prettier-ignore
       return `${each === line ? '>' : ' '} ${String(each).padStart(width)} | ${safe}`;
     });
 }

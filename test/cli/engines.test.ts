@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { itRefuses, run } from '../support/command-line.js';
+import { serve } from '../support/serve.js';
 import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
@@ -44,6 +45,21 @@ describe('maitred engines', () => {
     expect([code, out]).toEqual([0, `other is down: ${reason}\n`]);
     const { code: refused, errors } = await run(['engines', 'add', url, '--url', url]);
     expect([refused, errors]).toEqual([1, [expect.stringContaining('own address')]]);
+  });
+
+  it.each([
+    ['drain', 'x'],
+    ['add', 'http://gpu:1'],
+  ])('prints no escapes of a hostile gateway: %s', async (...words) => {
+    // prettier-ignore
+    const row = { id: '\u001B[1mid', state: '\u001B[2Jup', in_flight: '\u001B[3m', down_reason: '\u001B[4m' };
+    const url = await serve((_, response) => {
+      response.setHeader('x-maitred-reason', 'admin');
+      response.end(JSON.stringify(row));
+    });
+    const { code, out } = await run(['engines', ...words, '--url', url]);
+    expect([code, out]).toEqual([0, expect.stringContaining('\uFFFD[2Jup')]);
+    expect(out).not.toContain('\u001B');
   });
 
   it('says that it knows no such engine', async () => {

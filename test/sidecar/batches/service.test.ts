@@ -256,3 +256,13 @@ describe('batches', () => {
     expect([shelf.batches.size, shelf.files.size, readdirSync(shelf.folder)]).toEqual([0, 0, []]);
   });
 });
+
+it('looks at no more models that no engine serves than it tells of', async () => {
+  let looks = 0;
+  const unserved = (model: string) => `${(looks += 1)} ${model}`;
+  const { make } = await stage(undefined, { unserved });
+  const lines = Array.from({ length: 150 }, (_, at) => lineOf(`l${at}`, '', { body: { model: `m${at}`, messages: [{ role: 'user', content: 'x' }] } })); // prettier-ignore
+  const { shown } = await make(A, lines);
+  await until(() => shown().status === 'in_progress');
+  expect([looks, shown().warnings?.data.length]).toEqual([100, 100]);
+});

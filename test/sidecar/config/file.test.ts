@@ -62,6 +62,13 @@ describe('file', () => {
     expect(shown.join('\n')).not.toMatch(/sk-abc|hunter2|pw1/);
   });
 
+  it.each(['token: *hunter2', 'token: !hunter2 x', 'token: |\n    hunter # mine\n   port: 1'])(
+    'tells nothing of a secret: %s',
+    (text) => {
+      expect(JSON.stringify(problemsIn({ file: write(`admin:\n  ${text}\n`) }))).not.toMatch(/hunter/);
+    },
+  );
+
   it('refuses a missing file, a folder, and what is no text', () => {
     const told = [`${write('')}.none`, folderOf({}), write(Uint8Array.of(0xff, 0xfe))].map((file) =>
       problemsIn({ file }),

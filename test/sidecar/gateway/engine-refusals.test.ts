@@ -90,6 +90,14 @@ describe('a refusal of an engine before its first byte', () => {
       'The engine answered with status 422: body.n: too small',
       'bad_request',
     ],
+    [422, '{"detail":["No.",{"msg":"So."},null]}', 'The engine answered with status 422: No.; So.', 'bad_request'],
+    [
+      422,
+      '{"detail":[{"loc":["a",{"toString":1}],"msg":{"toString":1}}]}',
+      'The engine answered with status 422: a',
+      'bad_request',
+    ],
+    [400, '{"detail":{"message":"No."}}', 'No.', 'bad_request'],
     [400, '{"detail":"No."}', 'The engine answered with status 400: No.', 'bad_request'],
     [422, '{"error":"No.","error_type":"validation"}', 'The engine answered with status 422: No.', 'bad_request'],
     [
@@ -176,6 +184,14 @@ describe('an error of an engine in the form of another API', () => {
     expect(text).not.toContain(error);
     await expect.poll(() => calls()[0]?.['outcome']).toBe('engine_error');
   });
+});
+
+it('lets a stream be that its API’s end completed, whatever comes then', async () => {
+  const parts = ['data: {"type":"message_stop"}\n\n', 'data: {"error":"late"}\n\n'];
+  const { calls, ask } = await lone(stream(parts));
+  const body = JSON.stringify({ model: MODEL, max_tokens: 5, messages: [{ role: 'user', content: 'hi' }], stream: true }); // prettier-ignore
+  expect((await ask('/v1/messages', { headers: JSON_TYPE, body })).text).toBe(parts.join(''));
+  await expect.poll(() => calls()[0]?.['outcome']).toBe('completed');
 });
 
 it('hides a client’s key from 8 characters on: shorter ones are parts of words', () => {
