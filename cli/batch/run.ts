@@ -50,7 +50,7 @@ export async function runBatch(
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
-  const results = await Results.open(name, input.order.length, paths, disk);
+  const results = await Results.open(name, input.numbers, paths, disk);
   const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
   const run = await Run.open(name, file, input, results, ports);
   let fault: unknown;

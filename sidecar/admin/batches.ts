@@ -17,30 +17,17 @@ const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?
 export const batchRows = (context: Parts): Answers.Batch[] =>
   underWay(context)
     .slice(0, SHOWN_MAX)
-    .map(
-      ({
-        id,
-        tenant,
-        request_counts: lines,
-        inFlight,
-        ready,
-        restMs,
-        isLate,
-        expires_at: until,
-        pauses,
-        failures,
-      }) => ({
-        id,
-        tenant,
-        lines,
-        in_flight: inFlight,
-        ready,
-        rest_seconds: restMs === undefined ? null : seconds(restMs),
-        late: isLate,
-        expires_at: until,
-        text: [...pauseInWords(pauses), ...failuresInWords(failures)].join('\n'),
-      }),
-    );
+    .map((batch) => ({
+      id: batch.id,
+      tenant: batch.tenant,
+      lines: batch.request_counts,
+      in_flight: batch.inFlight,
+      ready: batch.ready,
+      rest_seconds: batch.restMs === undefined ? null : seconds(batch.restMs),
+      late: batch.isLate,
+      expires_at: batch.expires_at,
+      text: troublesInWords(batch).join('\n'),
+    }));
 
 /** Batches that have ended on this gateway, the last to end first. */
 export const endedBatchRows = ({ batches }: Parts): Answers.EndedBatch[] =>
@@ -54,16 +41,11 @@ export const endedBatchRows = ({ batches }: Parts): Answers.EndedBatch[] =>
   }));
 
 /** Its counts, and the file of its errors; of one whose file was refused, the first faults. */
-function resultInWords({
-  errors,
-  request_counts: counts,
-  left_out: leftOut,
-  error_file_id: file,
-  failures,
-}: BatchObject): string {
+function resultInWords(batch: BatchObject): string {
+  const { errors, error_file_id: file } = batch;
   if (errors !== null) return faultsInWords(errors.data);
   const all = file === null ? '' : `: see /v1/files/${file}/content`;
-  return [`${countsInWords(counts, leftOut)}${all}.`, ...failuresInWords(failures)].join('\n');
+  return [`${countsInWords(batch.request_counts, batch.left_out)}${all}.`, ...troublesInWords(batch)].join('\n');
 }
 
 export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
@@ -85,21 +67,10 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
     if (other === undefined) return undefined;
     return `Batch ${id} is ${other.status}:${other.errors === null ? ' ' : '\n'}${resultInWords(other)}`;
   }
-  const {
-    tenant,
-    request_counts: lines,
-    left_out: leftOut,
-    inFlight,
-    ready,
-    restMs,
-    isLate,
-    expires_at: until,
-    pauses,
-    failures,
-  } = batch;
-  const { total, completed, failed } = lines;
+  const { inFlight, ready, restMs } = batch;
+  const { total, completed, failed } = batch.request_counts;
   // Of a list that is not there yet, all places may be ready.
-  const { calls: pausing = 0 } = pauses ?? {};
+  const pausing = batch.pauses?.calls ?? 0;
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
   const idle = [
     ...(pausing > 0 ? [`${pausing} ${pausing === 1 ? 'pauses' : 'pause'}`] : []),
@@ -110,26 +81,27 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
     restMs === undefined
       ? 'No line has ended yet, so nothing tells how long it will take.'
       : `At the pace so far it ends in about ${span(restMs)}.`,
-    `Its window ends in ${span(1000 * until - Date.now())}.`,
-    isLate
+    `Its window ends in ${span(1000 * batch.expires_at - Date.now())}.`,
+    batch.isLate
       ? 'That is too early, so its lines are calls like all others.'
       : 'Its lines take only the room that other calls leave.',
   ];
-  const first = `Batch ${id} of tenant ${tenant}: ${countsInWords(lines, leftOut)}.`;
-  return [first, details.join(' '), ...pauseInWords(pauses), ...failuresInWords(failures)].join('\n');
+  const first = `Batch ${id} of tenant ${batch.tenant}: ${countsInWords(batch.request_counts, batch.left_out)}.`;
+  return [first, details.join(' '), ...troublesInWords(batch)].join('\n');
 }
 
-/** At most one sentence, on the line that paused last. */
-function pauseInWords(pauses: BatchView['pauses']): string[] {
-  if (pauses === undefined) return [];
+/** Why the line that paused last does, and the first lines to fail. */
+function troublesInWords({
+  pauses,
+  failures,
+}: Pick<BatchView, 'failures'> & Partial<Pick<BatchView, 'pauses'>>): string[] {
+  // Of an earlier version, it may have no failures.
+  const failed = ((failures as BatchObject['failures'] | undefined)?.data ?? []).map(({ line, message }) => `Line ${line} failed: ${message}`); // prettier-ignore
+  if (pauses === undefined) return failed;
   const { line, message, afterMs, attemptsLeft: left } = pauses.last;
   const until = left === undefined ? 'until its window ends' : `at most ${counted(left, 'time')} more`;
-  return [`Line ${line} pauses for ${span(afterMs)}, and is asked again ${until}: ${message}`];
+  return [`Line ${line} pauses for ${span(afterMs)}, and is asked again ${until}: ${message}`, ...failed];
 }
-
-/** The first lines to fail. @param failures absent: of an earlier version */
-const failuresInWords = (failures: BatchObject['failures'] | undefined): string[] =>
-  failures?.data.map(({ line, message }) => `Line ${line} failed: ${message}`) ?? [];
 
 function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): string {
   const shown = faults.slice(0, FAULTS_SHOWN_MAX).map(({ line, message }) => (line === null ? message : `Line ${line}: ${message}`)); // prettier-ignore

@@ -1,29 +1,25 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
-import { FaultyBatch, problem, PROBLEMS_MAX, type Problem } from '../../plans/index.js';
+import { FaultyBatch, problem } from '../../plans/index.js';
 import { tenantId, type TenantId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
-import { readInput, type Input } from './input.js';
-import { endOf, isEnded, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
+import { readInput } from './input.js';
+import { endOf, isEnded, listed, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
 import { surely, type Disk } from './line-file.js';
 import { Pump, type PumpPorts } from './pump.js';
 import { Results } from './results.js';
 import { Run, type LineAnswer, type LineRequest } from './run.js';
 import { Shelf } from './shelf.js';
-import { Work, type BatchView } from './work.js';
+import { Work, type BatchView, type WorkPorts } from './work.js';
 
-export interface BatchPorts extends PumpPorts {
+export interface BatchPorts extends PumpPorts, WorkPorts {
   /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
   readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
-  /** Why no line can ask the model now; undefined: some engine serves it, or is waited for. */
-  readonly unserved: (model: string) => string | undefined;
   /** The batch has ended, and with it its programs. */
   readonly ended: (tenant: TenantId, id: string) => void;
   /** Whether this gateway alone writes into the folder. */
   readonly isOurs: () => boolean;
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
   readonly setTimer: (fn: () => void, ms: number) => () => void;
 }
 
@@ -175,7 +171,7 @@ export class Batches {
         const isFaulty = err instanceof FaultyBatch;
         if (!isFaulty) this.ports.log.error({ err, batch: id }, 'batch failed');
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
-        const failed = { status: 'failed', failed_at: this.#seconds, errors: { object: 'list', data } } as const;
+        const failed = { status: 'failed', failed_at: this.#seconds, errors: listed(data) } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
         this.#keepEnded(shelf, id);
       })
@@ -191,30 +187,17 @@ export class Batches {
     const input = await readInput(path, { ...this.ports.config(), endpoint });
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await surely(this.#disk, () => Results.open(nameOf(id), input.order.length, paths, this.#disk));
+    const results = await surely(this.#disk, () => Results.open(nameOf(id), input.numbers, paths, this.#disk));
     const run = await Run.open(nameOf(id), path, input, results, {
       ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
     });
-    const work = new Work(shelf, id, run, this.ports.now);
+    const work = new Work(shelf, id, run, this.ports);
     this.#pump.works.set(id, work);
-    const data = [...this.#unserved(input.models), ...input.warnings];
-    const warnings = data.length === 0 ? null : ({ object: 'list', data } as const);
-    const begun = { status: 'in_progress', in_progress_at: this.#seconds, warnings } as const;
+    const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
     await surely(this.#disk, () => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
-  }
-
-  /** Stops at enough: each costs a look at all engines, and a file may name a model a line. */
-  #unserved(models: Input['models']): Problem[] {
-    const found: Problem[] = [];
-    for (const [model, line] of models) {
-      const fault = this.ports.unserved(model);
-      if (fault !== undefined) found.push(problem('unknown_model', fault, line, 'body.model'));
-      if (found.length >= PROBLEMS_MAX) break;
-    }
-    return found;
   }
 
   #changed(id: string): void {

@@ -67,15 +67,20 @@ export const outputOf = (id: string) => ({ output: `file-${nameOf(id)}o`, errors
 
 const UNSET = null as number | null;
 
+/** In OpenAI's form; null for none. */
+export const listed = (data: readonly Problem[]) => (data.length === 0 ? null : { object: 'list' as const, data });
+
+type Listed = ReturnType<typeof listed>;
+
 export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => ({
   id: `batch_${newName()}`,
   object: 'batch' as const,
   endpoint: request.endpoint,
-  errors: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
-  /** Texts of the file that may be mistaken. */
-  warnings: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
+  errors: null as Listed,
+  /** What may be mistaken: texts of the file, and models that no engine serves. */
+  warnings: null as Listed,
   /** The first lines to fail, and why. */
-  failures: null as { readonly object: 'list'; readonly data: readonly Problem[] } | null,
+  failures: null as Listed,
   input_file_id: request.input_file_id,
   completion_window: request.completion_window,
   status: 'validating' as Status,

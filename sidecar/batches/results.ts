@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { objectOf, parseObject } from '../apis/fields.js';
-import { redacted, saysOf, wordsIn } from '../calls/refusal.js';
+import { problem, type Problem } from '../../plans/index.js';
+import { parseObject } from '../apis/fields.js';
+import { refusalOf } from '../calls/refusal.js';
 import { ConfigError } from '../config/index.js';
 import { LineFile, readAt, readLines, type Disk, type Place } from './line-file.js';
 
@@ -29,13 +30,6 @@ export interface End {
   readonly error: { readonly code: string; readonly message: string } | null;
 }
 
-/** A failed call that no other one's failure took with it. */
-export interface Failure {
-  readonly index: number;
-  readonly code: string;
-  readonly message: string;
-}
-
 /** Failures to tell of a batch. */
 const FAILURES_MAX = 3;
 /** Failures that follow from something else. */
@@ -48,14 +42,6 @@ interface List {
   hasFailed: boolean;
 }
 
-const codeIn = (body: unknown): string | undefined => {
-  const { code } = objectOf(objectOf(body)['error']);
-  return typeof code === 'string' ? redacted(code) : undefined;
-};
-
-/** Words of a failed answer, for people. */
-export const reasonIn = (status: number, body: Buffer): string => redacted(wordsIn(body)) || saysOf(status, '');
-
 type Paths = Readonly<Record<'output' | 'errors', string>>;
 
 export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
@@ -66,8 +52,8 @@ export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
  */
 export class Results {
   readonly counts = { total: 0, completed: 0, failed: 0 };
-  /** The first to fail. */
-  readonly failures: Failure[] = [];
+  /** The first to fail by themselves, by their lines. */
+  readonly failures: Problem[] = [];
   readonly #places: (Place | undefined)[];
   readonly #states: Uint8Array;
   readonly #lists = new Map<number, List>();
@@ -79,24 +65,29 @@ export class Results {
 
   private constructor(
     private readonly name: string,
-    lines: number,
+    private readonly numbers: Float64Array,
     private readonly files: { readonly completed: LineFile; readonly failed: LineFile },
   ) {
-    this.counts.total = this.pending = lines;
-    this.#places = Array.from({ length: lines });
-    this.#states = new Uint8Array(lines);
+    const { length } = numbers;
+    this.counts.total = this.pending = length;
+    this.#places = Array.from({ length });
+    this.#states = new Uint8Array(length);
   }
 
-  /** Opens the files, and takes over what they hold. @throws ConfigError if they hold something else */
-  static async open(name: string, lines: number, paths: Paths, disk: Disk): Promise<Results> {
+  /**
+   * Opens the files, and takes over what they hold.
+   * @param numbers those of the lines in their file
+   * @throws ConfigError if they hold something else
+   */
+  static async open(name: string, numbers: Float64Array, paths: Paths, disk: Disk): Promise<Results> {
     const found = { completed: await resultsIn(paths.output, name), failed: await resultsIn(paths.errors, name) };
-    const results = new Results(name, lines, {
+    const results = new Results(name, numbers, {
       completed: await LineFile.open(paths.output, found.completed.size, disk),
       failed: await LineFile.open(paths.errors, found.failed.size, disk),
     });
     for (const state of ['completed', 'failed'] as const)
       for (const { task, place, isLeftOut } of found[state].results)
-        if (task.index < lines && !results.#has(task)) results.#note(task, state, place, isLeftOut);
+        if (task.index < numbers.length && !results.#has(task)) results.#note(task, state, place, isLeftOut);
     for (const { task, end } of found.failed.results) results.#noteFailure(task, end);
     return results;
   }
@@ -177,12 +168,14 @@ export class Results {
 
   #noteFailure({ index }: Task, end: Pick<End, 'response' | 'error'> | undefined): void {
     if (end === undefined || this.failures.length >= FAILURES_MAX || CONSEQUENCES.has(end.error?.code ?? '')) return;
-    const { status_code: status = 0, body } = end.response ?? {};
-    const said = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''));
-    this.failures.push({
-      index,
-      ...(end.error ?? { code: codeIn(body) ?? `status_${status}`, message: reasonIn(status, said) }),
-    });
+    const { status_code: status = 0, body = '' } = end.response ?? {};
+    const refusal = refusalOf(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+    const { code, message } = end.error ?? {
+      code: refusal.detail.names?.code ?? `status_${status}`,
+      message: refusal.message,
+    };
+    this.failures.push(problem(code, message, this.numbers[index] ?? null));
+    this.failures.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   }
 
   /** @returns whether the line has ended with it */

@@ -1,23 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
-import {
-  BadAnswer,
-  fill,
-  holds,
-  ITEM,
-  itemsOf,
-  problem,
-  requestOf,
-  type BatchLine,
-  type Problem,
-} from '../../plans/index.js';
+import { BadAnswer, fill, holds, ITEM, itemsOf, requestOf, type BatchLine } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
+import { refusalOf } from '../calls/refusal.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
 import { parseLine } from './lines.js';
 import { Progress } from './progress.js';
-import { reasonIn, wholeLine, type End, type Results, type Task } from './results.js';
+import { wholeLine, type End, type Results, type Task } from './results.js';
 
 export interface LineRequest {
   readonly id: string;
@@ -103,7 +94,7 @@ export class Run {
   private constructor(
     readonly name: string,
     private readonly handle: FileHandle,
-    private readonly input: Input,
+    readonly input: Input,
     readonly results: Results,
     private readonly ports: RunPorts,
   ) {
@@ -131,12 +122,6 @@ export class Run {
   /** Calls that pause, and the last of them. */
   get pauses(): { readonly calls: number; readonly last: Pause } | undefined {
     return this.#pause && this.#timers.size > 0 ? { calls: this.#timers.size, last: this.#pause } : undefined;
-  }
-
-  /** The first failures, with the numbers of their lines. */
-  get failures(): Problem[] {
-    const all = this.results.failures.map(({ index, code, message }) => problem(code, message, this.#numberOf(index)));
-    return all.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
   }
 
   /** Calls that have all answers that they need, and have not started. */
@@ -190,10 +175,6 @@ export class Run {
     await Promise.all([this.handle.close(), this.results.close()]);
   }
 
-  #numberOf(index: number): number {
-    return this.input.numbers[index] ?? 0;
-  }
-
   async #lineAt(index: number): Promise<BatchLine> {
     const { offsets, lengths } = this.input;
     const line = parseLine(await readAt(this.handle, { offset: offsets[index] ?? 0, length: lengths[index] ?? 0 }), 0);
@@ -222,7 +203,7 @@ export class Run {
     const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
     if (answer === undefined) return undefined;
     const { status, isBusy, mayCome = false } = answer;
-    const said = (): string => reasonIn(status, answer.body);
+    const said = (): string => refusalOf(status, answer.body, { path: line.url }).message;
     if (isBusy) return this.#later(task, PAUSE_MS, said());
     if (status >= 500 || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
@@ -261,7 +242,7 @@ export class Run {
 
   #later(task: Task, ms: number, message: string, attemptsLeft?: number): undefined {
     if (this.#stop.signal.aborted) return;
-    this.#pause = { line: this.#numberOf(task.index), message, afterMs: ms, attemptsLeft };
+    this.#pause = { line: this.input.numbers[task.index] ?? 0, message, afterMs: ms, attemptsLeft };
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
       if (task.of === 0) this.#progress.add(task.index);

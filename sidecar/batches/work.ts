@@ -1,9 +1,17 @@
+import { problem, PROBLEMS_MAX } from '../../plans/index.js';
 import { surely, type Disk } from './line-file.js';
-import type { BatchObject } from './objects.js';
+import { listed, type BatchObject } from './objects.js';
 import type { Run } from './run.js';
 import type { Shelf } from './shelf.js';
 
 export type BatchView = Work['view'];
+
+export interface WorkPorts {
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** Why no line can ask the model now; undefined: some engine serves it, or is waited for. */
+  readonly unserved: (model: string) => string | undefined;
+}
 
 /** A batch that is planned and not ended. */
 export class Work {
@@ -12,63 +20,74 @@ export class Work {
   /** When it was taken up, and the lines that had ended by then. */
   readonly #sinceMs: number;
   readonly #endedBefore: number;
+  /** Models that no engine served then, and their first lines. */
+  readonly #unserved: [string, number][] = [];
 
-  /** @param now milliseconds since 1970 */
   constructor(
     readonly shelf: Shelf,
     readonly id: string,
     readonly run: Run,
-    private readonly now: () => number,
+    private readonly ports: WorkPorts,
   ) {
-    this.#sinceMs = now();
+    this.#sinceMs = ports.now();
     this.#endedBefore = this.#ended;
+    for (const [model, line] of run.input.models) {
+      if (ports.unserved(model) !== undefined) this.#unserved.push([model, line]);
+      // Each costs a look at all engines, and a file may name a model a line.
+      if (this.#unserved.length >= PROBLEMS_MAX) break;
+    }
   }
 
-  /** With its counts as of now. */
+  /** As of now. */
   get batch(): BatchObject {
-    return { ...(this.shelf.batches.get(this.id) as BatchObject), ...this.#counts };
+    return { ...this.#kept, ...this.#progress };
   }
 
   /** With calls that engines or queues have, and those that may start. */
   get view() {
-    const { batch, restMs, isLate, run, shelf } = this;
-    return {
-      ...batch,
-      tenant: shelf.tenant,
-      inFlight: run.inFlight,
-      ready: run.ready,
-      restMs,
-      isLate,
-      pauses: run.pauses,
-    };
+    const { batch, restMs, isLate, shelf } = this;
+    const { inFlight, ready, pauses } = this.run;
+    return { ...batch, tenant: shelf.tenant, inFlight, ready, restMs, isLate, pauses };
+  }
+
+  /** As the disk has it. */
+  get #kept(): BatchObject {
+    return this.shelf.batches.get(this.id) as BatchObject;
   }
 
   /** Whether it is done, cancelled or out of time. */
   get isOver(): boolean {
-    const { status, expires_at: until } = this.batch;
-    return this.run.isDone || status === 'cancelling' || this.now() >= 1000 * until;
+    const { status, expires_at: until } = this.#kept;
+    return this.run.isDone || status === 'cancelling' || this.ports.now() >= 1000 * until;
   }
 
   /** Milliseconds that the rest takes at the pace so far; undefined: none of its lines has ended yet. */
   get restMs(): number | undefined {
     const ended = this.#ended - this.#endedBefore;
     const left = this.run.results.counts.total - this.#ended;
-    return ended === 0 ? undefined : (left * (this.now() - this.#sinceMs)) / ended;
+    return ended === 0 ? undefined : (left * (this.ports.now() - this.#sinceMs)) / ended;
   }
 
   /** Whether the rest would take more than half of the time that is left to it. */
   get isLate(): boolean {
-    const { created_at: from, expires_at: until } = this.batch;
-    const leftMs = 1000 * until - this.now();
+    const { created_at: from, expires_at: until } = this.#kept;
+    const leftMs = 1000 * until - this.ports.now();
     const { restMs } = this;
     return restMs === undefined ? leftMs < 500 * (until - from) : 2 * restMs > leftMs;
   }
 
-  get #counts() {
-    const { counts, leftOut } = this.run.results;
-    const { failures: data } = this.run;
-    const failures = data.length === 0 ? null : ({ object: 'list', data } as const);
-    return { request_counts: { ...counts }, left_out: leftOut, failures };
+  get #progress() {
+    const { results, input } = this.run;
+    const unserved = this.#unserved.flatMap(([model, line]) => {
+      const fault = this.ports.unserved(model);
+      return fault === undefined ? [] : problem('unknown_model', fault, line, 'body.model');
+    });
+    return {
+      request_counts: { ...results.counts },
+      left_out: results.leftOut,
+      warnings: listed([...unserved, ...input.warnings]),
+      failures: listed([...results.failures]),
+    };
   }
 
   get #ended(): number {
@@ -80,17 +99,17 @@ export class Work {
   async conclude(keepMs: number, disk: Disk): Promise<BatchObject> {
     const { shelf, id, run } = this;
     await run.stop();
-    const isCancelled = this.batch.status === 'cancelling';
+    const isCancelled = this.#kept.status === 'cancelling';
     const isLate = run.results.pending > 0 && !isCancelled;
     if (isCancelled) await run.failRest('batch_cancelled', 'The batch was cancelled before this line ran.');
     if (isLate) await run.failRest('batch_expired', 'The window of the batch ended before this line ran.');
-    const at = Math.floor(this.now() / 1000);
+    const at = Math.floor(this.ports.now() / 1000);
     const status = isCancelled ? 'cancelled' : isLate ? 'expired' : 'completed';
     if (status === 'completed') await surely(disk, () => shelf.change(id, { status: 'finalizing', finalizing_at: at }));
     // Batches of an earlier version do not have it.
-    const keepSeconds = Math.min(keepMs / 1000, this.batch.output_expires_after?.seconds ?? Infinity);
+    const keepSeconds = Math.min(keepMs / 1000, this.#kept.output_expires_after?.seconds ?? Infinity);
     const files = await surely(disk, () => shelf.addResults(id, run.results.bytes, at, keepSeconds));
-    const ended = { status, [`${status}_at`]: at, ...files, ...this.#counts } as const;
+    const ended = { status, [`${status}_at`]: at, ...files, ...this.#progress } as const;
     return surely(disk, () => shelf.change(id, ended));
   }
 }

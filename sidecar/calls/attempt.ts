@@ -7,7 +7,7 @@ import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { toEngine } from '../http/headers.js';
-import { isOfCaller, redacted, refusalOf, saysOf, secretsOf, wordsIn } from './refusal.js';
+import { failureOf, isOfCaller, refusalOf, secretsOf } from './refusal.js';
 import type { CallSpec } from './spec.js';
 import { joined, splicedBody } from '../http/splice.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
@@ -196,7 +196,7 @@ export class Attempt implements AnswerSink {
   #failAtOnce(data: string): void {
     if (this.#over) return;
     this.abort();
-    this.sink.failed(new GatewayError('engine_failed', this.#saysOf(this.#status, Buffer.from(data))), 'answer');
+    this.sink.failed(failureOf(this.#status, Buffer.from(data), this.#asked), 'answer');
   }
 
   /** A stream that announced its end is complete, even if its connection broke. */
@@ -215,19 +215,15 @@ export class Attempt implements AnswerSink {
     else if (error !== undefined && !isBusy(status)) this.sink.failed(error, fault);
     else if (status >= 300 && status < 500) this.sink.answered(status, this.#headers, body, undefined);
     else if (status >= 200 && status < 300) this.#settleSuccess(body);
-    else this.sink.failed(new GatewayError('engine_failed', this.#saysOf(status, body)), 'answer');
+    else this.sink.failed(failureOf(status, body, this.#asked), 'answer');
   }
 
   refusal(status: number, body: Buffer): GatewayError {
-    return refusalOf(status, body, this.call.path, this.#secrets());
+    return refusalOf(status, body, this.#asked);
   }
 
-  #secrets(): string[] {
-    return secretsOf(this.engine, this.call.headers);
-  }
-
-  #saysOf(status: number, body: Buffer): string {
-    return saysOf(status, redacted(wordsIn(body), this.#secrets()));
+  get #asked() {
+    return { path: this.call.path, secrets: secretsOf(this.engine, this.call.headers) };
   }
 
   /** A successful answer is a JSON object; anything else was cut short or does not come from an engine. */

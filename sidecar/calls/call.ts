@@ -15,14 +15,14 @@ import type { Context } from '../context.js';
 import type { CallOwner } from '../driver.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
-import { JSON_TYPE, retryAfterSeconds, toClient } from '../http/headers.js';
+import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
 import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
 import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
-import { refusalBody } from './refusal.js';
+import { refusalFor } from './refusal.js';
 import { Reply } from './reply.js';
 
 type State = 'arriving' | 'queued' | 'dispatched' | 'streaming' | 'ended';
@@ -151,9 +151,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.#reply.fail(refusal ?? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.'));
     else {
       const { api, requestId } = this.spec;
-      const bytes = refusal === undefined ? body : refusalBody(api, body, refusal, requestId);
-      const own = bytes === body ? this.#headers() : { ...this.#headers(), ...JSON_TYPE };
-      this.#reply.whole(status, toClient(headers, attempt?.engine.url, own), bytes);
+      const sent = refusal === undefined ? { bytes: body, type: {} } : refusalFor(api, body, refusal, requestId);
+      const own = { ...this.#headers(), ...sent.type };
+      this.#reply.whole(status, toClient(headers, attempt?.engine.url, own), sent.bytes);
     }
     if (facts !== undefined) return this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
     if (status !== 429 && status < 500) this.#attempt?.engine.responded();

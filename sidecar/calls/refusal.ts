@@ -2,7 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Api, JsonObject } from '../apis/api.js';
 import { isObject, listOf, objectOf, parseObject } from '../apis/fields.js';
 import type { Engine } from '../engines/index.js';
-import { GatewayError, type ErrorCode, type ErrorNames } from '../errors.js';
+import { GatewayError, type ErrorCode } from '../errors.js';
+import { JSON_TYPE } from '../http/headers.js';
 
 /** Error codes and types that APIs use when one key or account exceeds its limits. */
 const OF_CALLER = /quota|billing|credit|rate.?limit|(requests|tokens)_per_/i;
@@ -40,35 +41,43 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   529: 'no_engine',
 };
 
-/**
- * An engine's refusal as an error of ours, with its words and names: clients retry or shorten their history by them.
- * @param path that it was asked
- * @param secrets as of `redacted`
- */
-export function refusalOf(status: number, body: Buffer, path: string, secrets: readonly string[]): GatewayError {
+/** What was asked of an engine, where the path is known, and texts that its words must not tell. */
+interface Asked {
+  readonly path?: string;
+  readonly secrets?: readonly string[];
+}
+
+/** An engine's refusal as an error of ours, with its words and names: clients retry or shorten their history by them. */
+export function refusalOf(status: number, body: Buffer, { path, secrets }: Asked = {}): GatewayError {
   const words = redacted(wordsIn(body), secrets);
   // All that FastAPI says, so vLLM and SGLang.
   if (status === 404 && words === 'Not Found')
-    return new GatewayError('unknown_path', `The engine has no path ${path}.`, { status });
-  const hasMessage = typeof errorIn(body)?.['message'] === 'string' && words !== '';
-  const code = CODES[status] ?? (status < 500 ? 'bad_request' : 'engine_failed');
-  return new GatewayError(code, hasMessage ? words : saysOf(status, words), { status, names: namesOf(body, secrets) });
+    return new GatewayError('unknown_path', `The engine has no ${path === undefined ? 'such path' : `path ${path}`}.`, { status }); // prettier-ignore
+  const error = errorIn(body);
+  const [type, code, param] = ['type', 'code', 'param'].map((field) => redacted(error?.[field], secrets));
+  const hasMessage = typeof error?.['message'] === 'string' && words !== '';
+  return new GatewayError(
+    CODES[status] ?? (status < 500 ? 'bad_request' : 'engine_failed'),
+    hasMessage ? words : saysOf(status, words),
+    { status, names: { ...(type && { type }), ...(code && { code }), ...(param && { param }) } },
+  );
 }
 
-/** @param words those of the engine, redacted */
-export const saysOf = (status: number, words: string): string =>
+/** The failure of an engine that another attempt may not meet. */
+export const failureOf = (status: number, body: Buffer, { secrets }: Asked): GatewayError =>
+  new GatewayError('engine_failed', saysOf(status, redacted(wordsIn(body), secrets)));
+
+const saysOf = (status: number, words: string): string =>
   `The engine ${status < 400 ? 'failed' : `answered with status ${status}`}${words === '' ? '.' : `: ${words}`}`;
 
-/** A refusal for clients of an API: the engine's bytes, if they have its form. */
-export function refusalBody(api: Api, body: Buffer, refusal: GatewayError, requestId: string): Buffer {
-  const said = parseObject(body.toString('utf8'));
-  return said !== undefined && api.isError(said)
-    ? body
-    : Buffer.from(JSON.stringify(api.errorBody(refusal, requestId)));
+/** A refusal for clients of an API, and its content type if it is not the engine's: its bytes go out if they have that form. */
+export function refusalFor(api: Api, body: Buffer, refusal: GatewayError, requestId: string) {
+  if (api.isError(parseObject(body.toString('utf8')) ?? {})) return { bytes: body, type: {} };
+  return { bytes: Buffer.from(JSON.stringify(api.errorBody(refusal, requestId))), type: JSON_TYPE };
 }
 
 /** Where engines put the words of an error; of a page of HTML its title alone, as the rest tells about their insides. */
-export function wordsIn(body: Buffer): unknown {
+function wordsIn(body: Buffer): unknown {
   const error = errorIn(body);
   if (error === undefined) {
     const text = body.toString('utf8');
@@ -87,13 +96,6 @@ export function wordsIn(body: Buffer): unknown {
 /** Whether it can be a part of a text: an engine's object may lack a form as text. */
 const isWord = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number';
 
-/** The names that an engine's JSON error gives itself, by which clients decide what to do. */
-function namesOf(body: Buffer, secrets: readonly string[]): ErrorNames {
-  const error = errorIn(body);
-  const [type, code, param] = ['type', 'code', 'param'].map((field) => redacted(error?.[field], secrets));
-  return { ...(type && { type }), ...(code && { code }), ...(param && { param }) };
-}
-
 /** A text, if it is one, as clients may read it: short, without addresses, keys, stacks and paths. @param secrets further texts to redact */
 export function redacted(value: unknown, secrets: readonly string[] = []): string {
   // Cut first: the patterns below take quadratic time, and clients may have written the text.
@@ -104,16 +106,15 @@ export function redacted(value: unknown, secrets: readonly string[] = []): strin
   return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);
 }
 
-/** Whether a key is long enough to be a secret. Shorter ones (`none`) are parts of words. */
-const isSecret = (key: string): boolean => key.length >= SECRET_CHARS_MIN;
-
-/** Texts that an engine's words must not tell a client. */
-export const secretsOf = ({ config, url }: Pick<Engine, 'config' | 'url'>, headers: IncomingHttpHeaders): string[] =>
-  [...[config.apiKey ?? ''].filter(isSecret), url.host, url.hostname, ...keysIn(headers)]; // prettier-ignore
-
-/** Secret keys in the client's headers. */
-const keysIn = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): string[] =>
-  [authorization, key].map((value) => String(value ?? '').replace(/^\S+\s+/, '')).filter(isSecret);
+/** Texts that an engine's words must not tell a client: its address and all keys. */
+export function secretsOf({ config, url }: Pick<Engine, 'config' | 'url'>, headers: IncomingHttpHeaders): string[] {
+  const given = [headers.authorization, headers['x-api-key']].map((value) =>
+    String(value ?? '').replace(/^\S+\s+/, ''),
+  );
+  // Shorter ones (`none`) are parts of words.
+  const keys = [config.apiKey ?? '', ...given].filter(({ length }) => length >= SECRET_CHARS_MIN);
+  return [url.host, url.hostname, ...keys];
+}
 
 /** OpenAI and Anthropic nest the error, FastAPI's servers may; others have its fields at the top. */
 function errorIn(body: Buffer): JsonObject | undefined {

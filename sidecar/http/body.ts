@@ -122,4 +122,7 @@ export const readBody = (request: IncomingMessage, response: ServerResponse, lim
   });
 
 const tooLarge = ({ bodyBytes }: BodyLimits): GatewayError =>
-  new GatewayError('body_too_large', `The request body is over ${bodyBytes} bytes (limits.bodyBytes).`);
+  new GatewayError(
+    'body_too_large',
+    `The request body is over ${bodyBytes} bytes${bodyBytes === SMALL_BODY_BYTES ? '' : ' (limits.bodyBytes)'}.`,
+  );

@@ -3,13 +3,13 @@ import type { Socket } from 'node:net';
 import { programId, type TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Active } from '../calls/active.js';
-import { refusalBody, refusalOf, secretsOf } from '../calls/refusal.js';
+import { refusalFor, refusalOf, secretsOf } from '../calls/refusal.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { writeFrom } from '../http/answer.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
-import { JSON_TYPE, requestIdOf, toClient, toEngine } from '../http/headers.js';
+import { requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
@@ -25,19 +25,11 @@ export interface Asked {
 /** All passed-through requests count as one program's, because their programs are unknown. */
 const PASSED_THROUGH = programId('passed-through');
 
-/** Length of the answer of FastAPI, so of vLLM and SGLang, for a path that it lacks. SDKs cannot read it. */
-const NO_PATH_BYTES = String('{"detail":"Not Found"}'.length);
-
-interface Refused {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-}
-
 const inFlight = new WeakMap<Engine, number>();
 
 /**
  * Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. Only a refusal on a path of
- * Anthropic's API or of responses gets that API's form, if it has another.
+ * Anthropic's API or of responses gets that API's form, if it has another, and that of a path that the engine lacks.
  */
 export class Relay implements AnswerSink, Active {
   place = -1;
@@ -46,10 +38,9 @@ export class Relay implements AnswerSink, Active {
   #status = 0;
   #isEventStream = false;
   /** A refusal that is taken whole. */
-  #refused: Refused | undefined;
+  #refused: Parameters<AnswerSink['head']> | undefined;
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
-  readonly #path: string;
   #settle: (result: GatewayError | undefined) => void = () => undefined;
   readonly #startedAt = performance.now();
   /** Kept, because undici takes the socket from a request whose body it has sent. */
@@ -61,7 +52,6 @@ export class Relay implements AnswerSink, Active {
     private readonly asked: Asked,
   ) {
     this.#socket = asked.request.socket;
-    this.#path = splitTarget(asked.request.url ?? '').path;
   }
 
   /** Requests that are being passed through to the engine. */
@@ -107,15 +97,9 @@ export class Relay implements AnswerSink, Active {
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
-    const length = headers['content-length'];
-    if (status === 404 && length === NO_PATH_BYTES) {
-      this.#exchange?.abort();
-      this.#settle(new GatewayError('unknown_path', `The engine has no path ${this.#path}.`));
-      return;
-    }
-    if (status >= 400 && this.#hasForm && headers['content-encoding'] === undefined)
-      this.#refused = { status, headers };
-    else this.#begin(status, headers, length);
+    const isRead = status === 404 || (status >= 400 && this.#hasForm);
+    if (isRead && headers['content-encoding'] === undefined) this.#refused = [status, headers];
+    else this.#begin(status, headers, headers['content-length']);
   }
 
   /** Whether the path is one of an API here; all others have that of chat. */
@@ -154,19 +138,25 @@ export class Relay implements AnswerSink, Active {
   }
 
   end(): void {
-    if (this.#refused !== undefined) this.#endRefused(this.#refused);
+    if (this.#refused !== undefined) return this.#endRefused(...this.#refused);
     if (this.#status < 400) this.engine.responded();
     this.asked.response.end();
     this.#settle(undefined);
   }
 
-  #endRefused({ status, headers }: Refused): void {
-    const { engine, asked } = this;
+  #endRefused(status: number, headers: IncomingHttpHeaders): void {
+    const { api, request, response } = this.asked;
     const body = joined(this.#chunks);
-    const refusal = refusalOf(status, body, this.#path, secretsOf(engine, asked.request.headers));
-    const bytes = refusalBody(asked.api, body, refusal, requestIdOf(asked.request));
-    this.#begin(status, bytes === body ? headers : { ...headers, ...JSON_TYPE }, String(bytes.length));
-    asked.response.write(bytes);
+    const { path } = splitTarget(request.url ?? '');
+    const refusal = refusalOf(status, body, { path, secrets: secretsOf(this.engine, request.headers) });
+    // Another engine may have the path.
+    if (refusal.code === 'unknown_path') return this.#settle(refusal);
+    const { bytes, type } = this.#hasForm
+      ? refusalFor(api, body, refusal, requestIdOf(request))
+      : { bytes: body, type: {} };
+    this.#begin(status, { ...headers, ...type }, String(bytes.length));
+    response.end(bytes);
+    this.#settle(undefined);
   }
 
   failed(error: GatewayError, fault: Fault): void {

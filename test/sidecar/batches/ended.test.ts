@@ -14,7 +14,7 @@ it('an ended batch is among the last ten that operators see, the last to end fir
   expect(ended.map(({ id }) => id)).toEqual(ids.slice(0, 10));
 });
 
-it('a model that no engine serves is told while its lines are asked again, and at the end', async () => {
+it('a model that no engine serves is told while its lines are asked again, and no longer once it comes up', async () => {
   const { url, adminUrl, read } = await world([await fakeEngine()], inFolder());
   // One that has not been reached may serve any model.
   await post(`${adminUrl}/engines`, { url: 'http://127.0.0.1:9' });
@@ -29,8 +29,9 @@ it('a model that no engine serves is told while its lines are asked again, and a
   expect(await why()).toContain(told);
   expect((await rows()).batches[0]?.text).toContain(told);
   expect((await shown(url, id))['warnings']).toMatchObject({ data: [{ code: 'unknown_model', line: 2 }] });
-  await ask(`${url}/v1/batches/${id}/cancel`, { method: 'POST' });
-  await reached(url, id, 'cancelled');
+  await post(`${adminUrl}/engines`, { url: (await fakeEngine(undefined, ['zz'])).url });
+  await until(async () => (await shown(url, id))['warnings'] === null);
+  expect(await reached(url, id, 'completed')).toMatchObject({ warnings: null, failures: null });
   const failing = await batchOf(url, [lineOf('a', '', { body: { model: 'm', messages: 'none' } })]);
   const failures = { data: [{ code: 'invalid_body', line: 1 }] };
   expect(await reached(url, failing, 'completed')).toMatchObject({ errors: null, failures });

@@ -29,7 +29,7 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes }
     ...(passes && { passes }),
   });
   const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
-  const results = await Results.open('b', input.order.length, paths, disk);
+  const results = await Results.open('b', input.numbers, paths, disk);
   const asked: string[] = [];
   const timers: { fn: () => void; ms: number }[] = [];
   const run = await Run.open('b', path, input, results, {
@@ -132,17 +132,17 @@ describe('a run', () => {
     const body = Buffer.from('{"error":{"message":"No such model.","code":"unknown_model"}}');
     const lines = ['', lineOf('x'), lineOf('y'), lineOf('z', '', { after: ['y'] })];
     const { run, all, folder } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body, mayCome: true }) });
-    expect([run.pauses, run.failures]).toEqual([undefined, []]);
+    expect([run.pauses, run.results.failures]).toEqual([undefined, []]);
     await run.startNext();
     const last = { line: 3, message: 'No such model.', afterMs: 1000, attemptsLeft: 4 };
     expect(run.pauses).toEqual({ calls: 1, last });
     await all();
     await run.close();
     const failures = [2, 3].map((line) => ({ code: 'unknown_model', message: 'No such model.', param: null, line }));
-    expect(run.failures).toEqual(failures);
+    expect(run.results.failures).toEqual(failures);
     const again = await runOf({ lines, folder });
     await again.run.close();
-    expect(again.run.failures).toEqual(failures);
+    expect(again.run.results.failures).toEqual(failures);
   });
 
   it('keeps a line pending whose sender closes, and fails what is left with a reason', async () => {

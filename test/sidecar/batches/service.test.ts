@@ -258,11 +258,11 @@ describe('batches', () => {
 });
 
 it('looks at no more models that no engine serves than it tells of', async () => {
-  let looks = 0;
-  const unserved = (model: string) => `${(looks += 1)} ${model}`;
+  const looked = new Set<string>();
+  const unserved = (model: string) => `None has ${String(looked.add(model).size)}.`;
   const { make } = await stage(undefined, { unserved });
   const lines = Array.from({ length: 150 }, (_, at) => lineOf(`l${at}`, '', { body: { model: `m${at}`, messages: [{ role: 'user', content: 'x' }] } })); // prettier-ignore
   const { shown } = await make(A, lines);
   await until(() => shown().status === 'in_progress');
-  expect([looks, shown().warnings?.data.length]).toEqual([100, 100]);
+  expect([looked.size, shown().warnings?.data.length]).toEqual([100, 100]);
 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
-import { refusalBody, refusalOf, secretsOf } from '../../../sidecar/calls/refusal.js';
+import { refusalFor, refusalOf, secretsOf } from '../../../sidecar/calls/refusal.js';
 import { DONE_EVENT, JSON_TYPE, MODEL, TEXT_EVENT, lone, stream } from './world.js';
 
 const eventOf = (path: string, status: number, said: object, secrets: readonly string[] = []): unknown => {
   const body = Buffer.from(JSON.stringify(said));
-  const event = apiFor(path)!.errorEvent(refusalOf(status, body, path, secrets));
+  const event = apiFor(path)!.errorEvent(refusalOf(status, body, { path, secrets }));
   return JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '');
 };
 
@@ -53,7 +53,7 @@ describe('a refusal of an engine in a stream that comments have opened', () => {
 describe('a refusal of an engine before its first byte', () => {
   const sent = (path: string, status: number, said: string): Record<string, unknown> => {
     const [api, body] = [apiFor(path)!, Buffer.from(said)];
-    const bytes = refusalBody(api, body, refusalOf(status, body, path, []), 'r1');
+    const { bytes } = refusalFor(api, body, refusalOf(status, body, { path }), 'r1');
     // The engine's own bytes, if they go out as they came.
     return bytes === body ? { said } : (JSON.parse(bytes.toString()) as Record<string, unknown>);
   };
