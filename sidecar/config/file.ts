@@ -10,7 +10,7 @@ import { excerpt, yamlFault } from './yaml-fault.js';
  */
 export function readConfigFile(file: string) {
   const counter = new LineCounter();
-  const text = read(file);
+  const text = orFault(file, () => new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)));
   const document = parseDocument(text, { lineCounter: counter, version: '1.2', stringKeys: true, prettyErrors: false });
   const lineAt = (offset: number) => counter.linePos(offset).line;
   const lines = text.split(/\r?\n/);
@@ -23,7 +23,7 @@ export function readConfigFile(file: string) {
         return { path: '', message, origin: `${file}:${line}`, excerpt: excerpt(lines, line) };
       }),
     );
-  const values = toValues(document, file) ?? {};
+  const values = orFault(file, (): unknown => document.toJS()) ?? {};
   if (!isMapping(values)) throw fault(file, 'must be keys and values in YAML or JSON, such as "embedded: 2"');
   const originOf = (path: Path) => {
     const start = offsetOf(document, path);
@@ -35,12 +35,18 @@ export function readConfigFile(file: string) {
 export const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function read(file: string): string {
+/** @throws ConfigError also for YAML aliases that expand to too much, as in a bomb */
+function orFault<T>(file: string, read: () => T): T {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    return read();
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    throw fault(file, UNREADABLE[code] ?? `cannot be read: ${message}`);
+    // Ends in the name, which may be a secret.
+    const isAlias = message.startsWith('Unresolved alias');
+    const otherwise = isAlias
+      ? 'a value that begins with * needs quotes'
+      : `cannot be read: ${message.split('\n', 1)[0]}`;
+    throw fault(file, UNREADABLE[code] ?? otherwise);
   }
 }
 
@@ -50,18 +56,6 @@ const UNREADABLE: Readonly<Record<string, string>> = {
   EACCES: 'cannot be read: this user has no permission to',
   ERR_ENCODING_INVALID_ENCODED_DATA: 'is not UTF-8 text: save it as UTF-8',
 };
-
-/** Throws also for YAML aliases that expand to too much, as in a bomb. */
-function toValues(document: Document, file: string): unknown {
-  try {
-    return document.toJS();
-  } catch (error) {
-    // Its words end in the name, which may be a secret.
-    if (error instanceof ReferenceError && /^Unresolved alias/.test(error.message))
-      throw fault(file, 'a value that begins with * needs quotes');
-    throw fault(file, error instanceof Error ? firstLine(error.message) : String(error));
-  }
-}
 
 /** Where a key stands in the file, or an element of a list; otherwise its nearest ancestor. */
 function offsetOf(document: Document, path: Path): number | undefined {
@@ -77,4 +71,3 @@ function offsetOf(document: Document, path: Path): number | undefined {
 }
 
 const fault = (file: string, message: string) => new ConfigError([{ path: '', message, origin: file }]);
-const firstLine = (text: string) => text.split('\n', 1)[0] ?? '';
