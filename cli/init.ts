@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { Document, isPair, isScalar, isSeq, visit } from 'yaml';
 import {
@@ -16,14 +14,13 @@ import {
 } from '../sidecar/config/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
+import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
 import { wrapped } from './text.js';
 import { complain } from './trace-file.js';
 
 const ROLES = ['sidecar', 'gateway'] as const;
 const COMMENT_WIDTH = 100;
-/** Longest time for a look at the engines. */
-const LOOK_MS = 3000;
 
 interface InitFlags {
   readonly out: string;
@@ -64,7 +61,8 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   const made = make(flags);
   const isFile = out !== '-';
   const file = isFile ? out : 'FILE';
-  if (isFile && existsSync(out)) command.error(existing(out));
+  if (isFile && existsSync(out)) command.error(`${out} exists: move it away, or name another one with --out`);
+  if (isFile) checkWritable(command, out);
   const [check, start] = ['doctor', 'serve'].map((verb) => `${OWN_NAME} ${verb} --config ${file}`);
   const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
   if (isFile) write(command, out, text);
@@ -82,20 +80,14 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-/** One line for each engine that does not answer or lacks something; the file is right all the same once it does. */
+/** What engines lack, or that they do not answer; the file is right all the same once they do. */
 async function doubts(config: Config, engineKey: string | undefined): Promise<string[]> {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
-  if (apiKey === '' || (apiKey === undefined && engineKey !== undefined))
-    return [`the engines were not asked, as ${engineKey} is not set here`];
+  if (engineKey !== undefined && !apiKey) return [`the engines were not asked, as ${engineKey} is not set here`];
   const engines = config.engines.map((engine) => ({ ...engine, apiKey }));
-  const late = sleep(LOOK_MS, undefined, { ref: false });
-  const looks = engines.map(async (engine) => {
-    const look = engineFindings({ ...config, engines: [engine] }, false);
-    const findings = (await Promise.race([look, late])) ?? [{ level: 'broken', subject: engine.url, found: `did not answer within ${LOOK_MS / 1000} s`, advice: undefined }]; // prettier-ignore
-    const told = findings.filter(({ level }) => level === 'broken' || level === 'warning');
-    return told.map(({ subject, found, advice }, at) => `${at === 0 ? `${subject}: ` : ''}${found}${advice === undefined ? '' : ` (${advice})`}`).join('; '); // prettier-ignore
-  });
-  return (await Promise.all(looks)).filter((line) => line !== '');
+  return (await engineFindings({ ...config, engines }, false))
+    .filter(({ level }) => level === 'broken' || level === 'warning')
+    .map(({ subject, found, advice }) => `${subject}: ${found}${advice === undefined ? '' : ` (${advice})`}`);
 }
 
 /** A file's values, and the secrets that are told once. @throws ConfigError with all that the schema refuses */
@@ -136,19 +128,15 @@ function commented(values: unknown): string {
   return document.toString({ lineWidth: 0 });
 }
 
-const existing = (file: string) => `${file} exists: move it away, or name another one with --out`;
-
 /** Only for its owner, as it may hold the admin token. */
 function write(command: Command, file: string, text: string): void {
   try {
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') command.error(existing(file));
-    if (code === 'ENOENT') command.error(`${file} cannot be written: the folder ${dirname(file)} does not exist`);
     // A full disk leaves a part of it.
-    rmSync(file, { force: true });
-    command.error(`${file} cannot be written: ${message}`);
+    if (code !== 'EEXIST') rmSync(file, { force: true });
+    command.error(`${file}: cannot be written: ${message}`);
   }
 }
 

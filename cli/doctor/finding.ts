@@ -11,3 +11,17 @@ export interface Finding {
   /** Lines of a file around the fault. */
   readonly excerpt?: readonly string[];
 }
+
+const of =
+  (level: Finding['level']) =>
+  (subject: string, found: string, advice?: string): Finding => ({
+    level,
+    subject,
+    found,
+    ...(advice !== undefined && { advice }),
+  });
+
+export const ok = of('ok');
+export const note = of('note');
+export const warning = of('warning');
+export const broken = of('broken');
