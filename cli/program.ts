@@ -6,31 +6,34 @@ import { OWN_NAME, addExamples, urlAt } from './advice.js';
 import { ExpectedDifference } from './expected-difference.js';
 import { Interrupted } from './signals.js';
 
-/** In the order of the help. Each is loaded on demand: together they take three times as long as the slowest. */
-const COMMANDS: Readonly<Record<string, () => Promise<(program: Command, version: string) => void>>> = {
-  init: async () => (await import('./init.js')).addInitCommand,
-  doctor: async () => (await import('./doctor.js')).addDoctorCommand,
-  serve: async () => (await import('./serve.js')).addServeCommand,
-  config: async () => (await import('./config.js')).addConfigCommand,
-  top: async () => (await import('./top.js')).addTopCommand,
-  why: async () => (await import('./why.js')).addWhyCommand,
-  engines: async () => (await import('./engines.js')).addEnginesCommand,
-  end: async () => (await import('./engines.js')).addEndCommand,
-  batch: async () => (await import('./batch.js')).addBatchCommand,
-  load: async () => (await import('./load.js')).addLoadCommand,
-  sim: async () => (await import('./sim.js')).addSimCommand,
-  engine: async () => (await import('./engine.js')).addEngineCommand,
-  trace: async () => (await import('./trace.js')).addTraceCommand,
-  replay: async () => (await import('./replay.js')).addReplayCommand,
-};
+type Add = (program: Command, version: string) => void;
 
-/** Headings of the help, each with its first command. */
-const GROUPS: Readonly<Record<string, string>> = {
-  init: 'Run a gateway:',
-  top: 'Look at a running gateway:',
-  batch: 'Send calls:',
-  sim: 'Simulate, record and replay:',
+/** Under their headings in the help. Each is loaded on demand: together they take three times as long as the slowest. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, () => Promise<Add>>>>> = {
+  'Run a gateway:': {
+    init: async () => (await import('./init.js')).addInitCommand,
+    doctor: async () => (await import('./doctor.js')).addDoctorCommand,
+    serve: async () => (await import('./serve.js')).addServeCommand,
+    config: async () => (await import('./config.js')).addConfigCommand,
+  },
+  'Look at a running gateway:': {
+    top: async () => (await import('./top.js')).addTopCommand,
+    why: async () => (await import('./why.js')).addWhyCommand,
+    engines: async () => (await import('./engines.js')).addEnginesCommand,
+    end: async () => (await import('./engines.js')).addEndCommand,
+  },
+  'Send calls:': {
+    batch: async () => (await import('./batch.js')).addBatchCommand,
+    load: async () => (await import('./load.js')).addLoadCommand,
+  },
+  'Simulate, record and replay:': {
+    sim: async () => (await import('./sim.js')).addSimCommand,
+    engine: async () => (await import('./engine.js')).addEngineCommand,
+    trace: async () => (await import('./trace.js')).addTraceCommand,
+    replay: async () => (await import('./replay.js')).addReplayCommand,
+  },
 };
+const NAMES = Object.values(GROUPS).flatMap((commands) => Object.keys(commands));
 
 /**
  * Runs one command line. Returns its exit code: 0 success, 1 failure, 2 wrong usage or configuration, 3 a replay that
@@ -40,10 +43,8 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     const word = (argv[2] === 'help' ? argv[3] : argv[2]) ?? '';
     const program = await createProgram(word);
-    if (/^\w/.test(word) && !Object.hasOwn(COMMANDS, word) && word !== 'help')
-      program.error(
-        `unknown command '${word}'${didYouMean(word, Object.keys(COMMANDS)) || '; maitred --help lists all'}`,
-      );
+    if (/^\w/.test(word) && !NAMES.includes(word) && word !== 'help')
+      program.error(`unknown command '${word}'${didYouMean(word, NAMES) || `; ${OWN_NAME} --help lists all`}`);
     await program.parseAsync(argv);
     return 0;
   } catch (error) {
@@ -62,21 +63,25 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-type ListenError = NodeJS.ErrnoException & { readonly address?: string; readonly port?: number; readonly hostname?: string }; // prettier-ignore
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
 
 /** Words about an address that cannot be listened on; undefined: the error is another one. */
-function cannotListen(
-  word: string,
-  { code, syscall, address = '', port = 0, hostname = '' }: ListenError,
-): string | undefined {
-  if (!['serve', 'engine'].includes(word)) return undefined;
-  if (syscall === 'getaddrinfo') return `${hostname} cannot be found: choose another address to listen on (--host)`;
-  if (code === 'EADDRNOTAVAIL') return `${address} is no address of this machine: choose one of its own, or 0.0.0.0 for all (--host)`; // prettier-ignore
-  if (code === 'EACCES' && syscall === 'listen') return `port ${port} of ${address} needs more rights, as most below 1024 do: choose another one (--port)`; // prettier-ignore
-  if (code !== 'EADDRINUSE') return undefined;
-  const taken = `port ${port} of ${address} is taken: choose another one`;
-  if (word === 'engine') return `${taken} (--port)`;
-  return `${taken} (--port or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
+function cannotListen(word: string, { code = '', address = '', port = 0, hostname }: ListenError): string | undefined {
+  const here = `port ${port} of ${address}`;
+  const unknown = `${hostname} cannot be found: choose another address to listen on (--host)`;
+  const looks = word === 'serve' ? ` or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there` : ')'; // prettier-ignore
+  const words: Readonly<Record<string, string>> = {
+    ENOTFOUND: unknown,
+    EAI_AGAIN: unknown,
+    EADDRNOTAVAIL: `${address} is no address of this machine: choose one of its own, or 0.0.0.0 for all (--host)`,
+    EACCES: `${here} needs more rights, as most below 1024 do: choose another one (--port)`,
+    EADDRINUSE: `${here} is taken: choose another one (--port${looks}`,
+  };
+  return ['serve', 'engine'].includes(word) && (hostname ?? address) !== '' ? words[code] : undefined;
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */
@@ -94,13 +99,14 @@ async function createProgram(name: string): Promise<Command> {
         new Help().optionDescription(option).replace(/ \((?:default: (?:false|\[\])|preset: "-")\)/, ''),
     }) // prettier-ignore
     .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
-  const named = Object.entries(COMMANDS).filter(([each]) => each === name);
-  for (const [each, load] of named.length > 0 ? named : Object.entries(COMMANDS)) {
-    if (GROUPS[each] !== undefined) program.commandsGroup(GROUPS[each]);
-    (await load())(program, version);
+  const isNamed = NAMES.includes(name);
+  for (const [heading, commands] of Object.entries(GROUPS)) {
+    program.commandsGroup(heading);
+    for (const [each, load] of Object.entries(commands))
+      if (!isNamed || each === name) (await load())(program, version);
   }
-  program.helpCommand('help [command]', 'show the help of a command').commandsGroup('More:');
-  if (named.length === 0)
+  program.commandsGroup('More:').helpCommand('help [command]', 'show the help of a command');
+  if (!isNamed)
     addExamples(program, {
       'serve --embedded 2': 'try it without an engine: two stand-in engines',
       'init --engine http://gpu-1:8000': 'write maitred.yaml for engines of your own',
