@@ -10,9 +10,10 @@ import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
 import { Context, makeIdentifier, type GatewayOptions } from './context.js';
+import { GatewayError } from './errors.js';
 import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
-import { listen, type Listener, type ListenerPorts } from './http/listener.js';
+import { listen, type Listener, type ListenerPorts, type Routes } from './http/listener.js';
 import { registerGauges } from './metrics/gauges.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
@@ -37,13 +38,12 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     findEngines(context, config);
     const shared = admin.port === null;
     const asked = enginesAsked(context);
+    const own = adminRoutes(context);
     const routes = { ...clientRoutes(context, asked), ...probeRoutes(context), ...programRoutes(context, shared) };
     const ports = listenerPorts(context);
-    listeners.push(await listen(config, main, shared ? { ...routes, ...adminRoutes(context) } : routes, ports));
-    if (admin.port !== null) {
-      const own = { ...adminRoutes(context), ...programRoutes(context, true) };
-      listeners.push(await listen(config, { host: admin.host, port: admin.port }, own, ports));
-    }
+    listeners.push(await listen(config, main, { ...(shared ? own : elsewhere(own)), ...routes }, ports));
+    if (admin.port !== null)
+      listeners.push(await listen(config, { host: admin.host, port: admin.port }, { ...own, ...programRoutes(context, true) }, ports)); // prettier-ignore
     await asked;
     await context.batches?.start();
   } catch (error) {
@@ -51,6 +51,14 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     throw error;
   }
   return new Gateway(context, listeners);
+}
+
+/** The paths where a listener for clients says who serves them. */
+function elsewhere(paths: Routes): Routes {
+  const refuse = () => {
+    throw new GatewayError('unknown_path', 'This path is for operators: ask the listener of admin.port.');
+  };
+  return Object.fromEntries(Object.keys(paths).map((path) => [path, { ALL: refuse }]));
 }
 
 /** Time for the last spans to reach their collector: the rest of the drain, within these bounds. */

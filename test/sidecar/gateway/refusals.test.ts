@@ -164,6 +164,17 @@ describe('a path', () => {
     expectRefusal(await ask(path, { headers: type('garbage'), body: 'x' }), 404, 'unknown_path');
   });
 
+  it.each(['/', '/ui', '/metrics', '/programs', '/programs/p/explain', '/stream?x=1'])(
+    '%s is said to be on the admin listener',
+    async (path) => {
+      const { ask, admin } = await lone(undefined, { admin: { port: 0 } });
+      const got = await ask(path);
+      expectRefusal(got, 404, 'unknown_path');
+      expect(got.text).toContain('admin.port');
+      expect((await admin('/programs')).status).toBe(200);
+    },
+  );
+
   it('that climbs, or cannot be decoded, is never forwarded', async () => {
     const { engine, raw } = await lone();
     for (const path of [
