@@ -80,7 +80,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-/** What engines lack, or that they do not answer; the file is right all the same once they do. */
+/** Faults of the engines, in a line each; the file is right all the same once they answer. */
 async function doubts(config: Config, engineKey: string | undefined): Promise<string[]> {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
   if (engineKey !== undefined && !apiKey) return [`the engines were not asked, as ${engineKey} is not set here`];
