@@ -42,8 +42,9 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
   const all = (engines.value?.engines ?? []).map((engine) => ({ ...engine, ...engine.all_gateways }));
-  const gates = all.map((engine) => engine.rest_tokens ?? engine.capacity_tokens);
-  const windows = all.map(({ window }) => window);
+  const open = all.filter(({ state }) => state === 'up' || state === 'probation');
+  const gates = open.map((engine) => engine.rest_tokens ?? engine.capacity_tokens);
+  const windows = open.map(({ window }) => window);
   return [
     [
       'Waiting now',
@@ -68,6 +69,6 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
 const sum = (values: readonly (number | null)[]): number =>
   values.reduce<number>((all, value) => all + (value ?? 0), 0);
 
-/** The bound of all engines together, if each has one. */
+/** The bound of all engines that take calls, if each has one. */
 const within = (limits: readonly (number | null)[], format: (value: number) => string): string =>
   limits.length === 0 || limits.includes(null) ? '' : `of ${format(sum(limits))}`;
