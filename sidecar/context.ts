@@ -25,6 +25,7 @@ import { SharedCache } from './identity/memory.js';
 import { CallLog, makeLog } from './log.js';
 import { Metrics } from './metrics/metrics.js';
 import { setTimer } from './timer.js';
+import { inFlight } from './unscheduled/in-flight.js';
 import type { Tracing } from './tracing/tracing.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { PastCalls } from './watch/past-calls.js';
@@ -144,7 +145,10 @@ export class Context {
         this.totals.heard(event);
         this.driver.emit(this.cluster?.announced(event) ?? event);
       },
-      inFlight: (id) => this.driver.scheduler.views.engine(id)?.inFlight ?? 0,
+      inFlight: (id) => {
+        const engine = this.fleet.get(id);
+        return engine === undefined ? 0 : inFlight(engine, this.driver.scheduler.views.engine(id));
+      },
       setTimer,
       now,
       log,

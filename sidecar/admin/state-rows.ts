@@ -2,6 +2,7 @@ import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { joined } from '../engines/load.js';
+import { inFlight } from '../unscheduled/in-flight.js';
 import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -32,7 +33,8 @@ export function engineRow(
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
     window: limitOf(view?.window),
-    in_flight: known?.inFlight ?? 0,
+    // Of an engine that is to be empty, all that is left.
+    in_flight: engine.state === 'draining' ? inFlight(engine, known) : (known?.inFlight ?? 0),
     working_set_tokens: view?.workingSetTokens ?? 0,
     idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),

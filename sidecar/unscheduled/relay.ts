@@ -13,6 +13,7 @@ import { requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
+import { passing } from './in-flight.js';
 
 /** A request that bypasses the queues, and the API whose errors its client can read. */
 export interface Asked {
@@ -24,8 +25,6 @@ export interface Asked {
 
 /** All passed-through requests count as one program's, because their programs are unknown. */
 const PASSED_THROUGH = programId('passed-through');
-
-const inFlight = new WeakMap<Engine, number>();
 
 /**
  * Passes one request to one engine and its answer back, byte for byte, with backpressure both ways. Only a refusal on a path of
@@ -54,11 +53,6 @@ export class Relay implements AnswerSink, Active {
     this.#socket = asked.request.socket;
   }
 
-  /** Requests that are being passed through to the engine. */
-  static inFlight(engine: Engine): number {
-    return inFlight.get(engine) ?? 0;
-  }
-
   /** Resolves with the engine's failure if nothing was sent to the client, otherwise at the end. */
   async run(target: string, body: Buffer | IncomingMessage | null): Promise<GatewayError | undefined> {
     const { context, engine } = this;
@@ -66,7 +60,7 @@ export class Relay implements AnswerSink, Active {
     const { auth, timeouts } = context.config;
     if (this.#socket.destroyed) return undefined;
     context.active.add(this);
-    inFlight.set(engine, Relay.inFlight(engine) + 1);
+    passing.set(engine, (passing.get(engine) ?? 0) + 1);
     this.#socket.once('close', this.#clientGone);
     const headers = toEngine(request.headers, {
       dropKey: auth.keys.length > 0,
@@ -85,7 +79,7 @@ export class Relay implements AnswerSink, Active {
       );
     });
     this.#socket.off('close', this.#clientGone);
-    inFlight.set(engine, Relay.inFlight(engine) - 1);
+    passing.set(engine, (passing.get(engine) ?? 0) - 1);
     context.active.delete(this);
     this.#report(result);
     return result;

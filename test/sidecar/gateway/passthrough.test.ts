@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, MODEL, fakeEngine, gate, open, refusal, until, world, type Answer, lone } from './world.js';
+import { JSON_TYPE, MODEL, fakeEngine, gate, held, open, refusal, until, world, type Answer, lone } from './world.js';
 
 /** Permits requests for paths without a meaning. */
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
@@ -83,8 +83,8 @@ describe('a path that the gateway has no opinion of', () => {
 
   it('keeps an engine’s refusal as it is, but for paths whose clients know one form', async () => {
     const said = '{"detail":"No."}';
-    const { post, ask } = await lone((response) => {
-      response.writeHead(422, { 'content-type': 'application/json' });
+    const { engine, post, ask } = await lone((response) => {
+      response.writeHead(422, { 'content-type': 'text/plain', 'content-length': said.length });
       response.end(said);
     });
     expect((await post('/v1/moderations', {})).text).toBe(said);
@@ -92,6 +92,36 @@ describe('a path that the gateway has no opinion of', () => {
     const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
     const error = { type: 'invalid_request_error', message: 'The engine answered with status 422: No.' };
     expect([got.status, got.json()]).toEqual([422, { type: 'error', error, request_id: got.headers['request-id'] }]);
+    expect(got.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'content-length': String(got.bytes.length) }); // prettier-ignore
+    expect(engine.last.headers['accept-encoding']).toBe('identity');
+  });
+
+  it.each([
+    ['is compressed all the same passes as it is', gzipSync('{"detail":"No."}'), 422, 'gzip'],
+    ['is too large is another one', Buffer.alloc(2_000_000), 502, undefined],
+  ])('a refusal that %s', async (_, said, status, encoding) => {
+    const { ask } = await lone(
+      (response) => {
+        response.writeHead(422, encoding === undefined ? {} : { 'content-encoding': encoding });
+        response.end(said);
+      },
+      { limits: { answerBytes: 1_000_000 } },
+    );
+    const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hi' }] });
+    const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
+    expect([got.status, got.headers['content-encoding']]).toEqual([status, encoding]);
+    if (encoding !== undefined) expect(got.bytes).toEqual(said);
+  });
+
+  it('keeps an engine from being drained while it is under way', async () => {
+    const { engine, open, ask, admin, engines } = await held(ANY_PATH, echo);
+    const answer = ask('/v1/x');
+    await until(() => engine.seen.length === 1);
+    await admin(`/engines/${engine.id}/drain`, { method: 'POST' });
+    expect((await engines())[0]).toMatchObject({ state: 'draining', in_flight: 1 });
+    open();
+    await answer;
+    await until(async () => (await engines())[0]?.state === 'drained');
   });
 
   it('streams its body up and its answer down, each before the other is over', async () => {
