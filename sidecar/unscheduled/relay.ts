@@ -91,7 +91,9 @@ export class Relay implements AnswerSink, Active {
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {
-    const isRead = status === 404 || (status >= 400 && this.#hasForm);
+    // An answer to HEAD has the length of a body that it lacks.
+    const hasBody = this.asked.request.method !== 'HEAD';
+    const isRead = hasBody && (status === 404 || (status >= 400 && this.#hasForm));
     if (isRead && headers['content-encoding'] === undefined) this.#refused = [status, headers];
     else this.#begin(status, headers, headers['content-length']);
   }

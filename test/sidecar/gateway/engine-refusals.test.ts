@@ -201,5 +201,5 @@ it('hides a client’s key from 8 characters on: shorter ones are parts of words
   expect(secrets('Bearer none', 'x')).toEqual(['gpu:8000', 'gpu']);
   expect(secrets('Bearer 1234567', '12345678')).toEqual(['gpu:8000', 'gpu', '12345678']);
   engine.config.apiKey = 'of-the-engine';
-  expect(secrets('', '')[0]).toBe('of-the-engine');
+  expect(secrets('', '')).toContain('of-the-engine');
 });

@@ -64,13 +64,13 @@ describe('a path that the gateway has no opinion of', () => {
     expect([got.headers['content-encoding'], got.bytes]).toEqual(['gzip', zipped]);
   });
 
-  it('answers HEAD with the engine’s headers', async () => {
+  it.each([200, 404])('answers HEAD with the engine’s headers: %i', async (status) => {
     const { ask } = await lone((response) => {
-      response.writeHead(200, { 'content-length': 1234 });
+      response.writeHead(status, { 'content-length': 1234 });
       response.end();
     }, ANY_PATH);
     const got = await ask('/v1/files', { method: 'HEAD' });
-    expect([got.status, got.headers['content-length'], got.text]).toEqual([200, '1234', '']);
+    expect([got.status, got.headers['content-length'], got.text]).toEqual([status, '1234', '']);
   });
 
   it('is answered in the API’s shape where the engine has no such path', async () => {
