@@ -35,8 +35,8 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
   else if (document.runs.length > 0)
     process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout), better)));
   if (!document.complete) {
-    const ended = document.runs.reduce((sum, { programs }) => sum + programs, 0);
-    throw new Interrupted(`stopped with ${ended} of ${plan.programs * combinationsOf(plan).length} programs simulated`);
+    const ended = document.runs.filter(({ complete }) => complete).length;
+    throw new Interrupted(`stopped when ${ended} of ${combinationsOf(plan).length} runs had ended`);
   }
   if (plan.source.type === 'trace') faults.check(plan.source.file, plan.source.programs.length, false);
 }

@@ -18,7 +18,7 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
   const [corner = '', ...labels] = labelsOf(document, variants.map(({ values }) => values)); // prettier-ignore
   const rows = variants.map((variant, at) => [labels[at] ?? '', variant.runs] as const);
   const blocks = [
-    complete ? [] : ['Stopped: runs that had not ended are left out.'],
+    complete ? [] : [stoppedText(document)],
     [...headlines(document), ...advice],
     better === undefined ? [] : fragmentOf(better),
     [titleOf(document)],
@@ -29,6 +29,12 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
+}
+
+function stoppedText(document: SimDocument): string {
+  const { runs, settings } = document;
+  const cut = runs.filter((run) => !run.complete).map((run) => `${valuesText(valuesOf(run), shownAxes(document))}, seed ${run.seed}: ${integer(run.programs)} of ${integer(settings.programs)} programs`); // prettier-ignore
+  return `Stopped: runs that had not ended are left out${cut.length === 0 ? '' : ` (${cut.join('; ')})`}.`;
 }
 
 function headlines(document: SimDocument): string[] {
@@ -43,7 +49,9 @@ function headlines(document: SimDocument): string[] {
 
 function titleOf(document: SimDocument): string {
   const { workload, trace, arrivals, engines, preset, seeds, exact } = document.settings;
-  const programs = Math.max(0, ...document.runs.map((run) => run.programs));
+  const programs = document.complete
+    ? Math.max(...document.runs.map((run) => run.programs))
+    : document.settings.programs;
   const lists = listsOf(document);
   const each = (axis: Axis, value: Value | undefined) => lists[axis]?.join(', ') ?? value ?? '';
   const what = `${workload ?? trace ?? ''}: ${integer(programs)} programs ${arrivalsText(arrivals, each)}`;

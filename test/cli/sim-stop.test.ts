@@ -4,11 +4,14 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { documentOf } from '../../cli/sim/document.js';
+import { tablesOf } from '../../cli/sim/tables.js';
 import type { Plan } from '../../cli/sim/plan.js';
 import type * as Pools from '../../lab/threads/pool.js';
 import type { RunReport } from '../../cli/sim/worker.js';
 import { configSchema } from '../../sidecar/config/index.js';
 import { PRESETS } from '../../sim/index.js';
+import { integer } from '../../text/index.js';
 import { folderOf } from '../support/folder.js';
 import { Maitred } from '../support/maitred.js';
 import { recorded } from '../support/sim-command.js';
@@ -47,7 +50,11 @@ describe('stopping a simulation', () => {
     const reports = await pool.ended;
     expect([...reports.keys()]).toEqual([0]);
     expect(reports.get(0)).toMatchObject({ policy: 'pass-through', seed: 1, complete: false });
-    expect(reports.get(0)!.programs).toBeGreaterThan(0);
+    const { programs } = reports.get(0)!;
+    expect(programs).toBeGreaterThan(0);
+    const text = tablesOf(documentOf(PLAN, [...reports.values()], [], undefined), 200);
+    expect(text).toContain(`left out (pass-through, seed 1: ${integer(programs)} of 100,000,000 programs).\n`);
+    expect(text).toContain('chat: 100,000,000 programs 4 at a time');
   });
 
   /** Stops a command, which must end with one document. */
