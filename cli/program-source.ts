@@ -109,7 +109,7 @@ export function readArrivals(command: Command, flags: SourceFlags, source: Progr
   const { rate, cv, concurrency, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
   if (rate !== undefined || concurrency !== undefined) {
-    if (traceSpeed !== undefined)
+    if (traceSpeed !== undefined && source.type === 'trace')
       command.error('--trace-speed only applies to recorded arrival times: drop --rate and --concurrency');
     if (concurrency !== undefined) return { type: 'closed', concurrency };
     if (rate !== undefined) return { type: 'open', ratePerSecond: rate, cv: cv ?? 1 };

@@ -20,12 +20,13 @@ export interface PlaceVerdict {
   readonly place: string;
   /** Places in the list of those under which programs are certainly faster than under the first, the fastest first. */
   readonly better: readonly number[];
-  /** What is worse under each of these, the largest factor of a time, and in words. */
+  /** The price of each of these. */
   readonly prices: readonly Price[];
   readonly sentence: string;
 }
 
 interface Price {
+  /** The largest of a time. */
   readonly factor: number;
   readonly texts: readonly string[];
 }

@@ -40,8 +40,8 @@ export interface ReporterOptions {
 }
 
 /**
- * Writes a text for people, and the document if there is a file for it. If the file cannot be written, rejects with its
- * error after writing the text.
+ * Writes a text for people, and the document if there is a file for it. If the file cannot be written, rejects after
+ * writing the text.
  */
 export async function writeReport(
   { json, out, err }: Pick<ReporterOptions, 'json' | 'out' | 'err'>,
@@ -53,7 +53,9 @@ export async function writeReport(
   const text = `${JSON.stringify(document, undefined, 2)}\n`;
   if (json === '-') out.write(text);
   if (json === undefined || json === '-') return;
-  await writeFile(json, text);
+  await writeFile(json, text).catch((error: unknown) => {
+    throw new Error(`${json} cannot be written: ${(error as Error).message}`);
+  });
   err.write(plain(`Wrote ${json}\n`));
 }
 

@@ -107,7 +107,7 @@ function overall({ elapsedMs, programsEnded, programsStarted, programsTotal, cal
     clock(elapsedMs),
     `${integer(programsEnded)}${of} programs`,
     `${integer(programsStarted - programsEnded)} under way`,
-    `${integer(callsInFlight)} calls in flight`,
+    `${counted(callsInFlight, 'call')} in flight`,
   ];
 }
 

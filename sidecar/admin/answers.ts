@@ -84,7 +84,7 @@ interface WaitingFor extends Obstacle {
   /** Waiting calls that this engine would run first. */
   readonly ahead: number;
   readonly oldest_ahead: WaitingCall | null;
-  /** Until it runs, at the pace at which its model’s last calls ended; null: not known, as without a backlog. */
+  /** Until it runs, at the pace at which its model’s last calls ended; null: not known, as for KV cache or without a backlog. */
   readonly expected_seconds: number | null;
 }
 

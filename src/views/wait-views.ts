@@ -13,7 +13,7 @@ export interface WaitView extends ObstacleView {
   /** Number of waiting calls that come before it where it waits, and the oldest of them. */
   readonly ahead: number;
   readonly oldestAhead: WaitingCall | undefined;
-  /** Time until it runs at the pace of its model's last completions; later calls may pass it. Undefined: not known, as for background calls. */
+  /** Time until it runs at the pace of its model's last completions. Undefined: not known, as where others take what they free. */
   readonly expectedMs: Millis | undefined;
 }
 
@@ -163,8 +163,7 @@ function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: numb
   const { calls, oldest } = waits.ahead(call, nearest.engine);
   const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
   const oldestAhead = waitingCall(oldest, nowMs);
-  const msPerCall = engineTable.pool(call.model).drainRate.msPerCall(nowMs);
-  const expectedMs = msPerCall === undefined || call.isBackground ? undefined : (((calls + 1) * msPerCall) as Millis);
+  const expectedMs = (calls + 1) * (engineTable.pool(call.model).drainRate.msPerCall(nowMs) ?? NaN);
   // No spread: it would take most of the time of a view of ten thousand calls.
   return {
     cause,
@@ -177,9 +176,16 @@ function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: numb
     level: call.level,
     ahead: calls,
     oldestAhead,
-    expectedMs,
+    expectedMs: isTold(call, cause, expectedMs, nowMs) ? (expectedMs as Millis) : undefined,
   };
 }
+
+/**
+ * Whether a pace tells how long a call waits. KV cache that a completion frees often goes to its program's next call, and
+ * calls of better levels pass one that has waited longer than it was to: waits then last ten times as long in the median.
+ */
+const isTold = (call: Call, cause: WaitCause, expectedMs: number, nowMs: number): boolean =>
+  cause !== 'kv' && !call.isBackground && (call.level === 0 ? expectedMs > 0 : call.waitingMs(nowMs) <= expectedMs);
 
 function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number): ObstacleView {
   const until = timeOf(untilMs ?? Infinity);

@@ -43,6 +43,22 @@ it('tells a waiting call when it runs at the pace of the last completions, once 
   expect(expected(backlogged({}, 41, 60))).toBeUndefined();
 });
 
+it('tells no wait that a pace cannot tell: for KV cache, and beyond itself where others may pass', () => {
+  const told = (desk: Desk, call: string) => new Map(desk.scheduler.views.waits()).get(callId(call));
+  const desk = backlogged({ admission: { gate: 0.9 } }, 31);
+  expect(told(desk, 'c100')).toMatchObject({ cause: 'window', expectedMs: 3_000 });
+  desk.join('A', { window: 9, capacity: 100 });
+  expect(told(desk, 'c100')).toMatchObject({ cause: 'kv', expectedMs: undefined });
+
+  const passed = backlogged({ policy: { firstQuantumMs: 50, countPrompt: false }, starvation: { beta: 1e9 } }, 5);
+  passed.arrive('late', { program: 'of-c0' });
+  expect(told(passed, 'late')).toMatchObject({ level: 2, expectedMs: 600 });
+  passed.pass(1_000);
+  passed.arrive('later');
+  expect(told(passed, 'late')?.expectedMs).toBeUndefined();
+  expect(told(passed, 'c75')?.expectedMs).toBeGreaterThan(0);
+});
+
 it('refuses no call that a retry would save, that waits as long as it takes, or that had a place', () => {
   const desk = backlogged({ timeouts: { queueMs: 2_000, ghostMs: 1_000 }, limits: { clientRetries: 2 } }, 100);
   desk.arrive('asks again', { request: 'x' });
