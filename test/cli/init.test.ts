@@ -61,6 +61,13 @@ describe('maitred init', () => {
     expect(about).toEqual(told.map((words) => expect.stringMatching(words) as string));
   });
 
+  it('asks engines with their key', async () => {
+    const { url, seen } = await FakeEngine.start({}, (response) => void response.end('{}'));
+    await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' });
+    const keys = seen.map(({ headers }) => headers.authorization);
+    expect(new Set(keys)).toEqual(new Set(['Bearer of-the-engine']));
+  });
+
   it('replaces nothing', async () => {
     const file = join(folderOf({ 'old.yaml': 'log: {level: warn}\n' }), 'old.yaml');
     expect((await init('-o', file, '-e', 'http://a')).code).toBe(2);

@@ -34,6 +34,8 @@ describe('layers', () => {
       `listen: {host: ${host}, port: 8123}\nengines: [{url: "http://${engine}:8123/v1"}, {url: "http://${engine}:8124"}]`,
     );
     expect(found.filter((path) => path.startsWith('engines'))).toEqual(isSelf ? ['engines[0].url'] : []);
+    const operators = pathsIn(`admin: {host: ${host}, port: 8123}\nengines: [{url: "http://${engine}:8123"}]`);
+    expect(operators.includes('engines[0].url')).toBe(isSelf);
   });
 
   it('takes the file over defaults, the environment over the file, flags over both', () => {

@@ -186,6 +186,14 @@ describe('an error of an engine in the form of another API', () => {
   });
 });
 
+it('answers Anthropic’s clients in their form, and with their id, where no engine was asked', async () => {
+  const { ask, raw } = await lone();
+  const got = await ask('/v1/messages', { headers: JSON_TYPE, body: '{}' });
+  expect(got.json()).toMatchObject({ type: 'error', request_id: got.headers['request-id'] });
+  const head = 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n'; // prettier-ignore
+  expect(await raw(head, '1\r\n{\r\n', 'no length\r\n')).toContain('"type":"error"');
+});
+
 it('lets a stream be that its API’s end completed, whatever comes then', async () => {
   const parts = ['data: {"type":"message_stop"}\n\n', 'data: {"error":"late"}\n\n'];
   const { calls, ask } = await lone(stream(parts));

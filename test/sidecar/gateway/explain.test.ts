@@ -118,6 +118,8 @@ it('names the engines that would serve a call, and drops what comes after its re
     /Engines that serve "m": gpu-1 has been down for .* \(.*\); probed again .*It is refused in/,
   );
   expect(out).not.toContain('evicted');
+  // Worse than that a call waits.
+  expect((await ask('/gateway')).json()).toMatchObject({ status: { level: 'bad' } });
   expect((await answer).status).toBe(503);
 });
 
