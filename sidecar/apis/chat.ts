@@ -13,7 +13,7 @@ import {
   stringOf,
 } from './fields.js';
 import { whole, promptBytes } from './prompt.js';
-import { ChunkReader, isOpenaiError, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { ChunkReader, openaiErrors, openaiUsageFields } from './openai.js';
 import { openaiUsage } from './usage.js';
 
 export const chat: Api = {
@@ -51,9 +51,7 @@ export const chat: Api = {
   },
 
   readStream: (facts, wantsMessage) => new ChunkReader(facts, wantsMessage),
-  isError: isOpenaiError,
-  errorBody: openaiErrorBody,
-  errorEvent: openaiErrorEvent,
+  ...openaiErrors,
 };
 
 function canonicalChat(given: JsonObject, role: string): CanonicalMessage {

@@ -10,17 +10,15 @@ import {
   readStreamOptions,
   readWhole,
 } from './fields.js';
-import { ChunkReader, isOpenaiError, openaiErrorBody, openaiErrorEvent, openaiUsageFields } from './openai.js';
+import { ChunkReader, openaiErrors, openaiUsageFields } from './openai.js';
 import { promptBytes } from './prompt.js';
 import { openaiUsage } from './usage.js';
 
 /** An API whose answers are read for their usage alone. */
-const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | 'isError' | 'errorBody' | 'errorEvent'> = {
+const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | keyof typeof openaiErrors> = {
+  ...openaiErrors,
   readAnswer: (answer) => ({ usageObject: answer, tools: [], usage: openaiUsage(answer['usage']) }),
   readStream: (facts) => new ChunkReader(facts, false),
-  isError: isOpenaiError,
-  errorBody: openaiErrorBody,
-  errorEvent: openaiErrorEvent,
 };
 
 /** OpenAI's text completions: `POST /v1/completions`. A prompt is one text, so there is no conversation to match. */
@@ -29,7 +27,7 @@ export const completions: Api = {
 
   readRequest(body) {
     const embedded = isAbsent(body['prompt']) && !isAbsent(body['prompt_embeds']);
-    const prompts = embedded ? 1 : countPrompts(body['prompt'], 'prompt');
+    const prompts = embedded ? 1 : countPrompts(body);
     return {
       model: readModel(body),
       stream: readFlag(body, 'stream'),
@@ -52,8 +50,7 @@ export const embeddings: Api = {
   readRequest(body) {
     const { input, messages } = body;
     if (isAbsent(input) && !isAbsent(messages)) readMessages(body);
-    else if (typeof input !== 'string' && !Array.isArray(input))
-      throw invalid('input', 'a string or an array', input === undefined);
+    else if (typeof input !== 'string' && !Array.isArray(input)) throw invalid('input', 'a string or an array', body);
     return {
       model: readModel(body),
       stream: false,

@@ -33,14 +33,15 @@ export function parseObject(text: string | undefined): JsonObject | undefined {
 
 export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 
-/** @param isMissing whether the body lacks the field */
-export const invalid = (param: string, expected: string, isMissing = false): GatewayError =>
-  new GatewayError('invalid_body', `'${param}' ${isMissing ? 'is missing: it ' : ''}must be ${expected}.`, { param });
+/** @param body that may lack the field; absent: the field is there */
+export function invalid(param: string, expected: string, body?: JsonObject): GatewayError {
+  const isMissing = body !== undefined && body[param] === undefined;
+  return new GatewayError('invalid_body', `'${param}' ${isMissing ? 'is missing: it ' : ''}must be ${expected}.`, { param }); // prettier-ignore
+}
 
 export function readModel(body: JsonObject): string {
   const model = body['model'];
-  if (typeof model !== 'string' || model.trim() === '')
-    throw invalid('model', 'a non-empty string', model === undefined);
+  if (typeof model !== 'string' || model.trim() === '') throw invalid('model', 'a non-empty string', body);
   return model;
 }
 
@@ -74,8 +75,7 @@ export function readOptionalString(body: JsonObject, name: string): string | und
 /** `messages`: objects with a role and a content of text, parts or nothing. Roles and part types are not checked. */
 export function readMessages(body: JsonObject): readonly JsonObject[] {
   const messages = body['messages'];
-  if (!Array.isArray(messages) || messages.length === 0)
-    throw invalid('messages', 'a non-empty array', messages === undefined);
+  if (!Array.isArray(messages) || messages.length === 0) throw invalid('messages', 'a non-empty array', body);
   messages.forEach((message: unknown, i) => {
     if (!isObject(message)) throw invalid(`messages[${i}]`, 'an object');
     if (typeof message['role'] !== 'string') throw invalid(`messages[${i}].role`, 'a string');
@@ -95,7 +95,8 @@ export function checkContent(content: unknown, param: string): void {
 }
 
 /** Number of prompts: one or several, each as text or as token ids. */
-export function countPrompts(value: unknown, param: string): number {
+export function countPrompts(body: JsonObject): number {
+  const value = body['prompt'];
   if (typeof value === 'string') return 1;
   if (Array.isArray(value)) {
     if (value.every((item) => typeof item === 'number')) return 1;
@@ -103,7 +104,7 @@ export function countPrompts(value: unknown, param: string): number {
     const lists = value.every((item) => Array.isArray(item) && item.every((token) => typeof token === 'number'));
     if (lists) return value.length;
   }
-  throw invalid(param, 'a string, an array of strings, or token ids', value === undefined);
+  throw invalid('prompt', 'a string, an array of strings, or token ids', body);
 }
 
 /** `stream_options`; only chat and completions have it. */

@@ -1,6 +1,7 @@
 import { ERRORS, type GatewayError } from '../errors.js';
 import {
   FURTHER_MAX,
+  type Api,
   type AnswerFacts,
   type CanonicalMessage,
   type JsonObject,
@@ -14,16 +15,16 @@ import { Kept, openaiUsage } from './usage.js';
 
 /** The parts that chat, completions and embeddings share. */
 
-export function openaiErrorBody(error: GatewayError): JsonObject {
-  const { type } = ERRORS[error.code];
-  const own = { message: error.message, type, param: error.detail.param ?? null, code: error.code };
-  return { error: { ...own, ...error.detail.names } };
+function errorBody({ code, message, detail }: GatewayError): JsonObject {
+  const { type } = ERRORS[code];
+  return { error: { message, type, param: detail.param ?? null, code, ...detail.names } };
 }
 
-export const isOpenaiError = ({ error }: JsonObject): boolean =>
-  isObject(error) && typeof error['message'] === 'string';
-
-export const openaiErrorEvent = (error: GatewayError): string => `data: ${JSON.stringify(openaiErrorBody(error))}\n\n`;
+export const openaiErrors = {
+  isError: ({ error }) => isObject(error) && typeof error['message'] === 'string',
+  errorBody,
+  errorEvent: (error) => `data: ${JSON.stringify(errorBody(error))}\n\n`,
+} satisfies Partial<Api>;
 
 /** Asks for the usage chunk. `continuous_usage_stats` has no effect without usage, so asking must not activate it. */
 export function openaiUsageFields(body: JsonObject): JsonObject {

@@ -16,7 +16,7 @@ import {
 } from './fields.js';
 import { Kept, usageOf } from './usage.js';
 import { whole, promptBytes } from './prompt.js';
-import { isOpenaiError, openaiErrorBody } from './openai.js';
+import { openaiErrors } from './openai.js';
 
 /** Longer ids are not remembered: some engines let clients choose them. */
 const ID_CHARS_MAX = 256;
@@ -62,8 +62,7 @@ export const responses: Api = {
   },
 
   readStream: (_facts, wantsMessage) => new ResponseReader(wantsMessage),
-  isError: isOpenaiError,
-  errorBody: openaiErrorBody,
+  ...openaiErrors,
 
   errorEvent(error, reader) {
     const response = {
@@ -83,7 +82,7 @@ function readInput(body: JsonObject): readonly JsonObject[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }];
   const elsewhere = ['previous_response_id', 'conversation', 'prompt'].some((field) => !isAbsent(body[field]));
   if (isAbsent(input) && elsewhere) return [];
-  if (!Array.isArray(input)) throw invalid('input', 'a string or an array', input === undefined);
+  if (!Array.isArray(input)) throw invalid('input', 'a string or an array', body);
   return input.map((item: unknown, i) => {
     if (!isObject(item)) throw invalid(`input[${i}]`, 'an object');
     if (!isAbsent(item['role']) && typeof item['role'] !== 'string') throw invalid(`input[${i}].role`, 'a string');

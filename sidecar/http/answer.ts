@@ -2,7 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import type { Api } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
-import { JSON_TYPE, requestIdOf } from './headers.js';
+import { JSON_TYPE, idHeaders, requestIdOf } from './headers.js';
 
 /** Sends one of the gateway's own JSON answers. `reason` names the sender of the answer, or the reason of a refusal. */
 export function sendJson(
@@ -33,8 +33,9 @@ export function sendError(
   headers: OutgoingHttpHeaders = {},
 ): void {
   const { retryAfterSeconds } = error.detail;
-  sendJson(request, response, error.status, error.code, api.errorBody(error, requestIdOf(request)), {
-    ...(api.idHeader !== undefined && { [api.idHeader]: requestIdOf(request) }),
+  const id = requestIdOf(request);
+  sendJson(request, response, error.status, error.code, api.errorBody(error, id), {
+    ...idHeaders(api, id),
     ...headers,
     ...(retryAfterSeconds !== undefined && { 'retry-after': String(Math.ceil(retryAfterSeconds)) }),
     ...(error.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }),

@@ -3,6 +3,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { familyOf } from '../apis/index.js';
+import { JSON_TYPE, idHeaders } from './headers.js';
 
 /** The last request of each connection. */
 const latest = new WeakMap<Duplex, ServerResponse>();
@@ -34,19 +35,15 @@ export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex
   // Before its head is read, a request has no path.
   const api = familyOf(inBody ? (last.req.url ?? '') : '');
   const body = JSON.stringify(api.errorBody(error, id));
-  socket.end(
-    [
-      `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`,
-      'connection: close',
-      'content-type: application/json; charset=utf-8',
-      `content-length: ${Buffer.byteLength(body)}`,
-      `x-request-id: ${id}`,
-      `x-maitred-reason: ${error.code}`,
-      '',
-      body,
-    ].join('\r\n'),
-    () => socket.destroy(),
-  );
+  const headers = Object.entries({
+    ...JSON_TYPE,
+    ...idHeaders(api, id),
+    connection: 'close',
+    'content-length': Buffer.byteLength(body),
+    'x-maitred-reason': error.code,
+  }).map(([name, value]) => `${name}: ${value}`);
+  const status = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`;
+  socket.end([status, ...headers, '', body].join('\r\n'), () => socket.destroy());
   return error.code;
 }
 

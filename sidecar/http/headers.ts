@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { randomUUID } from 'node:crypto';
+import type { Api } from '../apis/api.js';
 
 /** Headers that concern one connection, not the message (RFC 9110 7.6.1). They are never forwarded. */
 const OF_PROXIES = ['proxy-authenticate', 'proxy-authorization', 'proxy-connection'];
@@ -92,6 +93,12 @@ export function settleRequestId(request: IncomingMessage): string {
   request.headers['x-request-id'] = id;
   return id;
 }
+
+/** Where an API's clients look for a request's id. */
+export const idHeaders = ({ idHeader }: Pick<Api, 'idHeader'>, id: string): Record<string, string> => ({
+  'x-request-id': id,
+  ...(idHeader !== undefined && { [idHeader]: id }),
+});
 
 export const requestIdOf = ({ headers }: IncomingMessage): string => headers['x-request-id'] as string;
 

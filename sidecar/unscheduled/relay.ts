@@ -9,7 +9,7 @@ import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { writeFrom } from '../http/answer.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
-import { requestIdOf, toClient, toEngine } from '../http/headers.js';
+import { idHeaders, requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
@@ -108,11 +108,10 @@ export class Relay implements AnswerSink, Active {
     this.#isEventStream = isEventStream(headers['content-type']);
     const { api, request } = this.asked;
     const own = {
-      'x-request-id': requestIdOf(request),
+      ...idHeaders(api, requestIdOf(request)),
       'x-maitred-engine': this.engine.id,
       'x-maitred-reason': 'passthrough',
       ...(length !== undefined && { 'content-length': length }),
-      ...(api.idHeader !== undefined && { [api.idHeader]: requestIdOf(request) }),
     };
     this.asked.response.writeHead(status, toClient(headers, this.engine.url, own));
     this.asked.response.flushHeaders();
