@@ -4,6 +4,7 @@ import { stringify } from 'yaml';
 import { BALANCER_NAMES } from '../loadbalancer/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { explainChoices } from './choices-help.js';
+import { complain } from './complain.js';
 import {
   ConfigError,
   configFileOf,
@@ -19,8 +20,8 @@ import { POLICY_NAMES } from '../src/index.js';
 import { collect } from './options.js';
 
 export interface ConfigFlags {
-  readonly config?: string;
-  readonly engine?: readonly string[];
+  readonly config?: string | undefined;
+  readonly engine?: readonly string[] | undefined;
   /** The others, by their attributes. */
   readonly [flag: string]: string | readonly string[] | undefined;
 }
@@ -56,10 +57,7 @@ export function addConfigOptions(command: Command): Command {
 
 export const NO_ENGINE = `no engine is configured: name one with --engine, or run ${OWN_NAME} init --engine URL`;
 
-/** For people, so on stderr: stdout is the configuration, a table or a stream of log lines. */
-export function warnOfConfig(warning: ConfigProblem): void {
-  process.stderr.write(`maitred: ${problemText(warning)}\n`);
-}
+export const warnOfConfig = (warning: ConfigProblem): void => complain(problemText(warning));
 
 /** @throws ConfigError if the file is not there */
 export function configInputs(given: ConfigFlags): ConfigInputs {
@@ -78,7 +76,7 @@ export function addConfigCommand(program: Command): void {
     program.command('config').description('check the configuration and print all settings in effect'),
   ).action((flags: ConfigFlags) => {
     const config = loadConfig(configInputs(flags));
-    if (hasNoEngine(config)) process.stderr.write(`maitred: ${NO_ENGINE}\n`);
+    if (hasNoEngine(config)) complain(NO_ENGINE);
     process.stdout.write(stringify(redact(config)));
   });
   addExamples(command, {

@@ -5,7 +5,7 @@ import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
-import type { Finding } from './doctor/finding.js';
+import { broken, ok, type Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
 import { accessFindings } from './doctor/settings.js';
 import { collect } from './options.js';
@@ -32,15 +32,14 @@ export function addDoctorCommand(program: Command): void {
     const findings = await ownFindings(flags);
     if (flags.url !== undefined)
       findings.push(...(await gatewayFindings(adminClient(doctor, { ...flags, url: flags.url }), findings)));
-    const broken = findings.filter(({ level }) => level === 'broken').length;
-    const warnings = findings.filter(({ level }) => level === 'warning').length;
+    const [faults, warnings] = ['broken', 'warning'].map((level) => findings.filter((each) => each.level === level).length); // prettier-ignore
     process.stdout.write(
-      flags.json ? `${JSON.stringify({ version: 1, broken, warnings, findings })}\n` : plain(textOf(findings)),
+      flags.json ? `${JSON.stringify({ version: 1, broken: faults, warnings, findings })}\n` : plain(textOf(findings)),
     );
-    if (broken === 0 && !flags.json && flags.url === undefined && flags.config !== undefined)
+    if (faults === 0 && !flags.json && flags.url === undefined && flags.config !== undefined)
       process.stdout.write(plain(`\nNext: ${OWN_NAME} serve --config ${flags.config}\n`));
     // The report has said why.
-    if (broken > 0) throw new Error('');
+    if (faults !== 0) throw new Error('');
   });
   doctor.addHelpText('after', '\nExit code: 1 when something is broken, 0 when nothing is, also with warnings,\n2 for a wrong command line.'); // prettier-ignore
   addExamples(doctor, {
@@ -52,35 +51,27 @@ export function addDoctorCommand(program: Command): void {
 
 async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
   try {
-    const inputs = configInputs({ ...(file !== undefined && { config: file }), ...(engine && { engine }) });
+    const inputs = configInputs({ config: file, engine });
     const name = configFileOf(inputs);
     // A gateway that is asked may be on another machine; defaults of this one do not concern it.
     if (url !== undefined && engine === undefined && name === undefined) return [];
     const config = loadConfig(inputs);
     return [
-      {
-        level: 'ok',
-        subject: 'configuration',
-        found: name ?? 'valid; it comes from flags and variables, not from a file',
-      },
+      ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return error.problems.map(({ origin, path, message, excerpt }) => ({
-      level: 'broken',
-      subject: problemText({ origin, path, message: '' }) || 'configuration',
-      found: message,
-      ...(excerpt && { excerpt }),
+    const command = `${OWN_NAME} config${file === undefined ? '' : ` --config ${file}`}`;
+    return error.problems.map(({ origin = '', path, message, excerpt }) => {
       // A fault of a flag, or a missing file, says what to do.
-      ...(/^--/.test(origin ?? '') || message.includes(OWN_NAME)
-        ? {}
-        : {
-            advice: `docs/CONFIG.md lists the keys; check the file alone: ${OWN_NAME} config${file === undefined ? '' : ` --config ${file}`}`,
-          }),
-    }));
+      const isTold = origin.startsWith('--') || message.includes(OWN_NAME);
+      const advice = isTold ? undefined : `docs/CONFIG.md lists the keys; check the file alone: ${command}`;
+      const subject = problemText({ origin, path, message: '' }) || 'configuration';
+      return { ...broken(subject, message, advice), ...(excerpt && { excerpt }) };
+    });
   }
 }
 
@@ -90,20 +81,17 @@ const isNoun = (level: string) => level === 'warning' || level === 'note';
 /** How many findings there are of each level; then each, the worst first, with what to do. */
 function textOf(findings: readonly Finding[]): string {
   const indent = ' '.repeat(LEVEL_COLUMNS);
-  const rows = folded(findings);
-  const counts = LEVELS.map((level) => ({ level, count: rows.filter((each) => each.level === level).length }));
-  const sum = counts
-    .filter(({ count }) => count > 0)
-    .map(({ level, count }) => (isNoun(level) ? counted(count, level) : `${count} ${level}`));
-  const lines = rows
-    .toSorted((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level))
-    .map(({ level, subject, found, advice, excerpt = [] }, at, sorted) => {
-      // Several faults in a row with one remedy have it below the last.
-      const isShown = advice !== undefined && advice !== sorted[at + 1]?.advice;
-      const [told = [], remedy = []] = [`${subject}: ${found}`, ...(isShown ? [`-> ${advice}`] : [])].map((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS)); // prettier-ignore
-      const shown = [...told, ...excerpt, ...remedy];
-      return level.padEnd(LEVEL_COLUMNS) + shown.join(`\n${indent}`);
-    });
+  const rows = LEVELS.flatMap((level) => folded(findings.filter((each) => each.level === level)));
+  const sum = LEVELS.flatMap((level) => {
+    const { length } = rows.filter((each) => each.level === level);
+    return length === 0 ? [] : [isNoun(level) ? counted(length, level) : `${length} ${level}`];
+  });
+  const lines = rows.map(({ level, subject, found, advice, excerpt = [] }, at) => {
+    // Several faults in a row with one remedy have it below the last.
+    const isShown = advice !== undefined && advice !== rows[at + 1]?.advice;
+    const [told, remedy] = [`${subject}: ${found}`, isShown ? `-> ${advice}` : ''].map((text) => wrapped(text, COLUMNS - LEVEL_COLUMNS)) as [string[], string[]]; // prettier-ignore
+    return level.padEnd(LEVEL_COLUMNS) + [...told, ...excerpt, ...remedy].join(`\n${indent}`);
+  });
   return `${sum.join(', ')}\n\n${lines.join('\n')}\n`;
 }
 
@@ -111,7 +99,7 @@ function textOf(findings: readonly Finding[]): string {
 function folded(findings: readonly Finding[]): Finding[] {
   const unlike = new Map<string, Finding>();
   for (const finding of findings) {
-    const key = JSON.stringify([finding.level, finding.found, finding.advice]);
+    const key = JSON.stringify([finding.found, finding.advice]);
     const same = unlike.get(key);
     unlike.set(key, same === undefined ? finding : { ...same, subject: `${same.subject}, ${finding.subject}` });
   }

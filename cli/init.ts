@@ -17,7 +17,7 @@ import { engineFindings } from './doctor/engines.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
 import { wrapped } from './text.js';
-import { complain } from './trace-file.js';
+import { complain } from './complain.js';
 
 const ROLES = ['sidecar', 'gateway'] as const;
 const COMMENT_WIDTH = 100;

@@ -7,7 +7,8 @@ import { readLoads, type Load } from './load/read-load.js';
 import { sweep, type Play } from './load/sweep.js';
 import { Interrupted, stoppable } from './signals.js';
 import { guardSubcommands } from './subcommands.js';
-import { complain, Faults } from './trace-file.js';
+import { complain } from './complain.js';
+import { Faults } from './trace-file.js';
 
 const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
 

@@ -3,6 +3,7 @@ import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples, urlAt } from './advice.js';
+import { complain, oneLine } from './complain.js';
 import { ExpectedDifference } from './expected-difference.js';
 import { Interrupted } from './signals.js';
 
@@ -105,7 +106,7 @@ async function createProgram(name: string): Promise<Command> {
     for (const [each, load] of Object.entries(commands))
       if (!isNamed || each === name) (await load())(program, version);
   }
-  program.commandsGroup('More:').helpCommand('help [command]', 'show the help of a command');
+  program.helpCommand('help [command]', 'show the help of a command');
   if (!isNamed)
     addExamples(program, {
       'serve --embedded 2': 'try it without an engine: two stand-in engines',
@@ -116,6 +117,3 @@ async function createProgram(name: string): Promise<Command> {
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
   return program;
 }
-
-const complain = (text: string) => process.stderr.write(oneLine(text));
-const oneLine = (text: string) => `maitred: ${plain(text.trim().replaceAll(/\s*\n\s*/g, ' '))}\n`;

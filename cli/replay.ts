@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { plain } from '../text/index.js';
+import { counted, plain } from '../text/index.js';
 import { readRecords, TraceError } from '../workloads/index.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
 import { ExpectedDifference } from './expected-difference.js';
 import { checkReadable } from './files.js';
-import { complain } from './trace-file.js';
+import { complain } from './complain.js';
 
 /** Longest text of an event or a value. */
 const CHARS_MAX = 400;
@@ -78,7 +78,7 @@ function fail(file: string, { replay, difference, problem }: Outcome): void {
 function textOf({ replay, difference, problem }: Outcome): string {
   if (replay === undefined) return '';
   const { steps, commands } = replay;
-  const same = `${count(steps, 'step')}, ${count(commands, 'command')}`;
+  const same = `${counted(steps, 'step')}, ${counted(commands, 'command')}`;
   if (difference === undefined)
     return `identical${problem === undefined ? '' : ' as far as it can be read'}: ${same}\n`;
   const { line, step, field, recorded, replayed } = difference;
@@ -87,8 +87,6 @@ function textOf({ replay, difference, problem }: Outcome): string {
     field === '' ? `refused: ${String(replayed)}` : `${field}: ${clipped(recorded)} became ${clipped(replayed)}`;
   return `different, after ${same} that are identical\n\nline ${line}: ${step.now} ${clipped(told)}\n${what}\n`;
 }
-
-const count = (value: number, what: string) => `${value.toLocaleString('en-US')} ${what}${value === 1 ? '' : 's'}`;
 
 function clipped(value: unknown): string {
   const text = value === undefined ? 'nothing' : JSON.stringify(value);

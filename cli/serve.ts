@@ -45,11 +45,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   });
   const demo = await demoOf(config, (err) => log.error({ err }, 'the demo fleet failed'));
   const shadow = config.shadow.enabled
-    ? new ShadowThread(
-        config,
-        log,
-        embedded.configs.map(({ id = '' }) => id),
-      )
+    ? new ShadowThread(config, log, embedded.configs.map(({ id = '' }) => id)) // prettier-ignore
     : undefined;
   const withEmbedded = (own: Config): Config => ({ ...own, engines: [...own.engines, ...embedded.configs] });
   try {

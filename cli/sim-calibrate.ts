@@ -7,7 +7,7 @@ import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, untilStopped } from './signals.js';
 import { checkWritable } from './files.js';
 import { usageOr } from './load.js';
-import { complain } from './trace-file.js';
+import { complain } from './complain.js';
 
 interface CalibrateFlags {
   readonly target: string;

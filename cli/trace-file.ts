@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { plain } from '../text/index.js';
 import { FORMAT_NAMES, type FormatName, openTrace, type Trace, TraceError } from '../workloads/index.js';
 import { choice } from './options.js';
+import { complain } from './complain.js';
 import { checkReadable } from './files.js';
 
 /** Malformed records reported one by one; the others are only counted. */
@@ -44,5 +44,3 @@ export class Faults {
     if (isStrict && this.count > 0) throw new Error(`${file}: not all of it was taken`);
   }
 }
-
-export const complain = (text: string) => process.stderr.write(`maitred: ${plain(text)}\n`);

@@ -4,7 +4,8 @@ import { createGzip } from 'node:zlib';
 import type { Command } from 'commander';
 import { type FormatName, programLine } from '../workloads/index.js';
 import { checkWritable } from './files.js';
-import { complain, Faults, formatOption, openTraceFile } from './trace-file.js';
+import { complain } from './complain.js';
+import { Faults, formatOption, openTraceFile } from './trace-file.js';
 
 interface ConvertFlags {
   readonly format?: FormatName;

@@ -5,7 +5,7 @@ import { names, seeds } from '../../cli/options.js';
 import { jobsOption } from '../../cli/sim/flags.js';
 import { readScheduling } from '../../cli/sim/scheduling.js';
 import { Interrupted, stoppable } from '../../cli/signals.js';
-import { complain } from '../../cli/trace-file.js';
+import { complain } from '../../cli/complain.js';
 import {
   type Case,
   drawCharts,

@@ -12,7 +12,7 @@ import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { counted } from '../../text/index.js';
 import { Interrupted } from '../signals.js';
-import { complain } from '../trace-file.js';
+import { complain } from '../complain.js';
 import type { Problem } from '../../plans/index.js';
 
 export interface RunOptions {

@@ -12,21 +12,21 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   const report = (path: (string | number)[], message: string) => {
     context.addIssue({ code: 'custom', path, message });
   };
-  const atMost = (
-    section: 'admission' | 'limits' | 'health',
-    key: string,
-    value: number,
-    limitKey: string,
-    limit: number,
+  const atMost = <S extends 'admission' | 'limits' | 'health'>(
+    section: S,
+    key: keyof Config[S],
+    most: keyof Config[S],
   ) => {
-    if (value > limit) report([section, key], `must be at most ${section}.${limitKey}, which is ${limit}`);
+    const { [key]: value, [most]: limit } = config[section];
+    if (value > limit)
+      report([section, String(key)], `must be at most ${section}.${String(most)}, which is ${String(limit)}`);
   };
-  const { policy, starvation, admission, limits, health, timeouts, listen, admin, auth, cluster } = config;
-  atMost('admission', 'windowMin', admission.windowMin, 'windowMax', admission.windowMax);
-  atMost('admission', 'windowMin', admission.windowMin, 'windowInitial', admission.windowInitial);
-  atMost('admission', 'windowInitial', admission.windowInitial, 'windowMax', admission.windowMax);
-  atMost('limits', 'queuedPerTenantMax', limits.queuedPerTenantMax, 'queuedMax', limits.queuedMax);
-  atMost('health', 'backoffMs', health.backoffMs, 'backoffMsMax', health.backoffMsMax);
+  const { policy, starvation, admission, limits, timeouts, listen, admin, auth, cluster } = config;
+  atMost('admission', 'windowMin', 'windowMax');
+  atMost('admission', 'windowMin', 'windowInitial');
+  atMost('admission', 'windowInitial', 'windowMax');
+  atMost('limits', 'queuedPerTenantMax', 'queuedMax');
+  atMost('health', 'backoffMs', 'backoffMsMax');
   const least = queueMsLeast(config);
   if (timeouts.queueMs < least) {
     const { waitMsMax } = starvation;
@@ -62,12 +62,12 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
     (index) => report(['auth', 'keys', index, 'sha256'], 'is the hash of an earlier key'),
   );
   const tenants = new Set<string>(tenantsOf(config));
-  for (const tenant of Object.keys(policy.tenantWeights))
-    if (!tenants.has(tenant))
-      report(['policy', 'tenantWeights', tenant], 'has no key in auth.keys, so the weight would have no effect');
-  for (const tenant of Object.keys(config.budget.tenants))
-    if (!tenants.has(tenant))
-      report(['budget', 'tenants', tenant], 'has no key in auth.keys, so the budget would have no effect');
+  const needKeys = (path: readonly string[], named: object, what: string) => {
+    for (const tenant of Object.keys(named).filter((each) => !tenants.has(each)))
+      report([...path, tenant], `has no key in auth.keys, so the ${what} would have no effect`);
+  };
+  needKeys(['policy', 'tenantWeights'], policy.tenantWeights, 'weight');
+  needKeys(['budget', 'tenants'], config.budget.tenants, 'budget');
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
 }
 

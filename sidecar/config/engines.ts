@@ -3,6 +3,8 @@ import { DAY_MS, bearer, count, ms, name, note, plainUrl } from './note.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 
+const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' });
+
 export const engine = z.strictObject({
   url: note(
     plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1$/, '')),
@@ -34,21 +36,13 @@ export const engine = z.strictObject({
     default: 'the engine’s report; unknown: such calls wait like others',
   }),
   apiKey: note(bearer.optional(), 'Bearer token for the engine, instead of the client’s own.', '', { secret: true }),
-  serverName: note(
-    z
-      .string()
-      .regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' })
-      .optional(),
-    'Name in the engine’s TLS certificate.',
-    '',
-    { default: 'the host of the URL' },
-  ),
+  serverName: note(hostName.optional(), 'Name in the engine’s TLS certificate.', '', {
+    default: 'the host of the URL',
+  }),
 });
 
 /** Shortest time between two refreshes, for any TTL. */
 export const REFRESH_MS_MIN = 1000;
-
-const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' });
 
 const dns = z.strictObject({
   name: note(hostName, 'Full name to resolve.', 'required'),

@@ -30,10 +30,8 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   const values = Object.fromEntries(Object.entries(source?.values ?? {}).filter(([, value]) => value !== null));
   const environment = readEnvironment(env);
   const otel = readOtelEnvironment(env);
-  applyOverrides(
-    values,
-    otel.overrides.filter(({ path }) => !isSet(values, path)),
-  );
+  // A source has set a key also if it is null.
+  applyOverrides(values, otel.overrides.filter(({ path }) => valueAt(values, path.split('.')) === undefined)); // prettier-ignore
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
@@ -52,8 +50,7 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
 const lineOf = ({ origin = '' }: ConfigProblem): number => Number(/:(\d+)$/.exec(origin)?.[1] ?? 0);
 
 export function configFileOf({ file, env = {} }: ConfigInputs): string | undefined {
-  const named = env[FILE_VARIABLE];
-  return file ?? (named === '' ? undefined : named);
+  return file ?? (env[FILE_VARIABLE] || undefined);
 }
 
 const overrideOrigin = (overrides: readonly Override[], path: string): string | undefined =>
@@ -63,10 +60,6 @@ function deepFreeze<T>(value: T): T {
   if (typeof value === 'object' && value !== null) Object.values(value).forEach(deepFreeze);
   return Object.freeze(value);
 }
-
-/** Whether a source has already set the key, even to null. */
-const isSet = (values: Readonly<Record<string, unknown>>, path: string): boolean =>
-  valueAt(values, path.split('.')) !== undefined;
 
 /** `next` with the current values of keys that need a restart, and the paths of those whose change must wait. */
 export function keepRestartKeys(current: Config, next: Config): { config: Config; waiting: readonly string[] } {

@@ -94,6 +94,7 @@ describe('maitred trace', () => {
     'convert package.json/a',
     'convert --format',
     'convert x --out',
+    'convert x --out package.json/a',
   ]);
 
   it('with the name of another format is wrong usage, and tells which it is', async () => {
