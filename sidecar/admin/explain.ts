@@ -1,6 +1,7 @@
 import { callId, type CallId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import type { Explanation } from './answers.js';
+import { pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { CALL_ID, findProgramByBeginning } from './programs.js';
 import { programDetail } from './program-rows.js';
@@ -43,7 +44,9 @@ function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId,
     levels: context.driver.queue().byLevel.length,
     balancer: views.balancerName,
   };
-  return { text: lastCallInWords(row, row.lastDispatch, rules), program };
+  // A call that no engine has run may have been refused.
+  const [last] = row.lastDispatch === undefined ? pastCalls(context, row.id).calls : [];
+  return { text: [lastCallInWords(row, row.lastDispatch, rules), ...(last ? [last.text] : [])].join('\n'), program };
 }
 
 /** The program whose last dispatch was of this call. */

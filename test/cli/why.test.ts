@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { wrapped } from '../../cli/text.js';
 import { itRefuses, run } from '../support/command-line.js';
-import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
+import { chat, fakeEngine, held, named, until, world } from '../sidecar/gateway/world.js';
 
 const why = (url: string, id: string, ...more: string[]) => run(['why', id, '--url', url, ...more]);
 
@@ -42,6 +42,28 @@ describe('maitred why', () => {
     const id = decodeURIComponent(String(headers['x-maitred-program']));
     await run(['end', id, '--url', url]);
     expect((await why(url, id.slice(1, 9))).out).toContain(`${id}" ended`);
+  });
+
+  it('tells of a program that is held, of one that was refused, and of one that made way', async () => {
+    const limits = { queuedMax: 1, programsMax: 3 };
+    const gateway = await held({ admission: { window: 1 }, limits });
+    const { engine, open, url, waiting } = gateway;
+    const answers = [gateway.chat({}, named('runs'))];
+    await until(() => engine.seen.length === 1);
+    answers.push(gateway.chat({}, named('held')));
+    await until(async () => (await waiting()) === 1);
+    expect((await why(url, 'held')).out).toMatch(/^Call \S+ of program "held" has waited \S+ m?s for the window of/);
+    expect((await chat(url, {}, named('strange'))).status).toBe(429);
+    expect((await why(url, 'strange')).out).toMatch(
+      /^Program "strange" has no call active\.\n[^]*\nRefused with 429 queue_full before/,
+    );
+    open();
+    await Promise.all(answers);
+    expect((await chat(url, {}, named('next'))).status).toBe(200);
+    expect((await why(url, 'strange')).out).toMatch(
+      /^Program "strange" ended \S+ ago, idle, as the table was full\.\nIt had 1 call /,
+    );
+    expect((await why(url, 'held')).out).toMatch(/^Program "held" has no call active\./);
   });
 
   it('takes the token from a variable, and says what is wrong with it', async () => {

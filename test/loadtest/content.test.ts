@@ -3,9 +3,12 @@ import { API_NAMES } from '../../loadtest/index.js';
 import { COMMON_WORDS } from '../../loadtest/words.js';
 import type { EngineHandle } from '../../sim/index.js';
 import type { AgentMessage, AgentProgram } from '../../workloads/index.js';
+import { FORMAT_NAMES } from '../../workloads/index.js';
 import { programs } from '../../workloads/workload.js';
 import { openWorkload, WORKLOAD_NAMES } from '../../workloads/synthetic/file.js';
 import { engine } from '../sim/client.js';
+import { sampleTrace } from '../support/sample-trace.js';
+import { readText } from '../support/traces.js';
 import { bodiesOf, call, chain, front, load, program, singles } from '../support/load.js';
 
 /** Prompt and answer of each call as the program has them, and as they were counted. */
@@ -78,6 +81,27 @@ const counting = (handle: EngineHandle, tokensOf: (text: string) => number) =>
     const { prompt = '' } = JSON.parse(body) as { prompt?: string };
     return { status: 200, text: JSON.stringify({ count: tokensOf(prompt) }) };
   });
+
+describe('recorded programs', () => {
+  it.each(FORMAT_NAMES)('of %s are sent call by call, as their reader has them', async (format) => {
+    const handle = await engine({ recordBodies: true });
+    const { programs: all } = await readText(sampleTrace(format, 2));
+    const { calls } = await load({ targets: [handle.url], programs: () => all, gapMsMax: 1 });
+    expect(calls.map(({ outcome }) => outcome)).toEqual(all.flatMap((each) => each.calls.map(() => 'completed')));
+    const bodies = JSON.stringify(bodiesOf(handle, calls.length));
+    for (const { id, calls: own } of all)
+      for (const [index, { after, messages, promptTokens, outputTokens }] of own.entries()) {
+        const played = calls.find((each) => each.program === id && each.call === index)!;
+        expect(played.outputTokens).toBe(outputTokens);
+        if (messages === undefined) expect(played.promptTokens).toBe(promptTokens);
+        for (const { content } of messages ?? []) expect(bodies).toContain(JSON.stringify(content).slice(1, -1));
+        for (const before of after)
+          expect(played.sentMs).toBeGreaterThanOrEqual(
+            calls.find((each) => each.program === id && each.call === before)!.endedMs,
+          );
+      }
+  });
+});
 
 describe('made text', () => {
   it.each(WORKLOAD_NAMES)('has the lengths of the workload %s', async (name) => {

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { LoadError } from '../../loadtest/index.js';
 import { calibratePreset, type CalibrationOptions, fittingPlan, type Plan, testPlan } from '../../loadtest/preset.js';
 import { type Group, predict } from '../../sim/calibrate/fit.js';
@@ -144,6 +144,30 @@ describe('calibration', () => {
     await expect(calibratePreset(terms(url))).rejects.toThrow(LoadError);
     expect(bodies.map((body) => body.includes('ignore_eos'))).toEqual([true, false]);
   });
+});
+
+it('goes on without metrics that hang, and ends at the signal while they do', async () => {
+  const limits: number[] = [];
+  const real = AbortSignal.timeout.bind(AbortSignal);
+  let sooner = true;
+  // The only limit of the calibration that is that short.
+  const spy = vi
+    .spyOn(AbortSignal, 'timeout')
+    .mockImplementation((ms) => (limits.push(ms), real(sooner && ms === 10_000 ? 1 : ms)));
+  const stop = new AbortController();
+  const asked: string[] = [];
+  const url = await serve((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url !== '/metrics')
+      response.writeHead(request.method === 'GET' ? 200 : 418).end(JSON.stringify({ data: [{ id: 'm' }] }));
+    else if (!sooner) stop.abort(new Error('enough'));
+  });
+  const options = { target: url, ownsTarget: true, base: PRESETS['tiny-cpu'], concurrency: 1, promptTokens: 64 };
+  await expect(calibratePreset({ ...options, signal: stop.signal })).rejects.toThrow(LoadError);
+  expect(asked).toContain('/v1/completions');
+  sooner = false;
+  await expect(calibratePreset({ ...options, signal: stop.signal })).rejects.toThrow('enough');
+  spy.mockRestore();
 });
 
 it('is trusted by its error on unseen requests, not by its worst one', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { CONDITIONS } from '../../../sim/index.js';
 import type { Event } from '../../../src/index.js';
 import { agentProgram, play, programOf, recorded, stepsOf, type PlayOptions, type Step } from '../../support/sim-play.js'; // prettier-ignore
 
@@ -31,6 +32,22 @@ describe('what the scheduler is told', () => {
     const { dispatchedMs, endedMs } = played.callRecords[0]!;
     expect(ended!.serviceMs).toBeCloseTo(endedMs - dispatchedMs, 6);
     expect(of(log, 'programEnded')).toEqual([]);
+  });
+
+  it('is told of a first token after the dispatch, and of the end after both, whatever fails', () => {
+    const programs = Array.from({ length: 30 }, (_, at) => agentProgram(`p${at}`, 50 * at));
+    const { log } = told(programs, { conditions: CONDITIONS.production });
+    const running = new Map<string, 'dispatched' | 'started'>();
+    for (const { event, commands } of log) {
+      if (event.type === 'callStarted') {
+        expect(running.get(event.call)).toBe('dispatched');
+        running.set(event.call, 'started');
+      }
+      if (event.type === 'callFinished') expect(running.get(event.call)).toBeDefined();
+      if ('call' in event && event.type !== 'callStarted') running.delete(event.call);
+      for (const command of commands) if (command.type === 'dispatch') running.set(command.call, 'dispatched');
+    }
+    expect(of(log, 'callStarted').length).toBeGreaterThan(30);
   });
 
   it('is told of ends, where clients announce them', () => {
