@@ -77,7 +77,7 @@ export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => 
   object: 'batch' as const,
   endpoint: request.endpoint,
   errors: null as Listed,
-  /** What may be mistaken: texts of the file, and models that no engine serves. */
+  /** Texts of the file that may be mistaken, and models that no engine serves. */
   warnings: null as Listed,
   /** The first lines to fail, and why. */
   failures: null as Listed,

@@ -41,7 +41,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   529: 'no_engine',
 };
 
-/** What was asked of an engine, where the path is known, and texts that its words must not tell. */
+/** A request to an engine, where the path is known, and texts that its words must not tell. */
 interface Asked {
   readonly path?: string;
   readonly secrets?: readonly string[];
