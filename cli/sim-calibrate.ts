@@ -2,9 +2,10 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { type Calibration, calibratePreset } from '../loadtest/index.js';
 import { isGood, type RelativeErrors, type TimeName, TIMES, verdictOf } from '../sim/index.js'; // prettier-ignore
+import { percent } from '../text/index.js';
 import { secretIn, wholeFrom } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';
-import { Interrupted, untilStopped } from './signals.js';
+import { Interrupted, stoppable } from './signals.js';
 import { checkWritable } from './files.js';
 import { usageOr } from './load.js';
 import { complain } from './complain.js';
@@ -56,23 +57,10 @@ async function run({
   iOwnThisTarget: ownsTarget,
   ...flags
 }: CalibrateFlags & { readonly apiKey: string | undefined }): Promise<void> {
-  const stopped = new AbortController();
   const base = { ...preset, slots: slots ?? preset.slots, batchTokens: batchTokens ?? preset.batchTokens };
-  const work = calibratePreset({
-    ...flags,
-    target,
-    ownsTarget,
-    base,
-    signal: stopped.signal,
-    onProgress: showProgress,
-  });
-  const stop = () => {
-    stopped.abort(new Interrupted('stopped before it was done'));
-    return Promise.resolve();
-  };
-  // Only the work matters here: it ends with its result, or with the reason of the signal.
-  void untilStopped({ stop });
-  const result = await work;
+  const options = { ...flags, target, ownsTarget, base, onProgress: showProgress };
+  const early = new Interrupted('stopped before it was done');
+  const result = await stoppable((signal) => calibratePreset({ ...options, signal }), early);
   const document = `${JSON.stringify(documentOf(target, result), undefined, 2)}\n`;
   if (out !== undefined) {
     writeFileSync(out, document);
@@ -109,7 +97,6 @@ function tableOf({ preset, model, requests, times, errors, testErrors }: Calibra
 
 const errorText = ({ median, worst, count }: RelativeErrors): string =>
   `median ${percent(median)}, worst ${percent(worst)}, of ${count}`;
-const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function showProgress(done: number, all: number): void {
   if (!process.stderr.isTTY) return;
