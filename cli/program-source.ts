@@ -108,16 +108,17 @@ export async function readSource(
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource, usual?: Arrivals): Arrivals {
   const { rate, cv, concurrency, traceSpeed } = flags;
   const isTold = source.type === 'trace' && source.programs.every(({ arrivalMs }) => arrivalMs !== undefined);
+  if (traceSpeed !== undefined && source.type !== 'trace') command.error('--trace-speed needs a --trace');
   if (rate !== undefined || concurrency !== undefined) {
-    if (traceSpeed !== undefined && source.type === 'trace')
+    if (traceSpeed !== undefined)
       command.error('--trace-speed only applies to recorded arrival times: drop --rate and --concurrency');
     if (concurrency !== undefined) return { type: 'closed', concurrency };
     if (rate !== undefined) return { type: 'open', ratePerSecond: rate, cv: cv ?? 1 };
   }
   if (cv !== undefined) command.error('--cv needs a --rate');
   if (isTold) return { type: 'trace', speed: traceSpeed ?? 1 };
-  if (traceSpeed !== undefined)
-    command.error(source.type === 'trace' ? `${source.file} has no arrival times: set --rate or --concurrency` : '--trace-speed needs a --trace'); // prettier-ignore
+  if (traceSpeed !== undefined && source.type === 'trace')
+    command.error(`${source.file} has no arrival times: set --rate or --concurrency`);
   return usual ?? command.error('set an arrival rate (--rate) or a fixed concurrency (--concurrency)');
 }
 

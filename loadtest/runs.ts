@@ -45,13 +45,10 @@ const PATIENCE_MS = 60_000;
 function oneByOne(options: LoadOptions, alone: AloneSpeed | undefined): string | undefined {
   const { arrivals, maxPrograms, durationMs } = options;
   if (arrivals.type !== 'closed' || arrivals.concurrency > 1) return undefined;
-  let [looked, chains] = [0, 0];
-  for (const program of options.programs(0)) {
-    chains += leastMs(program, alone, options);
-    looked += 1;
-    if (looked >= Math.min(ESTIMATED, maxPrograms)) break;
-  }
-  const ms = (chains / Math.max(1, looked)) * maxPrograms;
+  const leasts: number[] = [];
+  for (const program of options.programs(0))
+    if (leasts.push(leastMs(program, alone, options)) >= Math.min(ESTIMATED, maxPrograms)) break;
+  const ms = (leasts.reduce((sum, each) => sum + each, 0) / Math.max(1, leasts.length)) * maxPrograms;
   if (Math.min(ms, durationMs) < PATIENCE_MS) return undefined;
   const takes = durationMs < ms ? 'as many as begin in --duration' : `${integer(maxPrograms)} programs, which take ${Math.ceil(ms / 60_000)} min or more`; // prettier-ignore
   return `Programs run one at a time: ${takes}. More at once: --concurrency or --rate; fewer: --programs.`;
@@ -59,11 +56,10 @@ function oneByOne(options: LoadOptions, alone: AloneSpeed | undefined): string |
 
 /** A program's time if all of its prompts were in the cache. */
 function leastMs({ calls }: AgentProgram, alone: AloneSpeed | undefined, { gapMsMax, timeScale }: LoadOptions): number {
+  const { overheadMs = 0, outputTokenMs = 0 } = alone ?? {};
   const ends: number[] = [];
-  for (const { after, gapMs, outputTokens } of calls) {
-    const runMs = alone === undefined ? 0 : alone.overheadMs + outputTokens * alone.outputTokenMs;
-    ends.push(Math.max(0, ...after.map((before) => ends[before] ?? 0)) + Math.min(gapMs, gapMsMax) / timeScale + runMs);
-  }
+  for (const { after, gapMs, outputTokens } of calls)
+    ends.push(Math.max(0, ...after.map((before) => ends[before] ?? 0)) + Math.min(gapMs, gapMsMax) / timeScale + overheadMs + outputTokens * outputTokenMs); // prettier-ignore
   return Math.max(0, ...ends);
 }
 

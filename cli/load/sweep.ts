@@ -105,20 +105,20 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
   const { place, report, options } = load;
   const { targets, ab, slo } = document;
   const leastOf = (name: 'program_seconds' | 'ttft_seconds') => Math.min(...targets.map((each) => each[name].count)) / document.runs; // prettier-ignore
-  const [a, b] = targets;
   const times = ab && {
     programs: ab.program_seconds,
     firstToken: ab.ttft_seconds,
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
-    firstTokenP99Seconds: [a?.ttft_seconds.p99 ?? null, b?.ttft_seconds.p99 ?? null] as const,
+    firstTokenP99Seconds: targets.map(({ ttft_seconds: { p99 } }) => p99) as unknown as readonly [
+      number | null,
+      number | null,
+    ],
   };
   const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
     name,
     isOut: queue_grew === true,
     failed,
-    p99s: Object.fromEntries(
-      Object.entries(by_workload).map(([kind, { program_seconds }]) => [kind, p99Of(program_seconds)]),
-    ),
+    p99s: Object.fromEntries(Object.entries(by_workload).map(([kind, each]) => [kind, p99Of(each.program_seconds)])),
   }));
   const terms = { margin: report.margin, repeated: 'runs', isExact: false };
   const rateOf = (ended: number | null) => number(ended === null ? null : ended / options.timeScale);

@@ -6,7 +6,7 @@ import { labelOf } from '../identity/names.js';
 import type { ProgramView } from '../../src/index.js';
 import type * as Answers from './answers.js';
 import { longestWaiting } from './query.js';
-import { count, counted, seconds, span } from './figures.js';
+import { count, counted, secondsOr, span } from './figures.js';
 
 const SHOWN_MAX = 20;
 const FAULTS_SHOWN_MAX = 3;
@@ -23,7 +23,7 @@ export const batchRows = (context: Parts): Answers.Batch[] =>
       lines: batch.request_counts,
       in_flight: batch.inFlight,
       ready: batch.ready,
-      rest_seconds: batch.restMs === undefined ? null : seconds(batch.restMs),
+      rest_seconds: secondsOr(batch.restMs),
       late: batch.isLate,
       expires_at: batch.expires_at,
       text: troublesInWords(batch).join('\n'),

@@ -69,8 +69,7 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balan
 
 function waitRow(wait: WaitView, now: number) {
   const { ahead, oldestAhead, expectedMs } = wait;
-  const expected_seconds = expectedMs === undefined ? null : seconds(expectedMs);
-  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead), expected_seconds };
+  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead), expected_seconds: secondsOr(expectedMs) }; // prettier-ignore
 }
 
 function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {

@@ -149,21 +149,12 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 }
 
 function prospects({ waiting, mayLeave, engine, background }: CallView, now: number): string[] {
-  const { promoteAtMs, overdueAtMs, refuseAtMs = Infinity } = waiting ?? {};
-  const found: string[] = [];
-  if (engine !== undefined && waiting !== undefined && (waiting.engines.length > 1 || !mayLeave))
-    found.push(
-      mayLeave
-        ? `It waited for ${engine}, which has its cache, and may now run elsewhere.`
-        : `It waits for ${engine} alone.`,
-    );
-  if (promoteAtMs !== undefined && promoteAtMs < refuseAtMs)
-    found.push(`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`);
-  if (overdueAtMs !== undefined && overdueAtMs < refuseAtMs)
-    found.push(`In ${span(overdueAtMs - now)} idle contexts are evicted for it.`);
-  if (refuseAtMs < Infinity)
-    found.push(
-      `It is refused in ${span(refuseAtMs - now)} if it still waits then${background ? '; a batch sends its line again' : ''}.`,
-    );
-  return found;
+  const { engines = [], promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
+  const home = mayLeave ? `It waited for ${engine}, which has its cache, and may now run elsewhere.` : `It waits for ${engine} alone.`; // prettier-ignore
+  return [
+    ...(engine !== undefined && (engines.length > 1 || !mayLeave) ? [home] : []),
+    ...(promoteAtMs < refuseAtMs ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
+    ...(overdueAtMs < refuseAtMs ? [`In ${span(overdueAtMs - now)} idle contexts are evicted for it.`] : []),
+    ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${background ? '; a batch sends its line again' : ''}.`] : []), // prettier-ignore
+  ];
 }

@@ -22,6 +22,7 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --trace a.jsonl --rate 1',
     '--workload mixed --rate 1 --format weka',
     '--workload mixed --trace-speed 2',
+    '--workload mixed --rate 1 --trace-speed 2',
     '--workload mixed --cv 2',
     '--workload mixed --concurrency 2 --cv 2',
     '--workload no-such-file.yaml --rate 1',
