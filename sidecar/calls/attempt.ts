@@ -7,7 +7,7 @@ import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { toEngine } from '../http/headers.js';
-import { failureOf, isOfCaller, refusalOf, secretsOf } from './refusal.js';
+import { failureOf, isOfCaller, refusalOf, secretsOf, tooLarge } from './refusal.js';
 import type { CallSpec } from './spec.js';
 import { joined, splicedBody } from '../http/splice.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
@@ -238,7 +238,6 @@ export class Attempt implements AnswerSink {
   #tooLarge(): void {
     if (this.#over) return;
     this.abort();
-    const text = `The engine’s answer is over ${this.#answerBytesMax} bytes.`;
-    this.sink.failed(new GatewayError('engine_answer_too_large', text), 'answer');
+    this.sink.failed(tooLarge(this.#answerBytesMax), 'answer');
   }
 }

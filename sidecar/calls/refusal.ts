@@ -67,6 +67,10 @@ export function refusalOf(status: number, body: Buffer, { path, secrets }: Asked
 export const failureOf = (status: number, body: Buffer, { secrets }: Asked): GatewayError =>
   new GatewayError('engine_failed', saysOf(status, redacted(wordsIn(body), secrets)));
 
+/** Another attempt would produce one that is too large again. */
+export const tooLarge = (bytesMax: number): GatewayError =>
+  new GatewayError('engine_answer_too_large', `The engine’s answer is over ${bytesMax} bytes.`);
+
 const saysOf = (status: number, words: string): string =>
   `The engine ${status < 400 ? 'failed' : `answered with status ${status}`}${words === '' ? '.' : `: ${words}`}`;
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { programId, type TenantId } from '../../src/index.js';
 import type { Api } from '../apis/index.js';
 import type { Active } from '../calls/active.js';
-import { refusalFor, refusalOf, secretsOf } from '../calls/refusal.js';
+import { refusalFor, refusalOf, secretsOf, tooLarge } from '../calls/refusal.js';
 import type { Context } from '../context.js';
 import type { Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -119,17 +119,14 @@ export class Relay implements AnswerSink, Active {
 
   data(chunk: Buffer): void {
     const { limits, timeouts } = this.context.config;
-    const { idleMs } = timeouts;
-    if (this.#refused !== undefined) {
-      this.#chunks.push(chunk);
-      this.#bytes += chunk.length;
-      if (this.#bytes <= limits.answerBytes) return;
-      this.#exchange?.abort();
-      this.#fail(
-        new GatewayError('engine_answer_too_large', `The engine’s answer is over ${limits.answerBytes} bytes.`),
-      );
-    } else if (this.#exchange !== undefined)
-      writeFrom(this.#exchange, chunk, this.asked.response, this.#socket, idleMs);
+    if (this.#exchange === undefined) return;
+    if (this.#refused === undefined)
+      return writeFrom(this.#exchange, chunk, this.asked.response, this.#socket, timeouts.idleMs);
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (this.#bytes <= limits.answerBytes) return;
+    this.#exchange.abort();
+    this.#fail(tooLarge(limits.answerBytes));
   }
 
   end(): void {
@@ -146,11 +143,9 @@ export class Relay implements AnswerSink, Active {
     const refusal = refusalOf(status, body, { path, secrets: secretsOf(this.engine, request.headers) });
     // Another engine may have the path.
     if (refusal.code === 'unknown_path') return this.#settle(refusal);
-    const { bytes, type } = this.#hasForm
-      ? refusalFor(api, body, refusal, requestIdOf(request))
-      : { bytes: body, type: {} };
-    this.#begin(status, { ...headers, ...type }, String(bytes.length));
-    response.end(bytes);
+    const sent = this.#hasForm ? refusalFor(api, body, refusal, requestIdOf(request)) : { bytes: body, type: {} };
+    this.#begin(status, { ...headers, ...sent.type }, String(sent.bytes.length));
+    response.end(sent.bytes);
     this.#settle(undefined);
   }
 

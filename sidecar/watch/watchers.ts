@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GatewayError } from '../errors.js';
 import { requestIdOf } from '../http/headers.js';
+import { SSE_HEADERS } from '../http/sse.js';
 
 /** Parts of the state by name, as JSON. */
 export type Sections = Readonly<Record<string, string>>;
@@ -62,10 +63,8 @@ export class Watchers<View> {
     if (this.size >= this.ports.watchersMax())
       throw new GatewayError('watchers_full', 'Too many pages are open. Raise limits.watchersMax.');
     response.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
+      ...SSE_HEADERS,
       'cache-control': 'no-store',
-      // nginx would collect the events.
-      'x-accel-buffering': 'no',
       'x-request-id': requestIdOf(request),
       'x-maitred-reason': 'admin',
     });
