@@ -1,4 +1,4 @@
-import { Command } from './command.js';
+import { Command, Link } from './command.js';
 import { Batches } from './batches.js';
 import { Engines } from './engines.js';
 import { counted } from './format.js';
@@ -6,7 +6,7 @@ import { ProgramView } from './program.js';
 import { History } from './history.js';
 import { Programs } from './programs.js';
 import { StatusLine } from './status.js';
-import { announcement, connection, gateway, go, urlOf, view } from './state.js';
+import { announcement, connection, gateway, view } from './state.js';
 import { useToken } from './stream.js';
 import { Totals } from './totals.js';
 
@@ -27,9 +27,7 @@ function Head() {
   return (
     <header class="head">
       <h1>
-        <a href={urlOf({ program: '' })} onClick={(event) => go(event, { program: '' })}>
-          maitred
-        </a>
+        <Link change={{ program: '' }}>maitred</Link>
       </h1>
       {policy !== undefined && <span class="quiet">policy {policy}</span>}
       <span class={`badge ${word}`}>{word}</span>

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import { go, urlOf, type View } from './state.js';
 import { post } from './stream.js';
 
 interface CommandProps {
@@ -30,6 +31,13 @@ export function Command({ path, label, question, isOff = false, children }: Comm
     </>
   );
 }
+
+/** To another view of the page. */
+export const Link = ({ change, children }: { readonly change: Partial<View>; readonly children: string }) => (
+  <a href={urlOf(change)} onClick={(event) => go(event, change)}>
+    {children}
+  </a>
+);
 
 interface ChoicesProps {
   readonly names: Readonly<Record<string, string>>;

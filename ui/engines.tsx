@@ -38,6 +38,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         >
           {brief(id, 40)}
         </button>
+        <span class="quiet">{engine.kind}</span>
         <span class={`badge ${state}`}>{state}</span>
       </h3>
       <p class={engine.has_room || state === 'drained' ? 'quiet' : state === 'down' ? 'bad' : 'warn'}>{engine.text}</p>
@@ -60,11 +61,10 @@ function Card({ engine }: { readonly engine: Engine }) {
             value={workingSet}
             max={limit}
           />
-          <Facts style="facts" facts={factsOf(engine)} />
         </>
       )}
-      {state === 'down' && <Facts style="facts" facts={lastingOf(engine)} />}
-      <p class="drain">
+      <div class="foot">
+        <Facts style="facts" facts={factsOf(engine, isOff)} />
         <Command
           path={`/engines/${encodeURIComponent(id)}/${verb}`}
           label={`${word}: ${id}`}
@@ -74,28 +74,22 @@ function Card({ engine }: { readonly engine: Engine }) {
         >
           {word}
         </Command>
-      </p>
+      </div>
     </li>
   );
 }
 
-function factsOf(engine: Engine): Fact[] {
-  const { host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
-  const [capacity, kind] = lastingOf(engine);
+/** Of an engine out of service, what stays true. */
+function factsOf(engine: Engine, isOff: boolean): Fact[] {
+  const { capacity_tokens: capacity, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
+  const lasting: Fact[] = capacity === null ? [] : [['Capacity', tokens(capacity)]];
+  if (isOff) return lasting;
+  const onTheHost: Fact = ['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated']; // prettier-ignore
   return [
-    capacity,
-    ...(host > 0
-      ? [['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated'] as const] // prettier-ignore
-      : []),
+    ...lasting,
+    ...(host > 0 ? [onTheHost] : []),
     ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
     ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
-    ['Queued in the engine', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'], // prettier-ignore
-    kind,
+    ['Queued', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'],
   ];
 }
-
-/** Facts that stay true of an engine that is down. */
-const lastingOf = ({ capacity_tokens: capacity, kind }: Engine): [Fact, Fact] => [
-  ['Capacity', capacity === null ? '–' : tokens(capacity)],
-  ['Kind', kind],
-];

@@ -1,11 +1,20 @@
 import { useSignal } from '@preact/signals';
 import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
-import { Command } from './command.js';
+import { Command, Link } from './command.js';
 import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
-import { calls, ended, go, program, urlOf, view, type View } from './state.js';
+import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { LEVEL_MEANING, SERVICE_MEANING, isAlike, nameOf, whyEnded } from './words.js';
+import {
+  LEVEL_MEANING,
+  SERVICE_MEANING,
+  TYPE_MEANING,
+  isAlike,
+  isUnnamed,
+  nameOf,
+  typeName,
+  whyEnded,
+} from './words.js';
 
 /** One program: its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
@@ -21,14 +30,13 @@ export function ProgramView() {
       <p>Loading.</p>
     ) : (
       <p>
-        No such program is here; see{' '}
-        <ProgramsLink change={{ program: '', tab: 'ended' }}>those that have ended</ProgramsLink>.
+        No such program is here; see <Link change={{ program: '', tab: 'ended' }}>those that have ended</Link>.
       </p>
     );
   return (
     <section aria-labelledby="program">
       <nav>
-        <ProgramsLink change={{ program: '' }}>← All programs</ProgramsLink>
+        <Link change={{ program: '' }}>← All programs</Link>
       </nav>
       <h2 id="program" title={key}>
         {named === undefined ? brief(key, 100) : nameOf(named)}
@@ -39,6 +47,7 @@ export function ProgramView() {
         <>
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
           <EndButton row={detail} />
+          {isUnnamed(detail.agent_type) && <p class="quiet">{TYPE_MEANING}.</p>}
         </>
       )}
       <TimeLine past={past} active={active} />
@@ -50,12 +59,6 @@ export function ProgramView() {
     </section>
   );
 }
-
-const ProgramsLink = ({ change, children }: { readonly change: Partial<View>; readonly children: string }) => (
-  <a href={urlOf(change)} onClick={(event) => go(event, change)}>
-    {children}
-  </a>
-);
 
 function Gone({ row }: { readonly row: EndedProgram | undefined }) {
   if (row === undefined) return <p class="warn">It has left the table.</p>;
@@ -74,7 +77,7 @@ function factsOf(row: ProgramDetail): Fact[] {
     ['State', row.state],
     ['Id', row.id],
     ['Tenant', row.tenant],
-    ['Agent type', row.agent_type ?? '–'],
+    ['Agent type', typeName(row.agent_type), TYPE_MEANING],
     ['Model', row.model ?? '–'],
     ['Identified by', row.identified_by ?? '–'],
     ['Level', String(row.level), LEVEL_MEANING],

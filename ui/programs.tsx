@@ -1,69 +1,59 @@
-import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Program, ProgramGroup } from '../sidecar/admin/answers.js';
 import { Choices } from './command.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
-import { PAGE_ROWS, pageNumber, ended, engines, gateway, programs, show, view, type View } from './state.js';
-import { Table, type Column } from './table.js';
+import {
+  GROUPED_BY,
+  PAGE_ROWS,
+  ended,
+  engines,
+  gateway,
+  groupedBy,
+  groups,
+  pageNumber,
+  programs,
+  show,
+  view,
+  type View,
+} from './state.js';
+import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { selectEnded, tenantOf } from './select.js';
-import { LEVEL_MEANING, SERVICE_MEANING, whyEnded } from './words.js';
+import {
+  LEVEL_MEANING,
+  SERVICE_MEANING,
+  TYPE_MEANING,
+  nameOf,
+  namedBy,
+  typeHint,
+  typeName,
+  whyEnded,
+} from './words.js';
+
+const time = (
+  name: string,
+  sort: 'waiting_seconds' | 'attained_service_seconds' | 'age_seconds',
+  more: Partial<Column<Program>> = {},
+): Column<Program> => ({ name, sort, cell: (row) => duration(row[sort]), ...more });
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', cell: stateOf, from: 'phone', isText: true },
-  {
-    name: 'Waits',
-    sort: 'current_wait_seconds',
-    cell: (row) => (row.current_wait_seconds > 0 ? duration(row.current_wait_seconds) : '–'),
-    from: 'phone',
-  },
-  {
-    name: 'For',
-    meaning: 'Cause of its longest wait now',
-    cell: (row) =>
-      `${row.background && row.current_wait_cause !== null ? 'background: ' : ''}${row.current_wait_cause?.replace('_', ' ') ?? ''}`,
-    from: 'phone',
-    isText: true,
-  },
+  { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf, from: 'phone' },
+  { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, from: 'phone', isText: true },
   { name: 'Level', meaning: LEVEL_MEANING, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
-  {
-    name: 'Queued',
-    meaning: 'The waits of all its calls together',
-    sort: 'waiting_seconds',
-    cell: (row) => duration(row.waiting_seconds),
-  },
-  {
-    name: 'Service',
-    meaning: SERVICE_MEANING,
-    sort: 'attained_service_seconds',
-    cell: (row) => duration(row.attained_service_seconds),
-    from: 'tablet',
-  },
+  time('Queued', 'waiting_seconds', { meaning: 'The waits of all its calls together' }),
+  time('Service', 'attained_service_seconds', { meaning: SERVICE_MEANING, from: 'tablet' }),
   { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), from: 'tablet', isText: true },
-  { name: 'Type', cell: (row) => row.agent_type ?? '–', from: 'large', isText: true },
+  { name: 'Type', meaning: TYPE_MEANING, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
   { name: 'Model', cell: (row) => brief(row.model ?? '–', 24), from: 'large', isText: true },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
-  {
-    name: 'Idle',
-    meaning: 'Time since its last call ended',
-    sort: 'idle_seconds',
-    cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–'),
-  },
-  { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
+  { name: 'Idle', meaning: 'Time since its last call ended', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–') }, // prettier-ignore
+  time('Age', 'age_seconds'),
 ];
-const GATEWAY: Column<Program> = {
-  name: 'Gateway',
-  cell: (row) => brief(row.gateway ?? '–', 24),
-  from: 'tablet',
-  isText: true,
-};
+const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true }; // prettier-ignore
 
 /** Of little use where there is one tenant. */
-const TENANT: Column<Pick<Program, 'key'>> = {
-  name: 'Tenant',
-  cell: ({ key }) => brief(tenantOf(key), 24),
-  from: 'tablet',
-  isText: true,
-};
+const TENANT: Column<Pick<Program, 'key'>> = { name: 'Tenant', cell: ({ key }) => brief(tenantOf(key), 24), from: 'tablet', isText: true }; // prettier-ignore
 const withTenants = <Row extends Pick<Program, 'key'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
   rows.every(({ key }) => tenantOf(key) === 'default') ? columns : [TENANT, ...columns];
 
@@ -82,68 +72,107 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Why ended', cell: (row) => whyEnded(row), from: 'tablet', isText: true },
 ];
 
+const GROUPS: readonly Column<ProgramGroup>[] = [
+  { name: 'Programs', cell: (row) => count(row.programs), from: 'phone' },
+  { name: 'Waiting', cell: (row) => count(row.waiting), from: 'phone' },
+  { name: 'Running', cell: (row) => count(row.running), from: 'tablet' },
+  { name: 'Waits', meaning: 'The longest wait of a call now', cell: waitOf, from: 'tablet' },
+  { name: 'Service', meaning: SERVICE_MEANING, cell: (row) => duration(row.attained_service_seconds), from: 'phone' },
+];
+
+function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_seconds'>): string {
+  return seconds > 0 ? duration(seconds) : '–';
+}
+
+function causeOf({ background, current_wait_cause: cause }: Program): string {
+  return cause === null ? '' : `${background ? 'background: ' : ''}${cause.replace('_', ' ')}`;
+}
+
 /** Some of a program's calls may wait while others run. */
 function stateOf({ state, current_wait_seconds: waits }: Program): string {
   return state === 'running' && waits > 0 ? 'run+wait' : state;
 }
+
+const TABS: Readonly<Record<string, string>> = {
+  '': 'Present',
+  ended: 'Ended',
+  ...Object.fromEntries(Object.entries(GROUPED_BY).map(([by, name]) => [by, `By ${name.toLowerCase()}`])),
+};
 
 export function Programs() {
   const { tab } = view.value;
   return (
     <section aria-labelledby="programs">
       <h2 id="programs">Programs</h2>
-      <Choices
-        names={{ '': 'Present', ended: 'Ended' }}
-        now={tab}
-        choose={(name) => show({ tab: name, sort: '', state: '', page: '' })}
-      />
-      {tab === 'ended' ? <Ended /> : <Present />}
+      <Choices names={TABS} now={tab} choose={(name) => show({ tab: name, sort: '', state: '', page: '' })} />
+      {tab === 'ended' ? <Ended /> : groupedBy.value === '' ? <Present /> : <Groups by={groupedBy.value} />}
     </section>
   );
 }
 
-function Ended() {
-  const all = ended.value?.programs ?? [];
-  const rows = selectEnded(all, view.value);
-  const offset = PAGE_ROWS * pageNumber.value;
-  return (
-    <>
-      <Filters total={rows.length} states={[]} />
-      <Table
-        label="Ended programs"
-        columns={withTenants(all, ENDED)}
-        rows={rows.slice(offset, offset + PAGE_ROWS)}
-        empty={
-          all.length > 0 ? 'No program matches.' : 'None yet: a program ends when its client says so, or by its lease.'
-        }
-      />
-      <Pages total={rows.length} offset={offset} />
-    </>
-  );
+interface ListProps<Row> extends Omit<TableProps<Row>, 'empty'> {
+  /** Of all parts. */
+  readonly total: number;
+  readonly offset: number;
+  readonly noun?: string;
+  readonly states?: readonly string[];
+  /** Where nothing was chosen. */
+  readonly none?: string;
 }
 
-const NO_CALL = 'No program has called yet: give an agent the address of this gateway, with /v1, as its base URL.';
-
-function Present() {
-  const { text, state, engine, tenant } = view.value;
-  const isFiltered = `${text}${state}${engine}${tenant}` !== '';
-  const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};
+/** A part of a long table, and what selects its rows. */
+function List<Row>({ total, offset, noun = 'program', states = STATES, none = NO_CALL, ...table }: ListProps<Row>) {
+  const { text, state, engine, tenant, model, agent_type: type } = view.value;
+  const isFiltered = `${text}${state}${engine}${tenant}${model}${type}` !== '';
   return (
     <>
-      <Filters total={total} states={['active', 'waiting', 'running', 'idle']} />
+      <Filters found={counted(total, noun)} states={states} />
       <Table
-        label="Present programs"
-        columns={withTenants(rows, gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS)}
-        rows={rows}
-        empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : NO_CALL}
+        {...table}
+        empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : none}
       />
       <Pages total={total} offset={offset} />
     </>
   );
 }
 
-function Filters({ total, states }: { readonly total: number; readonly states: readonly string[] }) {
-  const { text, state, engine, tenant } = view.value;
+const STATES = ['active', 'waiting', 'running', 'idle'];
+const NO_CALL = 'No program has called yet: give an agent the address of this gateway, with /v1, as its base URL.';
+const NO_END = 'None yet: a program ends when its client says so, or by its lease.';
+
+/** Leads to the program's own page. An id may end several times. */
+const entryOf = (row: Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & Partial<Pick<Program, 'state'>> & { readonly ended_at?: number }): Entry =>
+  ({ key: `${row.key} ${row.ended_at}`, name: nameOf(row), title: `${row.id}, ${namedBy(row)}`, change: { program: row.key }, state: row.state }); // prettier-ignore
+
+function Present() {
+  const { programs: rows = [], total = 0, offset = 0 } = programs.value ?? {};
+  const columns = withTenants(rows, gateway.value?.cluster ? [...COLUMNS, GATEWAY] : COLUMNS);
+  return <List label="Present programs" first="Program" {...{ entry: entryOf, columns, rows, total, offset }} />;
+}
+
+function Ended() {
+  const all = ended.value?.programs ?? [];
+  const rows = selectEnded(all, view.value);
+  const offset = PAGE_ROWS * pageNumber.value;
+  const part = rows.slice(offset, offset + PAGE_ROWS);
+  return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} rows={part} total={rows.length} offset={offset} states={[]} none={NO_END} />; // prettier-ignore
+}
+
+/** Who uses the gateway? A click shows the programs of one group. */
+function Groups({ by }: { readonly by: string }) {
+  const { groups: rows = [], total = 0, offset = 0 } = groups.value?.by === by ? groups.value : {};
+  const isType = by === 'agent_type';
+  const entry = ({ name }: ProgramGroup): Entry => ({
+    key: String(name),
+    name: isType ? typeName(name) : brief(name ?? '–'),
+    title: isType ? typeHint(name) : (name ?? 'not known here'),
+    change: name === null ? undefined : { [by]: name, tab: '', page: '' },
+  });
+  return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} noun="group" columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
+}
+
+function Filters({ found, states }: { readonly found: string; readonly states: readonly string[] }) {
+  const { text, state, engine, tenant, model, agent_type: type } = view.value;
   const change = (name: keyof View) => (event: Event) =>
     show({ [name]: (event.currentTarget as HTMLInputElement).value, page: '' });
   const known = engines.value?.engines.map(({ id }) => id) ?? [];
@@ -157,7 +186,10 @@ function Filters({ total, states }: { readonly total: number; readonly states: r
       <label>
         Tenant <input value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
       </label>
-      <span class="quiet">{counted(total, 'program')}</span>
+      {/* Chosen by a click on a group. */}
+      {model !== '' && <Choice name="Model" value={model} of={[]} onChange={change('model')} />}
+      {type !== '' && <Choice name="Type" value={type} of={[]} onChange={change('agent_type')} />}
+      <span class="quiet">{found}</span>
     </form>
   );
 }
@@ -177,7 +209,7 @@ const Choice = ({ name, value, of, onChange }: ChoiceProps) => (
       <option value="">any</option>
       {[...new Set([...of, ...(value === '' ? [] : [value])])].map((each) => (
         <option key={each} value={each}>
-          {brief(each, 40)}
+          {name === 'Type' ? typeName(each) : brief(each, 40)}
         </option>
       ))}
     </select>

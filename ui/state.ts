@@ -6,6 +6,7 @@ import type {
   History,
   PastCallList,
   ProgramDetail,
+  ProgramGroups,
   ProgramPage,
   Queue,
   TotalsAnswer,
@@ -23,13 +24,14 @@ export const queue = signal<Queue>();
 export const totals = signal<TotalsAnswer>();
 export const history = signal<History>();
 export const programs = signal<ProgramPage>();
+export const groups = signal<ProgramGroups>();
 /** Null: the program has left the table. */
 export const program = signal<ProgramDetail | null>();
 export const calls = signal<PastCallList>();
 export const ended = signal<EndedPrograms>();
 
 /** The sections of `GET /stream`, by the names of their events. */
-export const SECTIONS = { gateway, engines, queue, totals, history, programs, program, calls, ended };
+export const SECTIONS = { gateway, engines, queue, totals, history, programs, groups, program, calls, ended };
 
 export type Connection =
   | { readonly state: 'connecting' | 'live' | 'reconnecting' }
@@ -41,11 +43,13 @@ export const connection = signal<Connection>({ state: 'connecting' });
 export const announcement = signal('');
 
 const DEFAULTS = {
-  /** Which programs the table shows: `ended`, or '' for those that are there. */
+  /** Rows of the table: '' for the programs that are there, `ended`, or groups by this name. */
   tab: '',
   /** '' for the order of the tab. */
   sort: '',
   tenant: '',
+  model: '',
+  agent_type: '',
   engine: '',
   state: '',
   text: '',
@@ -110,13 +114,17 @@ export const PAGE_ROWS = 100;
 /** From 0; a damaged address shows the first. */
 export const pageNumber = computed(() => (/^\d{1,6}$/.test(view.value.page) ? Number(view.value.page) : 0));
 
+/** Names by which programs are grouped. */
+export const GROUPED_BY: Readonly<Record<string, string>> = { tenant: 'Tenant', model: 'Model', agent_type: 'Type' };
+export const groupedBy = computed(() => (Object.hasOwn(GROUPED_BY, view.value.tab) ? view.value.tab : ''));
+
 export const streamQuery = computed(() => {
   const { tab, ...selection } = view.value;
   // The page itself selects among ended programs.
   const asked =
     tab === 'ended'
       ? { program: selection.program, range: selection.range }
-      : { ...selection, sort: sortOf(view.value) };
+      : { ...selection, by: groupedBy.value, sort: groupedBy.value === '' ? sortOf(view.value) : '' };
   const search = new URLSearchParams(Object.entries(asked).filter(([name, value]) => name !== 'page' && value !== ''));
   // Of a program that has left the table, the list of these tells the rest.
   if (tab === 'ended' || program.value === null) search.set('ended', '');

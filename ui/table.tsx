@@ -1,7 +1,7 @@
 import type { Program } from '../sidecar/admin/answers.js';
+import { Link } from './command.js';
 import { sortOf } from './select.js';
-import { go, show, urlOf, view } from './state.js';
-import { namedBy, nameOf } from './words.js';
+import { show, view, type View } from './state.js';
 
 export interface Column<Row> {
   readonly name: string;
@@ -11,52 +11,66 @@ export interface Column<Row> {
   /** Narrowest windows that show it; absent: those of desks. */
   readonly from?: 'phone' | 'tablet' | 'large';
   readonly isText?: true;
+  /** Tooltip of a cell; absent: of texts, which may be cut, the whole text. */
+  readonly hint?: (row: Row) => string;
   /** Where its name does not say it. */
   readonly meaning?: string;
 }
 
-type Listed = Pick<Program, 'id' | 'key' | 'agent_type' | 'identified_by'> & {
-  readonly state?: string;
-  readonly ended_at?: number;
-};
+/** The head of a row. */
+export interface Entry {
+  readonly key: string;
+  readonly name: string;
+  readonly title: string;
+  /** Where its link leads; absent: it has none. */
+  readonly change: Partial<View> | undefined;
+  readonly state?: Program['state'] | undefined;
+}
 
-interface TableProps<Row> {
+export interface TableProps<Row> {
   readonly label: string;
+  /** Title of the first column. */
+  readonly first: string;
+  readonly entry: (row: Row) => Entry;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   /** Stands there without rows. */
   readonly empty: string;
 }
 
-/** Programs, each a link to its own page. */
-export function Table<Row extends Listed>({ label, columns, rows, empty }: TableProps<Row>) {
+export function Table<Row>({ label, first, entry, columns, rows, empty }: TableProps<Row>) {
   return (
     <div class="scroller" tabIndex={0} role="region" aria-label={label}>
       <table class="programs">
         <thead>
           <tr>
-            <th scope="col">Program</th>
+            <th scope="col">{first}</th>
             {columns.map((column) => (
               <Head key={column.name} {...column} />
             ))}
           </tr>
         </thead>
         <tbody>
-          {/* A row moves with its program, or a click may open another one. An id may end several times. */}
-          {rows.map((row) => (
-            <tr key={`${row.key} ${row.ended_at}`} class={row.state}>
-              <th scope="row" title={`${row.id}, ${namedBy(row)}`}>
-                <a href={urlOf({ program: row.key })} onClick={(event) => go(event, { program: row.key })}>
-                  {nameOf(row)}
-                </a>
-              </th>
-              {columns.map((column) => (
-                <td key={column.name} class={styleOf(column)} title={column.isText && column.cell(row)}>
-                  {column.cell(row)}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {/* A row moves with its key, or a click may open another one. */}
+          {rows.map((row) => {
+            const { key, name, title, change, state } = entry(row);
+            return (
+              <tr key={key} class={state}>
+                <th scope="row" title={title}>
+                  {change === undefined ? name : <Link change={change}>{name}</Link>}
+                </th>
+                {columns.map((column) => (
+                  <td
+                    key={column.name}
+                    class={styleOf(column)}
+                    title={column.hint?.(row) ?? (column.isText && column.cell(row))}
+                  >
+                    {column.cell(row)}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
         </tbody>
       </table>
       {rows.length === 0 && <p class="quiet empty">{empty}</p>}

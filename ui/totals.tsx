@@ -3,14 +3,12 @@ import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
 import { Shadow } from './shadow.js';
 import { engines, history, queue, totals } from './state.js';
-import { LEVEL_MEANING } from './words.js';
 
 /** The figures whose charts are below, at a glance: a number, what belongs to it, and its line. */
 export function Totals() {
   const sums = totals.value;
   if (sums === undefined) return null;
   const past = history.value?.range === '5m' ? history.value : undefined;
-  const levels = queue.value?.levels.filter(({ waiting }) => waiting > 0) ?? [];
   return (
     <section aria-labelledby="totals">
       <h2 id="totals">Last {sums.window_seconds / 60} minutes</h2>
@@ -26,16 +24,31 @@ export function Totals() {
           </div>
         ))}
       </dl>
-      {levels.length > 0 && (
-        <p class="quiet" title={LEVEL_MEANING}>
-          Waiting calls by level, of which 0 goes first:{' '}
-          {levels.map(({ level, waiting }) => `${count(waiting)} at ${level}`).join(', ')}.
-        </p>
-      )}
+      <Levels />
       <Shadow />
     </section>
   );
 }
+
+/** Who goes first: nothing where calls go by their arrival. */
+function Levels() {
+  const { ranked_by: by = null, levels = [], background = 0 } = queue.value ?? {};
+  const told = levels.flatMap(({ waiting: calls, below_seconds: below }, level) => {
+    // Background calls stand at the last level, whatever their programs need.
+    const waiting = below === null ? calls - background : calls;
+    if (waiting <= 0) return [];
+    return `${count(waiting)} ${below === null ? `over ${span(levels[level - 1]?.below_seconds)}` : `under ${span(below)}`}`;
+  });
+  if (by === null || told.length === 0) return null;
+  return (
+    <p class="quiet" title="Those with the least go first">
+      {`Waiting calls by engine time that their programs ${by === 'needed' ? 'still need' : 'have had'}: ${told.join(', ')}.`}
+    </p>
+  );
+}
+
+/** Bounds of levels are round. */
+const span = (seconds: number | null = null): string => duration(seconds).replace('.0 ', ' ');
 
 /** In the order of the charts. */
 function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {

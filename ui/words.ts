@@ -12,12 +12,22 @@ const BATCH_PART = /^(batch_[0-9a-f]{8})[0-9a-f]{16}\.(\d+)$/;
 /** A type that has no name, but a hash. */
 const UNNAMED = /^[0-9a-f]{8}$/;
 
+/** A type in short, as nobody reads a hash. */
+export const typeName = (type: string | null): string =>
+  type === null ? '–' : isUnnamed(type) ? `type ${type.slice(0, 4)}` : brief(type, 24);
+export const isUnnamed = (type: string | null): boolean => UNNAMED.test(type ?? '');
+/** Its tooltip. */
+export const typeHint = (type: string | null): string =>
+  isUnnamed(type) ? `${type}. ${TYPE_MEANING}` : (type ?? 'not known here');
+export const TYPE_MEANING =
+  'Agent type: programs that begin with the same instructions and tools, or name the same x-maitred-workflow. What was learnt of some orders the others';
+
 /** The client's name of a program, or its agent type and the beginning of an id that nobody can read. */
 export function nameOf({ id, agent_type: type }: Named): string {
   const ofBatch = BATCH_PART.exec(id);
   if (ofBatch !== null) return `#${ofBatch[2]} ${ofBatch[1]}`;
   if (!OPAQUE.test(id)) return brief(id);
-  const kind = type === null || UNNAMED.test(type) ? '' : `${type} `;
+  const kind = type === null || isUnnamed(type) ? '' : `${type} `;
   return kind + id.replace(/^~/, '').slice(0, 8);
 }
 

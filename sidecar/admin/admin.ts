@@ -15,8 +15,8 @@ import { gatewayRow } from './gateway-row.js';
 import { joinEnded } from './joins.js';
 import { pageRoutes } from './page.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
-import { rowsHere } from './programs.js';
-import { queryOf, readProgramQuery, selectPrograms, tenantIn, readRange, readView } from './query.js';
+import { selectPrograms } from './programs.js';
+import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { endedRows } from './program-rows.js';
 import { engineRow, engineRows, historyRow, identityRow, totalsRow } from './state-rows.js';
 import { wholeCalls, wholePage } from './watch.js';
@@ -83,7 +83,7 @@ export function probeRoutes(context: Parts): Routes {
 
 async function listPrograms(context: Parts, request: IncomingMessage) {
   const query = readProgramQuery(queryOf(request));
-  return (await wholePage(context, await selectPrograms(rowsHere(context), query), query))();
+  return (await wholePage(context, await selectPrograms(context, query), query))();
 }
 
 const totalsOf = async (context: Parts, range: Range = '5m') =>

@@ -57,6 +57,25 @@ export interface ProgramPage {
   readonly offset: number;
 }
 
+/** Programs that have the same tenant, model or agent type. */
+export interface ProgramGroup extends Pick<Program, 'attained_service_seconds'> {
+  /** Null: not known here. */
+  readonly name: string | null;
+  readonly programs: number;
+  /** Those of them in this state. */
+  readonly waiting: number;
+  readonly running: number;
+  /** The longest wait of a call now, background calls aside. */
+  readonly current_wait_seconds: number;
+}
+
+/** Of all programs that match; one with calls at several gateways counts at each. */
+export interface ProgramGroups extends Omit<ProgramPage, 'programs'> {
+  readonly by: 'tenant' | 'model' | 'agent_type';
+  /** The one with the most engine time first. */
+  readonly groups: readonly ProgramGroup[];
+}
+
 interface WaitingCall {
   readonly call: string;
   /** Its key. */

@@ -14,6 +14,7 @@ export const joinQueues = (all: readonly [Queue, ...Queue[]]): Queue =>
     waiting_for: Object.fromEntries(
       Object.entries(sum.waiting_for).map(([cause, calls]) => [cause, calls + each.waiting_for[cause as WaitCause]]),
     ) as Queue['waiting_for'],
+    ranked_by: sum.ranked_by,
     levels: sum.levels.map((level, at) => ({ ...level, waiting: level.waiting + (each.levels[at]?.waiting ?? 0) })),
   }));
 

@@ -9,9 +9,10 @@ import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { batchRows, endedBatchRows } from './batches.js';
 import { explain } from './explain.js';
+import { groupsOf } from './groups.js';
 import { joinQueues } from './joins.js';
-import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, rowsHere } from './programs.js';
-import { readProgramQuery, selectPrograms } from './query.js';
+import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, selectPrograms } from './programs.js';
+import { readProgramQuery } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
 import { queueRow } from './state-rows.js';
@@ -28,7 +29,11 @@ const OWN = {
   ended: (context: Parts): Answers.EndedPrograms => endedRows(context),
   programs: async (context: Parts, search: string): Promise<Answers.ProgramPage> => {
     const query = readProgramQuery(new URLSearchParams(search));
-    return programPage(context, await selectPrograms(rowsHere(context), query), query);
+    return programPage(context, await selectPrograms(context, query), query);
+  },
+  groups: async (context: Parts, search: string): Promise<readonly Answers.ProgramGroup[]> => {
+    const query = readProgramQuery(new URLSearchParams(search));
+    return groupsOf(context, await selectPrograms(context, query), query.by ?? 'tenant');
   },
   program: (context: Parts, id: string, tenant: TenantId | undefined): Answers.ProgramDetail => {
     const row = findProgram(context, id, tenant);

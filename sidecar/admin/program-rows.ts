@@ -65,7 +65,7 @@ const programRow = (
   idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
 });
 
-const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
+export const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
   model: told?.model ?? null,
   identified_by: told?.identifiedBy ?? null,
   agent_type: told?.agentType ?? null,

@@ -1,7 +1,9 @@
+import { setImmediate } from 'node:timers/promises';
 import { type ProgramId, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { labelOf, madeProgram } from '../identity/names.js';
+import type { ProgramQuery } from './query.js';
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
 export function endProgram({ driver, observers }: Parts, program: ProgramId): void {
@@ -16,6 +18,33 @@ export const isHere = ({ cluster }: Parts, { id, activeCalls }: ProgramView): bo
 /** The programs of this gateway; those that have moved to another one are no longer its own. */
 export function* rowsHere(context: Parts): Generator<ProgramView> {
   for (const row of context.driver.views.programs()) if (isHere(context, row)) yield row;
+}
+
+/** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */
+const SLICE_MS = 2;
+const SLICE_ROWS = 64;
+
+/** The rows of this gateway that a query selects, in its order. @param busy receives the milliseconds of each slice of the work */
+export async function selectPrograms(
+  context: Parts,
+  { matches, compare }: ProgramQuery,
+  busy: (ms: number) => void = () => undefined,
+): Promise<ProgramView[]> {
+  const rows: ProgramView[] = [];
+  let read = 0;
+  let since = performance.now();
+  for (const row of rowsHere(context)) {
+    if (matches(row, context.known.of(row.id))) rows.push(row);
+    if (++read % SLICE_ROWS !== 0) continue;
+    const spent = performance.now() - since;
+    if (spent < SLICE_MS) continue;
+    busy(spent);
+    await setImmediate();
+    since = performance.now();
+  }
+  if (compare !== undefined) rows.sort(compare);
+  busy(performance.now() - since);
+  return rows;
 }
 
 export const notHere = (): GatewayError =>

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import { tenantId, type ProgramId, type ProgramView, type TenantId, type ThreadView } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
 import { RANGES, type Range } from '../watch/totals.js';
-import type { Program } from './answers.js';
+import type { Program, ProgramGroups } from './answers.js';
 
 const LIMIT = 100;
 export const LIMIT_MAX = 1000;
@@ -26,7 +25,7 @@ export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined
     return longest === undefined || waitOf(call) > waitOf(longest) ? call : longest;
   }, undefined);
 
-function currentWaitMs(row: ProgramView): number {
+export function currentWaitMs(row: ProgramView): number {
   const longest = longestWaiting(row);
   return longest === undefined ? 0 : waitOf(longest);
 }
@@ -56,7 +55,9 @@ export const PROGRAM_STATES = [...STATES, 'active'];
 /** Of equal rows, those that wait come first, and idle ones last. */
 const stateRank = (row: ProgramView): number => STATES.indexOf(programState(row));
 
-const SELECTING: readonly string[] = ['sort', 'tenant', 'engine', 'state', 'text'];
+const GROUPED_BY: readonly string[] = ['tenant', 'model', 'agent_type'] satisfies ProgramGroups['by'][];
+
+const SELECTING: readonly string[] = ['by', 'sort', 'engine', 'state', 'text', ...GROUPED_BY];
 export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
 
 export const queryOf = (request: IncomingMessage): URLSearchParams =>
@@ -67,12 +68,20 @@ export function tenantIn(request: IncomingMessage): TenantId | undefined {
   return tenant === null ? undefined : tenantId(tenant);
 }
 
+/** A program in the words of its calls. */
+interface Told {
+  readonly model: string;
+  readonly agentType: string | undefined;
+}
+
 export interface ProgramQuery {
   readonly limit: number;
   readonly offset: number;
   /** The same query from the first row on, for as many as are set; equal for the same programs in the same order. */
   readonly selection: string;
-  readonly matches: (row: ProgramView) => boolean;
+  readonly matches: (row: ProgramView, told: Told | undefined) => boolean;
+  /** Groups are asked for, by this; absent: programs are. */
+  readonly by: ProgramGroups['by'] | undefined;
   readonly sort: string | undefined;
   /** Ascending; absent: in order of creation. */
   readonly compare: ((a: ProgramView, b: ProgramView) => number) | undefined;
@@ -87,6 +96,7 @@ export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly st
     offset: readCount(search, 'offset', 0, 0, Number.MAX_SAFE_INTEGER),
     selection: new URLSearchParams([...search].filter(([name]) => SELECTING.includes(name))).toString(),
     matches: readFilter(search),
+    by: readGrouping(search),
     sort: search.get('sort') ?? undefined,
     compare: readSort(search.get('sort')),
   };
@@ -118,47 +128,30 @@ export function readRange(search: URLSearchParams): Range {
   return range;
 }
 
-/** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */
-const SLICE_MS = 2;
-const SLICE_ROWS = 64;
-
-/** The rows that a query selects, in its order. @param busy receives the milliseconds of each slice of the work */
-export async function selectPrograms(
-  all: Iterable<ProgramView>,
-  { matches, compare }: ProgramQuery,
-  busy: (ms: number) => void = () => undefined,
-): Promise<ProgramView[]> {
-  const rows: ProgramView[] = [];
-  let read = 0;
-  let since = performance.now();
-  for (const row of all) {
-    if (matches(row)) rows.push(row);
-    if (++read % SLICE_ROWS !== 0) continue;
-    const spent = performance.now() - since;
-    if (spent < SLICE_MS) continue;
-    busy(spent);
-    await setImmediate();
-    since = performance.now();
-  }
-  if (compare !== undefined) rows.sort(compare);
-  busy(performance.now() - since);
-  return rows;
-}
-
 /** Each word of `text` is searched for in the whole key, ignoring case. */
 function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
-  const [tenant, engine, state] = [search.get('tenant'), search.get('engine'), search.get('state')];
+  const [tenant = null, model = null, type = null, engine = null, state = null] = ['tenant', 'model', 'agent_type', 'engine', 'state'].map((name) => search.get(name)); // prettier-ignore
   const words = (search.get('text') ?? '')
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
   if (state !== null && !PROGRAM_STATES.includes(state))
     throw bad('state', `must be one of ${PROGRAM_STATES.join(', ')}`);
-  return (row) =>
+  return (row, told) =>
     (tenant === null || row.tenant === tenant) &&
+    (model === null || told?.model === model) &&
+    (type === null || told?.agentType === type) &&
     (engine === null || row.home === engine || row.engines.some((id) => id === engine)) &&
     (state === null || (state === 'active' ? row.activeCalls > 0 : programState(row) === state)) &&
     (words.length === 0 || words.every((word) => row.id.toLowerCase().includes(word)));
+}
+
+function readGrouping(search: URLSearchParams): ProgramQuery['by'] {
+  const by = search.get('by');
+  if (by === null) return undefined;
+  if (!GROUPED_BY.includes(by)) throw bad('by', `must be one of ${GROUPED_BY.join(', ')}`);
+  if (search.has('sort')) throw bad('sort', 'is for programs; groups come by their engine time');
+  return by as ProgramQuery['by'];
 }
 
 function readCount(search: URLSearchParams, name: string, otherwise: number, least: number, most: number): number {

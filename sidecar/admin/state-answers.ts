@@ -82,7 +82,14 @@ export interface Queue {
   /** Of calls other than background ones. */
   readonly longest_wait_seconds: number;
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
-  readonly levels: readonly { readonly level: number; readonly waiting: number }[];
+  readonly levels: readonly {
+    readonly level: number;
+    readonly waiting: number;
+    /** Engine time below which a program stands there; null: the last level, or `ranked_by` is null. */
+    readonly below_seconds: number | null;
+  }[];
+  /** Levels are of engine time still needed, as learnt, or received. Null: all calls go by their arrival. */
+  readonly ranked_by: 'needed' | 'received' | null;
 }
 
 export interface IdentitySources {

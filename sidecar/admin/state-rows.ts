@@ -1,4 +1,4 @@
-import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
+import { LEVELS, QUANTUM_RATIO, WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { joined } from '../engines/load.js';
@@ -61,13 +61,20 @@ const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) =
 
 export function queueRow(context: Parts): Answers.Queue {
   const { waiting, background, byLevel, byCause, longestWaitMs } = context.driver.queue();
+  const { firstQuantumMs, order } = context.config.policy;
+  const ranks = byLevel.length > 1;
   return {
     waiting,
     background,
     limit: context.config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
     waiting_for: byCause,
-    levels: byLevel.map((calls, level) => ({ level, waiting: calls })),
+    levels: byLevel.map((calls, level) => ({
+      level,
+      waiting: calls,
+      below_seconds: ranks && level < LEVELS - 1 ? seconds(firstQuantumMs * QUANTUM_RATIO ** level) : null,
+    })),
+    ranked_by: !ranks ? null : order === 'attained' ? 'received' : 'needed',
   };
 }
 

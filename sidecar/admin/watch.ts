@@ -2,22 +2,28 @@ import type { ProgramId, ProgramView } from '../../src/index.js';
 import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { gatewayRow, INSTANCE } from './gateway-row.js';
+import { groupsOf, joinGroups } from './groups.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
-import { rowsHere } from './programs.js';
-import { LIMIT_MAX, selectPrograms, type ProgramQuery, type WatchedView } from './query.js';
+import { selectPrograms } from './programs.js';
+import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programPage } from './program-rows.js';
 import { engineRows, historyRow, totalsRow } from './state-rows.js';
-import type { PastCallList, ProgramPage } from './answers.js';
+import type { PastCallList, ProgramGroups, ProgramPage } from './answers.js';
 
-/** The page of a query over all gateways. @param rows all of this one, in the query's order */
+/** The page of a query, or of its groups, over all gateways. @param rows all of this one, in the query's order */
 export async function wholePage(
   context: Parts,
   rows: readonly ProgramView[],
   query: ProgramQuery,
-): Promise<() => ProgramPage> {
+): Promise<() => ProgramPage | ProgramGroups> {
   const { peers } = context;
+  const { by } = query;
+  if (by !== undefined) {
+    const others = await ofOthers(context, 'groups', query.selection);
+    return () => joinGroups(query, by, [groupsOf(context, rows, by), ...others]);
+  }
   if (peers === undefined) return () => programPage(context, rows, query);
   const limit = query.offset + query.limit;
   const others: ProgramPage[] = [];
@@ -83,7 +89,7 @@ function lookAt(parts: Parts): Look<WatchedView> {
   /** Many pages usually show the same selection. */
   const selections = new Map<string, Promise<ProgramView[]>>();
   const select = (query: ProgramQuery): Promise<ProgramView[]> => {
-    const known = selections.get(query.selection) ?? selectPrograms(rowsHere(context), query, (ms) => (busyMs += ms));
+    const known = selections.get(query.selection) ?? selectPrograms(context, query, (ms) => (busyMs += ms));
     selections.set(query.selection, known);
     return known;
   };
@@ -104,7 +110,7 @@ function lookAt(parts: Parts): Look<WatchedView> {
       return timed(() => ({
         ...both,
         history: JSON.stringify(historyRow(context.totals.read(driver.now(), range, steps), range)),
-        programs: JSON.stringify(page()),
+        [query.by === undefined ? 'programs' : 'groups']: JSON.stringify(page()),
         ...one,
         ...(ended && { ended: JSON.stringify(joinEnded([endedRows(context), ...gone])) }),
       }));

@@ -4,9 +4,9 @@ import { namedProgram } from '../../sidecar/identity/names.js';
 import type { EndedProgram } from '../../sidecar/admin/answers.js';
 import { tenantId } from '../../src/index.js';
 import { selectEnded, sortOf, tenantOf } from '../../ui/select.js';
-import { whyEnded } from '../../ui/words.js';
+import { typeHint, typeName, whyEnded } from '../../ui/words.js';
 
-const VIEW = { tab: 'ended', sort: '', tenant: '', engine: '', text: '' };
+const VIEW = { tab: 'ended', sort: '', tenant: '', engine: '', text: '', model: '', agent_type: '' };
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
   id,
@@ -32,6 +32,8 @@ const rows = fc.array(
       ended_at: fc.integer({ min: 0, max: 9 }),
       duration_seconds: fc.integer({ min: 0, max: 9 }),
       engine: fc.constantFrom('gpu-1', 'gpu-2', null),
+      model: fc.constantFrom('m', null),
+      agent_type: fc.constantFrom('fix', null),
     })
     .map(({ tenant, id, ...more }) => row(tenant, id, more)),
 );
@@ -39,6 +41,8 @@ const choices = fc.record({
   sort: fc.constantFrom('', 'ended_at', '-ended_at', 'duration_seconds', '-duration_seconds'),
   tenant: fc.constantFrom('', 'default', 'a:b', 'c~%d'),
   engine: fc.constantFrom('', 'gpu-1', 'gpu-3'),
+  model: fc.constantFrom('', 'm'),
+  agent_type: fc.constantFrom('', 'fix'),
   text: fc.constantFrom('', 'ALPHA', 'bet', 'alpha bet', '  '),
 });
 
@@ -49,9 +53,11 @@ describe('ended programs', () => {
         const found = selectEnded(all, { ...VIEW, ...chosen });
         const words = chosen.text.toLowerCase().trim().split(/\s+/);
         const wanted = all.filter(
-          ({ key, engine }) =>
+          ({ key, engine, model, agent_type: type }) =>
             words.every((word) => key.toLowerCase().includes(word)) &&
             [engine, ''].includes(chosen.engine) &&
+            [model, ''].includes(chosen.model) &&
+            [type, ''].includes(chosen.agent_type) &&
             [tenantOf(key), ''].includes(chosen.tenant),
         );
         expect(new Set(found)).toEqual(new Set(wanted));
@@ -86,5 +92,14 @@ it('says of a batch’s line that it is done, and of another program that its cl
     'its line is done',
     'declared over',
     'idle for too long',
+  ]);
+});
+
+it('calls an agent type by its own name, or shows a hash in short and says what it is', () => {
+  expect(['26cd24b6', 'fix-bugs', 'cafe', null].map(typeName)).toEqual(['type 26cd', 'fix-bugs', 'cafe', '–']);
+  expect(['26cd24b6', 'fix-bugs', null].map(typeHint)).toEqual([
+    expect.stringMatching(/^26cd24b6\. .*x-maitred-workflow/),
+    'fix-bugs',
+    'not known here',
   ]);
 });

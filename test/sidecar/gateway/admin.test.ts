@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { ProgramGroups, ProgramPage, Queue } from '../../../sidecar/admin/answers.js';
 import {
+  MODEL,
+  ONE_AT_A_TIME,
   bearer,
   chat,
   JSON_TYPE,
@@ -150,6 +153,57 @@ describe('admin paths', () => {
       const got = await ask(`/programs?${query}`);
       expect([query, got.status, errorCode(got.text)]).toEqual([query, 400, 'bad_request']);
     }
+  });
+
+  it('tell who uses the gateway, by tenant, model or agent type', async () => {
+    const { engine, open, chat, openChat, ask, read } = await held(ONE_AT_A_TIME);
+    const calls = [openChat({}, { ...named('p1'), 'x-maitred-workflow': 'fix' })];
+    await until(() => engine.seen.length === 1);
+    calls.push(
+      openChat({}, { ...named('p2'), 'x-maitred-workflow': 'fix' }),
+      openChat(
+        {
+          messages: [
+            { role: 'system', content: 'Be brief. '.repeat(100) },
+            { role: 'user', content: 'hello' },
+          ],
+        },
+        named('p3'),
+      ),
+    );
+    await until(async () => ((await ask('/queue')).json() as { waiting: number }).waiting === 2);
+    const groups = async (query: string) => (await read<ProgramGroups>(`/programs?${query}`)).groups;
+    const [fix, other] = await groups('by=agent_type');
+    expect([fix, other]).toMatchObject([
+      { name: 'fix', programs: 2, waiting: 1, running: 1 },
+      { name: expect.stringMatching(/^[0-9a-f]{8}$/) as string, programs: 1, waiting: 1, running: 0 },
+    ]);
+    expect(fix!.current_wait_seconds).toBeGreaterThan(0);
+    expect(await groups('by=tenant')).toMatchObject([{ name: 'default', programs: 3, waiting: 2, running: 1 }]);
+    expect(await groups(`by=model&agent_type=fix&state=waiting`)).toMatchObject([{ name: MODEL, programs: 1 }]);
+    expect((await ask('/programs?by=agent_type&limit=1&offset=1')).json()).toMatchObject({
+      total: 2,
+      groups: [{ name: other!.name }],
+    });
+    // What was grouped can be selected.
+    const found = async (query: string) => (await read<ProgramPage>(`/programs?${query}`)).programs.map(({ id }) => id); // prettier-ignore
+    expect(await found('agent_type=fix')).toEqual(['p1', 'p2']);
+    expect(await found(`agent_type=${other!.name}&model=${MODEL}`)).toEqual(['p3']);
+    expect(await found('model=other')).toEqual([]);
+    for (const query of ['by=', 'by=engine', 'by=model&sort=calls'])
+      expect([query, errorCode((await ask(`/programs?${query}`)).text)]).toEqual([query, 'bad_request']);
+    open();
+    await Promise.all(calls);
+    await chat({}, named('p1'));
+    expect(await groups('by=tenant&text=p1')).toMatchObject([{ programs: 1, waiting: 0, running: 0, current_wait_seconds: 0 }]); // prettier-ignore
+  });
+
+  it('say of levels what engine time they are of', async () => {
+    const queue = async (policy: object) => (await lone(undefined, { policy })).read<Queue>('/queue');
+    const learnt = await queue({ firstQuantumMs: 1000 });
+    expect([learnt.ranked_by, ...learnt.levels.map((each) => each.below_seconds)]).toEqual(['needed', ...Array.from({ length: 13 }, (_, level) => 2 ** level), null]); // prettier-ignore
+    expect((await queue({ order: 'attained' })).ranked_by).toBe('received');
+    expect(await queue({ name: 'fcfs-window' })).toMatchObject({ ranked_by: null, levels: [{ below_seconds: null }] });
   });
 
   it('show a program with its calls, and end it', async () => {

@@ -5,6 +5,7 @@ import type {
   GatewayState,
   History,
   Program,
+  ProgramGroups,
   ProgramPage,
   Queue,
   TotalsAnswer,
@@ -80,6 +81,11 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
       const where = Object.fromEntries(programs.map((row) => [row.key, row.gateway?.split('.')[0]]));
       expect(where).toEqual({ 't:p1': 'a', 't:p2': 'a', 't:p3': 'b', 'u:p3': 'b' });
     }
+    for (const gateway of gateways)
+      expect((await get<ProgramGroups>(gateway, '/programs?by=tenant')).groups).toMatchObject([
+        { name: 't', programs: 3, waiting: 2, running: 1 },
+        { name: 'u', programs: 1, waiting: 1, running: 0 },
+      ]);
     // Pages go through all of them, in one order.
     const pages = [];
     for (const offset of [0, 1, 2, 3])

@@ -36,7 +36,7 @@ it('shows all ends, the last first', () => {
 
 it('adds the calls that wait at each gateway, by cause and level, and has the longest wait of all', () => {
   const queue = (waiting: number, longest: number, levels: number[]) =>
-    ({ waiting, background: waiting - 1, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting }, levels: levels.map((each) => ({ waiting: each })) }) as unknown as Queue; // prettier-ignore
+    ({ waiting, background: waiting - 1, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting }, levels: levels.map((each) => ({ waiting: each })), ranked_by: 'needed' }) as unknown as Queue; // prettier-ignore
   expect(joinQueues([queue(2, 1, [2, 0]), queue(3, 7, [1, 2]), queue(1, 4, [1])])).toEqual({
     waiting: 6,
     background: 3,
@@ -44,6 +44,7 @@ it('adds the calls that wait at each gateway, by cause and level, and has the lo
     longest_wait_seconds: 7,
     waiting_for: { kv: 6 },
     levels: [{ waiting: 4 }, { waiting: 2 }],
+    ranked_by: 'needed',
   });
 });
 
@@ -71,7 +72,7 @@ it('goes on behind the thousand rows that another gateway tells at once', async 
   const context = { peers: { gateway: 'a', silent: [], ask }, driver: { now: () => 0, views: { causesOf: () => [] } } };
   const pageAt = async (offset: number) => {
     const query = readProgramQuery(new URLSearchParams(`sort=age_seconds&limit=100&offset=${offset}`));
-    return (await wholePage(context as never, [], query))();
+    return (await wholePage(context as never, [], query))() as ProgramPage;
   };
   const { programs, total } = await pageAt(1950);
   expect([total, programs.length, programs[0]?.key, programs[99]?.key]).toEqual([2500, 100, 'k1950', 'k2049']);

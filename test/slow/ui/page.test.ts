@@ -104,6 +104,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see(/^1 engine up\. 1 call runs, 1 waits for the window, the longest for /);
     await expect.poll(() => page.title()).toBe('1 waiting – maitred');
     await page.locator('tr.waiting', { hasText: 'window' }).waitFor();
+    await see('Waiting calls by engine time that their programs still need: 1 under 125 ms.');
     await see('Its window is full.');
     expect(await page.locator('.programs tbody a').allTextContents()).toEqual(['waits']);
     await page.getByRole('link', { name: 'waits' }).click();
@@ -166,6 +167,25 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.reload();
     await see('Ended calls');
     expect(await page.locator('.lane-name').allTextContents()).toContain('sub');
+  });
+
+  it('groups programs by tenant, model or type, and shows those of one', async () => {
+    const { adminUrl } = await scene();
+    const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    await page.getByRole('button', { name: 'By model' }).click();
+    await see('1 group');
+    expect(await page.locator('.programs tbody td').allTextContents()).toEqual(['4', '1', '1', expect.stringMatching(/s$/), expect.stringMatching(/s$/)]); // prettier-ignore
+    expect(await axe(page)).toEqual([]);
+    await page.setViewportSize({ width: 400, height: 900 });
+    await expect.poll(() => page.evaluate<number>(HIDDEN_WIDTH)).toBe(0);
+    await page.locator('.programs tbody a').click();
+    await see('4 programs');
+    await page.waitForURL(/model=/);
+    await page.getByLabel('Model').selectOption('any');
+    await page.getByLabel('Model').waitFor({ state: 'detached' });
+    await page.goto(`${adminUrl}/ui?tab=nothing&agent_type=none-like-this`);
+    await see('No program matches.');
+    expect(complaints).toEqual([]);
   });
 
   it('reconnects to a gateway that was started again', async () => {
