@@ -114,7 +114,10 @@ function nameFindings(values: unknown, builtIn: ReadonlyMap<string, Spec>): Find
   const parts: Parts = new Map([...builtIn, ...own].map(([name, spec]) => [name, partsOf(spec)]));
   const names = own.map(([name]) => name);
   const findings: Finding[] = names.flatMap((name) => [
-    ...(builtIn.has(name) ? [{ path: ['workloads', name], message: 'is the name of a built-in workload' }] : []),
+    // Parts of built-in workloads are named nowhere, so a file may have others of these names.
+    ...(Object.hasOwn(BUILT_IN, name)
+      ? [{ path: ['workloads', name], message: 'is the name of a built-in workload' }]
+      : []),
     ...mixtureFindings(name, parts),
   ]);
   const { workload } = given;
