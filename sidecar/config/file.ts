@@ -14,8 +14,10 @@ export function readConfigFile(file: string) {
   const document = parseDocument(text, { lineCounter: counter, version: '1.2', stringKeys: true, prettyErrors: false });
   const lineAt = (offset: number) => counter.linePos(offset).line;
   const lines = text.split(/\r?\n/);
-  // A parser finds more faults after the first, which are no more once that is mended.
-  const faults = [...document.errors, ...document.warnings].filter((fault, index) => index === 0 || fault.code === 'DUPLICATE_KEY'); // prettier-ignore
+  // A parser finds more faults after the first, which are no more once that is mended: least of all behind an open bracket.
+  const found = [...document.errors, ...document.warnings];
+  const first = found.find(({ message }) => message.startsWith('Flow ')) ?? found[0];
+  const faults = found.filter((fault) => fault === first || fault.code === 'DUPLICATE_KEY');
   if (faults.length > 0)
     throw new ConfigError(
       faults.map((fault) => {

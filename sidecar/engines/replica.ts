@@ -251,7 +251,7 @@ export class Replica {
 
   async #probe(): Promise<void> {
     const epoch = this.#epoch;
-    const found = await inspect(this.#prober, this.config, this.#identified ? this.adapter : undefined).catch(describe);
+    const found = await inspect(this.#prober, this.config, this.#identified ? this.adapter : undefined).catch(reasonOf);
     this.#probing = undefined;
     if (this.#closed) return;
     if (epoch !== this.#epoch) {
@@ -333,16 +333,3 @@ export class Replica {
 
 /** One engine replica, as the gateway uses it: the fleet alone puts it in and out of service. */
 export type Engine = Readonly<Omit<Replica, 'close' | 'drain' | 'reconfigure' | 'remove' | 'removing' | 'resume'>>;
-
-const describe = (error: unknown): string =>
-  PLAIN[(error as NodeJS.ErrnoException | null)?.code ?? ''] ?? reasonOf(error);
-
-/** Errors whose message says no more than its code and the engine's address. */
-const PLAIN: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection reset',
-  ETIMEDOUT: 'connection timed out',
-  EAI_AGAIN: 'host not resolved',
-  EHOSTUNREACH: 'host unreachable',
-  ENOTFOUND: 'host not found',
-};

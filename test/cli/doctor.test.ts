@@ -95,7 +95,9 @@ describe('maitred doctor', () => {
     const dead = 'http://127.0.0.1:1';
     const { code, about } = await examine(['--engine', dead]);
     expect(code).toBe(1);
-    expect(about(dead)).toMatchObject([{ level: 'broken', found: expect.stringContaining('ECONNREFUSED') as string }]);
+    expect(about(dead)).toMatchObject([
+      { level: 'broken', found: expect.stringContaining('connection refused') as string },
+    ]);
     const empty = await vllm({ '/v1/models': modelList([]) });
     expect((await examine(['--engine', empty.url])).about('no model')).toMatchObject([{ level: 'broken' }]);
   });

@@ -41,6 +41,7 @@ describe('file', () => {
     ['no colon', 'listen:\n  host: a\n  port 8080\nlog: {}\n', 3, /no key with a colon/],
     ['a colon in a value', 'log:\n  level: info: x\n', 2, /quotes/],
     ['a quote that stays open', 'log:\n  level: "info\nlisten: {}\n', 2, /a quote opens/],
+    ['brackets that stay open over lines', 'listen: {port: 1\n  engines: [', 2, /a bracket/],
     ['a bracket that stays open', 'engines: [{url: http://a:1}\nlog: {}\n', 2, /a bracket/],
     ['JSON without a comma', '{"embedded": 1 "log": {}}', 1, /a comma/],
     ['text after a value', 'log:\n  level: "info"rmation\n', 2, /more after its value/],
