@@ -1,34 +1,23 @@
 import { computed, signal } from '@preact/signals';
-import type {
-  EndedPrograms,
-  EngineList,
-  GatewayState,
-  History,
-  PastCallList,
-  ProgramDetail,
-  ProgramGroups,
-  ProgramPage,
-  Queue,
-  TotalsAnswer,
-} from '../sidecar/admin/answers.js';
+import type * as Answers from '../sidecar/admin/answers.js';
 import { sortOf } from './select.js';
 
 /** All state of the page. The stream writes the sections, the URL the view; components only read them. */
 
 /** Version of the admin API that this page reads. */
-export const API: GatewayState['api'] = 2;
+export const API: Answers.GatewayState['api'] = 2;
 
-export const gateway = signal<GatewayState>();
-export const engines = signal<EngineList>();
-export const queue = signal<Queue>();
-export const totals = signal<TotalsAnswer>();
-export const history = signal<History>();
-export const programs = signal<ProgramPage>();
-export const groups = signal<ProgramGroups>();
+export const gateway = signal<Answers.GatewayState>();
+export const engines = signal<Answers.EngineList>();
+export const queue = signal<Answers.Queue>();
+export const totals = signal<Answers.TotalsAnswer>();
+export const history = signal<Answers.History>();
+export const programs = signal<Answers.ProgramPage>();
+export const groups = signal<Answers.ProgramGroups>();
 /** Null: the program has left the table. */
-export const program = signal<ProgramDetail | null>();
-export const calls = signal<PastCallList>();
-export const ended = signal<EndedPrograms>();
+export const program = signal<Answers.ProgramDetail | null>();
+export const calls = signal<Answers.PastCallList>();
+export const ended = signal<Answers.EndedPrograms>();
 
 /** The sections of `GET /stream`, by the names of their events. */
 export const SECTIONS = { gateway, engines, queue, totals, history, programs, groups, program, calls, ended };

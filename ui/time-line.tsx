@@ -110,6 +110,9 @@ function Call({ mark, scale: { start, length } }: CallProps) {
     ));
 }
 
+const markOf = ({ call: id, thread, text: title }: Pick<PastCall, 'call' | 'thread' | 'text'>, parts: readonly Part[]): Mark =>
+  ({ id, thread, parts, title }); // prettier-ignore
+
 /** The parts of a call: queued, attempts that failed, then the last attempt. */
 function pastMark(call: PastCall): Mark {
   const { arrived_at: arrived, duration_seconds: took, service_seconds: service, first_token_seconds: first } = call;
@@ -119,30 +122,15 @@ function pastMark(call: PastCall): Mark {
   const sent = service === null ? ended : call.attempts > 1 ? Math.max(dequeued, ended - service) : dequeued;
   const queuedTo = service === null ? ended : dequeued;
   const began = first === null ? null : Math.max(sent, arrived + first);
-  return {
-    id: call.call,
-    thread: call.thread,
-    title: call.text,
-    parts: [
-      { kind: 'queued', from: arrived, to: queuedTo },
-      { kind: 'failed', from: queuedTo, to: sent },
-      ...running(sent, began, ended),
-    ],
-  };
+  const failed: Part = { kind: 'failed', from: queuedTo, to: sent };
+  return markOf(call, [{ kind: 'queued', from: arrived, to: queuedTo }, failed, ...running(sent, began, ended)]);
 }
 
 function activeMark(call: ActiveCall): Mark {
   const sent = call.arrived_at + call.waiting_seconds;
   const now = sent + call.service_seconds;
-  return {
-    id: call.call,
-    thread: call.thread,
-    title: call.text,
-    parts: [
-      { kind: 'queued', from: call.arrived_at, to: sent },
-      ...(call.state === 'running' ? running(sent, call.first_token_at, now) : []),
-    ],
-  };
+  const ran = call.state === 'running' ? running(sent, call.first_token_at, now) : [];
+  return markOf(call, [{ kind: 'queued', from: call.arrived_at, to: sent }, ...ran]);
 }
 
 function running(sent: number, began: number | null, ended: number): Part[] {
