@@ -8,24 +8,29 @@ interface CommandProps {
   readonly label?: string;
   /** To be confirmed first. */
   readonly question?: string;
+  /** Told when it was taken and nothing else shows that. */
+  readonly done?: string;
   readonly isOff?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** A button that sends a command to the gateway, and says what was wrong with it. */
-export function Command({ path, label, question, isOff = false, children }: CommandProps) {
+export function Command({ path, label, question, done, isOff = false, children }: CommandProps) {
   const problem = useSignal<string | undefined>(undefined);
+  const outcome = useSignal<string | undefined>(undefined);
   const send = async () => {
-    if (question === undefined || confirm(question)) problem.value = await post(path);
+    if (question !== undefined && !confirm(question)) return;
+    problem.value = await post(path);
+    outcome.value = problem.value ?? done;
   };
   return (
     <>
       <button type="button" aria-label={label} disabled={isOff} onClick={() => void send()}>
         {children}
       </button>
-      {problem.value !== undefined && (
-        <span class="warn" role="alert">
-          {problem}
+      {outcome.value !== undefined && (
+        <span class={problem.value === undefined ? 'quiet' : 'warn'} role="alert">
+          {outcome}
         </span>
       )}
     </>

@@ -98,7 +98,11 @@ function factsOf(row: ProgramDetail): Fact[] {
 const END_QUESTION = 'Its running calls finish. Its next call begins a new program, which starts at level 0.';
 
 const EndButton = ({ row }: { readonly row: ProgramDetail }) => (
-  <Command path={`/programs/${encodeURIComponent(row.key)}/end`} question={`End ${brief(row.id, 80)}? ${END_QUESTION}`}>
+  <Command
+    path={`/programs/${encodeURIComponent(row.key)}/end`}
+    question={`End ${brief(row.id, 80)}? ${END_QUESTION}`}
+    {...(row.active_calls > 0 && { done: 'It ends with the calls that it has.' })}
+  >
     End this program
   </Command>
 );

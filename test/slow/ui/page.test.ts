@@ -113,10 +113,11 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       .locator('.calls')
       .getByText(/has waited .* for the window of [\s\S]* at level 0 /)
       .waitFor();
+    await page.getByRole('button', { name: 'End this program' }).click();
+    await see('It ends with the calls that it has.');
     held.open();
     await see(/It was sent from level 0, when its turn came/);
     await see(/Answered after .* It waited /);
-    await page.getByRole('button', { name: 'End this program' }).click();
     await see(/^Ended at \d\d:\d\d:\d\d, declared over, after .* and 1 call; .* queued, .* the last on gpu-1\.$/);
     // Its history stays.
     await see(/when its turn came/);
