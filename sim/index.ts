@@ -30,7 +30,6 @@ export type {
   Observer,
   ProgramRecord,
   ClusterOptions,
-  Lens,
   WorldOptions,
 } from './virtual/options.js';
 export type { EngineOptions } from './options.js';
@@ -46,7 +45,6 @@ export { SIM_POLICIES, type SimPolicyName, makeSteps } from './policies/policies
 export { parseFault } from './server/faults.js';
 export { hashText, mix, tokensOf } from './text/tokens.js';
 export { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from './virtual/conditions.js';
-export { misidentified, noisyService, untimed } from './virtual/lenses.js';
 export { ProgramRun } from './virtual/program-run.js';
 export { Source } from './virtual/source.js';
 export { runWorld } from './virtual/world.js';

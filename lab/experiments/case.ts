@@ -6,11 +6,6 @@ import {
   type SimBalancerName,
   type SimPolicyName,
   type Conditions,
-  conditionsSchema,
-  misidentified,
-  noisyService,
-  untimed,
-  type WorldOptions,
 } from '../../sim/index.js';
 import type { WorkloadName, FormatName } from '../../workloads/index.js';
 
@@ -33,25 +28,6 @@ export interface Scenario {
   readonly alone?: true;
 }
 
-const declaring = (declarations: Partial<NonNullable<Conditions['declarations']>>) => () => ({
-  conditions: conditionsSchema.parse({ declarations }),
-});
-
-/** Ways to misinform a scheduler, or to tell it more than clients usually do. */
-export const DECEPTIONS = {
-  'service-noise': (seed) => ({ lens: noisyService(0.5, seed) }),
-  'queueing-counted': () => ({ lens: untimed }),
-  'split-programs': (seed) => ({ lens: misidentified({ split: 0.05, merged: 0 }, seed) }),
-  'merged-programs': (seed) => ({ lens: misidentified({ split: 0, merged: 0.05 }, seed) }),
-  'wrong-sizes': declaring({ spread: 4 }),
-  'wrong-graphs': declaring({ mistakenShare: 1 }),
-  'some-wrong-graphs': declaring({ mistakenShare: 0.25 }),
-  'stale-reports': () => ({ reports: { staleMs: 1000 } }),
-  'announced-ends': () => ({ announceEnds: true }),
-} satisfies Record<string, (seed: number) => Partial<WorldOptions>>;
-
-type Deception = keyof typeof DECEPTIONS;
-
 /** Keys of the gateway's file, as docs/CONFIG.md names them, that differ from their defaults. */
 export type Settings = Readonly<Record<string, number | string | boolean>>;
 
@@ -62,8 +38,8 @@ export interface Setup {
   readonly settings?: Settings;
   /** Order in which engines evict. Absent: the default, `lru`. */
   readonly eviction?: Eviction;
-  /** False information given to the scheduler. Absent: none. */
-  readonly deception?: Deception;
+  /** How wrong clients' declarations are. Absent: not at all. */
+  readonly declarations?: Partial<NonNullable<Conditions['declarations']>>;
 }
 
 /** One scenario under one setup: measured once for each seed. */

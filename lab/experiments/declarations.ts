@@ -10,9 +10,9 @@ const DECLARED: Setup = { policy: 'plas', settings: { 'policy.foresight': 'decla
 const WORK = {
   'no foresight': { policy: 'plas' },
   declared: DECLARED,
-  'declared, wrong by up to 4': { ...DECLARED, deception: 'wrong-sizes' },
-  'declared, all graphs wrong': { ...DECLARED, deception: 'wrong-graphs' },
-  'declared, a quarter of the graphs wrong': { ...DECLARED, deception: 'some-wrong-graphs' },
+  'declared, wrong by up to 4': { ...DECLARED, declarations: { spread: 4 } },
+  'declared, all graphs wrong': { ...DECLARED, declarations: { mistakenShare: 1 } },
+  'declared, a quarter of the graphs wrong': { ...DECLARED, declarations: { mistakenShare: 0.25 } },
 } satisfies Record<string, Setup>;
 
 const COLUMNS = [programTime('mean'), programTime('p99'), perToken('mean'), LOST];

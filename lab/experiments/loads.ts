@@ -59,8 +59,7 @@ export const mixedHeld = (scale: Scale): Load => ({
 });
 
 /** Four kinds of programs, coding agents among them, with contexts that nearly fill the caches. */
-export const fleet = (scale: Scale, engines = 2, countPerEngine = 200): Load =>
-  synthetic('fleet', countPerEngine * engines, rounded(0.45 * engines), { engines })(scale);
+export const fleet = synthetic('fleet', 400, 0.9, { engines: 2 });
 
 export const inProduction = (load: Load): Load => ({
   ...load,
@@ -70,18 +69,18 @@ export const inProduction = (load: Load): Load => ({
 
 /** Recorded agents whose contexts outgrow the caches several times over. */
 const RECORDED: Readonly<Record<RecordingName, Omit<Scenario, 'engines' | 'programs'>>> = {
-  'mini-swe-agent': { count: 125, ratePerSecond: 0.125, machine: MACHINE },
-  agentcgroup: { count: 75, ratePerSecond: 0.025, machine: MACHINE },
-  weka: { count: 40, ratePerSecond: 0.01, machine: 'long-context' },
+  'mini-swe-agent': { count: 250, ratePerSecond: 0.25, machine: MACHINE },
+  agentcgroup: { count: 150, ratePerSecond: 0.05, machine: MACHINE },
+  weka: { count: 80, ratePerSecond: 0.02, machine: 'long-context' },
 };
 
-/** Empty if the recording is missing. @param engines each with its share of the programs and their rate */
-export function recorded(name: RecordingName, scale: Scale, engines = 2): Load[] {
+/** Empty if the recording is missing. */
+export function recorded(name: RecordingName, scale: Scale): Load[] {
   if (!scale.recordings.includes(name)) return [];
-  const { count, ratePerSecond, machine } = RECORDED[name];
-  const programs = scale.programs(count * engines);
-  const scenario = { programs: { recording: name }, count: programs, ratePerSecond: rounded(ratePerSecond * engines), engines, machine }; // prettier-ignore
-  return [{ name, scenario }];
+  const load = RECORDED[name];
+  return [
+    { name, scenario: { ...load, programs: { recording: name }, count: scale.programs(load.count), engines: 2 } },
+  ];
 }
 
 /** Suffixes of presets: the default efficiency, then the bounds of what others measured. */
@@ -93,6 +92,3 @@ export const atEfficiency = (scenario: Scenario, efficiency: Efficiency): Scenar
   ...scenario,
   machine: `${scenario.machine}${efficiency}` as Machine,
 });
-
-/** Rounded as displayed: products of decimals are not exact. */
-const rounded = (value: number): number => Number(value.toPrecision(6));

@@ -31,7 +31,6 @@ export const WORST_WAIT: Measure = {
   of: (run) => run.worst_waiting?.seconds ?? 0,
   show: integer,
 };
-export const PROMOTIONS: Measure = { label: 'promoted', of: (run) => run.starvation_promotions, show: integer };
 export const REFUSED: Measure = {
   label: 'refused calls',
   of: (run) => Object.values(run.refused).reduce((sum, count) => sum + count, 0),

@@ -2,16 +2,16 @@ import type { BalancerOptions } from '../../loadbalancer/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import {
   CONDITIONS,
+  conditionsSchema,
   makeSimBalancer,
   makeSteps,
   type Preset,
   type PresetName,
   PRESETS,
-  type WorldOptions,
 } from '../../sim/index.js';
 import { type AgentProgram, openWorkload, programs, recordedPrograms } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
-import { DECEPTIONS, type Case, type Machine, type RecordingName, type Scenario, type Settings } from './case.js';
+import { type Case, type Machine, type RecordingName, type Scenario, type Settings } from './case.js';
 
 export type Config = SchedulerConfig & { readonly balancer: BalancerOptions };
 
@@ -28,8 +28,7 @@ const BLOCK_TOKENS = 16;
 export function runCase({ scenario, setup }: Case, seed: number, around: Surroundings, hooks: RunHooks): RunMeasures {
   const config = configOf(around.config, setup.settings);
   const balancer = { ...config.balancer, name: setup.balancer ?? config.balancer.name };
-  const { policy, deception, eviction } = setup;
-  const told: Partial<WorldOptions> = deception === undefined ? {} : DECEPTIONS[deception](seed);
+  const { policy, declarations, eviction } = setup;
   return measureRun(
     {
       programs: programsOf(scenario, around, seed),
@@ -45,8 +44,7 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: (prefixOf) => makeSteps(policy, config, makeSimBalancer(balancer, prefixOf)),
       alone: scenario.alone === true,
-      ...told,
-      conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...told.conditions },
+      conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...conditionsSchema.parse({ declarations }) },
     },
     hooks,
   );

@@ -20,12 +20,8 @@ export interface ChartText {
   readonly title: string;
   /** Description of the picture, in a sentence or two. */
   readonly description: string;
-}
-
-export interface ChartSize {
   /** Pixels at full size; on a narrower screen it shrinks. */
   readonly width?: number;
-  readonly height?: number;
 }
 
 export interface Axis {
@@ -35,8 +31,8 @@ export interface Axis {
   readonly log?: boolean;
 }
 
-export interface LineChart extends ChartText, ChartSize {
-  readonly x: Axis;
+export interface LineChart extends ChartText {
+  readonly x: Pick<Axis, 'label'>;
   readonly y: Axis;
   readonly series: readonly Series[];
 }
@@ -52,7 +48,7 @@ export interface Point {
   readonly y: number | null;
 }
 
-export interface BarChart extends ChartText, ChartSize {
+export interface BarChart extends ChartText {
   readonly y: Axis;
   readonly groups: readonly string[];
   /** Each series has a bar in each group, side by side. */
@@ -97,9 +93,8 @@ const STYLE = [
 
 export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<string> {
   const plot = await import('@observablehq/plot');
-  const seen = (point: Point) => !(x.log && point.x <= 0);
   const marks = series.flatMap(({ name, points }, index) => {
-    const data = points.filter(seen).map((point) => ({ ...point, y: y.log && !(Number(point.y) > 0) ? NaN : (point.y ?? NaN) })); // prettier-ignore
+    const data = points.map((point) => ({ ...point, y: y.log && !(Number(point.y) > 0) ? NaN : (point.y ?? NaN) })); // prettier-ignore
     const [stroke, dash] = strokeOf(index);
     return [
       plot.lineY(data, { x: 'x', y: 'y', stroke, strokeWidth: 2, strokeDasharray: dash }),
@@ -113,8 +108,8 @@ export async function lineChart({ series, x, y, ...rest }: LineChart): Promise<s
     ];
   });
   const options = {
-    x: { ...axis(x), label: x.label },
-    y: { ...axis(y), label: y.label, grid: true, nice: true, ...(y.log ? {} : { zero: true }) },
+    x: { label: x.label },
+    y: { label: y.label, grid: true, nice: true, ...(y.log ? { type: 'log' as const } : { zero: true }) },
     marks: [plot.axisY(ticksOf(y)), plot.axisX(ticksOf(x)), ...marks],
   };
   return draw(plot, options, rest, linesOf(series));
@@ -160,7 +155,7 @@ export async function barChart({ groups, series, y, ...rest }: BarChart): Promis
 function draw(
   plot: Plot,
   options: Options,
-  { title, description, width = WIDTH, height = HEIGHT }: ChartText & ChartSize,
+  { title, description, width = WIDTH }: ChartText,
   legend: readonly LegendEntry[],
 ): string {
   const room = width - MARGIN.left - MARGIN.right;
@@ -170,7 +165,7 @@ function draw(
     document: new SvgDocument() as never,
     className: 'chart',
     width,
-    height,
+    height: HEIGHT,
     marginTop: MARGIN.top,
     marginRight: MARGIN.right,
     marginBottom: MARGIN.bottom,
@@ -183,8 +178,8 @@ function draw(
   svg.removeAttribute('font-family');
   svg.removeAttribute('font-size');
   if (legend.length > 1) {
-    svg.setAttribute('height', height + above);
-    svg.setAttribute('viewBox', `0 ${-above} ${width} ${height + above}`);
+    svg.setAttribute('height', HEIGHT + above);
+    svg.setAttribute('viewBox', `0 ${-above} ${width} ${HEIGHT + above}`);
     addLegend(svg, legend, { left: MARGIN.left, top: -above, width: room });
   }
   svg.prepend(child(svg, 'title', title), child(svg, 'desc', description), child(svg, 'style', STYLE));
@@ -203,8 +198,6 @@ const strokeOf = (index: number) =>
 
 const linesOf = (series: readonly { readonly name: string }[]): LegendEntry[] =>
   series.map(({ name }, index) => ({ name, stroke: strokeOf(index)[0], dash: strokeOf(index)[1] }));
-
-const axis = ({ log }: Axis) => (log ? { type: 'log' as const } : {});
 
 /** On a logarithmic axis only 1, 2 and 5 of each decade have room for labels. */
 const ticksOf = ({ log }: Axis) => ({

@@ -10,7 +10,7 @@ const PROGRAMS_MAX = 100_000;
 /** Time after which a gateway gives up a question, beyond that of an answer. */
 const LIMIT_MS = 20;
 const LOSSES = 11;
-type Options = Pick<GatewayOptions, 'scheduler' | 'lens' | 'seed'> & { readonly cluster: ClusterOptions };
+type Options = Pick<GatewayOptions, 'scheduler' | 'seed'> & { readonly cluster: ClusterOptions };
 
 /** One gateway, and its part in the cluster; undefined: it schedules alone. */
 interface Node {

@@ -1,4 +1,4 @@
-import { engineId, type Event } from '../../src/index.js';
+import { engineId } from '../../src/index.js';
 import type { Dice } from '../../workloads/index.js';
 import { Appointment, RANK, type Agenda } from './agenda.js';
 import { exponential, type Draws } from './faults.js';
@@ -17,20 +17,18 @@ const IDLE_REPORTS_MAX = 1000;
 /** The engines: their load reports, and their losses and returns. */
 export class Fleet {
   readonly #replicas: readonly Replica[];
-  readonly #reportMs: number;
   /** Number of reports since the last call; minus infinity while calls exist. */
   #idleReports = 0;
   readonly #paused: Appointment[] = [];
 
   /** @param ports `dropped` receives the calls of an engine when it is lost */
   constructor(
-    private readonly options: Pick<WorldOptions, 'engines' | 'engine' | 'reports' | 'conditions'>,
+    private readonly options: Pick<WorldOptions, 'engines' | 'engine' | 'conditions'>,
     private readonly agenda: Agenda,
     private readonly gateway: Pick<Gateway, 'tell'>,
     private readonly ports: ReplicaPorts & { dropped(jobs: readonly Job[]): void },
   ) {
-    const { engines, engine, reports: { everyMs = REPORT_MS } = {} } = options;
-    this.#reportMs = everyMs;
+    const { engines, engine } = options;
     wholeFrom(1, 'engines', engines);
     this.#replicas = Array.from({ length: engines }, (_, index) => new Replica(index, engine, agenda, ports));
   }
@@ -54,7 +52,7 @@ export class Fleet {
         this.#report(replica);
         this.#idleReports += 1;
         if (this.#idleReports > IDLE_REPORTS_MAX * this.options.engines) this.#paused.push(report);
-        else this.agenda.set(report, this.agenda.nowMs + this.#reportMs);
+        else this.agenda.set(report, this.agenda.nowMs + REPORT_MS);
       });
       this.agenda.set(report, 0);
     }
@@ -74,7 +72,7 @@ export class Fleet {
   resumeReports(): void {
     this.#idleReports = -Infinity;
     for (const report of this.#paused.splice(0))
-      this.agenda.set(report, Math.ceil(this.agenda.nowMs / this.#reportMs) * this.#reportMs);
+      this.agenda.set(report, Math.ceil(this.agenda.nowMs / REPORT_MS) * REPORT_MS);
   }
 
   idle(): void {
@@ -99,10 +97,7 @@ export class Fleet {
 
   #report(replica: Replica): void {
     if (!replica.isUp) return;
-    const { staleMs = 0 } = this.options.reports ?? {};
-    const event: Event = { type: 'engineReported', engine: engineId(replica.id), ...replica.load(this.agenda.nowMs) };
-    if (staleMs === 0) this.gateway.tell(event);
-    else this.#at(RANK.report, this.agenda.nowMs + staleMs, () => this.gateway.tell(event));
+    this.gateway.tell({ type: 'engineReported', engine: engineId(replica.id), ...replica.load(this.agenda.nowMs) });
   }
 
   #planLosses(draws: Draws): void {
@@ -133,7 +128,7 @@ export class Fleet {
       replica.restart();
       this.#join(replica, true);
       // Its next good probe proves it, if no call has by then.
-      this.#at(RANK.report, this.agenda.nowMs + this.#reportMs, () => replica.isUp && this.#join(replica, false));
+      this.#at(RANK.report, this.agenda.nowMs + REPORT_MS, () => replica.isUp && this.#join(replica, false));
       back();
     });
   }

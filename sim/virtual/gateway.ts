@@ -19,7 +19,7 @@ export class Gateway {
   #telling = false;
 
   constructor(
-    private readonly options: Pick<GatewayOptions, 'scheduler' | 'lens'>,
+    private readonly options: Pick<GatewayOptions, 'scheduler'>,
     private readonly agenda: Agenda,
     private readonly ports: GatewayPorts,
     private readonly stepped: (event: Event) => void = () => undefined,
@@ -48,10 +48,8 @@ export class Gateway {
       return;
     }
     this.#telling = true;
-    const { lens } = this.options;
     for (let next: Event | undefined = event; next !== undefined; next = this.#pending.shift()) {
-      for (const command of this.#scheduler.step(lens === undefined ? next : lens(next), millis(this.agenda.nowMs)))
-        this.#obey(command);
+      for (const command of this.#scheduler.step(next, millis(this.agenda.nowMs))) this.#obey(command);
       this.stepped(next);
     }
     this.#telling = false;

@@ -107,12 +107,8 @@ export interface WorldOptions {
   readonly conditions?: Conditions;
   readonly observer: Observer;
   readonly cluster?: ClusterOptions;
-  /** Interval of an engine's load reports, and the age of each on arrival; absent: 2,000 and 0. */
-  readonly reports?: { readonly everyMs?: number; readonly staleMs?: number };
   /** Whether clients announce the end of a program; absent: no, as few clients do. */
   readonly announceEnds?: boolean;
-  /** Changes events on their way to the scheduler (see `lenses.ts`). */
-  readonly lens?: Lens;
   /** The family that the gateway finds for a program's thread; absent: by the named text in the thread's prompt. */
   readonly familyOf?: (program: string, thread: string) => Family | undefined;
   /** Whether programs are also run alone, for `ProgramRecord.aloneMs`, which is NaN otherwise; absent: yes. */
@@ -125,5 +121,3 @@ export interface WorldOptions {
 export interface GatewayOptions extends Omit<WorldOptions, 'scheduler'> {
   readonly scheduler: () => Steps;
 }
-
-export type Lens = (event: Event) => Event;
