@@ -71,12 +71,12 @@ export function forecastInWords(forecast: ForecastView | undefined): string[] {
 }
 
 /** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */
-export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string): string[] {
+export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string, isCold = false): string[] {
   // Over-long prompts are dispatched as well, so a running call without a dispatch does not exist.
   if (dispatch === undefined) return [];
   const { engine, level, reason, placement } = dispatch;
   const where = {
-    home: `${engine} is its program’s home, which holds its cache, and ${balancer} sends such a call home`,
+    home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
     bound: `Its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
     spread: `${balancer} chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
@@ -93,14 +93,14 @@ export function pastCallInWords(
   dispatch: Dispatch | undefined,
   balancer: string,
 ): string {
-  const { attempts, inherited_seconds: inherited, queue_seconds: queued } = call;
+  const { attempts, inherited_seconds: inherited, queue_seconds: queued, prompt_tokens: prompt, cached_tokens: cached } = call; // prettier-ignore
   const details = [
     ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)}.`] : []),
     ...(attempts > 1 ? [`It was sent ${attempts} times.`] : []),
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
-  const outcome = [endInWords(call), ...details].join(' ');
-  return [outcome, ...dispatchInWords(dispatch, balancer)].join('\n');
+  const isCold = cached === 0 && (prompt ?? 0) > 0;
+  return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold)].join('\n');
 }
 
 function endInWords(call: Omit<PastCall, 'text'>): string {

@@ -150,7 +150,7 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 
 function prospects({ waiting, mayLeave, engine, background }: CallView, now: number): string[] {
   const { engines = [], promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
-  const home = mayLeave ? `It waited for ${engine}, which has its cache, and may now run elsewhere.` : `It waits for ${engine} alone.`; // prettier-ignore
+  const home = mayLeave ? `It waited for ${engine}, and may now run elsewhere.` : `It waits for ${engine} alone.`; // prettier-ignore
   return [
     ...(engine !== undefined && (engines.length > 1 || !mayLeave) ? [home] : []),
     ...(promoteAtMs < refuseAtMs ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { span } from '../../../sidecar/admin/figures.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, errorCode, fakeEngine, held, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world } from './world.js'; // prettier-ignore
+import { ask, chat, completion, errorCode, fakeEngine, held, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
 interface Call {
@@ -164,6 +164,21 @@ it('has times below a tenth of a second in milliseconds, and seconds up to ten m
 });
 
 describe('a program', () => {
+  it('is said to have gone home, and what its cache held then', async () => {
+    let cached = 25;
+    const answer: Answer = (...all) => completion({ usage: { prompt_tokens: 100, completion_tokens: 3, prompt_tokens_details: { cached_tokens: cached } } })(...all); // prettier-ignore
+    const { chat, read } = await lone(answer, { balancer: { name: 'sticky' } });
+    await chat({}, named('p'));
+    for (cached of [25, 0]) await chat({}, named('p'));
+    const { calls } = await read<{ calls: Call[] }>('/programs/p/calls');
+    const texts = calls.map(({ text }) => /home.*$/.exec(text.split('\n')[1] ?? '')?.[0]);
+    expect(texts).toEqual([
+      expect.stringContaining('it is the home now'),
+      'home, and sticky sends such a call home, where its context may be cached.',
+      'home, and sticky sends such a call home; by then nothing of its prompt was cached there.',
+    ]);
+  });
+
   it('is explained by where its call runs, and once idle by its last one', async () => {
     const { url, engine, open, answers } = await queued();
     const runs = (await ask(`${url}/programs/first/explain`)).json() as unknown as Told;
