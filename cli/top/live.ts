@@ -114,7 +114,7 @@ class Live {
     this.#asked = undefined;
     if (ctrl === true && name === 'c') this.#quit();
     else if (ctrl === true && name === 'z') this.#suspend();
-    else if (this.#typed !== undefined) this.#type(this.#typed, text, name);
+    else if (this.#typed !== undefined) this.#type(this.#typed, text, ctrl === true ? `ctrl-${name}` : name);
     else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? this.#help : undefined);
     else if (name === 'q') this.#quit();
     else if (name === 's') this.#sortBy(`-${this.#column(shift === true ? -1 : 1)}`);
@@ -150,7 +150,7 @@ class Live {
 
   /** A key while the filter is typed. Enter takes it unless it has a fault. */
   #type(typed: string, text: string | undefined, name: string | undefined): void {
-    this.#typed = name === 'backspace' ? typed.slice(0, -1) : name === 'escape' ? undefined : typed + printable((text ?? '').replace(/\p{Cc}/gu, '')); // prettier-ignore
+    this.#typed = name === 'escape' ? undefined : edited(typed, text, name);
     if (name === 'return' && faultIn(typed) === undefined) {
       this.#filter = typed;
       this.#typed = undefined;
@@ -213,7 +213,7 @@ class Live {
   #footer(columns: number): string {
     if (this.#typed === undefined)
       return keysLine(hiddenColumns(this.#snapshot.programs, this.#sort, columns), columns);
-    return `filter: ${this.#typed}_  ${faultIn(this.#typed) ?? 'Enter takes it, Esc leaves it'}`;
+    return `filter: ${this.#typed}_  ${faultIn(this.#typed) ?? 'Enter takes it.'} Esc leaves it.`;
   }
 
   async #read(): Promise<void> {
@@ -247,6 +247,13 @@ class Live {
   }
 }
 
+/** A line after a key, as a shell would edit it. */
+export function edited(line: string, text = '', key = ''): string {
+  if (key === 'ctrl-u') return '';
+  if (key === 'ctrl-w') return line.replace(/\S*\s*$/, '');
+  return key === 'backspace' ? line.slice(0, -1) : line + printable(text.replace(/\p{Cc}/gu, ''));
+}
+
 /** The keys, and the columns for which there is no room: by name, or how many, or only in the help. */
 export function keysLine(hidden: readonly string[], width: number): string {
   const keys = 'Enter why  s S sort  r reverse  / filter  ? help';
@@ -259,7 +266,7 @@ export function keysLine(hidden: readonly string[], width: number): string {
 /** Rows of programs on the screen. Some terminals do not know their size. */
 const rowsOf = ({ rows }: LiveOptions['output']): number => Math.max(1, (rows || 24) - OTHER_LINES);
 const KEYS = [
-  ['keys', 'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter, Ctrl-Z suspend'], // prettier-ignore
+  ['keys', 'q quit, ↑ ↓ PgUp PgDn Home End choose a row, Enter or w why it waits, s S sort by the next or previous column, r reverse, / filter (Enter takes it, Esc leaves it, Ctrl-U clears it, Ctrl-W its last word), Ctrl-Z suspend'], // prettier-ignore
 ] as const;
 const INVERSE = '\u001B[7m';
 /** Bold and underlined. */

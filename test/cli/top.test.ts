@@ -3,7 +3,7 @@ import { fitted, printable, shortened, widthOf } from '../../cli/text.js';
 import { SORT_KEYS } from '../../cli/top/columns.js';
 import { countText, timeText } from '../../cli/top/figures.js';
 import { frame } from '../../cli/top/frame.js';
-import { keysLine } from '../../cli/top/live.js';
+import { edited, keysLine } from '../../cli/top/live.js';
 import { readSnapshot, type Snapshot } from '../../cli/top/snapshot.js';
 import { readProgramQuery } from '../../sidecar/admin/query.js';
 import { AdminClient } from '../../cli/admin.js';
@@ -58,6 +58,12 @@ describe('text of names', () => {
 it('figures take at most six columns', () => {
   expect([0, 9.96, 60, 3599, 3600, 90_000, 9e6, 1e12].map(timeText)).toEqual(['0.0s', '9s', '1m00', '59m59', '1h00', '1d1h', '104d', '11.6Md']); // prettier-ignore
   expect([0, 999, 999.9, 1000, 99_950, 999_600, 1e15].map(countText)).toEqual(['0', '999', '1.0k', '1.0k', '100k', '1.0M', '1000T']); // prettier-ignore
+});
+
+it('the filter is edited as a line of a shell is', () => {
+  const words = 'tenant:a  béta ';
+  expect(['ctrl-u', 'ctrl-w', 'backspace', 'ctrl-k'].map((key) => edited(words, '\u0015', key))).toEqual(['', 'tenant:a  ', words.trimEnd(), words]); // prettier-ignore
+  expect([edited('', '\u0017', 'ctrl-w'), edited('a', 'u', 'u')]).toEqual(['', 'au']);
 });
 
 describe('a frame', () => {

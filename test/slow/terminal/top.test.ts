@@ -113,7 +113,10 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     await terminal.shows(/\/ filter[^]*IDLE +since/);
     terminal.press('Escape');
     await terminal.shows(/▾LVL/);
-    terminal.type('/p1x');
+    terminal.type('/x');
+    terminal.press('C-u');
+    terminal.type('p1 old');
+    terminal.press('C-w');
     terminal.press('BSpace');
     await terminal.shows(/^filter: p1_ /m);
     terminal.press('Enter');
