@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { Command, CommanderError, Help } from 'commander';
+import { Command, CommanderError, Help, type Option } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples, urlAt } from './advice.js';
@@ -115,5 +115,18 @@ async function createProgram(name: string): Promise<Command> {
       'serve --help': 'options of a command, and examples',
     });
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
+  requireLast(program);
   return program;
+}
+
+/** Asks for required options after unknown ones are told: commander would ask first, though such a one may be meant. */
+function requireLast(program: Command): void {
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  const required = all(program).flatMap(({ options }) => options.filter(({ mandatory }) => mandatory));
+  for (const option of required) option.makeOptionMandatory(false);
+  program.hook('preAction', (_, acting) => {
+    const isMissing = (option: Option) => acting.options.includes(option) && acting.getOptionValue(option.attributeName()) === undefined; // prettier-ignore
+    const missing = required.find(isMissing);
+    if (missing !== undefined) acting.error(`required option '${missing.flags}' not specified`);
+  });
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
+import { addExamples } from '../advice.js';
 import { choice, collect, duration, numberFrom, wholeFrom } from '../options.js';
 import { marginOption } from '../margin.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
@@ -28,23 +29,13 @@ export interface LoadFlags extends SourceFlags<readonly number[]> {
   readonly iOwnThisTarget: boolean;
 }
 
-const NOTES = `
-Times are such as 500ms, 90s, 5m or 1h; a number alone is seconds.
-
-Examples:
-  maitred load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40
-  maitred load --target URL --target URL --workload react --concurrency 8 --programs 24
-  maitred load --target URL --target URL --workload react --rate 0.5..2 --programs 60     from which rate on B is faster
-  maitred load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'
-  maitred load compare before.json after.json`;
-
 const factor = numberFrom(1e-3, 1e6);
 const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {
   command.option('--target <url>', 'engine or gateway; a second one is compared with the first', target);
-  return addSourceOptions(command, { otherwise: ', or those that arrive within --duration', several: true })
+  addSourceOptions(command, { otherwise: ', or those that arrive within --duration', several: true })
     .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(
       '--repeat <count>',
@@ -82,7 +73,14 @@ export function addLoadOptions(command: Command): Command {
     )
     .option('--quiet', 'no progress', false)
     .option('--i-own-this-target', 'allow a target that is not on a private network', false)
-    .addHelpText('after', NOTES);
+    .addHelpText('after', '\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.');
+  return addExamples(command, {
+    'load --target http://127.0.0.1:8000 --workload react --rate 1 --programs 40': 'measure one engine or gateway',
+    'load --target URL --target URL --workload react --concurrency 8 --programs 24': 'compare two',
+    'load --target URL --target URL --workload react --rate 0.5..2 --programs 60': 'from which rate on B is faster',
+    "load --target URL --trace programs.jsonl --slo 'program_seconds.p99 < 60'": 'recorded programs, and a condition',
+    'load compare before.json after.json': 'compare two --json documents',
+  });
 }
 
 function target(text: string, before: readonly string[] = []): readonly string[] {

@@ -10,6 +10,7 @@ import {
   type SimPolicyName,
 } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
+import { addExamples } from '../advice.js';
 import { choice, names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
 import { explainChoices } from '../choices-help.js';
 import { marginOption } from '../margin.js';
@@ -67,8 +68,15 @@ export function addSimOptions(command: Command): Command {
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.\n\nExamples:\n  maitred sim --workload mixed --rate 0.5 --seed 1,2,3\n  maitred sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1,2,3,4,5,6,7,8     from which rate on it pays, and who pays for it\n  maitred sim --trace examples/programs.jsonl --policy pass-through,plas\n  maitred sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3\n  maitred sim --config maitred.yaml --workload agents.yaml --rate 1'); // prettier-ignore
-  return explainChoices(command, { ofSimulator: true });
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.'); // prettier-ignore
+  return addExamples(explainChoices(command, { ofSimulator: true }), {
+    'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
+    'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1,2,3,4,5,6,7,8':
+      'from which rate on it pays, and who pays for it',
+    'sim --trace examples/programs.jsonl --policy pass-through,plas': 'recorded programs',
+    'sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3': 'several windows, at each rate',
+    'sim --config maitred.yaml --workload agents.yaml --rate 1': 'your settings, and programs of your own',
+  });
 }
 
 export const jobsOption = () =>

@@ -21,6 +21,9 @@ describe('maitred', () => {
   itSuggests(command, [
     ['srve', 'serve'],
     ['serve --prt 1', '--port'],
+    ['init --engin http://a', '--engine'],
+    ['batch run --taget x', '--target'],
+    ['sim calibrate --targt x', '--target'],
     ['config --polcy plas', '--policy'],
     ['serve --policy plass', 'plas'],
     ['serve --balancer stick', 'sticky'],
@@ -39,6 +42,8 @@ describe('maitred', () => {
   itRefuses(command, [
     'serve extra',
     'serve --port',
+    'init',
+    'sim calibrate',
     'serve --port 65536',
     'serve --port -1',
     'serve --embedded 1.5',
@@ -78,6 +83,11 @@ describe('maitred', () => {
         expect((await run(line.replace('serve', 'config').split(' '))).code).toBe(0);
     },
   );
+
+  it.each(['sim', 'load'])('%s --help ends in examples that a clone can run', async (name) => {
+    const [, examples = ''] = (await run([name, '--help'])).out.split('\nExamples:\n');
+    expect(examples.match(new RegExp(`^  npx maitred ${name} `, 'gm'))).toHaveLength(5);
+  });
 
   it('lists its commands in groups, each once', async () => {
     const [out = ''] = (await run(['--help'])).out.split('\nExamples:');

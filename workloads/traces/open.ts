@@ -79,7 +79,7 @@ export async function openTrace(file: string, options: TraceOptions = {}): Promi
     await records.return(undefined);
     const [first] = taken;
     if (first instanceof TraceRecord && isBatchLine(first.value))
-      throw fault('unknown_format', 'a batch of calls, not programs: maitred batch run');
+      throw fault('unknown_format', 'a batch of calls, not programs: the command `batch run` sends it');
     const known = `no record in a known format (${FORMAT_NAMES.join(', ')}; docs/JSON.md has our own)`;
     throw fault('unknown_format', first instanceof TraceError ? `${known}; ${first.message}` : known);
   }
