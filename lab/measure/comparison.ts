@@ -47,6 +47,25 @@ export function verdictOf({ ratio, low, high }: Ratio, margin: number): Verdict 
   return least >= sooner && most <= later ? 'same' : 'unsure';
 }
 
+/** Normal quantile of a power of 80 %, and the most pairs to speak of. */
+const POWER = 0.842;
+const PAIRS_MAX = 100;
+
+/**
+ * About how many pairs would tell an unsure ratio: the least n with (t + z) s / sqrt(n) at most d, the sample size of
+ * the NIST/SEMATECH e-Handbook, 7.2.2.2. d is from the ratio's logarithm to the margin's, t Student's quantile for n
+ * pairs, z that of the power, and s the deviation, from the present half-width, which is t s / sqrt(pairs). Undefined
+ * without an interval, for a ratio within the margin (there may be nothing to tell), and where it is above 100.
+ */
+export function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | undefined {
+  if (ratio === null || high === null) return undefined;
+  const distance = Math.abs(Math.log(ratio)) + Math.log(1 - margin);
+  const deviation = (Math.log(high / ratio) * Math.sqrt(pairs)) / studentQuantile(pairs - 1);
+  for (let count = pairs + 1; distance > 0 && count <= PAIRS_MAX; count += 1)
+    if (((studentQuantile(count - 1) + POWER) * deviation) / Math.sqrt(count) <= distance) return count;
+  return undefined;
+}
+
 function ratioOfMeans(pairs: readonly Pair[]): number | null {
   const first = pairs.reduce((sum, pair) => sum + pair[0], 0);
   const other = pairs.reduce((sum, pair) => sum + pair[1], 0);

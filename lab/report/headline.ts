@@ -1,4 +1,4 @@
-import { MARGIN, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { MARGIN, pairsToTell, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { number, ratio } from '../../text/index.js';
 
 /** Times under one setting or target against those under the first. */
@@ -53,15 +53,21 @@ function programsText({ against, programs, counts, single }: Change, margin: num
     mean.low === null && single !== undefined ? `, ${single}${verdict === 'same' ? '' : ': may be chance'}` : '';
   const figures = `(${ratio(mean.ratio)}${intervalOf(mean)}${chance})`;
   const tail = verdictOf(p99, margin) === 'later' ? `, ${tailName(counts.programs)} ${outcomeOf(p99, margin)}` : '';
-  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin)} ${figures}${verdict === 'later' ? '' : tail}`;
+  return `programs${PROGRAMS[verdict](outcomeOf(mean, margin), against, margin, mean)} ${figures}${verdict === 'later' ? '' : tail}`;
 }
 
-const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number) => string>> = {
+const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, margin: number, mean: Ratio) => string>> = {
   sooner: (outcome, against) => ` ${outcome} than ${against}`,
   later: (outcome, against) => ` ${outcome} than ${against}`,
   same: (_, against, margin) => ` within ${number(100 * margin)} % of ${against}`,
-  unsure: (_, against) => `: no certain difference from ${against}, too few runs to tell`,
+  unsure: (_, against, margin, mean) => `: no certain difference from ${against}, too few runs to tell${enoughText(mean, margin, 'runs')}`, // prettier-ignore
 };
+
+/** Follows an unsure ratio: how many repetitions would tell; '' where that is unknown or too many. */
+export function enoughText(value: Ratio, margin: number, repeated: string): string {
+  const enough = pairsToTell(value, margin);
+  return enough === undefined ? '' : `: about ${enough} ${repeated} would do`;
+}
 
 /** Of fewer than 100, the p99 is the slowest. */
 const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');

@@ -1,7 +1,7 @@
 import { number } from '../../text/index.js';
 import { type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { outcomeOf, type Times, worseOf } from './headline.js';
+import { enoughText, outcomeOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -51,7 +51,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const prices = better.map((each) => priceOf(first, each, margin));
   const say = (text: string) => ({ place, better: better.map(({ at }) => at), prices, sentence: `${place}: ${text}.` });
   if (best === undefined) {
-    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}`); // prettier-ignore
+    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}${enoughText(ratio, margin, repeated)}`); // prettier-ignore
     if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`);
     return say(tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`);
   }

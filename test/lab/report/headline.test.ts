@@ -38,8 +38,10 @@ describe('the sentence of a comparison', () => {
   const UNSURE = 'programs: no certain difference from pass-through, too few runs to tell';
   it.each([
     [of(1, 0.99, 1.01), 'programs within 2 % of pass-through (1.00, 0.99–1.01)'],
-    [of(0.97, 0.96, 0.985), `${UNSURE} (0.97, 0.96–0.98)`],
-    [of(0.92, 0.83, 1.02), `${UNSURE} (0.92, 0.83–1.02)`],
+    [of(0.97, 0.96, 0.985), `${UNSURE}: about 5 runs would do (0.97, 0.96–0.98)`],
+    [of(1.08, 0.97, 1.2), `${UNSURE}: about 7 runs would do (1.08, 0.97–1.20)`],
+    [of(0.99, 0.88, 1.11), `${UNSURE} (0.99, 0.88–1.11)`],
+    [of(0.975, 0.8, 1.2), `${UNSURE} (0.97, 0.80–1.20)`],
     [of(1.35, 1.2, 1.5), 'programs 35 % slower than pass-through (1.35, 1.20–1.50)'],
     [of(3, 2, 4), 'programs 3.0x slower than pass-through (3.00, 2.00–4.00)'],
     [of(0.4, null, null), 'programs 2.5x faster than pass-through (0.40, one seed: may be chance)'],
