@@ -48,7 +48,9 @@ function oneByOne(options: LoadOptions, alone: AloneSpeed | undefined): string |
   const leasts: number[] = [];
   for (const program of options.programs(0))
     if (leasts.push(leastMs(program, alone, options)) >= Math.min(ESTIMATED, maxPrograms)) break;
-  const ms = (leasts.reduce((sum, each) => sum + each, 0) / Math.max(1, leasts.length)) * maxPrograms;
+  // Never 0: of programs without an end, all would take 0 * Infinity.
+  const mean = Math.max(Number.MIN_VALUE, leasts.reduce((sum, each) => sum + each, 0) / Math.max(1, leasts.length));
+  const ms = mean * maxPrograms;
   if (Math.min(ms, durationMs) < PATIENCE_MS) return undefined;
   const takes = durationMs < ms ? 'as many as begin in --duration' : `${integer(maxPrograms)} programs, which take ${Math.ceil(ms / 60_000)} min or more`; // prettier-ignore
   return `Programs run one at a time: ${takes}. More at once: --concurrency or --rate; fewer: --programs.`;

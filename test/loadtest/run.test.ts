@@ -142,6 +142,13 @@ describe('arrivals', () => {
       expect.stringMatching(/as many as begin in --duration/),
     ]);
     expect(await told({ programs: () => singles(2), maxPrograms: 2 })).toEqual([]);
+    const endless = {
+      programs: () => singles(100),
+      maxPrograms: Infinity,
+      durationMs: 90_000,
+      baseline: 'none' as const,
+    };
+    expect(await told(endless)).toEqual([expect.stringMatching(/as many as begin in --duration/)]);
   });
 
   it('leave out programs that no target could answer', async () => {
