@@ -1,4 +1,4 @@
-import { NO_STEPS, type EngineId, type Tokens } from '../src/index.js';
+import { NO_STEPS, type EngineId } from '../src/index.js';
 import type { EngineClaim, EnginePart, GatewayId } from './messages.js';
 
 /** One gateway's part of the engine: its last claim, and the calls that it may have in flight from now on. */
@@ -8,6 +8,10 @@ export interface Holding {
 }
 
 const SUMMED = ['inFlight', 'loadTokens', 'weight', 'ended', 'activeTokens', 'claimTokens', 'cachedTokens'] as const;
+type Summed = (typeof SUMMED)[number];
+
+export const eachSummed = (of: (name: Summed) => number) =>
+  Object.fromEntries(SUMMED.map((name) => [name, of(name)])) as Pick<EnginePart, Summed>;
 
 const EMPTY = {
   slots: 0,
@@ -91,15 +95,9 @@ export class EngineLedger {
     return {
       engine: this.engine,
       ...(window < Infinity && { slots: Math.min(slots, mostSlots(own, sums, turn)) }),
-      inFlight: sums.inFlight - claim.inFlight,
-      loadTokens: (sums.loadTokens - claim.loadTokens) as Tokens,
-      // Sums of fractions: the difference may be just below zero.
-      weight: Math.max(0, sums.weight - claim.weight),
+      // Some are sums of fractions: the difference may be just below zero.
+      ...eachSummed((name) => Math.max(0, sums[name] - claim[name])),
       steps: sums.steps.map((sum, i) => Math.max(0, sum - (claim.steps[i] ?? 0))),
-      ended: sums.ended - claim.ended,
-      activeTokens: (sums.activeTokens - claim.activeTokens) as Tokens,
-      claimTokens: (sums.claimTokens - claim.claimTokens) as Tokens,
-      cachedTokens: (sums.cachedTokens - claim.cachedTokens) as Tokens,
       waitingGateways: sums.waitingGateways - waits(claim),
       ...(waitingLevel < Infinity && { waitingLevel }),
     };

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { Elsewhere, Event, ProgramId, ProgramRecord, TenantId, Views } from '../src/index.js';
+import type { Elsewhere, Event, ProgramId, ProgramRecord, Views } from '../src/index.js';
 import { Member } from './member.js';
 import type { EnginePart } from './messages.js';
 import { Rounds } from './rounds.js';
-import type { Answer, Held, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';
+import type { Answer, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';
 
 export interface Clock {
   readonly nowMs: () => number;
@@ -35,7 +35,8 @@ export type TakeResult = 'new' | 'kept' | 'moved' | 'unanswered';
  * Nothing here fails, or waits longer than the store's time limit.
  */
 export class Participant implements SharedListener {
-  #shared!: SharedState;
+  /** The gateway's place at the store, which has this listener. To be set before all else. */
+  shared!: SharedState;
   readonly #member: Member;
   /** Programs with calls here since they last moved; true: no other gateway can have had calls since. */
   readonly #programs: LRUCache<ProgramId, boolean>;
@@ -53,18 +54,9 @@ export class Participant implements SharedListener {
     this.#programs = new LRUCache({ maxSize: ports.programsMax, sizeCalculation: () => 1 });
   }
 
-  /** @param shared the gateway's place at the store, which has this listener. To be called before all else */
-  join(shared: SharedState): void {
-    this.#shared = shared;
-  }
-
-  get state(): StoreState {
-    return this.#shared.state;
-  }
-
   /** `alone`: the store is away. `split`: so it is, and others may go on with it. */
   get standing(): 'shared' | 'alone' | 'split' {
-    const { up, live } = this.state;
+    const { up, live } = this.shared.state;
     return up ? 'shared' : live > 1 ? 'split' : 'alone';
   }
 
@@ -88,7 +80,7 @@ export class Participant implements SharedListener {
   stepped(): void {
     if (!this.#isOpen) return;
     const isUrgent = this.#member.isWanted || this.ports.views().waiting > 0;
-    const atMs = this.#rounds.plan(isUrgent, this.state.live, this.#member.engines);
+    const atMs = this.#rounds.plan(isUrgent, this.shared.state.live, this.#member.engines);
     if (atMs !== undefined) this.ports.clock.wakeAt(atMs, this.#exchange);
   }
 
@@ -107,9 +99,9 @@ export class Participant implements SharedListener {
   ended(program: ProgramId): void {
     const isOwn = this.owns(program);
     this.gone(program);
-    if (isOwn) this.#shared.forget(program);
+    if (isOwn) this.shared.forget(program);
     // Its owner hears that it has moved, and counts its contexts no more.
-    else void this.#shared.take(program).then(() => this.#shared.forget(program));
+    else void this.shared.take(program).then(() => this.shared.forget(program));
   }
 
   /** The scheduler has forgotten the program. The store keeps its record. */
@@ -118,23 +110,10 @@ export class Participant implements SharedListener {
     this.#programs.delete(program);
   }
 
-  /** @param name the program or the engine that the key names */
-  remember(tenant: TenantId, key: string, name: string): void {
-    this.#shared.remember(tenant, key, name);
-  }
-
   close(): Answer<void> {
     this.#isOpen = false;
     this.ports.clock.stop();
-    return this.#shared.leave();
-  }
-
-  find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined> {
-    return this.#shared.find(tenant, keys);
-  }
-
-  hold(name: string, value: string, leaseMs: number): Answer<Held | undefined> {
-    return this.#shared.hold(name, value, leaseMs);
+    return this.shared.leave();
   }
 
   /**
@@ -154,7 +133,7 @@ export class Participant implements SharedListener {
   #take(program: ProgramId): Answer<Taken | undefined> {
     const known = this.#taking.get(program);
     if (known !== undefined) return known;
-    const taking = this.#shared.take(program).then((taken) => {
+    const taking = this.shared.take(program).then((taken) => {
       const isCurrent = this.#taking.get(program) === taking;
       if (isCurrent) this.#taking.delete(program);
       this.takes[resultOf(taken)] += 1;
@@ -190,7 +169,7 @@ export class Participant implements SharedListener {
 
   #put(program: ProgramId): void {
     const record = this.ports.views().record(program);
-    if (record !== undefined) this.#shared.put(program, record);
+    if (record !== undefined) this.shared.put(program, record);
   }
 
   readonly #exchange = (): void => {
@@ -199,9 +178,9 @@ export class Participant implements SharedListener {
     this.#changed.clear();
     const { claims, released, returned } = this.#member.changes();
     for (const event of returned) this.ports.emit(event);
-    for (const engine of released) this.#shared.release(engine);
+    for (const engine of released) this.shared.release(engine);
     if (claims.length === 0) return;
-    void this.#shared.claim(claims).then((parts) => {
+    void this.shared.claim(claims).then((parts) => {
       this.#member.settled(new Set(parts.map(({ engine }) => engine)));
       this.parts(parts);
       // Changes in the meantime.

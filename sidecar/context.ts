@@ -30,7 +30,6 @@ import type { Tracing } from './tracing/tracing.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { PastCalls } from './watch/past-calls.js';
 import type { Reading } from './watch/steps.js';
-import { Threads } from './watch/threads.js';
 import { Totals } from './watch/totals.js';
 import { Watchers, type WatchPorts } from './watch/watchers.js';
 
@@ -101,7 +100,6 @@ export class Context {
   readonly tokens = new TokenEstimator();
   readonly returning = new Returning(() => this.driver.now());
   readonly active = new ActiveSet();
-  readonly threads = new Threads();
   readonly repeats = new Repeats();
   readonly identified = new Identified();
   readonly known = new KnownPrograms();
@@ -170,7 +168,7 @@ export type Parts = Omit<Context, 'checkNotDraining'>;
 
 /** The parts that hear of calls and programs. The context's identifier may be replaced. */
 function observersOf(context: Context): Observer[] {
-  const { active, identified, known, log, metrics, pastCalls, repeats, responses, threads, tokens, totals } = context; // prettier-ignore
+  const { active, identified, known, log, metrics, pastCalls, repeats, responses, tokens, totals } = context;
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
@@ -178,7 +176,6 @@ function observersOf(context: Context): Observer[] {
     pastCalls,
     known,
     new CallLog(log),
-    threads,
     repeats,
     identified,
     {
@@ -217,7 +214,10 @@ export function makeIdentifier({ identity, limits, cluster }: Config, context: C
     conversationsMax: limits.conversationsMax,
     responsesMax: limits.responsesMax,
     newId: randomUUID,
-    share: cluster.url === null ? undefined : (tenant, key, program) => context.cluster?.remember(tenant, key, program),
+    share:
+      cluster.url === null
+        ? undefined
+        : (tenant, key, program) => context.cluster?.shared.remember(tenant, key, program),
     activityOf: (program) => {
       const { driver, cluster } = context;
       // Of a program that another gateway runs, little is known here.

@@ -187,7 +187,7 @@ async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'clu
   const { cluster, peers } = await openCluster(config, url, { emit, views, log, answer });
   observers.add({
     dispatched: ({ identity }) => cluster.placed(identity.program),
-    madeResponse: (id, { tenant }, engine) => cluster.remember(tenant, holderKey(id), engine),
+    madeResponse: (id, { tenant }, engine) => cluster.shared.remember(tenant, holderKey(id), engine),
     ended: ({ spec }) => cluster.ran(spec.identity.program),
     programEnded: (program) => cluster.ended(program),
     programGone: ({ program }) => cluster.gone(program),

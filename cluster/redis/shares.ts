@@ -1,5 +1,5 @@
-import { NO_STEPS, type EngineId, type Tokens } from '../../src/index.js';
-import type { EngineLedger } from '../engine-ledger.js';
+import { NO_STEPS, type EngineId } from '../../src/index.js';
+import { eachSummed, type EngineLedger } from '../engine-ledger.js';
 import type { EngineClaim, EnginePart, GatewayId } from '../messages.js';
 
 /** A state of an engine's ledger. Of two, that of the later ledger is newer, or that with the higher revision. */
@@ -62,18 +62,12 @@ export class Shares {
 
 /** The part of a gateway without contact: as if each of the others had as much as it has itself. */
 export function partAlone(claim: EngineClaim, live: number): EnginePart {
-  const of = (count: number) => (live - 1) * count;
   return {
     engine: claim.engine,
     ...(claim.window < Infinity && { slots: Math.ceil(claim.window / live) }),
-    inFlight: of(claim.inFlight),
-    loadTokens: of(claim.loadTokens) as Tokens,
-    weight: of(claim.weight),
+    ...eachSummed((name) => (live - 1) * claim[name]),
     steps: NO_STEPS,
     ended: 0,
-    activeTokens: of(claim.activeTokens) as Tokens,
-    claimTokens: of(claim.claimTokens) as Tokens,
-    cachedTokens: of(claim.cachedTokens) as Tokens,
     waitingGateways: 0,
   };
 }

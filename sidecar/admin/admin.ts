@@ -5,10 +5,9 @@ import type { Parts } from '../context.js';
 import { SELF, isSelf } from '../engines/address.js';
 import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
-import { sendJson } from '../http/answer.js';
+import { send, sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
-import { requestIdOf } from '../http/headers.js';
-import type { Handlers, Params, Routes } from '../http/listener.js';
+import type { Handler, Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
 import { gatewayRow } from './gateway-row.js';
@@ -20,8 +19,6 @@ import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './quer
 import { endedRows } from './program-rows.js';
 import { engineRow, engineRows, historyRow, identityRow, totalsRow } from './state-rows.js';
 import { wholeCalls, wholePage } from './watch.js';
-
-type Handler = (request: IncomingMessage, response: ServerResponse, params: Params) => void | Promise<void>;
 
 /** Paths for operators. All but the two probes check authorization first. */
 export function adminRoutes(context: Parts): Routes {
@@ -65,7 +62,13 @@ export function adminRoutes(context: Parts): Routes {
     },
     '/demo': { POST: answer(() => startDemo(context), 202) },
     '/config': { GET: answer(() => redact(context.config)) },
-    '/metrics': { GET: guarded((request, response) => showMetrics(context, request, response)) },
+    '/metrics': {
+      GET: guarded(async (request, response) => {
+        const { registry } = context.metrics;
+        const text = Buffer.from(await registry.metrics());
+        send(request, response, 200, 'admin', text, { 'content-type': registry.contentType });
+      }),
+    },
   };
   return { ...routes, ...pageRoutes(), ...probeRoutes(context) };
 }
@@ -128,7 +131,6 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
 }
 
-/** Parses one engine's configuration, with the same checks as in the file. */
 function readEngine(body: unknown): EngineConfig {
   const { data, problems } = checkValue(configSchema, { listen: { port: 0 }, engines: [body] });
   const engine = data?.engines[0];
@@ -167,27 +169,11 @@ function removeEngine(context: Parts, params: Params) {
   return { id: engine.id, removed: true };
 }
 
-async function showMetrics(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { registry } = context.metrics;
-  const text = Buffer.from(await registry.metrics());
-  response.writeHead(200, {
-    'content-type': registry.contentType,
-    'content-length': text.length,
-    'x-request-id': requestIdOf(request),
-    'x-maitred-reason': 'admin',
-  });
-  response.end(text);
-}
-
 function showReady(context: Parts, request: IncomingMessage, response: ServerResponse): void {
   const { draining, fleet } = context;
   const takesCalls = fleet.awaited.size > 0 || fleet.list().some(isServing);
   const obstacle = draining ? 'draining' : takesCalls ? undefined : 'no_engine';
   const status = obstacle === undefined ? 200 : 503;
-  const cluster = context.cluster?.standing;
-  sendJson(request, response, status, obstacle ?? 'ready', {
-    ready: obstacle === undefined,
-    reason: obstacle,
-    cluster,
-  });
+  const body = { ready: obstacle === undefined, reason: obstacle, cluster: context.cluster?.standing };
+  sendJson(request, response, status, obstacle ?? 'ready', body);
 }

@@ -76,15 +76,8 @@ export interface ProgramGroups extends Omit<ProgramPage, 'programs'> {
   readonly groups: readonly ProgramGroup[];
 }
 
-interface WaitingCall {
-  readonly call: string;
-  /** Its key. */
-  readonly program: string;
-  readonly waiting_seconds: number;
-}
-
-/** Why one engine does not run it. */
-interface Obstacle {
+/** Why a call waits, at the engine that comes nearest to running it. */
+interface WaitingFor {
   readonly cause: WaitCause;
   readonly engine: string | null;
   /** Calls for `window` and `probation`, tokens for `kv`. */
@@ -93,16 +86,9 @@ interface Obstacle {
   readonly free: number | null;
   readonly limit: number | null;
   /** With `turn`: the call that comes first. */
-  readonly behind: WaitingCall | null;
-  /** When time alone ends the cause. */
-  readonly ends_in_seconds: number | null;
-}
-
-/** Why a call waits, at the engine that comes nearest to running it. */
-interface WaitingFor extends Obstacle {
+  readonly behind: { readonly call: string; readonly program: string; readonly waiting_seconds: number } | null;
   /** Waiting calls that this engine would run first. */
   readonly ahead: number;
-  readonly oldest_ahead: WaitingCall | null;
   /** Until it runs, at the pace at which its model’s last calls ended; null: not known, as for KV cache or without a backlog. */
   readonly expected_seconds: number | null;
 }
@@ -124,11 +110,6 @@ export interface ActiveCall {
   readonly overdue: boolean;
   /** Null: it does not wait. */
   readonly waiting_for: WaitingFor | null;
-  /** Why each engine that may run it does not. */
-  readonly engines: readonly Obstacle[];
-  readonly promoted_in_seconds: number | null;
-  readonly overdue_in_seconds: number | null;
-  readonly refused_in_seconds: number | null;
   /** Where it was sent last, and why; null: nowhere yet. */
   readonly reason: Dispatch['reason'] | null;
   readonly placement: Dispatch['placement'] | null;

@@ -1,14 +1,13 @@
-import type { CallView, ObstacleView, ProgramId, WaitView, WaitingCall } from '../../src/index.js';
+import type { CallView, ProgramId, WaitView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
-import { inSeconds, seconds, secondsOr, unixSeconds } from './figures.js';
+import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { pastCallInWords } from './run-words.js';
 import { callInWords, type Setting } from './words.js';
 
 export function callRow(call: CallView, thread: string, setting: Setting): Answers.ActiveCall {
   const { promoted, overdue, waiting, dispatch } = call;
-  const { now } = setting;
   return {
     call: call.call,
     thread,
@@ -22,11 +21,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
     first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
     promoted,
     overdue,
-    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, now),
-    engines: waiting?.engines.map((each) => obstacleRow(each, now)) ?? [],
-    promoted_in_seconds: inSeconds(waiting?.promoteAtMs, now),
-    overdue_in_seconds: inSeconds(waiting?.overdueAtMs, now),
-    refused_in_seconds: inSeconds(waiting?.refuseAtMs, now),
+    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest),
     reason: dispatch?.reason ?? null,
     placement: dispatch?.placement ?? null,
     text: callInWords(call, setting),
@@ -67,25 +62,13 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balan
   return { ...row, text: pastCallInWords(row, dispatch, balancer) };
 }
 
-function waitRow(wait: WaitView, now: number) {
-  const { ahead, oldestAhead, expectedMs } = wait;
-  return { ...obstacleRow(wait, now), ahead, oldest_ahead: waitingRow(oldestAhead), expected_seconds: secondsOr(expectedMs) }; // prettier-ignore
-}
-
-function obstacleRow({ cause, engine, needs, free, limit, behind, untilMs }: ObstacleView, now: number) {
-  return {
-    cause,
-    engine: engine ?? null,
-    /** Calls for `window` and `probation`, tokens for `kv`; null: the cause has none. */
-    needs: needs ?? null,
-    free: free ?? null,
-    limit: limit ?? null,
-    behind: waitingRow(behind),
-    ends_in_seconds: inSeconds(untilMs, now),
-  };
-}
-
-function waitingRow(waiting: WaitingCall | undefined) {
-  if (waiting === undefined) return null;
-  return { call: waiting.call, program: waiting.program, waiting_seconds: seconds(waiting.waitingMs) };
-}
+const waitRow = ({ cause, engine, needs, free, limit, behind, ahead, expectedMs }: WaitView) => ({
+  cause,
+  engine: engine ?? null,
+  needs: needs ?? null,
+  free: free ?? null,
+  limit: limit ?? null,
+  behind: behind ? { call: behind.call, program: behind.program, waiting_seconds: seconds(behind.waitingMs) } : null,
+  ahead,
+  expected_seconds: secondsOr(expectedMs),
+});

@@ -49,7 +49,6 @@ function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId,
   return { text: [lastCallInWords(row, row.lastDispatch, rules), ...(last ? [last.text] : [])].join('\n'), program };
 }
 
-/** The program whose last dispatch was of this call. */
 function withLastCall({ driver }: Parts, id: string): ProgramView | undefined {
   if (!CALL_ID.test(id)) return undefined;
   for (const row of driver.views.programs()) if (row.lastDispatch?.call === callId(id)) return row;

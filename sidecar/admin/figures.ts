@@ -14,9 +14,6 @@ export const secondsOr = (ms: number | null | undefined): number | null =>
 
 export const seconds = (ms: number): number => Math.round(ms) / 1000;
 
-export const inSeconds = (atMs: number | undefined, now: number): number | null =>
-  atMs === undefined ? null : seconds(Math.max(0, atMs - now));
-
 const NAME_CHARS = 60;
 
 export const named = (text: string): string =>

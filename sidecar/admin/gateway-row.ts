@@ -30,7 +30,7 @@ export function gatewayRow(context: Parts, state: State, { engines } = engineRow
 
 function clusterRow({ cluster, config, peers }: Parts, { strange }: State): GatewayState['cluster'] {
   if (cluster === undefined) return null;
-  const { sinceMs, live, gateways, failures, error } = cluster.state;
+  const { sinceMs, live, gateways, failures, error } = cluster.shared.state;
   return {
     pool: config.cluster.pool,
     standing: cluster.standing,

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../errors.js';
-import { requestIdOf } from '../http/headers.js';
+import { send } from '../http/answer.js';
 import type { Params, Routes } from '../http/listener.js';
 
 /** Where `npm run build` puts the page, as seen from the built gateway and from its sources. */
@@ -44,27 +44,17 @@ export function pageRoutes(folder?: string): Routes {
     return files.get(name);
   };
   return {
-    '/': { GET: redirect },
+    '/': { GET: (request, response) => send(request, response, 302, 'page', Buffer.of(), { location: '/ui' }) },
     '/ui': { GET: (request, response) => sendPage(request, response, find('index.html')) },
     '/ui/assets/:file': {
       GET: (request, response, params: Params) => {
         const file = find(`assets/${params['file'] ?? ''}`);
         if (file === undefined) throw new GatewayError('unknown_path', 'The page has no such file. Load it again.');
         // Its name holds the hash of its content.
-        send(request, response, 200, file, { 'cache-control': 'public, max-age=31536000, immutable' });
+        sendFile(request, response, 200, file, { 'cache-control': 'public, max-age=31536000, immutable' });
       },
     },
   };
-}
-
-function redirect(request: IncomingMessage, response: ServerResponse): void {
-  const headers = {
-    location: '/ui',
-    'content-length': 0,
-    'x-request-id': requestIdOf(request),
-    'x-maitred-reason': 'page',
-  };
-  response.writeHead(302, headers).end();
 }
 
 /** The files of the first folder that holds a built page. */
@@ -95,7 +85,7 @@ const NOT_BUILT = 'The page is not built. Run `npm run build`, then load it agai
 
 function sendPage(request: IncomingMessage, response: ServerResponse, file: PageFile | undefined): void {
   const shown = file ?? pageFile(Buffer.from(NOT_BUILT), 'text/plain; charset=utf-8');
-  send(request, response, file === undefined ? 404 : 200, shown, {
+  sendFile(request, response, file === undefined ? 404 : 200, shown, {
     'cache-control': 'no-store',
     'content-security-policy': POLICY,
     'referrer-policy': 'no-referrer',
@@ -103,7 +93,7 @@ function sendPage(request: IncomingMessage, response: ServerResponse, file: Page
   });
 }
 
-function send(
+function sendFile(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
@@ -111,16 +101,11 @@ function send(
   headers: OutgoingHttpHeaders,
 ): void {
   const packs = /\bgzip\b/i.test(request.headers['accept-encoding'] ?? '');
-  const body = packs ? file.packed : file.bytes;
-  response.writeHead(status, {
+  send(request, response, status, 'page', packs ? file.packed : file.bytes, {
     'content-type': file.type,
-    'content-length': body.length,
     ...(packs && { 'content-encoding': 'gzip' }),
     vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
-    'x-request-id': requestIdOf(request),
-    'x-maitred-reason': 'page',
     ...headers,
   });
-  response.end(body);
 }

@@ -26,7 +26,7 @@ const OWN = {
   }),
   steps: ({ totals, driver }: Parts, range: Range): readonly Told[] =>
     totals.read(driver.now(), range).steps.map((step) => step.toJSON()),
-  ended: (context: Parts): Answers.EndedPrograms => endedRows(context),
+  ended: endedRows,
   programs: async (context: Parts, search: string): Promise<Answers.ProgramPage> => {
     const query = readProgramQuery(new URLSearchParams(search));
     return programPage(context, await selectPrograms(context, query), query);
@@ -40,9 +40,8 @@ const OWN = {
     if (!isHere(context, row)) throw notHere();
     return programDetail(context, row);
   },
-  calls: (context: Parts, key: string): Answers.PastCallList => pastCalls(context, key as ProgramId),
-  explain: (context: Parts, id: string, tenant: TenantId | undefined): Promise<Answers.Explanation> =>
-    explain(context, id, tenant),
+  calls: pastCalls,
+  explain,
   end: (context: Parts, key: string): boolean => {
     const row = context.driver.views.program(key as ProgramId);
     if (row === undefined || !isHere(context, row)) return false;

@@ -93,8 +93,8 @@ export function programDetail(
   row: ProgramView,
   shown = context.driver.views.callsOf(row.id, CALLS_MAX),
 ): Answers.ProgramDetail {
-  const { driver, fleet, threads } = context;
-  const agents = threads.of(row.id);
+  const { driver, fleet, known } = context;
+  const agents = known.threadsOf(row.id);
   const troubles = (model: string) =>
     fleet
       .serving(model)

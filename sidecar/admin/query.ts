@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { tenantId, type ProgramId, type ProgramView, type TenantId, type ThreadView } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
+import type { Told } from '../watch/known-programs.js';
 import { RANGES, type Range } from '../watch/totals.js';
 import type { Program, ProgramGroups } from './answers.js';
 
@@ -18,7 +19,6 @@ export const IN_BACKGROUND = 1e12;
 
 const waitOf = ({ waitingMs, background }: ThreadView): number => waitingMs - (background ? IN_BACKGROUND : 0);
 
-/** The call that waits longest now. */
 export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
   threads.reduce<ThreadView | undefined>((longest, call) => {
     if (call.state !== 'waiting') return longest;
@@ -68,18 +68,12 @@ export function tenantIn(request: IncomingMessage): TenantId | undefined {
   return tenant === null ? undefined : tenantId(tenant);
 }
 
-/** A program in the words of its calls. */
-interface Told {
-  readonly model: string;
-  readonly agentType: string | undefined;
-}
-
 export interface ProgramQuery {
   readonly limit: number;
   readonly offset: number;
   /** The same query from the first row on, for as many as are set; equal for the same programs in the same order. */
   readonly selection: string;
-  readonly matches: (row: ProgramView, told: Told | undefined) => boolean;
+  readonly matches: (row: ProgramView, told: Pick<Told, 'model' | 'agentType'> | undefined) => boolean;
   /** Groups are asked for, by this; absent: programs are. */
   readonly by: ProgramGroups['by'] | undefined;
   readonly sort: string | undefined;

@@ -27,7 +27,7 @@ export async function openBatches(context: Context): Promise<BatchSeat | undefin
   if (folder === null) return undefined;
   return BatchSeat.open({
     folder,
-    cluster: cluster && { ...config.cluster, store: cluster },
+    cluster: cluster && { ...config.cluster, store: cluster.shared },
     batches: {
       config: () => context.config.batches,
       ask: sender(context),

@@ -29,7 +29,7 @@ export async function askOthers(
   const isHeld = id === undefined || context.responses.get(tenant, id) !== undefined;
   const [identity, holder] = await Promise.all([
     identify(cluster, tenant, own),
-    isHeld ? undefined : cluster.find(tenant, [holderKey(id)]),
+    isHeld ? undefined : cluster.shared.find(tenant, [holderKey(id)]),
   ]);
   const isMade = own.source === 'none' && identity.source === 'none' && !isRepeated;
   const elsewhere = await cluster.take(identity.program, identity.thread, isMade);
@@ -44,10 +44,10 @@ export async function identify(cluster: Participant, tenant: TenantId, own: Iden
   const { sought } = own;
   if (sought === undefined || sought.keys.length === 0) return own;
   const identity = { ...own, sought: undefined };
-  const name = await cluster.find(tenant, sought.keys);
+  const name = await cluster.shared.find(tenant, sought.keys);
   if (name === undefined) return identity;
   const task = usedTask(name);
   // A key with two names has none.
-  if (task !== undefined) cluster.remember(tenant, task, '');
+  if (task !== undefined) cluster.shared.remember(tenant, task, '');
   return identityBy(name, sought, identity);
 }

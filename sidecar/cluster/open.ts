@@ -61,7 +61,7 @@ export async function openCluster(
     },
     participant,
   );
-  participant.join(peers);
+  participant.shared = peers;
   return { cluster: participant, peers };
 }
 

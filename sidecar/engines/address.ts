@@ -41,7 +41,6 @@ export function isSelf(
   return WILDCARDS.has(host) ? ANY_LOOPBACK.test(hostname) : LOOPBACK_4.test(hostname) && LOOPBACK_4.test(host);
 }
 
-/** The fault of such a URL. */
 export const SELF = 'is this gateway’s own address: name the engines behind it';
 
 /** Engines by id. @throws GatewayError `engine_exists` for two with one id, `bad_request` for credentials in a URL */

@@ -68,7 +68,6 @@ export function sum(values: readonly (number | undefined)[]): number | undefined
   return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/** Mean of the known values; `undefined` without any. */
 export function mean(values: readonly (number | undefined)[]): number | undefined {
   const total = sum(values);
   return total === undefined ? undefined : total / values.filter((value) => value !== undefined).length;

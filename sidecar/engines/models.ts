@@ -3,7 +3,6 @@ import { isObject, parseObject } from '../apis/fields.js';
 import type { Get } from './adapter.js';
 import { asCount } from './load.js';
 
-/** Path of the model list on every OpenAI-compatible server. */
 export const MODELS_PATH = '/v1/models';
 
 /** Each model's entry by its id; `undefined` when the text is not a model list. */

@@ -3,7 +3,6 @@ export interface Sample {
   readonly value: number;
 }
 
-/** Samples of the requested metrics, by metric name. */
 export type Samples = ReadonlyMap<string, readonly Sample[]>;
 
 /** Longest text to read, in characters; a busy vLLM server writes some hundred thousand. */

@@ -104,7 +104,6 @@ export class Replica {
     this.#probeNow();
   }
 
-  /** Returns a draining engine to service. */
   resume(): void {
     if (this.state !== 'draining') return;
     this.removing = false;
@@ -122,7 +121,6 @@ export class Replica {
     if (inService) this.ports.emit({ type: 'engineDrained', engine: this.id });
   }
 
-  /** Drains the engine for good: the fleet forgets it after its last call. */
   remove(): void {
     this.drain();
     this.removing = true;

@@ -15,7 +15,6 @@ const METRICS = [
 /** Both prefixes are in use. */
 const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${name}`]));
 
-/** Paths whose bodies have a request id. */
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
 
 /**

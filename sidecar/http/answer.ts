@@ -4,7 +4,24 @@ import type { Api } from '../apis/api.js';
 import { GatewayError } from '../errors.js';
 import { JSON_TYPE, idHeaders, requestIdOf } from './headers.js';
 
-/** Sends one of the gateway's own JSON answers. `reason` names the sender of the answer, or the reason of a refusal. */
+/** Sends one of the gateway's own answers. `reason` names the sender of the answer, or the reason of a refusal. */
+export function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  reason: string,
+  bytes: Buffer,
+  headers: OutgoingHttpHeaders,
+): void {
+  response.writeHead(status, {
+    'content-length': bytes.length,
+    'x-request-id': requestIdOf(request),
+    'x-maitred-reason': reason,
+    ...headers,
+  });
+  response.end(bytes);
+}
+
 export function sendJson(
   request: IncomingMessage,
   response: ServerResponse,
@@ -13,15 +30,7 @@ export function sendJson(
   body: unknown,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  const bytes = Buffer.from(JSON.stringify(body));
-  response.writeHead(status, {
-    ...JSON_TYPE,
-    'content-length': bytes.length,
-    'x-request-id': requestIdOf(request),
-    'x-maitred-reason': reason,
-    ...headers,
-  });
-  response.end(bytes);
+  send(request, response, status, reason, Buffer.from(JSON.stringify(body)), { ...JSON_TYPE, ...headers });
 }
 
 /** Sends an error of the table, in the shape of the requested API. */

@@ -9,9 +9,7 @@ import { cleanId } from './names.js';
 /** Names under which a client writes about its program; the first one present counts. */
 interface Names {
   readonly session: readonly string[];
-  /** The sub-agent's own id inside the session. */
   readonly thread?: readonly string[];
-  /** The parent of this session, if it is a sub-agent's. */
   readonly parent?: readonly string[];
   /** A flag on the session's last call. */
   readonly final?: string;

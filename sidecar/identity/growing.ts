@@ -152,7 +152,6 @@ function readUnits(text: string, from: number, to: number): number {
   return isWhole ? from : 0;
 }
 
-/** The hash of a hash and what follows. */
 const joined = (before: number, next: number): number =>
   finished(Math.imul(before, MIX_LOW) ^ next, Math.imul(before / 2 ** 32, MIX_HIGH) ^ (next / 2 ** 32));
 

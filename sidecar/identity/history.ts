@@ -34,13 +34,7 @@ const QUOTING_FIRST = 2;
 const QUOTING_LAST = 3;
 
 /** Facts to remember with the answer to a call. */
-export interface Leaf extends Place {
-  readonly thread: string;
-  /** Hash of the conversation's first message. */
-  readonly opening: number;
-  /** Hash of the client's name. */
-  readonly sender: number;
-  readonly last: number;
+export interface Leaf extends Place, Pick<Answered, 'thread' | 'opening' | 'sender' | 'last'> {
   /** Unknown marks of messages in the call: an answer that repeats one is no evidence of its program. */
   readonly foreign: ReadonlySet<string | number>;
   /** Absent if an answer at a known place, or with a known mark, named the program. */
@@ -49,11 +43,9 @@ export interface Leaf extends Place {
 
 /** Facts of a call that nothing but its texts can name. */
 interface FirstCall {
-  /** Points at which the last message may grow. */
   readonly growing?: Opening | undefined;
   /** Hashes of the lines of its texts, at most 8 KB. An answer led to by one of them may repeat it. */
   readonly lines: readonly number[];
-  /** Hashes of the question's first and last lines. */
   readonly question: readonly number[];
 }
 
@@ -97,7 +89,6 @@ export class History {
     return this.#findInTexts(tenant, trail, foreign, only);
   }
 
-  /** Finds a program that nothing but the texts of its call can name. */
   #findInTexts(tenant: TenantId, trail: Trail, foreign: ReadonlySet<string | number>, only?: ProgramId): Found {
     const said = trail.said(trail.turns.length - 1);
     const grown = said.role === 'user' ? this.#growing.find(tenant, said, only) : {};

@@ -244,10 +244,8 @@ export class Identifier {
 
 /** A request with the facts that several sources need. */
 class Call {
-  /** Whether the client declares this call its program's last, however the program is found. */
   readonly isFinal: boolean;
   readonly turns: readonly Turn[];
-  /** Hash of the client's name for itself. */
   readonly sender: number;
   /** Absent if history is no source, or the conversation cannot be matched. */
   readonly trail: Trail | undefined;

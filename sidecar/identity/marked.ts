@@ -161,7 +161,6 @@ export function idOf({ callIds }: CanonicalMessage): string | undefined {
   return id.length < ID_CHARS_MIN || id.length > ID_CHARS_MAX ? undefined : `i${id}`;
 }
 
-/** The last ids printed in a text. */
 export const printedIds = (content: string): string[] =>
   content.length > PRINTED_CHARS_MAX || !HAS_PRINTED_ID.test(content)
     ? []
@@ -171,7 +170,6 @@ export const printedIds = (content: string): string[] =>
         .slice(-PRINTED_MAX)
         .map((id) => `i${id}`);
 
-/** Whether a message equals the answer, or begins with it. */
 export const beginsWith = ({ content }: CanonicalMessage, { hash, chars }: Told): boolean =>
   content.length >= chars && hashOf(content, 0, chars) === hash;
 

@@ -90,7 +90,6 @@ export class Ends {
   }
 }
 
-/** A program, and when it was remembered. */
 export interface Seat {
   readonly program: ProgramId;
   readonly stamp: number;

@@ -18,7 +18,6 @@ interface Expected {
 export class Returning {
   readonly #identities = new SharedCache<Expected>(RETURNING_MAX);
 
-  /** @param now the clock, in milliseconds */
   constructor(private readonly now: () => number) {}
 
   /** The request has left the queue; a repetition is expected for `graceMs`. */
@@ -27,7 +26,6 @@ export class Returning {
       this.#identities.set(tenant, fingerprint, { identity, untilMs: this.now() + graceMs });
   }
 
-  /** Identity of the earlier attempt. */
   find(tenant: TenantId, fingerprint: string): Identity | undefined {
     const expected = this.#identities.get(tenant, fingerprint);
     return expected !== undefined && this.now() < expected.untilMs ? expected.identity : undefined;
@@ -40,9 +38,7 @@ export class Returning {
   }
 }
 
-/** Whether nothing in the request itself names the program. */
 const isFromCalls = ({ source }: Identity): boolean => source === 'history' || source === 'none';
 
-/** Equal for equal bodies. */
 export const fingerprintOf = ({ raw, hash: known }: { readonly raw: Buffer; readonly hash?: string }): string =>
   `${raw.length.toString(36)}-${(known ?? hash('sha256', raw, 'base64url')).slice(0, 16)}`;

@@ -45,7 +45,6 @@ export function soughtBy(responseId: string | undefined, trail: Trail | undefine
   return { keys: soughtTasks(trail), source: 'history', opening: trail.opening };
 }
 
-/** Keys of the last answers in a conversation. */
 function soughtKeys(trail: Trail): string[] {
   const answers = [...trail.turns.keys()].filter((index) => trail.turns[index]?.role === 'assistant');
   return answers

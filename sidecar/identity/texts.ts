@@ -22,7 +22,6 @@ export interface Line {
   readonly hash: number;
 }
 
-/** A message with its lines. */
 export interface Text extends Pick<CanonicalMessage, 'role' | 'content'> {
   readonly lines: readonly Line[];
 }

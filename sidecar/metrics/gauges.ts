@@ -41,27 +41,19 @@ export function registerGauges(context: Parts): void {
   one('draining', '1 while the gateway shuts down and refuses new calls.', () => (context.draining ? 1 : 0));
   one('body_bytes', 'Request bodies of calls that are read, wait or run.', () => context.held.bytes);
   one('body_limit_bytes', 'Most bytes of such bodies.', () => context.config.limits.queuedBytes);
-  one('programs', 'Rows of the process table.', () => driver.scheduler.views.programCount);
-  one('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
-  const { totals } = driver.scheduler;
+  const { totals, views } = driver.scheduler;
   one('starvation_promotions_total', 'Calls moved to the front because they starved.', () => totals.promotions);
-  one(
-    'overdue_promotions_total',
-    'Of these, the ones that had waited for the longest time allowed.',
-    () => totals.overdue,
-  );
+  one('overdue_promotions_total', 'Of these, those that had waited as long as allowed.', () => totals.overdue);
   one('invariant_violations_total', 'Faults that the core found in itself.', () => totals.violations);
   one('retries_joined_total', 'Calls that took over the place of an earlier try.', () => totals.rejoined);
-  one(
-    'kept_places',
-    'Calls that left the queue and whose place is kept for a retry.',
-    () => driver.scheduler.views.ghosts,
-  );
+  one('programs', 'Rows of the process table.', () => views.programCount);
+  one('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
+  one('kept_places', 'Calls that left the queue and whose place is kept for a retry.', () => views.ghosts);
   one('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
   one('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
   one(
     'longest_wait_seconds',
-    'Wait so far of the call that has waited longest.',
+    'Of the waiting calls, the longest wait so far.',
     () => driver.queue().longestWaitMs / 1000,
   );
   registerWaitGauges(scraped, context);
@@ -96,11 +88,8 @@ function registerWaitGauges(scraped: Scraped, { driver }: Parts): void {
   scraped('queue_calls', 'Calls that wait, by level.', ['level'], () =>
     driver.queue().byLevel.map((waiting, level) => [{ level }, waiting]),
   );
-  scraped(
-    'waiting_calls',
-    'Calls that wait, by the cause that is nearest to its end; all causes are always there.',
-    ['cause'],
-    () => Object.entries(driver.queue().byCause).map(([cause, calls]) => [{ cause }, calls]),
+  scraped('waiting_calls', 'Calls that wait, by the cause that is nearest to its end.', ['cause'], () =>
+    Object.entries(driver.queue().byCause).map(([cause, calls]) => [{ cause }, calls]),
   );
 }
 
@@ -140,11 +129,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
     });
   ofView('in_flight_calls', 'Calls that the engine runs.', (view) => view.inFlight);
   ofView('window_calls', 'Most calls in flight now.', (view) => view.window);
-  ofView(
-    'working_set_tokens',
-    'Contexts of the programs that the engine keeps running.',
-    (view) => view.workingSetTokens,
-  );
+  ofView('working_set_tokens', 'Contexts of the programs that it keeps running.', (view) => view.workingSetTokens);
   ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
   const limitOf = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens);
   ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens }) => limitOf(gateTokens));
@@ -176,9 +161,13 @@ function registerCluster(scraped: Scraped, context: Parts): void {
       const { cluster, config } = context;
       return cluster === undefined ? [] : [[{ pool: config.cluster.pool }, read(cluster)]];
     });
-  each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ state }) => Number(state.up)); // prettier-ignore
-  each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ state }) => state.live);
-  each('store_failures_total', 'Operations of the store that failed or were late.', ({ state }) => state.failures);
+  each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ shared }) => Number(shared.state.up)); // prettier-ignore
+  each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ shared }) => shared.state.live);
+  each(
+    'store_failures_total',
+    'Operations of the store that failed or were late.',
+    ({ shared }) => shared.state.failures,
+  );
   scraped('cluster_takes_total', 'Programs that the store was asked for before a call, by result.', ['result'], () =>
     Object.entries(context.cluster?.takes ?? {}).map(([result, programs]) => [{ result }, programs]),
   );

@@ -41,7 +41,6 @@ export class Histogram {
     (this.#series.get('') ?? this.#add('')).sum += difference;
   }
 
-  /** Values for the registry to print. */
   get(): Promise<object> {
     this.collect();
     const values = [...this.#series].flatMap(([label, series]) => this.#valuesOf(label, series));

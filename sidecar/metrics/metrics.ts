@@ -1,12 +1,11 @@
 import { Counter, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Dispatch, EngineId, ProgramGone, TenantId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import { OUTCOMES, type CallReport, type CallSpec, type FailureCause } from '../calls/spec.js';
+import { OUTCOMES, type CallReport, type CallSpec, type FailureCause, type Outcome } from '../calls/spec.js';
 import type { ErrorCode } from '../errors.js';
 import { Completions, type CompletionPorts } from './completions.js';
 import { Histogram } from './histogram.js';
-import { ENGINE_SUMS, TENANT_SUMS } from './rows.js';
-import { Sums } from './sums.js';
+import { Sums, type Sum } from './sums.js';
 
 /** Seconds, from a millisecond to the hours that agent programs take: 1, 2.5, 5 and so on. */
 const BUCKETS = [
@@ -20,13 +19,47 @@ const MISNAMED = ['nodejs_active_handles_total', 'nodejs_active_requests_total',
 /** Refusals for lack of room, which alerts watch. */
 const NO_ROOM = ['queue_full', 'overloaded', 'bodies_full', 'no_engine'] satisfies ErrorCode[];
 
+const failure = (cause: FailureCause): Sum => [
+  'engine_failures_total',
+  'Attempts that the engine failed or had no room for, by cause.',
+  { cause },
+];
+
+const ENGINE_SUMS = {
+  dispatches: ['engine_dispatches_total', 'Attempts of calls on the engine.'],
+  unreached: failure('unreached'),
+  transport: failure('transport'),
+  answer: failure('answer'),
+  busy: failure('busy'),
+  passed: ['passthrough_requests_total', 'Requests passed through unscheduled, by engine.'],
+  promptTokens: ['engine_prompt_tokens_total', 'Prompt tokens that the engine counted.'],
+  cachedTokens: ['engine_prompt_tokens_cached_total', 'Prompt tokens that the engine had in its prefix cache.'],
+  outputTokens: ['engine_output_tokens_total', 'Tokens that the engine generated.'],
+} as const satisfies Record<string, Sum>;
+
+const ended = (outcome: Outcome): Sum => [
+  'tenant_calls_ended_total',
+  'Accepted calls of the tenant that have ended, by outcome.',
+  { outcome },
+];
+
+const TENANT_SUMS = {
+  ...(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, ended(outcome)])) as Record<Outcome, Sum>),
+  accepted: ['tenant_calls_accepted_total', 'Calls of the tenant that the scheduler took in.'],
+  rejected: ['tenant_calls_rejected_total', 'Calls of the tenant that the scheduler refused on arrival.'],
+  queueSeconds: ['tenant_queue_seconds_total', 'Time that ended calls of the tenant had waited.'],
+  serviceSeconds: ['tenant_service_seconds_total', 'Time from the last dispatch to the end of the tenant’s calls.'],
+  promptTokens: ['tenant_prompt_tokens_total', 'Prompt tokens of the tenant.'],
+  cachedTokens: ['tenant_prompt_tokens_cached_total', 'Prompt tokens of the tenant that engines had cached.'],
+  outputTokens: ['tenant_output_tokens_total', 'Tokens generated for the tenant.'],
+} as const satisfies Record<string, Sum>;
+
 type OfTenant = Pick<CallSpec, 'tenant'>;
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 
 export interface MetricsPorts extends CompletionPorts {
   /** Whether the fleet has the engine; counters of one that is gone go with it. */
   readonly hasEngine: (id: EngineId) => boolean;
-  /** Most tenants with counters of their own. */
   readonly tenantsMax: () => number;
 }
 
@@ -45,10 +78,7 @@ export class Metrics implements Observer {
   readonly #retries = this.#counter('call_retries_total', 'Dispatches of a call after its first.');
   readonly #comments = this.#counter('queue_comments_total', 'SSE comments sent to streaming calls that waited.');
   readonly #prompt = this.#counter('prompt_tokens_total', 'Prompt tokens, as engines counted them.');
-  readonly #cached = this.#counter(
-    'prompt_tokens_cached_total',
-    'Prompt tokens that engines had in their prefix caches.',
-  );
+  readonly #cached = this.#counter('prompt_tokens_cached_total', 'Prompt tokens that engines had cached.');
   readonly #output = this.#counter('output_tokens_total', 'Tokens generated.');
   readonly #programsEnded = this.#counter('programs_ended_total', 'Programs that left the table, by cause.', 'cause');
   readonly #completions: Completions;

@@ -1,11 +1,7 @@
 import { Counter, type Registry } from 'prom-client';
 
 /** A counter, or one value of its second label. Counters of the same name have the same help. */
-export interface Sum {
-  readonly name: string;
-  readonly help: string;
-  readonly labels?: Readonly<Record<string, string>>;
-}
+export type Sum = readonly [name: string, help: string, labels?: Readonly<Record<string, string>>];
 
 /** Bounds the label's values. */
 export interface SumsBound {
@@ -33,7 +29,7 @@ export class Sums<Key extends string> {
     private readonly bound: SumsBound,
   ) {
     this.#keys = Object.keys(sums) as Key[];
-    for (const name of new Set(this.#keys.map((key) => sums[key].name))) this.#register(registry, name);
+    for (const name of new Set(this.#keys.map((key) => sums[key][0]))) this.#register(registry, name);
   }
 
   of(value: string): Record<Key, number> {
@@ -60,18 +56,18 @@ export class Sums<Key extends string> {
   }
 
   #register(registry: Registry, name: string): void {
-    const keys = this.#keys.filter((key) => this.sums[key].name === name);
-    const first = this.sums[keys[0] as Key];
+    const keys = this.#keys.filter((key) => this.sums[key][0] === name);
+    const [, help, labels = {}] = this.sums[keys[0] as Key];
     const write = (counter: Counter) => {
       this.#prune();
       counter.reset();
       for (const [value, row] of this.#rows)
-        for (const key of keys) counter.inc({ [this.label]: value, ...this.sums[key].labels }, row[key]);
+        for (const key of keys) counter.inc({ [this.label]: value, ...this.sums[key][2] }, row[key]);
     };
     new Counter({
-      name,
-      help: first.help,
-      labelNames: [this.label, ...Object.keys(first.labels ?? {})],
+      name: `maitred_${name}`,
+      help,
+      labelNames: [this.label, ...Object.keys(labels)],
       registers: [registry],
       collect() {
         write(this);

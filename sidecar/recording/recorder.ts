@@ -91,7 +91,6 @@ export class EventLog implements Recorder {
     this.#add({ now, settings: this.#aliases.inSettings(config), commands: this.#aliases.inCommands(commands) });
   }
 
-  /** Writes the rest, unless the disk takes too long. */
   async close(): Promise<void> {
     const { file, log } = this.options;
     const wasOpen = this.#isOpen;
@@ -152,7 +151,10 @@ const NAMES_MAX = 10_000;
  */
 class Aliases {
   readonly #key = randomBytes(32);
-  readonly #known = new LRUCache<string, string>({ max: NAMES_MAX });
+  readonly #names = new LRUCache<string, string>({
+    max: NAMES_MAX,
+    memoMethod: (named) => createHmac('sha256', this.#key).update(named).digest('base64url').slice(0, 12),
+  });
   readonly #factors = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1, randomInt(2 ** 31) * 2 + 1] as const;
 
   inEvent(event: Event): Event {
@@ -206,12 +208,7 @@ class Aliases {
   }
 
   #name(kind: string, text: string): string {
-    const named = kind + text;
-    let name = this.#known.get(named);
-    if (name !== undefined) return name;
-    name = `${kind}-${createHmac('sha256', this.#key).update(named).digest('base64url').slice(0, 12)}`;
-    this.#known.set(named, name);
-    return name;
+    return `${kind}-${this.#names.memo(kind + text)}`;
   }
 
   /** A bijection on 32-bit integers, so that a log cannot be searched for the hashes of a known text. */

@@ -36,9 +36,7 @@ interface ProgramTrace {
 
 interface TracingOptions {
   readonly url: string;
-  /** Share of the programs that are traced. */
   readonly sampleShare: number;
-  /** Most programs to remember. */
   readonly programsMax: number;
   readonly fleet: Pick<Fleet, 'get'>;
   readonly hasProgram: (program: ProgramId) => boolean;

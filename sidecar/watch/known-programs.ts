@@ -2,11 +2,12 @@ import type { Dispatch, Millis, ProgramGone, ProgramId } from '../../src/index.j
 import type { Observer } from '../calls/observers.js';
 import type { CallSpec } from '../calls/spec.js';
 
-/** Ended programs to remember. */
 export const ENDED_MAX = 500;
+/** Threads of one program to count separately; calls of further ones count as the root's. */
+const THREADS_MAX = 256;
 
 /** A program in the words of its calls. */
-interface Told {
+export interface Told {
   readonly model: string;
   readonly identifiedBy: string;
   readonly agentType: string | undefined;
@@ -25,6 +26,8 @@ export interface EndedProgram {
 export class KnownPrograms implements Observer {
   readonly #told = new Map<ProgramId, Told>();
   readonly #ended: EndedProgram[] = [];
+  /** Calls of each sub-agent; programs without sub-agents use no memory. */
+  readonly #threads = new Map<ProgramId, Map<string, number>>();
 
   accepted({ spec }: { readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow'> }): void {
     const { identity, facts, family, workflow } = spec;
@@ -35,6 +38,7 @@ export class KnownPrograms implements Observer {
       agentType: workflow ?? before?.agentType ?? family?.id.toString(16).padStart(8, '0'),
       engine: before?.engine,
     });
+    this.#count(identity);
   }
 
   dispatched({ identity }: Pick<CallSpec, 'identity'>, { engine }: Pick<Dispatch, 'engine'>): void {
@@ -51,6 +55,7 @@ export class KnownPrograms implements Observer {
   programGone(gone: ProgramGone, nowMs: Millis): void {
     const told = this.#told.get(gone.program);
     this.#told.delete(gone.program);
+    this.#threads.delete(gone.program);
     if (told?.hasMoved) return;
     this.#ended.push({ gone, told, endedAtMs: nowMs });
     if (this.#ended.length > ENDED_MAX) this.#ended.shift();
@@ -60,8 +65,19 @@ export class KnownPrograms implements Observer {
     return this.#told.get(program);
   }
 
+  threadsOf(program: ProgramId): ReadonlyMap<string, number> {
+    return this.#threads.get(program) ?? new Map<string, number>();
+  }
+
   /** The last to end first. */
   ended(): readonly EndedProgram[] {
     return this.#ended.toReversed();
+  }
+
+  #count({ program, thread }: Pick<CallSpec['identity'], 'program' | 'thread'>): void {
+    if (thread === '') return;
+    const calls = this.#threads.get(program) ?? new Map<string, number>();
+    const made = calls.get(thread) ?? 0;
+    if (made > 0 || calls.size < THREADS_MAX) this.#threads.set(program, calls.set(thread, made + 1));
   }
 }

@@ -4,7 +4,6 @@ const BINS = 101;
 
 /** Durations of the events in a step. Its quantiles are within a tenth of the true ones. */
 export class Durations {
-  /** Events by bin. */
   readonly #bins = new Map<number, number>();
   count = 0;
 
@@ -51,7 +50,6 @@ export class Prompts {
 /** Figures of one moment, by name. A name may be absent, such as a limit that is not known. */
 export type Reading = Readonly<Record<string, number>>;
 
-/** Means of the readings in a step. */
 export class Means {
   readonly #sums = new Map<string, { sum: number; readings: number }>();
 
@@ -137,7 +135,6 @@ export class Series {
 
   constructor(readonly stepMs: number) {}
 
-  /** The step of a time. */
   at(ms: number): Step {
     const index = Math.floor(ms / this.stepMs);
     const before = this.#steps.findLastIndex((step) => step.index <= index);

@@ -108,7 +108,6 @@ export class Watchers<View> {
     this.#isLooking = false;
   }
 
-  /** Returns the time that it has kept the process busy. */
   async #update(watchers: readonly Watcher<View>[]): Promise<number> {
     const look = this.ports.look();
     try {

@@ -120,7 +120,7 @@ export class Cluster {
       programsMax: PROGRAMS_MAX,
       changed: () => undefined,
     });
-    participant.join(store.join(id, participant, this.#way));
+    participant.shared = store.join(id, participant, this.#way);
     return participant;
   }
 }

@@ -53,7 +53,7 @@ class Node {
     const [take, claim] = [shared.take.bind(shared), shared.claim.bind(shared)];
     vi.spyOn(shared, 'take').mockImplementation(async (program) => (this.isLate ? undefined : take(program)));
     vi.spyOn(shared, 'claim').mockImplementation(async (claims) => (this.isLate ? [] : claim(claims)));
-    this.cluster.join(shared);
+    this.cluster.shared = shared;
   }
 
   tell(event: Event): void {
@@ -189,7 +189,7 @@ describe('a gateway of a cluster', () => {
   it('finds the program of a conversation by what another gateway has answered', async () => {
     const [a, b] = await two();
     const tenant = tenantId('t');
-    a.cluster.remember(tenant, 'k', PROGRAM);
+    a.cluster.shared.remember(tenant, 'k', PROGRAM);
     const sought = { keys: ['unknown', 'k'], source: 'history' };
     const found = await identify(b.cluster, tenant, identityOf(programId('t~new'), { sought }));
     expect(found).toEqual(identityOf(PROGRAM, { label: 'p', source: 'history' }));

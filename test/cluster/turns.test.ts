@@ -70,7 +70,7 @@ class Busy {
       programsMax: 1,
       changed: () => undefined,
     });
-    this.#participant.join(store.join(gatewayId(name), this.#participant, world.way));
+    this.#participant.shared = store.join(gatewayId(name), this.#participant, world.way);
     this.#participant.announced({ type: 'engineJoined', engine: ENGINE, models: [] });
     this.#participant.stepped();
   }

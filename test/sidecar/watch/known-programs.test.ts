@@ -4,7 +4,7 @@ import { millis, type EngineId, type ProgramGone, type ProgramId } from '../../.
 import type { CallSpec } from '../../../sidecar/calls/spec.js';
 
 const spec = (program: string, model: string, more: Partial<CallSpec> = {}) =>
-  ({ identity: { program, source: 'user' }, facts: { model }, ...more }) as unknown as CallSpec;
+  ({ identity: { program, source: 'user', thread: '' }, facts: { model }, ...more }) as unknown as CallSpec;
 const engine = 'e' as EngineId;
 const of = (known: KnownPrograms, program: string) => known.of(program as ProgramId);
 
@@ -32,4 +32,17 @@ it('remember what calls tell, and the last programs that ended', () => {
   expect(known.ended().length).toBe(500);
   expect(known.ended()[0]).toMatchObject({ gone: { program: 'a' }, told: { agentType: 'review' }, endedAtMs: 500 });
   expect(known.ended().at(-1)).toMatchObject({ gone: { program: 'p1' }, told: undefined });
+});
+
+it('count no more than 256 threads of a program, and forget them with it', () => {
+  const known = new KnownPrograms();
+  const program = 'p' as ProgramId;
+  const accept = (thread: string) =>
+    known.accepted({ spec: spec('p', 'm', { identity: { program, thread } as never }) });
+  for (let n = 0; n < 300; n += 1) accept(`t${n}`);
+  accept('t0');
+  expect(known.threadsOf(program).size).toBe(256);
+  expect(known.threadsOf(program).get('t0')).toBe(2);
+  known.programGone({ program } as unknown as ProgramGone, millis(0));
+  expect(known.threadsOf(program).size).toBe(0);
 });
