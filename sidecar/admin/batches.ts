@@ -2,6 +2,7 @@ import { PROBLEMS_MAX } from '../../plans/index.js';
 import type { BatchObject } from '../batches/objects.js';
 import type { BatchView } from '../batches/work.js';
 import type { Parts } from '../context.js';
+import { isServing } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
 import type { ProgramView } from '../../src/index.js';
 import type * as Answers from './answers.js';
@@ -23,7 +24,7 @@ export const batchRows = (context: Parts): Answers.Batch[] =>
       lines: batch.request_counts,
       in_flight: batch.inFlight,
       ready: batch.ready,
-      rest_seconds: secondsOr(batch.restMs),
+      rest_seconds: secondsOr(stopOf(context, batch) === '' ? batch.restMs : undefined),
       late: batch.isLate,
       expires_at: batch.expires_at,
       text: troublesInWords(batch).join('\n'),
@@ -42,10 +43,13 @@ export const endedBatchRows = ({ batches }: Parts): Answers.EndedBatch[] =>
 
 /** Its counts, and the file of its errors; of one whose file was refused, the first faults. */
 function resultInWords(batch: BatchObject): string {
-  const { errors, error_file_id: file } = batch;
+  const { errors, error_file_id: file, status, request_counts: counts } = batch;
   if (errors !== null) return faultsInWords(errors.data);
+  const left = counts.total - counts.completed - counts.failed;
+  const end = status === 'expired' ? 'its window ended' : 'cancelled';
+  const rest = left === 0 ? '' : `; ${end} before the other ${count(left)} ${left === 1 ? 'was' : 'were'} answered`;
   const all = file === null ? '' : `: see /v1/files/${file}/content`;
-  return [`${countsInWords(batch.request_counts, batch.left_out)}${all}.`, ...troublesInWords(batch)].join('\n');
+  return [`${countsInWords(counts, batch.left_out)}${rest}${all}.`, ...troublesInWords(batch)].join('\n');
 }
 
 export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
@@ -76,18 +80,28 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
     ...(pausing > 0 ? [`${pausing} ${pausing === 1 ? 'pauses' : 'pause'}`] : []),
     ...(needing > 0 ? [`${needing} need answers first`] : []),
   ];
-  const details = [
-    `${[`${inFlight} are under way`, `${ready} may start`, ...idle].join(', ')}.`,
+  const stop = stopOf(context, batch);
+  const pace =
     restMs === undefined
       ? 'No line has ended yet, so nothing tells how long it will take.'
-      : `At the pace so far it ends in about ${span(restMs)}.`,
+      : `At the pace so far it ends in about ${span(restMs)}.`;
+  const rank = batch.isLate
+    ? 'That is too early, so its lines are calls like all others.'
+    : 'Its lines take only the room that other calls leave.';
+  const details = [
+    `${[`${inFlight} are under way`, `${ready} are ready`, ...idle].join(', ')}.`,
+    ...(stop === '' ? [pace] : []),
     `Its window ends in ${span(1000 * batch.expires_at - Date.now())}.`,
-    batch.isLate
-      ? 'That is too early, so its lines are calls like all others.'
-      : 'Its lines take only the room that other calls leave.',
+    ...(stop === '' ? [rank] : []),
   ];
-  const first = `Batch ${id} of tenant ${batch.tenant}: ${countsInWords(batch.request_counts, batch.left_out)}.`;
+  const first = `Batch ${id} of tenant ${batch.tenant}${stop}: ${countsInWords(batch.request_counts, batch.left_out)}.`;
   return [first, details.join(' '), ...troublesInWords(batch)].join('\n');
+}
+
+/** Why no further line can run now; '': some may. */
+function stopOf({ fleet }: Parts, { status }: BatchView): string {
+  if (status === 'cancelling') return ' is being cancelled';
+  return fleet.list().some(isServing) ? '' : ' cannot go on, as no engine is up';
 }
 
 /** Why the line that paused last does, and the first lines to fail. */

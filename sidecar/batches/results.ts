@@ -11,7 +11,8 @@ const HEAD_BYTES = 4096;
 const READ_MAX = 100;
 const ID = /^\{"id":"batch_req_[0-9a-f]+_(\d+)(?:_(\d+)_(\d+))?"/;
 
-const LEFT_OUT = /^\{"id":"\w+","custom_id":"(?:[^"\\]|\\.)*","response":null/;
+/** The code of a result that has no answer. */
+const CODE = /^\{"id":"\w+","custom_id":"(?:[^"\\]|\\.)*","response":null,"error":\{"code":"(\w+)"/;
 
 const STATES = ['pending', 'completed', 'failed'] as const;
 export type LineState = (typeof STATES)[number];
@@ -32,8 +33,10 @@ export interface End {
 
 /** Failures to tell of a batch. */
 const FAILURES_MAX = 3;
+/** The batch ended before such a call. As in OpenAI's batches, it counts neither as completed nor as failed. */
+const UNANSWERED = new Set(['batch_cancelled', 'batch_expired']);
 /** Failures that follow from something else. */
-const CONSEQUENCES = new Set(['dependency_failed', 'batch_cancelled', 'batch_expired']);
+const CONSEQUENCES = new Set(['dependency_failed', ...UNANSWERED]);
 
 /** The calls of a line with `each` whose list is known. */
 interface List {
@@ -86,8 +89,8 @@ export class Results {
       failed: await LineFile.open(paths.errors, found.failed.size, disk),
     });
     for (const state of ['completed', 'failed'] as const)
-      for (const { task, place, isLeftOut } of found[state].results)
-        if (task.index < numbers.length && !results.#has(task)) results.#note(task, state, place, isLeftOut);
+      for (const { task, place, code } of found[state].results)
+        if (task.index < numbers.length && !results.#has(task)) results.#note(task, state, place, code);
     for (const { task, end } of found.failed.results) results.#noteFailure(task, end);
     return results;
   }
@@ -128,7 +131,7 @@ export class Results {
       if (this.#has(task)) return false;
       if (state === 'failed') this.#noteFailure(task, { response, error });
       const line = JSON.stringify({ id: this.idOf(task), custom_id: customId, response, error });
-      return this.#note(task, state, await this.files[state].append(line), response === null);
+      return this.#note(task, state, await this.files[state].append(line), error?.code);
     });
     this.#keeping = kept.catch(() => undefined);
     return kept;
@@ -179,9 +182,9 @@ export class Results {
   }
 
   /** @returns whether the line has ended with it */
-  #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place, isLeftOut: boolean): boolean {
-    this.counts[state] += 1;
-    if (isLeftOut && state === 'completed') this.leftOut += 1;
+  #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place, code = ''): boolean {
+    if (!UNANSWERED.has(code)) this.counts[state] += 1;
+    if (code === 'condition_not_met') this.leftOut += 1;
     if (of === 0) {
       this.#places[index] = place;
       this.#end(index, state);
@@ -206,7 +209,7 @@ export class Results {
  * @throws ConfigError if a line is of another batch, which must not be lost
  */
 async function resultsIn(path: string, name: string) {
-  const results: { readonly task: Task; readonly place: Place; readonly isLeftOut: boolean; readonly end: End | undefined }[] = []; // prettier-ignore
+  const results: { readonly task: Task; readonly place: Place; readonly code: string | undefined; readonly end: End | undefined }[] = []; // prettier-ignore
   let size = 0;
   if (!existsSync(path)) return { results, size };
   for await (const found of readLines(path, HEAD_BYTES))
@@ -221,7 +224,7 @@ async function resultsIn(path: string, name: string) {
       const task = { index: Number(index), item: Number(item), of: Number(of) };
       // Longer ones are not read for their words.
       const end = results.length < READ_MAX ? (parseObject(head.toString()) as End | undefined) : undefined;
-      results.push({ task, place: { offset, length }, isLeftOut: LEFT_OUT.test(text), end });
+      results.push({ task, place: { offset, length }, code: CODE.exec(text)?.[1], end });
       size = offset + length + 1;
     }
   return { results, size };

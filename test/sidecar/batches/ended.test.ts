@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { ask, fakeEngine, post, until, world } from '../gateway/world.js';
+import { ask, completion, fakeEngine, gate, ONE_AT_A_TIME, post, until, world } from '../gateway/world.js';
 import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
 it('an ended batch is among the last ten that operators see, the last to end first', async () => {
@@ -38,4 +38,26 @@ it('a model that no engine serves is told while its lines are asked again, and n
   const { text } = (await rows()).ended_batches[0] ?? {};
   expect(text).toContain('\nLine 1 failed: ');
   expect((await ask(`${adminUrl}/programs/${failing}/explain`)).json()['text']).toContain(text);
+});
+
+it('a batch that no engine can run is explained by that first, and without a forecast', async () => {
+  const { opened, open } = gate();
+  const engine = await fakeEngine(async (...asked) => {
+    if (engine.seen.length > 1) await opened;
+    await completion()(...asked);
+  });
+  const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
+  const id = await batchOf(url, [lineOf('a'), lineOf('b'), lineOf('c')]);
+  await until(() => engine.seen.length === 2);
+  const why = async () => String((await ask(`${adminUrl}/programs/${id}/explain`)).json()['text']);
+  await post(`${adminUrl}/engines/${new URL(engine.url).host}/drain`, {});
+  expect(await why()).toContain(`Batch ${id} of tenant default cannot go on, as no engine is up: `);
+  expect(await why()).not.toContain('At the pace');
+  const rows = (await ask(`${adminUrl}/gateway`)).json()['batches'];
+  expect(rows).toMatchObject([{ id, rest_seconds: null }]);
+  await post(`${url}/v1/batches/${id}/cancel`, {});
+  expect(await why()).toContain(' is being cancelled: 1 of 3 lines answered, 0 failed.');
+  open();
+  expect(await reached(url, id, 'cancelled')).toMatchObject({ request_counts: { total: 3, completed: 2, failed: 0 } });
+  expect(await why()).toContain('; cancelled before the other 1 was answered: see /v1/files/');
 });

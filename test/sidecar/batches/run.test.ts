@@ -278,15 +278,16 @@ describe('a run', () => {
     await again.run.failRest('batch_expired', 'late');
     await again.run.close();
     expect([results.counts.completed, again.results.pending]).toEqual([2, 0]);
-    expect(again.results.counts).toEqual({ total: 5, completed: 2, failed: 3 });
+    expect(again.results.counts).toEqual({ total: 5, completed: 2, failed: 0 });
+    const reread = await runOf({ lines, folder });
+    expect(reread.results.counts).toEqual(again.results.counts);
+    await reread.run.close();
     const named = [...idsOf(paths.output), ...idsOf(paths.errors)].toSorted();
     expect(named).toEqual(['late', 'list', 'part[0]', 'part[1]', 'part[2]']);
   });
 
   it('asks equal lines once, and each for itself where the first has failed or the pass is off', async () => {
-    const seeded = (content: string) => ({
-      body: { model: 'm', temperature: 0, messages: [{ role: 'user', content }] },
-    });
+    const seeded = (content: string) => ({ body: { model: 'm', temperature: 0, messages: [{ role: 'user', content }] } }); // prettier-ignore
     const lines = [
       lineOf('a', '', seeded('x')),
       lineOf('b', '', seeded('x')),
