@@ -22,7 +22,7 @@ export const engine = z.strictObject({
   }),
   hostTokens: note(
     count(0, 1e12).optional(),
-    'Tokens that fit into the engine’s host memory (plus `capacityTokens`, if it moves contexts there); 0: none.',
+    'Tokens that fit into the engine’s host memory; add `capacityTokens` if contexts move there and are not copied. 0: none.',
     '',
     { default: 'the engine’s report; unknown: none' },
   ),

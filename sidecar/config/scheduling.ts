@@ -62,7 +62,7 @@ export const starvation = z.strictObject({
   ),
   floorMs: note(
     ms(1, DAY_MS).default(defaults.starvation.floorMs),
-    'Least service in the ratio’s denominator.',
+    'Service counts as at least this in that ratio.',
     PROMPT,
   ),
   waitMsMax: note(
@@ -115,7 +115,7 @@ export const admission = z
     ),
     batching: note(
       z.enum(ADMISSION_NAMES).default(defaults.admission.batching),
-      '`knee`: hold calls that slow others by more than they gain (DESIGN.md).',
+      '`knee`: hold a call that would slow others by more than it gains (DESIGN.md).',
       MEASURED,
     ),
     halfLifeMs: note(

@@ -61,7 +61,7 @@ const limits = z
     ),
     inlineBytes: note(
       count(32_768, 1e10).default(262_144),
-      'New bytes of a request body above which a separate thread parses it; each key, object and array counts 16.',
+      'A separate thread parses a body with more new bytes than this; each key, object and array counts 16.',
       'measured: lab/NOTEBOOK.md, “Large bodies”',
     ),
     beginningBytes: fixed(
@@ -196,7 +196,7 @@ const auth = z.strictObject({
     z
       .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
       .default([]),
-    'Names of the gateway for browsers and admin requests without a token.',
+    'Names under which browsers, and admin requests without a token, may reach the gateway.',
     'a web page can make any other name resolve to it',
   ),
   keys: note(z.array(key).default([]), 'API keys; none: every call is accepted.'),

@@ -100,7 +100,7 @@ const otlp = z.strictObject({
   ),
   sampleShare: fixed(
     z.number().min(0).max(1).default(1),
-    'Share of programs traced. A call whose client traces it follows the client’s decision.',
+    'Share of programs to trace; a client decides for its own traces.',
   ),
 });
 
