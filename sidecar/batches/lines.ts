@@ -1,20 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { findReferences, isReference, ITEM, problem, type BatchLine, type Problem } from '../../plans/index.js';
-import { isAbsent, isObject, objectOf, parseJson } from '../apis/fields.js';
+import type { JsonObject } from '../apis/api.js';
+import { isObject, parseJson } from '../apis/fields.js';
 import { SCHEDULED } from '../apis/index.js';
 import { checkValue, pathText } from '../config/index.js';
-import { reasonOf } from '../errors.js';
+import { GatewayError, reasonOf } from '../errors.js';
 import { sentenceOf } from '../http/checked.js';
 
 const ID_CHARS_MAX = 512;
 /** Most items unless the line says so, and at all. */
 const ITEMS_MAX = 100;
 const ITEMS_LIMIT = 10_000;
-
-/** Limits of an answer's tokens. */
-const LIMITS = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'];
-const SCORING = '/v1/completions';
 
 /** Path of an API that lines may ask. */
 export const path = z.enum([...SCHEDULED.keys()]);
@@ -26,7 +23,7 @@ const Line = z.strictObject({
   method: z.literal('POST'),
   url: path,
   body: z.looseObject({
-    model: z.string().min(1),
+    model: z.string().trim().min(1),
     stream: z.boolean().refine((is) => !is, { error: 'must be false or absent, because a batch keeps whole answers' }).nullish(), // prettier-ignore
   }),
   after: z.array(z.string()).default([]),
@@ -52,9 +49,34 @@ const Line = z.strictObject({
     .optional(),
 });
 
-/** Whether it may limit tokens: as a reference too, and as -1, llama.cpp's for none. */
-const isLimit = (value: unknown, least: number): boolean =>
-  isAbsent(value) || value === -1 || (isObject(value) && isReference(value)) || (Number.isSafeInteger(value) && (value as number) >= least); // prettier-ignore
+/** Values that pass all checks. */
+const GOOD: JsonObject = { messages: [{ role: 'user' }], prompt: '', input: '' };
+
+/**
+ * Why the body would be refused once it is sent, a fault for each field. A reference passes, as its value is not known yet.
+ * @param tried the body with texts for references, and good values for faulty fields
+ */
+function refusalsOf(url: unknown, body: JsonObject, tried: JsonObject, number: number): Problem[] {
+  try {
+    SCHEDULED.get(String(url))?.readRequest(tried);
+    return [];
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { param = '' } = error.detail;
+    const path = param.match(/[^.[\]]+/g) ?? [];
+    const [field = ''] = path;
+    if (tried[field] === GOOD[field]) return [];
+    const value = path.reduce<unknown>((at, key) => (at as JsonObject | undefined)?.[key], body);
+    const others = refusalsOf(url, body, { ...tried, [field]: GOOD[field] }, number);
+    if (isObject(value) && isReference(value)) return others;
+    const message = error.message.replace(`'${param}'`, `'body.${param}'`);
+    return [problem('invalid_request', message, number, `body.${param}`), ...others];
+  }
+}
+
+/** The body with a text in the place of each reference. */
+const withTexts = (body: unknown): JsonObject =>
+  JSON.parse(JSON.stringify(body, (_, value: unknown) => (isObject(value) && isReference(value) ? '' : value))) as JsonObject; // prettier-ignore
 
 /** A line of a batch's file, or its faults. @param number from 1 */
 export function parseLine(bytes: Buffer, number: number): BatchLine | readonly Problem[] {
@@ -72,19 +94,16 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
   const body = value['body'] as BatchLine['body'];
   const referenced: string[] = [];
   const fault = findReferences(body, referenced);
-  const faults = [
-    ...problems,
-    ...(fault === undefined ? [] : [{ path: ['body'], message: fault }]),
-    ...LIMITS.filter((name) => !isLimit(objectOf(body)[name], value['url'] === SCORING ? 0 : 1)).map((name) => ({
-      path: ['body', name],
-      message: 'must be a positive whole number',
-    })),
-  ];
-  if (data === undefined || faults.length > 0)
-    return faults.map(({ path, message }) => {
-      const param = pathText(path);
-      return problem('invalid_request', sentenceOf(param, message), number, param);
-    });
+  const wrong = fault === undefined ? problems : [...problems, { path: ['body'], message: fault }];
+  const faults = wrong.map(({ path, message }) => {
+    const param = pathText(path);
+    return problem('invalid_request', sentenceOf(param, message), number, param);
+  });
+  if (fault === undefined && isObject(body)) {
+    const known = referenced.length === 0 ? body : withTexts(body);
+    faults.push(...refusalsOf(value['url'], body, { ...known, model: 'any', stream: false }, number));
+  }
+  if (data === undefined || faults.length > 0) return faults;
   const { custom_id: customId, url, after, each, if: condition } = data;
   const needs = new Set([...after, ...referenced]);
   if (each !== undefined) needs.delete(ITEM);

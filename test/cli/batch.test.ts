@@ -48,7 +48,7 @@ describe('maitred batch run', () => {
   });
 
   it('stops before the first line if the target lacks a model', async () => {
-    const lines = [lineOf('a'), lineOf('b', '', { body: { model: 'gpt-4o-mini' } })];
+    const lines = [lineOf('a'), lineOf('b', 'x').replace('"m"', '"gpt-4o-mini"')];
     const { engine, file, out, batch } = await stage(lines);
     const told = `${file}:2: asks for the model "gpt-4o-mini"; ${engine.url}/v1 serves only: ${MODEL}`;
     expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });

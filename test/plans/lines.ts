@@ -18,6 +18,9 @@ export const line = (id: string, { after, content = 'hello', body = {} }: Given 
     ...(after && { after }),
   });
 
+export const asking = (url: string, body: object): string =>
+  JSON.stringify({ custom_id: 'a', method: 'POST', url, body: { model: 'm', ...body } });
+
 export function read(text: string, number = 1) {
   const found = parseLine(Buffer.from(text), number);
   return 'customId' in found ? found : found[0];

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sharedTokens, type Outline } from '../../plans/index.js';
-import { line, outlines, plan, planned, problems, problemsIn, read } from './lines.js';
+import { sharedTokens, type Outline, type Problem } from '../../plans/index.js';
+import { parseLine } from '../../sidecar/batches/lines.js';
+import { asking, line, outlines, plan, planned, problems, problemsIn, read } from './lines.js';
 
 describe('a line', () => {
   it.each([
@@ -20,7 +21,14 @@ describe('a line', () => {
     [line('a', { body: { max_tokens: -4 } }), 'invalid_request', 'body.max_tokens'],
     [line('a', { body: { max_tokens: 0 } }), 'invalid_request', 'body.max_tokens'],
     [line('a', { body: { max_completion_tokens: 'x' } }), 'invalid_request', 'body.max_completion_tokens'],
-    [line('a', { body: { max_output_tokens: 1.5 } }), 'invalid_request', 'body.max_output_tokens'],
+    [asking('/v1/responses', { input: 'x', max_output_tokens: 1.5 }), 'invalid_request', 'body.max_output_tokens'],
+    [asking('/v1/chat/completions', {}), 'invalid_request', 'body.messages'],
+    [asking('/v1/chat/completions', { messages: 'hello' }), 'invalid_request', 'body.messages'],
+    [asking('/v1/chat/completions', { messages: [] }), 'invalid_request', 'body.messages'],
+    [asking('/v1/messages', { messages: [{ content: 'x' }] }), 'invalid_request', 'body.messages[0].role'],
+    [asking('/v1/completions', { prompt: 7 }), 'invalid_request', 'body.prompt'],
+    [asking('/v1/responses', {}), 'invalid_request', 'body.input'],
+    [asking('/v1/embeddings', { input: {} }), 'invalid_request', 'body.input'],
     [line('a').replace(/}$/, ',"after":"b"}'), 'invalid_request', 'after'],
     [line('a').replace(/}$/, ',"after":[1]}'), 'invalid_request', 'after[0]'],
     [line('a').replace('"hello"', '{"n":[-1e999]}'), 'invalid_request', 'body'],
@@ -33,8 +41,20 @@ describe('a line', () => {
 
   it('may limit its answer, even to no token in completions, to score a prompt', () => {
     const limited = [20, -1, null, { $ref: 'b', path: 'n' }].map((limit) => line('a', { body: { max_tokens: limit } }));
-    const scored = line('a', { body: { max_tokens: 0 } }).replace('/chat/', '/');
+    const scored = asking('/v1/completions', { prompt: 'x', max_tokens: 0 });
     for (const text of [...limited, scored]) expect(read(text)).toMatchObject({ customId: 'a' });
+  });
+
+  it('has all faults of its body told, but none of what other lines will give', () => {
+    const faulty = { messages: [{ content: { $ref: 'b', path: 'x' } }], max_tokens: 0, stream: true, n: 'x' };
+    const found = parseLine(Buffer.from(asking('/v1/chat/completions', faulty)), 1);
+    const params = ['body.stream', 'body.messages[0].role', 'body.max_tokens', 'body.n'];
+    expect((found as readonly Problem[]).map(({ param }) => param)).toEqual(params);
+    const given = { $ref: 'b', path: 'x' };
+    for (const messages of [given, [given], [{ role: 'user', content: given }], [{ role: given }]])
+      expect(read(asking('/v1/chat/completions', { messages }))).toMatchObject({ needs: ['b'] });
+    for (const prompt of [given, [given, 'x']])
+      expect(read(asking('/v1/completions', { prompt }))).toMatchObject({ needs: ['b'] });
   });
 
   it('with a mistyped key or path says which was meant', () => {

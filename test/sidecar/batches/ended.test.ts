@@ -32,7 +32,10 @@ it('a model that no engine serves is told while its lines are asked again, and n
   await post(`${adminUrl}/engines`, { url: (await fakeEngine(undefined, ['zz'])).url });
   await until(async () => (await shown(url, id))['warnings'] === null);
   expect(await reached(url, id, 'completed')).toMatchObject({ warnings: null, failures: null });
-  const failing = await batchOf(url, [lineOf('a', '', { body: { model: 'm', messages: 'none' } })]);
+  const failing = await batchOf(url, [
+    lineOf('a', '', { body: { model: 'm', messages: { $ref: 'b', path: 'object' } } }),
+    lineOf('b'),
+  ]);
   const failures = { data: [{ code: 'invalid_body', line: 1 }] };
   expect(await reached(url, failing, 'completed')).toMatchObject({ errors: null, failures });
   const { text } = (await rows()).ended_batches[0] ?? {};
