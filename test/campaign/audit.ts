@@ -72,8 +72,11 @@ export async function audit(
   const same = (what: string, told: unknown, booked: number): void => {
     if (told !== booked) oracle.wrong(`G8: ${what}: the gateway says ${String(told)}, the world ${booked}`);
   };
-  for (const row of await engineRows(frozen))
-    same(`calls in flight on ${row.id}`, row.in_flight, oracle.book.running(row.id));
+  for (const { id, state, in_flight: told } of await engineRows(frozen)) {
+    const booked = oracle.book.running(id);
+    // Of an engine that is to be empty, requests that are passed through count, too.
+    if (state !== 'draining' || told < booked) same(`calls in flight on ${id}`, told, booked);
+  }
   if (isAlone) {
     same('calls waiting', (await rowsOf(frozen, '/queue'))['waiting'], oracle.book.waiting);
     const rows = (await rowsOf(frozen, '/programs?limit=1000')) as { programs?: { active_calls: number }[] };
