@@ -10,14 +10,13 @@ import { readJsonBody } from '../http/body.js';
 import type { Handler, Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
-import { gatewayRow } from './gateway-row.js';
 import { joinEnded } from './joins.js';
 import { pageRoutes } from './page.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { endedRows } from './program-rows.js';
-import { engineRow, engineRows, historyRow, identityRow, totalsRow } from './state-rows.js';
+import { engineRow, engineRows, gatewayRow, historyRow, identityRow, totalsRow } from './state-rows.js';
 import { wholeCalls, wholePage } from './watch.js';
 
 /** Paths for operators. All but the two probes check authorization first. */

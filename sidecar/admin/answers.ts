@@ -51,7 +51,6 @@ export interface Program {
 
 export interface ProgramPage {
   readonly programs: readonly Program[];
-  /** Programs that match, on all pages. */
   readonly total: number;
   readonly limit: number;
   readonly offset: number;
@@ -62,7 +61,6 @@ export interface ProgramGroup extends Pick<Program, 'attained_service_seconds'> 
   /** Null: not known here. */
   readonly name: string | null;
   readonly programs: number;
-  /** Those of them in this state. */
   readonly waiting: number;
   readonly running: number;
   /** The longest wait of a call now, background calls aside. */
@@ -142,7 +140,6 @@ export interface Explanation {
 export interface EndedProgram extends Pick<Program, 'id' | 'key' | 'model' | 'identified_by' | 'agent_type' | 'calls'> {
   /** `ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
   readonly cause: 'ended' | 'expired' | 'evicted';
-  /** When it left the table. */
   readonly ended_at: UnixSeconds;
   /** First arrival to last completion. */
   readonly duration_seconds: number;
@@ -169,7 +166,6 @@ export interface PastCall {
   /** Error code of the gateway; null: none. */
   readonly code: string | null;
   readonly arrived_at: UnixSeconds;
-  /** Arrival to end. */
   readonly duration_seconds: number;
   /** Queued, all attempts together, without `inherited_seconds`. */
   readonly queue_seconds: number;

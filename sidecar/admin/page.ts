@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,29 +57,16 @@ export function pageRoutes(folder?: string): Routes {
   };
 }
 
-/** The files of the first folder that holds a built page. */
+/** The files of the first folder that holds a built page; one without assets has the page's sources. */
 function readFiles(folders: readonly string[]): ReadonlyMap<string, PageFile> {
-  const files = new Map<string, PageFile>();
-  for (const folder of folders) {
-    for (const name of namesIn(folder)) {
-      const type = TYPES[extname(name)];
-      if (type !== undefined) files.set(name, pageFile(readFileSync(join(folder, name)), type));
-    }
-    if (files.size > 0) break;
-  }
-  return files;
+  const folder = folders.find((each) => existsSync(join(each, 'assets')));
+  if (folder === undefined) return new Map();
+  const names = ['index.html', ...readdirSync(join(folder, 'assets')).map((name) => `assets/${name}`)];
+  const files = names.map((name) => [name, TYPES[extname(name)]] as const);
+  return new Map(files.flatMap(([name, type]) => (type === undefined ? [] : [[name, pageFile(readFileSync(join(folder, name)), type)]]))); // prettier-ignore
 }
 
 const pageFile = (bytes: Buffer, type: string): PageFile => ({ bytes, packed: gzipSync(bytes), type });
-
-/** None without assets: the page's sources lie in a folder of the same name. */
-function namesIn(folder: string): string[] {
-  try {
-    return ['index.html', ...readdirSync(join(folder, 'assets')).map((name) => `assets/${name}`)];
-  } catch {
-    return [];
-  }
-}
 
 const NOT_BUILT = 'The page is not built. Run `npm run build`, then load it again.\n';
 

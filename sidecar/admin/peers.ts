@@ -53,7 +53,6 @@ const OWN = {
 export interface State {
   readonly queue: Answers.Queue;
   readonly batches: readonly Answers.Batch[];
-  /** Batches. */
   readonly ended: readonly Answers.EndedBatch[];
   readonly strange: readonly GatewayId[];
 }
@@ -79,7 +78,6 @@ export async function ofOthers<N extends Name>({ peers }: Parts, name: N, ...arg
 
 const questionOf = (name: Name, args: readonly unknown[]): string => JSON.stringify([VERSION, name, args]);
 
-/** Each gateway of this version has something to tell. */
 export async function stateOfAll(context: Parts): Promise<State> {
   const answers = await context.peers?.ask(questionOf('state', []));
   const others = [...(answers ?? [])].map(([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const); // prettier-ignore

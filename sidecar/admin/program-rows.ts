@@ -1,4 +1,4 @@
-import type { ProgramView, ThreadView, Views } from '../../src/index.js';
+import type { ProgramView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import { labelOf } from '../identity/names.js';
@@ -19,11 +19,36 @@ export function programRows({ driver, known, peers }: Parts, rows: readonly Prog
   const longest = rows.map(longestWaiting);
   const causes = views.causesOf(longest.flatMap((call) => call?.call ?? []));
   const gateway = peers?.gateway ?? null;
-  return rows.map((row, at) => ({
-    ...programRow(row, longest[at], causes, now),
-    ...toldRow(known.of(row.id)),
-    gateway,
-  }));
+  return rows.map((row, at) => {
+    const waits = longest[at];
+    return {
+      id: labelOf(row.id),
+      tenant: row.tenant,
+      key: row.id,
+      state: programState(row),
+      level: row.level,
+      background: row.background,
+      attained_service_seconds: seconds(row.serviceMs),
+      waiting_seconds: seconds(row.waitingMs),
+      longest_wait_seconds: seconds(row.waitMsMax),
+      current_wait_seconds: seconds(waits?.waitingMs ?? 0),
+      current_wait_cause: (waits && causes.get(waits.call)) ?? null,
+      engine: row.home ?? row.engines[0] ?? null,
+      engines: [...row.engines],
+      active_calls: row.activeCalls,
+      calls: row.callsTotal,
+      promotions: row.promotions,
+      context_tokens: row.contextTokens,
+      on_host_tokens: row.onHostTokens,
+      prompt_tokens: row.promptTokens,
+      cached_tokens: row.cachedTokens,
+      output_tokens: row.outputTokens,
+      age_seconds: seconds(now - row.createdAtMs),
+      idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
+      ...toldRow(known.of(row.id)),
+      gateway,
+    };
+  });
 }
 
 export function programPage(
@@ -33,37 +58,6 @@ export function programPage(
 ): Answers.ProgramPage {
   return { programs: programRows(context, rows.slice(offset, offset + limit)), total: rows.length, limit, offset };
 }
-
-const programRow = (
-  row: ProgramView,
-  longest: ThreadView | undefined,
-  causes: ReturnType<Views['causesOf']>,
-  now: number,
-): Omit<Answers.Program, 'gateway' | keyof ReturnType<typeof toldRow>> => ({
-  id: labelOf(row.id),
-  tenant: row.tenant,
-  key: row.id,
-  state: programState(row),
-  level: row.level,
-  background: row.background,
-  attained_service_seconds: seconds(row.serviceMs),
-  waiting_seconds: seconds(row.waitingMs),
-  longest_wait_seconds: seconds(row.waitMsMax),
-  current_wait_seconds: seconds(longest?.waitingMs ?? 0),
-  current_wait_cause: (longest && causes.get(longest.call)) ?? null,
-  engine: row.home ?? row.engines[0] ?? null,
-  engines: [...row.engines],
-  active_calls: row.activeCalls,
-  calls: row.callsTotal,
-  promotions: row.promotions,
-  context_tokens: row.contextTokens,
-  on_host_tokens: row.onHostTokens,
-  prompt_tokens: row.promptTokens,
-  cached_tokens: row.cachedTokens,
-  output_tokens: row.outputTokens,
-  age_seconds: seconds(now - row.createdAtMs),
-  idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
-});
 
 export const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
   model: told?.model ?? null,

@@ -186,11 +186,9 @@ interface ClusterState {
   readonly pool: string;
   /** `alone`: the server is away; `split`: so it is, and others may go on with it. */
   readonly standing: 'shared' | 'alone' | 'split';
-  /** Time since that changed. */
   readonly standing_seconds: number;
   /** Live gateways, this one included, as last heard. */
   readonly live: number;
-  /** Their names, as last heard. */
   readonly gateways: readonly string[];
   /** Those whose programs, calls and times are missing here: they did not answer within a second. */
   readonly silent: readonly string[];

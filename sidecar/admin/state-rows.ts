@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { LEVELS, QUANTUM_RATIO, WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
@@ -6,9 +7,9 @@ import { inFlight } from '../unscheduled/in-flight.js';
 import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
-import { engineInWords } from './status.js';
+import type { State } from './peers.js';
+import { engineInWords, statusOf } from './status.js';
 
-/** @param view of the last minutes */
 export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
   return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
 }
@@ -126,3 +127,41 @@ export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range:
 
 /** Means need no more than a tenth. */
 const tenths = (value: number | undefined): number | null => (value === undefined ? null : Math.round(10 * value) / 10);
+
+/** Changes with every start, so that a page knows when the history that it shows is of another process. */
+export const INSTANCE = randomBytes(6).toString('hex');
+
+export function gatewayRow(context: Parts, state: State, { engines } = engineRows(context)): Answers.GatewayState {
+  const { driver, draining, demo, shadow } = context;
+  const { queue, batches, ended } = state;
+  const cluster = clusterRow(context, state);
+  return {
+    api: 2,
+    instance: INSTANCE,
+    policy: driver.views.policyName,
+    draining,
+    status: statusOf(context, { engines, queue, batches, cluster }),
+    demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
+    demo_programs: demo?.progress ?? null,
+    estimates: shadow !== undefined,
+    cluster,
+    batches,
+    ended_batches: ended,
+  };
+}
+
+function clusterRow({ cluster, config, peers }: Parts, { strange }: State): Answers.GatewayState['cluster'] {
+  if (cluster === undefined) return null;
+  const { sinceMs, live, gateways, failures, error } = cluster.shared.state;
+  return {
+    pool: config.cluster.pool,
+    standing: cluster.standing,
+    standing_seconds: seconds(Math.max(0, performance.now() - sinceMs)),
+    live,
+    gateways: [...gateways],
+    silent: [...(peers?.silent ?? [])],
+    other_version: strange,
+    failures,
+    last_failure: error ?? null,
+  };
+}

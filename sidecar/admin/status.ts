@@ -49,7 +49,6 @@ export function statusOf({ draining }: Parts, { engines, queue, batches, cluster
   };
 }
 
-/** The most frequent cause first. */
 function callsInWords(queue: Queue, running: number): string {
   const { waiting, background, waiting_for: calls, longest_wait_seconds: longest } = queue;
   const run = running === 0 ? '' : `${counted(running, 'call')} ${running === 1 ? 'runs' : 'run'}, `;
@@ -67,7 +66,6 @@ function callsInWords(queue: Queue, running: number): string {
   return `${run}${who} ${waiting === 1 ? 'waits' : 'wait'}${why}${inBackground}${wait}.`;
 }
 
-/** The part of a cluster that is not seen. */
 function clusterInWords(cluster: GatewayState['cluster']): string[] {
   if (cluster === null) return [];
   const { standing, silent, other_version: strange } = cluster;

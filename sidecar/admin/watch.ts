@@ -1,7 +1,6 @@
 import type { ProgramId, ProgramView } from '../../src/index.js';
 import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
-import { gatewayRow, INSTANCE } from './gateway-row.js';
 import { groupsOf, joinGroups } from './groups.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
@@ -9,7 +8,7 @@ import { selectPrograms } from './programs.js';
 import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programPage } from './program-rows.js';
-import { engineRows, historyRow, totalsRow } from './state-rows.js';
+import { engineRows, gatewayRow, historyRow, INSTANCE, totalsRow } from './state-rows.js';
 import type { PastCallList, ProgramGroups, ProgramPage } from './answers.js';
 
 /** The page of a query, or of its groups, over all gateways. @param rows all of this one, in the query's order */

@@ -69,7 +69,6 @@ function standingInWords({ background, level, promoted, overdue, serviceAtArriva
   return [`${at}: its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`];
 }
 
-/** The cause, with its figures. */
 function obstacleInWords(
   { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
   now: number,

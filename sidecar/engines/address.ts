@@ -1,14 +1,11 @@
 import { engineId, type EngineId } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 
-export interface Address {
-  readonly url: URL;
-  /** Prefix of every request path: the path of the URL, '' for most. */
-  readonly basePath: string;
-}
-
-/** @throws GatewayError `bad_request` for credentials in the URL, which would appear in logs and admin answers */
-export function addressOf(config: Addressed): Address {
+/**
+ * An engine's URL, and the prefix of every request path: '' for most.
+ * @throws GatewayError `bad_request` for credentials in the URL, which would appear in logs and admin answers
+ */
+export function addressOf(config: Addressed) {
   const url = new URL(config.url);
   if (url.username !== '' || url.password !== '')
     throw new GatewayError('bad_request', 'An engine URL must not hold credentials; use apiKey.', { param: 'url' });

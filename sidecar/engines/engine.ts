@@ -24,7 +24,6 @@ export interface FleetPorts {
   readonly inFlight: (id: EngineId) => number;
   /** Runs `fn` once after `ms` milliseconds, unless the returned function is called before. */
   readonly setTimer: SetTimer;
-  /** The clock, in milliseconds. */
   readonly now: () => number;
   readonly log: Log;
 }

@@ -50,11 +50,9 @@ export class Fleet {
     this.ports.emit(models.length > 0 ? event : { type: 'engineDrained', engine: AWAITED });
   }
 
-  /** Stops new calls to the engine; running ones finish. False: unknown id. */
-  drain(id: EngineId): boolean {
-    const replica = this.#replicas.get(id);
-    replica?.drain();
-    return replica !== undefined;
+  /** Stops new calls to the engine; running ones finish. */
+  drain(id: EngineId): void {
+    this.#replicas.get(id)?.drain();
   }
 
   resume(id: EngineId): void {

@@ -3,7 +3,7 @@ import { usageOf } from '../apis/usage.js';
 import type { EngineAdapter } from './adapter.js';
 import { asCount, loadReport, sum } from './load.js';
 import { listsModelsOf } from './models.js';
-import { parsePrometheus } from './prometheus.js';
+import { parsePrometheus, valuesOf } from './prometheus.js';
 
 const PROCESSING = 'llamacpp:requests_processing';
 const DEFERRED = 'llamacpp:requests_deferred';
@@ -27,7 +27,7 @@ export const llamacpp: EngineAdapter = {
     const [slotsText, metricsText] = await Promise.all([get('/slots'), get('/metrics')]);
     const slots = listOf(parseJson(slotsText)).filter(isObject);
     const samples = parsePrometheus(metricsText, NAMES);
-    const value = (name: string) => sum(samples.get(name)?.map((sample) => sample.value) ?? []);
+    const value = (name: string) => sum(valuesOf(samples, name));
     const load = { running: value(PROCESSING), waiting: value(DEFERRED), kvUsage: value(KV_USAGE) };
     if (slots.length > 0) {
       const contexts = slots.map((slot) => asCount(slot['n_ctx']));

@@ -32,6 +32,9 @@ export function parsePrometheus(text: string | undefined, names: ReadonlySet<str
   return samples;
 }
 
+export const valuesOf = (samples: Samples, name: string): number[] =>
+  samples.get(name)?.map(({ value }) => value) ?? [];
+
 function parseSample(line: string, start: number): Sample | undefined {
   const labels = new Map<string, string>();
   let at = start;

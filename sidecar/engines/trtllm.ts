@@ -1,7 +1,7 @@
 import type { EngineAdapter } from './adapter.js';
 import { loadReport } from './load.js';
 import { listsModelsOf } from './models.js';
-import { parsePrometheus } from './prometheus.js';
+import { parsePrometheus, valuesOf } from './prometheus.js';
 
 const METRICS_PATH = '/prometheus/metrics';
 const RUNNING = 'trtllm_num_requests_running';
@@ -23,10 +23,7 @@ export const trtllm: EngineAdapter = {
   async readLoad(get) {
     const samples = parsePrometheus(await get(METRICS_PATH), NAMES);
     // Only the first rank reports; a dead worker process may have left a smaller value behind.
-    const value = (name: string) => {
-      const values = samples.get(name)?.map((sample) => sample.value);
-      return values && Math.max(...values);
-    };
+    const value = (name: string) => (samples.has(name) ? Math.max(...valuesOf(samples, name)) : undefined);
     const blocks = value(BLOCKS);
     const blockTokens = value(BLOCK_TOKENS);
     return loadReport({

@@ -1,8 +1,8 @@
 import { isObject, objectOf } from '../apis/fields.js';
-import { CACHE, type EngineAdapter, type Get, type LoadReport, type Timings } from './adapter.js';
+import { CACHE, type EngineAdapter, type LoadReport, type Timings } from './adapter.js';
 import { asCount, loadReport, mean, sum } from './load.js';
 import { listedContextTokensMax, listsModelsOf } from './models.js';
-import { parsePrometheus, type Sample, type Samples } from './prometheus.js';
+import { parsePrometheus, valuesOf, type Sample, type Samples } from './prometheus.js';
 
 const RUNNING = 'vllm:num_requests_running';
 const WAITING = 'vllm:num_requests_waiting';
@@ -30,7 +30,7 @@ export const vllm: EngineAdapter = {
   async readLoad(get): Promise<LoadReport> {
     const [metrics, contextTokensMax] = await Promise.all([get('/metrics'), listedContextTokensMax(get)]);
     const samples = parsePrometheus(metrics, NAMES);
-    const values = (name: string) => samples.get(name)?.map((sample) => sample.value) ?? [];
+    const values = (name: string) => valuesOf(samples, name);
     return loadReport({
       running: sum(values(RUNNING)),
       waiting: sum(values(WAITING)),
@@ -50,11 +50,12 @@ export const vllm: EngineAdapter = {
     return samples.get(EXTERNAL_QUERIES)?.some(({ value }) => value > 0) === true ? 'a KV connector' : undefined;
   },
   async flags(get, answer) {
-    const isCaching = await prefixCaching(get);
+    const [cache] = parsePrometheus(await get('/metrics'), NAMES).get(CACHE_CONFIG) ?? [];
+    const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
     const details = objectOf(answer?.['usage'])['prompt_tokens_details'];
     const seen = (found: unknown) => (answer === undefined ? undefined : isObject(found));
     return [
-      { flag: '--enable-prefix-caching', isOn: isCaching, gives: CACHE },
+      { flag: '--enable-prefix-caching', isOn: caching === undefined ? undefined : caching === 'true', gives: CACHE },
       { flag: '--enable-per-request-metrics', isOn: seen(answer?.['metrics']), gives: 'exact service times' },
       { flag: '--enable-prompt-tokens-details', isOn: seen(details), gives: 'measured cache hits' },
     ];
@@ -71,12 +72,6 @@ export const vllm: EngineAdapter = {
     };
   },
 };
-
-async function prefixCaching(get: Get): Promise<boolean | undefined> {
-  const [cache] = parsePrometheus(await get('/metrics'), new Set([CACHE_CONFIG])).get(CACHE_CONFIG) ?? [];
-  const caching = cache?.labels.get('enable_prefix_caching')?.toLowerCase();
-  return caching === undefined ? undefined : caching === 'true';
-}
 
 /**
  * KV capacity of all data-parallel ranks; each rank has a sample. The newer `kv_cache_size_tokens` is one rank's, and
@@ -99,11 +94,10 @@ function capacityTokens(samples: Samples): number | undefined {
  * digits are certain; more would change from report to report.
  */
 function hostTokens(samples: Samples): number | undefined {
-  const total = (name: string) => sum(samples.get(name)?.map(({ value }) => value) ?? []) ?? 0;
-  const sizes = samples
-    .get(CACHE_CONFIG)
-    ?.map(({ labels }) => asCount(Number(labels.get('kv_offloading_size') ?? NaN)));
-  const bytes = (sum(sizes ?? []) ?? 0) * 2 ** 30;
+  const total = (name: string) => sum(valuesOf(samples, name)) ?? 0;
+  const ranks = samples.get(CACHE_CONFIG) ?? [];
+  const bytes =
+    (sum(ranks.map(({ labels }) => asCount(Number(labels.get('kv_offloading_size') ?? NaN)))) ?? 0) * 2 ** 30;
   const found = bytes * (total(EXTERNAL_HITS) / total(LOADED_BYTES));
   return found > 0 && found < Infinity ? Number(found.toPrecision(2)) : undefined;
 }

@@ -6,17 +6,12 @@ import { SharedCache } from './memory.js';
 /** Requests that left the queue and may be repeated; the oldest are dropped first. */
 const RETURNING_MAX = 10_000;
 
-interface Expected {
-  readonly identity: Identity;
-  readonly untilMs: number;
-}
-
 /**
  * Remembers the programs of requests that left the queue, if only their calls identify them. A repeated request then
  * finds its program. Its history alone might name a program with the same beginning, or none.
  */
 export class Returning {
-  readonly #identities = new SharedCache<Expected>(RETURNING_MAX);
+  readonly #identities = new SharedCache<{ readonly identity: Identity; readonly untilMs: number }>(RETURNING_MAX);
 
   constructor(private readonly now: () => number) {}
 

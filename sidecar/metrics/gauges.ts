@@ -56,7 +56,12 @@ export function registerGauges(context: Parts): void {
     'Of the waiting calls, the longest wait so far.',
     () => driver.queue().longestWaitMs / 1000,
   );
-  registerWaitGauges(scraped, context);
+  scraped('queue_calls', 'Calls that wait, by level.', ['level'], () =>
+    driver.queue().byLevel.map((waiting, level) => [{ level }, waiting]),
+  );
+  scraped('waiting_calls', 'Calls that wait, by the cause that is nearest to its end.', ['cause'], () =>
+    Object.entries(driver.queue().byCause).map(([cause, calls]) => [{ cause }, calls]),
+  );
   registerTenantGauges(scraped, context);
   registerEngineGauges(scraped, context);
   registerSourceGauges(scraped, context);
@@ -82,15 +87,6 @@ function registerBatches(scraped: Scraped, context: Parts): void {
   scraped('batches_late', 'Of these batches, the ones whose window would end too early.', [], () => [
     [{}, sum((batch) => Number(batch.isLate))],
   ]);
-}
-
-function registerWaitGauges(scraped: Scraped, { driver }: Parts): void {
-  scraped('queue_calls', 'Calls that wait, by level.', ['level'], () =>
-    driver.queue().byLevel.map((waiting, level) => [{ level }, waiting]),
-  );
-  scraped('waiting_calls', 'Calls that wait, by the cause that is nearest to its end.', ['cause'], () =>
-    Object.entries(driver.queue().byCause).map(([cause, calls]) => [{ cause }, calls]),
-  );
 }
 
 /** Shares of engine time have no series where `policy.tenants` is `none`. */
