@@ -1,4 +1,3 @@
-import type { GatewayId } from '../../cluster/index.js';
 import type { ProgramId, TenantId } from '../../src/index.js';
 import { parseJson } from '../apis/fields.js';
 import type { Parts } from '../context.js';
@@ -15,7 +14,7 @@ import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, selectProgr
 import { readProgramQuery } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
-import { queueRow } from './state-rows.js';
+import { queueRow, type State } from './state-rows.js';
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
 const OWN = {
@@ -49,13 +48,6 @@ const OWN = {
     return true;
   },
 };
-/** Queues and batches of all gateways, but for the strange ones: they are of another version. */
-export interface State {
-  readonly queue: Answers.Queue;
-  readonly batches: readonly Answers.Batch[];
-  readonly ended: readonly Answers.EndedBatch[];
-  readonly strange: readonly GatewayId[];
-}
 
 type Name = keyof typeof OWN;
 type Own<N extends Name> = Awaited<ReturnType<(typeof OWN)[N]>>;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { GatewayId } from '../../cluster/index.js';
 import { LEVELS, QUANTUM_RATIO, WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
@@ -7,7 +8,6 @@ import { inFlight } from '../unscheduled/in-flight.js';
 import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
-import type { State } from './peers.js';
 import { engineInWords, statusOf } from './status.js';
 
 export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
@@ -130,6 +130,14 @@ const tenths = (value: number | undefined): number | null => (value === undefine
 
 /** Changes with every start, so that a page knows when the history that it shows is of another process. */
 export const INSTANCE = randomBytes(6).toString('hex');
+
+/** Queues and batches of all gateways, but for the strange ones: they are of another version. */
+export interface State {
+  readonly queue: Answers.Queue;
+  readonly batches: readonly Answers.Batch[];
+  readonly ended: readonly Answers.EndedBatch[];
+  readonly strange: readonly GatewayId[];
+}
 
 export function gatewayRow(context: Parts, state: State, { engines } = engineRows(context)): Answers.GatewayState {
   const { driver, draining, demo, shadow } = context;
