@@ -6,7 +6,6 @@ import { addLoadOptions, type LoadFlags } from './load/flags.js';
 import { readLoads, type Load } from './load/read-load.js';
 import { sweep, type Play } from './load/sweep.js';
 import { Interrupted, stoppable } from './signals.js';
-import { guardSubcommands } from './subcommands.js';
 import { complain } from './complain.js';
 import { Faults } from './trace-file.js';
 
@@ -15,7 +14,6 @@ const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private'])
 export function addLoadCommand(program: Command): void {
   const load = addLoadOptions(program.command('load').description('send agent programs to an engine or gateway, and measure them')); // prettier-ignore
   load.action((flags: LoadFlags) => run(load, flags));
-  guardSubcommands(load);
   addCompareCommand(load);
 }
 

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
-import { Command, CommanderError, Help, type Option } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples, urlAt } from './advice.js';
-import { complain, oneLine } from './complain.js';
-import { ExpectedDifference } from './expected-difference.js';
+import { complain, ExpectedDifference, oneLine } from './complain.js';
+import { guard } from './guard.js';
 import { Interrupted } from './signals.js';
 
 type Add = (program: Command, version: string) => void;
@@ -115,18 +115,6 @@ async function createProgram(name: string): Promise<Command> {
       'serve --help': 'options of a command, and examples',
     });
   for (const command of [program, ...program.commands]) command.version(version, '-V, --version', 'print the version');
-  requireLast(program);
+  guard(program);
   return program;
-}
-
-/** Asks for required options after unknown ones are told: commander would ask first, though such a one may be meant. */
-function requireLast(program: Command): void {
-  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
-  const required = all(program).flatMap(({ options }) => options.filter(({ mandatory }) => mandatory));
-  for (const option of required) option.makeOptionMandatory(false);
-  program.hook('preAction', (_, acting) => {
-    const isMissing = (option: Option) => acting.options.includes(option) && acting.getOptionValue(option.attributeName()) === undefined; // prettier-ignore
-    const missing = required.find(isMissing);
-    if (missing !== undefined) acting.error(`required option '${missing.flags}' not specified`);
-  });
 }

@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { counted, plain } from '../text/index.js';
 import { readRecords, TraceError } from '../workloads/index.js';
 import { CoreReplay, ReplayFault, type Difference } from './core-replay.js';
-import { ExpectedDifference } from './expected-difference.js';
 import { checkReadable } from './files.js';
-import { complain } from './complain.js';
+import { complain, ExpectedDifference } from './complain.js';
 
 /** Longest text of an event or a value. */
 const CHARS_MAX = 400;

@@ -11,7 +11,6 @@ import { tablesOf } from './sim/tables.js';
 import { plain, tableWidth } from '../text/index.js';
 import { Interrupted, stoppable } from './signals.js';
 import { addCalibrateCommand } from './sim-calibrate.js';
-import { guardSubcommands } from './subcommands.js';
 import { Faults } from './trace-file.js';
 
 const WORKER = new URL('./sim/worker.js', import.meta.url);
@@ -19,7 +18,6 @@ const WORKER = new URL('./sim/worker.js', import.meta.url);
 export function addSimCommand(program: Command): void {
   const sim = addSimOptions(program.command('sim').description('try settings on model engines, in virtual time'));
   sim.action((flags: SimFlags) => stoppable((signal) => simulate(sim, flags, signal)));
-  guardSubcommands(sim);
   addCalibrateCommand(sim);
 }
 

@@ -57,7 +57,8 @@ function blocksOf(heading: string, cells: readonly (readonly string[])[], room: 
 
 const widthOf = (lines: readonly string[]): number => Math.max(...lines.map((line) => line.length));
 
-function leftAligned(texts: readonly string[]): string[] {
+/** Texts of equal length, for a column. */
+export function leftAligned(texts: readonly string[]): string[] {
   const width = widthOf(texts);
   return texts.map((text) => text.padEnd(width));
 }

@@ -109,10 +109,7 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
     programs: ab.program_seconds,
     firstToken: ab.ttft_seconds,
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
-    firstTokenP99Seconds: targets.map(({ ttft_seconds: { p99 } }) => p99) as unknown as readonly [
-      number | null,
-      number | null,
-    ],
+    firstTokenP99Seconds: [targets[0]?.ttft_seconds.p99 ?? null, targets[1]?.ttft_seconds.p99 ?? null] as const,
   };
   const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
     name,

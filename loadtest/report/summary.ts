@@ -10,7 +10,7 @@ import {
   spread,
 } from '../../lab/index.js';
 import type { PolicyName } from '../../src/index.js';
-import { counted, integer, number, percent } from '../../text/index.js';
+import { counted, integer, leftAligned, number, percent } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
 import type { Compared } from './pairs.js';
 import type { SloResult } from './slo.js';
@@ -35,7 +35,7 @@ export function summaryOf(document: Summarized, width: number): string {
     document.complete ? [] : [partialOf(document)],
     [...(ab === null ? targets.flatMap(outcomeOf) : [ab.outcome]), ...adviceOf(document)],
     headOf(document),
-    ...(isNoneCompleted(targets) ? [[NONE_COMPLETED]] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
+    ...(targets.every(({ completed }) => completed === 0) ? [['No program was completed.']] : [figureGrid(targets), workloadGrid(targets)].map((grid) => gridLines(grid, width))), // prettier-ignore
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
@@ -57,18 +57,13 @@ const partialOf = ({ elapsed_seconds, programs_unfinished }: Summarized): string
   `Partial: stopped after ${number(elapsed_seconds)} s with ${counted(programs_unfinished, 'program')} under way, in no figure; those that had ended tend to be the short ones.`;
 
 function headOf({ targets }: Summarized): string[] {
-  const names = aligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
-  const places = aligned(targets.map((target) => `${targetText(target)}:`));
+  const names = leftAligned(targets.map(({ name }) => (targets.length > 1 ? `${name}  ` : '')));
+  const places = leftAligned(targets.map((target) => `${targetText(target)}:`));
   return targets.map(({ programs, failed, calls, calls_cancelled }, index) => {
     const failures = failed === 0 ? '' : `, ${integer(failed)} failed`;
     const cancelled = calls_cancelled === 0 ? '' : `, ${integer(calls_cancelled)} cancelled behind failed ones`;
     return `${names[index]}${places[index]} ${counted(programs, 'program')}${failures}; ${counted(calls, 'call')}${cancelled}`; // prettier-ignore
   });
-}
-
-function aligned(texts: readonly string[]): string[] {
-  const width = Math.max(...texts.map((text) => text.length));
-  return texts.map((text) => text.padEnd(width));
 }
 
 const PASS_THROUGH: PolicyName = 'pass-through';
@@ -133,10 +128,6 @@ export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(
     targets.map((target, at) => [labels[at] ?? '', [target]]),
   );
 }
-
-const NONE_COMPLETED = 'No program was completed.';
-
-const isNoneCompleted = (targets: Targets): boolean => targets.every(({ completed }) => completed === 0);
 
 function workloadGrid(targets: Targets): Grid {
   const kinds = targets.flatMap(({ by_workload }) => Object.values(by_workload));

@@ -10,11 +10,6 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   retried: 'on another attempt, after an engine failed or had no room',
 };
 
-/** Why a balancer that knows homes sends a call elsewhere. */
-const SPREAD: Readonly<Record<string, string>> = {
-  'program-affinity': 'because its prompt is short, and so costs little to compute on any',
-};
-
 interface Rules {
   readonly policy: string;
   readonly order: SchedulerConfig['policy']['order'];
@@ -78,7 +73,7 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
     bound: `Its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
-    spread: `${balancer} chose ${engine} of all engines with room, ${SPREAD[balancer] ?? 'as it keeps no program on one engine'}`,
+    spread: `${balancer} chose ${engine} of all engines with room, ${balancer === 'program-affinity' ? 'because its prompt is short, and so costs little to compute on any' : 'as it keeps no program on one engine'}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
   return [`It was sent from level ${level}, ${REASONS[reason]}. ${where}.`];

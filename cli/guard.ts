@@ -1,0 +1,24 @@
+import type { Command, Option } from 'commander';
+import { didYouMean } from '../sidecar/config/index.js';
+
+/** Tells, for every command, what commander would ignore, or would tell only after something less likely. */
+export function guard(program: Command): void {
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  const required = all(program).flatMap(({ options }) => options.filter(({ mandatory }) => mandatory));
+  // Commander asks for them before it tells an unknown option, which may be a misspelt one of them.
+  for (const option of required) option.makeOptionMandatory(false);
+  const isGiven = (command: Command, option: Option) => command.getOptionValueSource(option.attributeName()) === 'cli';
+  program.hook('preAction', (_, acting) => {
+    const [[word], known] = [acting.args, acting.commands.map((each) => each.name())];
+    if (known.length > 0 && word !== undefined)
+      acting.error(`unknown command '${word}'${didYouMean(word, known) || `; ${acting.name()} has ${known.join(', ')}, and options`}`); // prettier-ignore
+    const missing = acting.options.find((option) => required.includes(option) && !isGiven(acting, option));
+    if (missing !== undefined) acting.error(`required option '${missing.flags}' not specified`);
+  });
+  for (const command of program.commands.filter(({ commands }) => commands.length > 0))
+    command.allowExcessArguments().hook('preSubcommand', (_, sub) => {
+      const misplaced = command.options.find((option) => isGiven(command, option));
+      if (misplaced !== undefined)
+        command.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore
+    });
+}
