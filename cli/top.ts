@@ -27,7 +27,9 @@ export function addTopCommand(program: Command): void {
   const top = program.command('top').description('show the programs of a running gateway, live');
   addAdminOptions(top, URL_DEFAULT)
     .addOption(
-      new Option('--interval <time>', 'time between updates, such as 500ms').argParser(interval).default(1000, '1s'),
+      new Option('--interval <time>', 'time between updates, such as 500ms')
+        .argParser((text) => Math.max(100, duration(text)))
+        .default(1000, '1s'),
     )
     .addOption(choice('--sort <key>', 'order of programs; with a minus sign, largest first', SORTS).default(SORT))
     .option(
@@ -61,8 +63,4 @@ function filter(words: string): string {
   const fault = faultIn(words);
   if (fault !== undefined) throw new InvalidArgumentError(fault);
   return words;
-}
-
-function interval(text: string): number {
-  return Math.max(100, duration(text));
 }

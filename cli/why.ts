@@ -22,9 +22,10 @@ export function addWhyCommand(program: Command): void {
       const query = tenant === undefined ? '' : `tenant=${encodeURIComponent(tenant)}`;
       const client = adminClient(why, flags);
       const program = id ?? (await longestWaiting(client, query));
-      const body = program === undefined ? await noWait(client) : await explained(client, program, query);
+      // Where no call waits, there may be no engine to take one.
+      const body = program === undefined ? { text: ((await client.json('/gateway')) as GatewayState).status.text } : await explained(client, program, query); // prettier-ignore
       const { text = '' } = body as { text?: string };
-      const [answer = '', ...details] = paragraphs(plain(text));
+      const [answer = '', ...details] = plain(text).split('\n').map((each) => wrapped(each, COLUMNS).join('\n')); // prettier-ignore
       const isBold = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
       const lines = [isBold ? `\u001B[1m${answer}\u001B[0m` : answer, ...details];
       process.stdout.write(json ? `${JSON.stringify(body)}\n` : `${lines.join('\n')}\n`);
@@ -76,11 +77,3 @@ async function longestWaiting(client: AdminClient, query: string): Promise<strin
   const { programs } = answer as { programs: readonly { key: string; current_wait_cause: string | null }[] };
   return programs.find(({ current_wait_cause: cause }) => cause !== null)?.key;
 }
-
-/** No call waits: there may be no engine to take one. */
-async function noWait(client: AdminClient): Promise<Pick<Explanation, 'text'>> {
-  const { status } = (await client.json('/gateway')) as GatewayState;
-  return { text: status.text };
-}
-
-const paragraphs = (text: string): string[] => text.split('\n').map((each) => wrapped(each, COLUMNS).join('\n'));

@@ -6,7 +6,7 @@ import { marginOption } from '../margin.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 
 export interface LoadFlags extends SourceFlags<readonly number[]> {
-  readonly target?: readonly string[];
+  readonly target: readonly string[];
   readonly duration?: number;
   readonly repeat?: number;
   readonly margin: number;
@@ -34,7 +34,7 @@ const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {
-  command.option('--target <url>', 'engine or gateway; a second one is compared with the first', target);
+  command.requiredOption('--target <url>', 'engine or gateway; a second one is compared with the first', target);
   addSourceOptions(command, { otherwise: ', or those that arrive within --duration', several: true })
     .option('--duration <time>', 'start no program later than this, such as 90s or 5m', duration)
     .option(

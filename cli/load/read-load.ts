@@ -42,8 +42,7 @@ export async function readLoads(
   faults: Faults,
 ): Promise<readonly [Load, ...Load[]]> {
   if (flags.recordedAnswers && flags.trace === undefined) command.error('--recorded-answers needs a --trace');
-  const { target: targets = [] } = flags;
-  if (targets.length === 0) command.error("required option '--target <url>' not specified");
+  const { target: targets } = flags;
   const slos = flags.slo.map((text) => slo(command, text, targets.length));
   if (flags.json !== undefined && flags.json !== '-') checkWritable(command, flags.json);
   const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);

@@ -117,20 +117,15 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
     failed,
     p99s: Object.fromEntries(Object.entries(by_workload).map(([kind, each]) => [kind, p99Of(each.program_seconds)])),
   }));
-  const terms = { margin: report.margin, repeated: 'runs', isExact: false };
-  const rateOf = (ended: number | null) => number(ended === null ? null : ended / options.timeScale);
-  const say = (text: string) => ({ place, better: [], prices: [], sentence: `${place}: ${text}.` });
-  const verdict: PlaceVerdict = tried.every(({ isOut }) => isOut)
-    ? say(
-        `overloaded, ${targets.map(({ programs_per_second }) => rateOf(programs_per_second)).join(' and ')} programs a second ended`,
-      )
-    : times === null
-      ? say(singleText(load, document))
-      : placeVerdict(
-          place,
-          tried.map((each) => ({ ...each, times })),
-          terms,
-        );
+  const judged = times && tried.map((each) => ({ ...each, times }));
+  const ended = targets.map(({ programs_per_second: rate }) => number(rate === null ? null : rate / options.timeScale));
+  const text = isOverloaded(document)
+    ? `overloaded, ${ended.join(' and ')} programs a second ended`
+    : singleText(load, document);
+  const verdict: PlaceVerdict =
+    judged === null || isOverloaded(document)
+      ? { place, better: [], prices: [], sentence: `${place}: ${text}.` }
+      : placeVerdict(place, judged, { margin: report.margin, repeated: 'runs', isExact: false });
   const missed = slo
     .filter(({ met }) => !met)
     .map(({ expression, target }) => ` Missed${target === null || ab === null ? '' : ` at ${target}`}: ${expression}.`);

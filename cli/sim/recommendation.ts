@@ -39,9 +39,8 @@ export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendatio
   }
   const [best] = verdicts[0]?.better ?? [];
   if (best === undefined) {
-    const others = settings === 2 ? valuesText(own(1)) : `none of the ${settings - 1} other settings`;
-    const is = settings === 2 ? 'is not' : 'is';
-    return take(0, `Keep ${against}: ${others} ${is} significantly better by mean program time.`);
+    const is = settings === 2 ? `${valuesText(own(1))} is not` : `none of the ${settings - 1} other settings is`;
+    return take(0, `Keep ${against}: ${is} significantly better by mean program time.`);
   }
   const comparison = { first: 0, other: best };
   const change = changeOf(plan, whole, comparison, ratiosOf(whole, comparison));

@@ -42,7 +42,9 @@ export class Pairs {
     const twin = this.#waiting.get(index);
     if (twin === undefined || twin.target === target) {
       this.#waiting.set(index, { target, seconds });
-      this.#drop();
+      // The longest-waiting one makes way; its twin will then wait in its place.
+      const [oldest = index] = this.#waiting.keys();
+      if (this.#waiting.size > WAITING_MAX && this.#waiting.delete(oldest)) this.#leftOut += 1;
       return;
     }
     this.#waiting.delete(index);
@@ -62,16 +64,6 @@ export class Pairs {
     const run = { programs: two(), firstTokens: two() };
     this.#runs.set(index, run);
     return run;
-  }
-
-  /** Drops the longest-waiting program; its twin will then wait in its place. */
-  #drop(): void {
-    if (this.#waiting.size <= WAITING_MAX) return;
-    for (const index of this.#waiting.keys()) {
-      this.#waiting.delete(index);
-      this.#leftOut += 1;
-      return;
-    }
   }
 
   /** @param whole runs that ended by themselves; of a stopped one, rather the short programs are known */
