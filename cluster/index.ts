@@ -3,7 +3,7 @@ export { EngineLedger, nextLevel, unusedSlots, type Holding } from './engine-led
 export { Member } from './member.js';
 export { gatewayId, type EngineClaim, type EnginePart, type GatewayId } from './messages.js';
 export { Participant, type Clock } from './participant.js';
-export { REDIS_DEFAULTS, type RedisOptions } from './redis/options.js';
+export { REDIS_TIMES, type RedisOptions } from './redis/options.js';
 export { RedisState } from './redis/redis-state.js';
 export { Rounds } from './rounds.js';
 export type { Answer, Held, SharedListener, SharedState, StoreState, Taken } from './shared-state.js';

@@ -18,7 +18,6 @@ import { Driver, type Recorder } from './driver.js';
 import { Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
 import { Auth } from './http/auth.js';
-import { Identified } from './identity/identified.js';
 import { Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
 import { SharedCache } from './identity/memory.js';
@@ -101,7 +100,6 @@ export class Context {
   readonly returning = new Returning(() => this.driver.now());
   readonly active = new ActiveSet();
   readonly repeats = new Repeats();
-  readonly identified = new Identified();
   readonly known = new KnownPrograms();
   readonly pastCalls: PastCalls;
   readonly metrics: Metrics;
@@ -168,7 +166,7 @@ export type Parts = Omit<Context, 'checkNotDraining'>;
 
 /** The parts that hear of calls and programs. The context's identifier may be replaced. */
 function observersOf(context: Context): Observer[] {
-  const { active, identified, known, log, metrics, pastCalls, repeats, responses, tokens, totals } = context;
+  const { active, known, log, metrics, pastCalls, repeats, responses, tokens, totals } = context;
   return [
     { accepted: (call) => active.add(call), ended: (call) => active.delete(call) },
     metrics,
@@ -177,7 +175,6 @@ function observersOf(context: Context): Observer[] {
     known,
     new CallLog(log),
     repeats,
-    identified,
     {
       madeResponse: (id, { tenant, promptTokens }, engine, usage) => {
         const contextTokens = usage === undefined ? promptTokens : usage.promptTokens + usage.outputTokens;

@@ -25,15 +25,8 @@ export interface RedisOptions {
   readonly answer: (question: string) => Promise<string>;
 }
 
-export const REDIS_DEFAULTS = {
-  gateways: 1,
-  limitMs: 3,
-  heartbeatMs: 1000,
-  leaseMs: 15_000,
+export const REDIS_TIMES = {
   settleMs: 3000,
-  programsMax: 100_000,
   programsMs: 3_600_000,
-  keysMax: 100_000,
   keysMs: 3_600_000,
-  answer: () => Promise.resolve(''),
 } satisfies Partial<RedisOptions>;

@@ -79,8 +79,8 @@ export function queueRow(context: Parts): Answers.Queue {
   };
 }
 
-export function identityRow({ identified }: Parts) {
-  const sources = identified.counts().map(([source, calls]) => ({ source, calls }));
+export function identityRow({ known }: Parts) {
+  const sources = known.sources().map(([source, calls]) => ({ source, calls }));
   return { calls: sources.reduce((sum, { calls }) => sum + calls, 0), sources };
 }
 

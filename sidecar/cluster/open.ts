@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import {
-  gatewayId,
-  Participant,
-  REDIS_DEFAULTS,
-  RedisState,
-  type Clock,
-  type RedisOptions,
-} from '../../cluster/index.js';
+import { gatewayId, Participant, REDIS_TIMES, RedisState, type Clock, type RedisOptions } from '../../cluster/index.js';
 import type { Event, Views } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import type { Log } from '../engines/index.js';
@@ -28,7 +21,7 @@ export async function openCluster(
   url: string,
   ports: ClusterPorts,
 ): Promise<{ readonly cluster: Participant; readonly peers: RedisState }> {
-  const { pool, gateways, username, password, caFile, limitMs, heartbeatMs, leaseMs, programsMax, keysMax } = cluster;
+  const { username, password, caFile, ...shared } = cluster;
   const { emit, views, log, answer } = ports;
   const options = {
     ...(username !== null && { username }),
@@ -47,16 +40,10 @@ export async function openCluster(
   });
   const peers = await RedisState.open(
     {
-      ...REDIS_DEFAULTS,
+      ...REDIS_TIMES,
+      ...shared,
       connection: { url, options },
-      pool,
-      gateway: gatewayId(`${cluster.gateway}.${randomBytes(4).toString('hex')}`),
-      gateways,
-      limitMs,
-      heartbeatMs,
-      leaseMs,
-      programsMax,
-      keysMax,
+      gateway: gatewayId(`${shared.gateway}.${randomBytes(4).toString('hex')}`),
       answer,
     },
     participant,

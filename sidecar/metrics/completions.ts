@@ -7,7 +7,7 @@ interface Counting {
   /** @param atMs when the program counted as complete */
   counted(seconds: number, atMs: number): void;
   /** A counted program went on for so much longer. */
-  corrected(seconds: number): void;
+  corrected?(seconds: number): void;
 }
 
 export interface CompletionPorts {
@@ -50,6 +50,6 @@ export class Completions {
     const before = this.#counted.get(program);
     this.#counted.set(program, seconds);
     if (before === undefined) this.counting.counted(seconds, atMs);
-    else if (seconds > before) this.counting.corrected(seconds - before);
+    else if (seconds > before) this.counting.corrected?.(seconds - before);
   }
 }

@@ -5,6 +5,8 @@ import type { CallSpec } from '../calls/spec.js';
 export const ENDED_MAX = 500;
 /** Threads of one program to count separately; calls of further ones count as the root's. */
 const THREADS_MAX = 256;
+/** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
+const SOURCES_MAX = 512;
 
 /** A program in the words of its calls. */
 export interface Told {
@@ -28,6 +30,7 @@ export class KnownPrograms implements Observer {
   readonly #ended: EndedProgram[] = [];
   /** Calls of each sub-agent; programs without sub-agents use no memory. */
   readonly #threads = new Map<ProgramId, Map<string, number>>();
+  readonly #sources: string[] = [];
 
   accepted({ spec }: { readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow'> }): void {
     const { identity, facts, family, workflow } = spec;
@@ -39,6 +42,8 @@ export class KnownPrograms implements Observer {
       engine: before?.engine,
     });
     this.#count(identity);
+    this.#sources.push(identity.source);
+    if (this.#sources.length > SOURCES_MAX) this.#sources.shift();
   }
 
   dispatched({ identity }: Pick<CallSpec, 'identity'>, { engine }: Pick<Dispatch, 'engine'>): void {
@@ -63,6 +68,13 @@ export class KnownPrograms implements Observer {
 
   of(program: ProgramId): Told | undefined {
     return this.#told.get(program);
+  }
+
+  /** Sources that named the programs of the last calls, with their calls: the most frequent first. */
+  sources(): readonly (readonly [source: string, calls: number])[] {
+    const counts = new Map<string, number>();
+    for (const source of this.#sources) counts.set(source, (counts.get(source) ?? 0) + 1);
+    return [...counts].sort(([, a], [, b]) => b - a);
   }
 
   threadsOf(program: ProgramId): ReadonlyMap<string, number> {

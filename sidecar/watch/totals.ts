@@ -38,12 +38,9 @@ export class Totals implements Observer {
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly ports: TotalsPorts) {
-    const counting = {
-      counted: (seconds: number, atMs: number) => this.#each(atMs, (step) => step.completions.add(1000 * seconds)),
-      // Quantiles cannot follow.
-      corrected: () => undefined,
-    };
-    this.#completions = new Completions(counting, ports);
+    // Quantiles cannot follow corrections.
+    const counted = (seconds: number, atMs: number) => this.#each(atMs, (step) => step.completions.add(1000 * seconds));
+    this.#completions = new Completions({ counted }, ports);
   }
 
   /** Reads the state every five seconds from now on. */

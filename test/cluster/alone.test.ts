@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { gatewayId, REDIS_DEFAULTS, RedisState } from '../../cluster/index.js';
+import { gatewayId, RedisState } from '../../cluster/index.js';
 import { engineId, programId, tenantId } from '../../src/index.js';
-import { claimOf, Desk, recordOf } from '../support/shared-desk.js';
+import { claimOf, Desk, recordOf, STORE_DEFAULTS } from '../support/shared-desk.js';
 
 const opened: (() => unknown)[] = [];
 
@@ -36,7 +36,7 @@ async function liar(answers: () => string): Promise<Server> {
 async function openState(server: Server, desk: Desk, heartbeatMs = 60_000): Promise<RedisState> {
   const url = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const state = await RedisState.open(
-    { ...REDIS_DEFAULTS, limitMs: 1000, heartbeatMs, connection: { url }, pool: 'p', gateway: gatewayId('g') },
+    { ...STORE_DEFAULTS, limitMs: 1000, heartbeatMs, connection: { url }, pool: 'p', gateway: gatewayId('g') },
     desk,
   );
   opened.push(() => state.leave());
@@ -97,7 +97,7 @@ describe('a store that is not there', () => {
   });
 
   it('must have names that its keys can hold', async () => {
-    const options = { ...REDIS_DEFAULTS, connection: { url: '/nowhere' }, gateway: gatewayId('g') };
+    const options = { ...STORE_DEFAULTS, connection: { url: '/nowhere' }, gateway: gatewayId('g') };
     await expect(RedisState.open({ ...options, pool: 'a}b' }, new Desk())).rejects.toThrow(RangeError);
   });
 });

@@ -1,4 +1,4 @@
-import { REDIS_DEFAULTS, RedisState, type EngineClaim, type EnginePart, type GatewayId, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
+import { REDIS_TIMES, RedisState, type EngineClaim, type EnginePart, type GatewayId, type RedisOptions, type SharedListener, type SharedState } from '../../cluster/index.js'; // prettier-ignore
 import type { MemoryStore } from '../../sim/virtual/memory-store.js';
 import {
   engineId,
@@ -10,6 +10,17 @@ import {
   type ProgramRecord,
   type Tokens,
 } from '../../src/index.js';
+
+export const STORE_DEFAULTS = {
+  ...REDIS_TIMES,
+  gateways: 1,
+  limitMs: 3,
+  heartbeatMs: 1000,
+  leaseMs: 15_000,
+  programsMax: 100_000,
+  keysMax: 100_000,
+  answer: () => Promise.resolve(''),
+} satisfies Partial<RedisOptions>;
 
 /** A gateway's place at a store: what it has heard, and what it owns. */
 export class Desk implements SharedListener {
@@ -33,7 +44,7 @@ export class Desk implements SharedListener {
     options: Pick<RedisOptions, 'connection' | 'pool' | 'gateway'> & Partial<RedisOptions>,
   ): Promise<Desk> {
     const desk = new Desk();
-    desk.shared = await RedisState.open({ ...REDIS_DEFAULTS, limitMs: 5000, settleMs: 0, ...options }, desk);
+    desk.shared = await RedisState.open({ ...STORE_DEFAULTS, limitMs: 5000, settleMs: 0, ...options }, desk);
     await desk.until(() => desk.shared.state.up);
     return desk;
   }

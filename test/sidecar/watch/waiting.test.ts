@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { Waiting } from '../../../sidecar/watch/waiting.js';
-import { Identified } from '../../../sidecar/identity/identified.js';
 import { callId, type CallId, type QueueView, type WaitView } from '../../../src/index.js';
 
 it('reads why calls wait afresh, but within a hundredth of the time', () => {
@@ -37,14 +36,4 @@ it('reads why calls wait afresh, but within a hundredth of the time', () => {
   readings.queue = 0;
   for (let each = 0; each < 10; each += 1) waiting.queue();
   expect(readings.queue).toBe(3);
-});
-
-it('remembers the sources of the last calls only', () => {
-  const identified = new Identified();
-  for (let call = 0; call < 1_000; call += 1)
-    identified.accepted({ spec: { identity: { source: call < 700 ? 'none' : 'history' } } });
-  expect(identified.counts()).toEqual([
-    ['history', 300],
-    ['none', 212],
-  ]);
 });
