@@ -21,8 +21,8 @@ export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
 export { MARGIN, type Pair, type Ratio, pairedRatio, verdictOf, overSamePrograms } from './measure/comparison.js';
-export { ProgramGroup, type SizeMeasures, Gathering } from './measure/measures.js';
-export { type Distribution, Reservoir, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
+export { ProgramGroup, Gathering } from './measure/measures.js';
+export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export {
   type Columns,
   type Grid,

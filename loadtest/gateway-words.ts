@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 const QUEUED = /^\s*queued waited_ms=(\d+)/;
-const DISPATCHED = /^\s*dispatched engine=(\S+) level=(\d+)/;
+const DISPATCHED = /^\s*dispatched engine=(\S+)/;
 
 /**
  * The gateway's report of a call: in its headers, or in comments of its stream if the headers went out while the call
@@ -9,13 +9,11 @@ const DISPATCHED = /^\s*dispatched engine=(\S+) level=(\d+)/;
  */
 export class GatewayWords {
   engine: string | undefined;
-  level = NaN;
   queueMs = NaN;
   #isQueued = false;
 
   takeHeaders(headers: IncomingHttpHeaders): void {
     this.engine = textOf(headers['x-maitred-engine']);
-    this.level = numberOf(headers['x-maitred-level']);
     this.queueMs = numberOf(headers['x-maitred-queue-ms']);
     this.#isQueued = headers['x-maitred-reason'] === 'queued';
   }
@@ -27,13 +25,12 @@ export class GatewayWords {
       this.#isQueued = true;
       this.queueMs = Number(waitedMs);
     }
-    const [, engine, level] = DISPATCHED.exec(comment) ?? [];
+    const [, engine] = DISPATCHED.exec(comment) ?? [];
     // The comment repeats until the engine answers.
     if (engine === undefined || !this.#isQueued) return;
     this.#isQueued = false;
     this.queueMs = sinceMs;
     this.engine = engine;
-    this.level = Number(level);
   }
 }
 

@@ -113,8 +113,6 @@ export interface LoadCallRecord extends CallRecord {
   readonly sentMs: number;
   /** Wait reported by the gateway (`x-maitred-queue-ms`); NaN without a report. */
   readonly queueMs: number;
-  /** The gateway's queue that it ran from (`x-maitred-level`); NaN without a report. */
-  readonly level: number;
   /** The error, in the target's words or ours; '' for a completed call. At most some 300 characters. */
   readonly detail?: string;
   /** Mean time between tokens after the first; NaN for fewer than two. */
@@ -130,8 +128,6 @@ export interface LoadProgramRecord extends ProgramRecord {
   readonly queueMs: number;
   readonly engineMs: number;
   readonly toolMs: number;
-  /** Longest chain of dependent calls and gaps: the program's time without any queueing. */
-  readonly criticalPathMs: number;
 }
 
 export interface LoadObserver {

@@ -154,7 +154,6 @@ class ProgramPlay {
       target,
       run,
       queueMs,
-      level: gateway.level,
       interTokenMs: outputTokens > 1 ? (endedMs - firstTokenMs) / (outputTokens - 1) : NaN,
     };
   }
@@ -179,7 +178,6 @@ class ProgramPlay {
       queueMs: split.queueMs,
       engineMs: split.engineMs,
       toolMs: split.toolMs,
-      criticalPathMs: split.criticalPathMs,
     });
     this.ended();
   }

@@ -1,10 +1,7 @@
 import type { AgentProgram } from '../workloads/index.js';
 import type { AloneSpeed, LoadCallRecord, LoadProgramRecord } from './load.js';
 
-type Split = Pick<
-  LoadProgramRecord,
-  'endedMs' | 'queueMs' | 'engineMs' | 'toolMs' | 'criticalPathMs' | 'longestQueueMs'
->;
+type Split = Pick<LoadProgramRecord, 'endedMs' | 'queueMs' | 'engineMs' | 'toolMs' | 'longestQueueMs'>;
 
 /**
  * The split of one program's time. Its time is that of a chain of calls and gaps, found backwards from its end: each
@@ -53,7 +50,7 @@ export class Timeline {
       split.queueMs += record.queueMs || 0;
       split.engineMs += workMs(record);
     }
-    return { ...split, endedMs, longestQueueMs: queued, criticalPathMs: this.#longest(workMs) };
+    return { ...split, endedMs, longestQueueMs: queued };
   }
 
   /**

@@ -100,7 +100,6 @@ function settingsOf(plan: Plan) {
       host_gbps: engine.host.bytesPerSecond / 1e9,
       host_writes: engine.host.writes,
     }),
-    engine_eviction: engine.eviction ?? 'lru',
     announced_ends: announceEnds,
     conditions: { name: conditions.name, ...conditions.conditions },
     policies: lists.policy,

@@ -1,17 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import {
-  EVICTIONS,
   SIM_BALANCERS,
   SIM_POLICIES,
-  type Eviction,
   type HostOptions,
   type SimBalancerName,
   type SimPolicyName,
 } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { addExamples } from '../advice.js';
-import { choice, names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
+import { names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
 import { explainChoices } from '../choices-help.js';
 import { marginOption } from '../margin.js';
 import { hostWritesOption, presetsOption, type ChosenPreset } from '../preset.js';
@@ -24,7 +22,6 @@ export interface SimFlags extends SourceFlags<readonly number[]>, HostOptions {
   readonly engines?: readonly number[];
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
-  readonly engineEviction: Eviction;
   readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
   readonly policy?: readonly SimPolicyName[];
@@ -50,7 +47,6 @@ export function addSimOptions(command: Command): Command {
     .addOption(numeric('--kv-tokens <tokens>', 'tokens in the KV cache of each engine; absent: the preset’s', 16, 1e8))
     .addOption(numeric('--host-tokens <tokens>', 'tokens that each engine’s host memory keeps of what leaves the KV cache; absent: none', 0, 1e10))
     .addOption(hostWritesOption())
-    .addOption(choice('--engine-eviction <order>', 'contexts that engines evict first: idle for longest, or needed the most steps later, by the future', EVICTIONS).default('lru'))
     .option('--announce-ends', 'clients say that their programs have ended', false)
     .addOption(conditionsOption())
     .optionsGroup('Scheduling:')

@@ -107,7 +107,6 @@ export function variantOf(
       host: hostFor(command, flags, preset),
       preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
       blockSize: 16,
-      eviction: flags.engineEviction,
     },
     config,
     isBelady: retention === BELADY,

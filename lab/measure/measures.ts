@@ -65,7 +65,6 @@ function bySize(programs: readonly ProgramFigures[], seed: number) {
  * are seconds. Null: nothing was observed. Durations and ratios are of completed programs and calls alone.
  */
 export type Measures = Readonly<ReturnType<Gathering['measures']>>;
-export type SizeMeasures = ReturnType<typeof bySize>[number];
 
 const WORKLOADS_MAX = 32;
 const OTHERS = 'others';

@@ -1,12 +1,4 @@
-import {
-  Backlog,
-  type Distribution,
-  Gathering,
-  meanOf,
-  Reservoir,
-  Sample,
-  type SizeMeasures,
-} from '../../lab/index.js';
+import { Backlog, type Distribution, Gathering, Sample } from '../../lab/index.js';
 import { ERROR_CLASSES, type ErrorClass, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
 import type { TargetFacts } from '../preflight.js';
 
@@ -24,13 +16,6 @@ const baselineRow = (speed: TargetFacts['alone']) =>
 /** Share of prompt tokens found in a cache; null if the target never reported any. */
 export const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
   cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
-
-interface Split {
-  readonly tokens: number;
-  readonly queue: number;
-  readonly engine: number;
-  readonly tool: number;
-}
 
 /** Programs, of all runs together, below which chance decides whether a queue seems to grow. */
 export const KEEPS_UP_PROGRAMS_MIN = 80;
@@ -73,13 +58,12 @@ interface RunSamples {
   readonly ttft: Sample;
 }
 
-const SAMPLES = ['interToken', 'callQueue', 'queue', 'engine', 'tool', 'criticalPath', 'alone'] as const;
+const SAMPLES = ['interToken', 'callQueue', 'queue', 'engine', 'tool', 'alone'] as const;
 
 /** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {
   readonly #measures: Gathering;
   readonly #samples: Readonly<Record<(typeof SAMPLES)[number], Sample>>;
-  readonly #splits: Reservoir<Split>;
   readonly #runs: RunSamples[] = [];
   readonly #examples: Partial<Record<ErrorClass, string>> = {};
   #cachedTokens: number | null = null;
@@ -93,7 +77,6 @@ export class Target {
     this.#measures = new Gathering(seed);
     const samples = SAMPLES.map((name) => [name, new Sample(seed)]);
     this.#samples = Object.fromEntries(samples) as Record<(typeof SAMPLES)[number], Sample>;
-    this.#splits = new Reservoir(seed);
   }
 
   callEnded(call: LoadCallRecord): void {
@@ -119,21 +102,13 @@ export class Target {
     addKnown(this.#samples.alone, program.aloneMs / 1000);
     if (program.outcome !== 'completed') return;
     run.program.add((program.endedMs - program.arrivedMs) / 1000);
-    const split = {
-      tokens: program.promptTokens + program.outputTokens,
-      queue: program.queueMs / 1000,
-      engine: program.engineMs / 1000,
-      tool: program.toolMs / 1000,
-    };
-    this.#splits.add(split);
-    addKnown(this.#samples.queue, split.queue);
-    addKnown(this.#samples.engine, split.engine);
-    addKnown(this.#samples.tool, split.tool);
-    addKnown(this.#samples.criticalPath, program.criticalPathMs / 1000);
+    addKnown(this.#samples.queue, program.queueMs / 1000);
+    addKnown(this.#samples.engine, program.engineMs / 1000);
+    addKnown(this.#samples.tool, program.toolMs / 1000);
   }
 
   report(facts?: TargetFacts) {
-    const { refused, by_size, ...measures } = this.#measures.measures();
+    const { refused, ...measures } = this.#measures.measures();
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
     const spans = this.#runs.filter(({ lastMs, firstMs }) => lastMs > firstMs).map(({ lastMs, firstMs }) => (lastMs - firstMs) / 1000); // prettier-ignore
     const signs = {
@@ -152,8 +127,6 @@ export class Target {
       server: facts?.server ?? null,
       policy: facts?.policy ?? null,
       tokenizer: facts?.tokenizer ?? null,
-      prompt_tokens_wanted: facts?.promptTokensWanted ?? null,
-      prompt_tokens_counted: facts?.promptTokensCounted ?? null,
       /** Time of a call alone, on which the slowdowns at all targets are based; null: not measured. */
       baseline: baselineRow(facts?.alone),
       ...measures,
@@ -168,14 +141,12 @@ export class Target {
       ...signs,
       program_engine_seconds: this.#samples.engine.distribution(),
       program_tool_seconds: this.#samples.tool.distribution(),
-      critical_path_seconds: this.#samples.criticalPath.distribution(),
       /** In every run; null where that cannot be told. */
       queue_grew: isOverload(this.#queueGrew(), signs),
       by_run: this.#runs.map(({ program, ttft }) => ({
         program_seconds: program.distribution(),
         ttft_seconds: ttft.distribution(),
       })),
-      by_size: by_size.map((size) => ({ ...size, ...this.#splitOf(size) })),
     };
   }
 
@@ -189,17 +160,6 @@ export class Target {
     if (this.isClosed || this.#measures.programs < KEEPS_UP_PROGRAMS_MIN) return null;
     const known = this.#runs.map(({ backlog }) => backlog.grew).filter((grew) => grew !== null);
     return known.length === 0 ? null : known.every((grew) => grew);
-  }
-
-  #splitOf({ tokens_min, tokens_max }: SizeMeasures) {
-    const inside = this.#splits.kept.filter(
-      ({ tokens }) => tokens >= (tokens_min ?? Infinity) && tokens <= (tokens_max ?? -Infinity),
-    );
-    return {
-      queue_seconds_mean: meanOf(inside.map(({ queue }) => queue)),
-      engine_seconds_mean: meanOf(inside.map(({ engine }) => engine)),
-      tool_seconds_mean: meanOf(inside.map(({ tool }) => tool)),
-    };
   }
 }
 

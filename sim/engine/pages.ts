@@ -5,8 +5,7 @@ import type { Sequence, Work } from './sequence.js';
  * Content that free blocks lose first: `lru` what was given back first, as by vLLM itself; `steps` what its program needs the most steps
  * later, after KVFlow, where the driver foresees.
  */
-export const EVICTIONS = ['lru', 'steps'] as const;
-export type Eviction = (typeof EVICTIONS)[number];
+export type Eviction = 'lru' | 'steps';
 
 /** The sequences' view of the KV cache, in tokens instead of blocks. */
 export class Pages {

@@ -206,13 +206,10 @@ limits: { queuedMax: 1 }
     }
   });
 
-  it('lets engines have other sizes, and evict in other orders', async () => {
+  it('lets engines have other sizes', async () => {
     const sizes = ['--kv-tokens', '60000', '--preset', 'llama-3.1-8b-h100'];
     const args = ['--workload', 'coding', '--rate', '0.5', '--programs', '6', '--policy', 'pass-through', ...sizes];
-    const [lru, steps] = [await json(...args), await json(...args, '--engine-eviction', 'steps')];
-    const told = { kv_tokens: 60_000, preset: 'llama-3.1-8b-h100' };
-    expect(lru.document.settings).toMatchObject({ ...told, engine_eviction: 'lru' });
-    expect(steps.document.settings).toMatchObject({ ...told, engine_eviction: 'steps' });
-    expect(steps.document.runs[0]!.prefix_hit_rate).toBeGreaterThan(lru.document.runs[0]!.prefix_hit_rate!);
+    const { settings } = (await json(...args)).document;
+    expect(settings).toMatchObject({ kv_tokens: 60_000, preset: 'llama-3.1-8b-h100' });
   });
 });

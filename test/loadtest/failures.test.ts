@@ -94,7 +94,7 @@ describe('what a target says of a call', () => {
     const headers = { 'x-maitred-queue-ms': '1', 'x-maitred-reason': 'queued' };
     const text = comments.map((comment) => `: ${comment}\n\n`).join('') + PART + DONE;
     const { calls } = await answered('chat', { ...EVENTS, ...headers }, text);
-    expect(calls).toMatchObject([{ outcome: 'completed', engine: 'e1', level: 3 }]);
+    expect(calls).toMatchObject([{ outcome: 'completed', engine: 'e1' }]);
     expect(calls[0]?.queueMs).not.toBe(2);
     const words = new GatewayWords();
     words.takeHeaders(headers);

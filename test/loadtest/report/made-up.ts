@@ -22,7 +22,6 @@ export const call = (given: Partial<LoadCallRecord> = {}): LoadCallRecord => ({
   cachedTokens: NaN,
   outcome: 'completed',
   queueMs: NaN,
-  level: NaN,
   interTokenMs: 100,
   ...given,
 });
@@ -45,7 +44,6 @@ export const program = (given: Partial<LoadProgramRecord> = {}): LoadProgramReco
   queueMs: NaN,
   engineMs: NaN,
   toolMs: NaN,
-  criticalPathMs: NaN,
   ...given,
 });
 
@@ -123,7 +121,7 @@ export function playRun(observer: LoadObserver, { programs, targets }: { program
         observer.callEnded(call({ target, program: `p${index}`, call: at, ...times, queueMs, outcome }));
       }
       const queueMs = waits.reduce((sum, each) => sum + each, 0);
-      const spent = { queueMs, engineMs: 10_000, toolMs: 2000, aloneMs: 12_000, criticalPathMs: queueMs + 12_000 };
+      const spent = { queueMs, engineMs: 10_000, toolMs: 2000, aloneMs: 12_000 };
       const times = { arrivedMs: start, endedMs: start + queueMs + 12_000, longestQueueMs: Math.max(...waits) };
       const workload = ['chat', 'react', 'mcts'][index % 3]!;
       observer.programEnded(program({ target, index, workload, calls: 5, ...times, ...spent, outcome }));

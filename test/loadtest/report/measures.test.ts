@@ -12,8 +12,7 @@ function reportOf(play: (reporter: ReturnType<typeof makeReporter>) => void) {
 describe('a report', () => {
   it('tells where the time of programs went', () => {
     const report = reportOf((reporter) => {
-      const parts = { queueMs: 250, engineMs: 500, toolMs: 300, longestQueueMs: 150 };
-      const split = { ...parts, criticalPathMs: 900, aloneMs: 800 };
+      const split = { queueMs: 250, engineMs: 500, toolMs: 300, longestQueueMs: 150, aloneMs: 800 };
       reporter.programEnded(program({ index: 0, endedMs: 1000, ...split }));
       reporter.programEnded(program({ index: 1, endedMs: 3000, ...split, queueMs: 2250, longestQueueMs: 1700 }));
     });
@@ -24,7 +23,6 @@ describe('a report', () => {
       program_queue_seconds: { mean: 1.25 },
       program_engine_seconds: { mean: 0.5 },
       program_tool_seconds: { mean: 0.3 },
-      critical_path_seconds: { mean: 0.9 },
       slowdown: { p50: 1.25, max: 3.75 },
       worst_waiting: { program: 'p1', seconds: 1.7 },
     });
@@ -73,15 +71,5 @@ describe('a report', () => {
     for (const field of ['queue_seconds', 'slowdown', 'program_queue_seconds', 'ttft_seconds'] as const)
       expect(report[field]).toEqual({ count: 0, mean: null, p50: null, p95: null, p99: null, max: null });
     expect([report.jain_index, report.worst_waiting, report.by_workload]).toEqual([null, null, {}]);
-  });
-
-  it('splits by size with the time of each quarter', () => {
-    const report = reportOf((reporter) => {
-      for (let index = 0; index < 8; index += 1)
-        reporter.programEnded(program({ index, promptTokens: 100 * (index + 1), outputTokens: 0, queueMs: 1000 * index, endedMs: 1 })); // prettier-ignore
-    });
-    const waits = [0.5, 2.5, 4.5, 6.5].map((queue_seconds_mean) => ({ programs: 2, queue_seconds_mean }));
-    expect(report.by_size).toMatchObject(waits);
-    expect(report.by_size[0]).toMatchObject({ tokens_min: 100, tokens_max: 200, engine_seconds_mean: null });
   });
 });
