@@ -40,10 +40,8 @@ export class Meter {
     const isSeen = this.#loop.count > 0;
     const lag = (ns: number) => (isSeen ? Math.max(0, ns / NS_PER_MS - LOOK_MS) : 0);
     return {
-      cpuMs,
       /** Share of one core, over the run. */
       cpuShare: cpuMs / (performance.now() - this.#startedAt),
-      calls,
       cpuMsPerCall: cpuMs / Math.max(1, calls),
       loopLagMs: { mean: lag(this.#loop.mean), p99: lag(this.#loop.percentile(99)), max: lag(this.#loop.max) },
       /** Delay between planned and actual sending of calls. */

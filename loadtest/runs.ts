@@ -126,7 +126,6 @@ class Runs {
     const isTooMany = this.#runs.some((run) => run.isTooMany);
     return {
       startedAt: this.#startedAt,
-      endedAt: new Date(),
       /** On the clock of the records, which starts at 0. */
       elapsedMs: now(),
       /** False when it was stopped before its last program had ended. */

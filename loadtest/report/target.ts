@@ -8,11 +8,6 @@ import type { TargetFacts } from '../preflight.js';
  */
 export type TargetReport = Readonly<ReturnType<Target['report']>>;
 
-const baselineRow = (speed: TargetFacts['alone']) =>
-  speed === undefined
-    ? null
-    : { overhead_ms: speed.overheadMs, prompt_token_ms: speed.promptTokenMs, output_token_ms: speed.outputTokenMs };
-
 /** Share of prompt tokens found in a cache; null if the target never reported any. */
 export const cachedShare = ({ cached_tokens, prompt_tokens }: TargetReport): number | null =>
   cached_tokens === null || prompt_tokens === 0 ? null : cached_tokens / prompt_tokens;
@@ -127,8 +122,6 @@ export class Target {
       server: facts?.server ?? null,
       policy: facts?.policy ?? null,
       tokenizer: facts?.tokenizer ?? null,
-      /** Time of a call alone, on which the slowdowns at all targets are based; null: not measured. */
-      baseline: baselineRow(facts?.alone),
       ...measures,
       inter_token_seconds: this.#samples.interToken.distribution(),
       queue_seconds: this.#samples.callQueue.distribution(),

@@ -82,8 +82,8 @@ export class ProgramRun {
     return ready;
   }
 
-  /** The call has failed: its successors, direct or indirect, are never made. Returns their number. */
-  failed(call: number, outcome: CallOutcome): number {
+  /** The call has failed: its successors, direct or indirect, are never made. */
+  failed(call: number, outcome: CallOutcome): void {
     this.open -= 1;
     this.#missing[call] = -1;
     // A fault of the system outweighs a cancellation by the client.
@@ -97,7 +97,6 @@ export class ProgramRun {
       for (const behind of this.#behindOf(next)) toCancel.push(behind);
     }
     this.open -= this.#cancelled - before;
-    return this.#cancelled - before;
   }
 
   /**

@@ -38,7 +38,6 @@ class World {
   readonly #programOutcomes: Record<string, number> = {};
   readonly #callOutcomes: Record<string, number> = {};
   readonly #retries: Record<string, number> = {};
-  #callsCancelled = 0;
   /** Programs that have arrived or are about to, and have not ended. */
   #open = 0;
   #arrivals = 0;
@@ -74,12 +73,9 @@ class World {
     this.#source.close();
     return {
       complete,
-      programs: sum(this.#programOutcomes),
-      calls: sum(this.#callOutcomes),
       programOutcomes: this.#programOutcomes,
       callOutcomes: this.#callOutcomes,
       retries: this.#retries,
-      callsCancelled: this.#callsCancelled,
       promotions: gateway.promotions,
       engines: fleet.results(),
     };
@@ -117,7 +113,7 @@ class World {
     const { played, index, promptTokens, outputTokens } = job;
     const { run } = played;
     this.#observe(job, outcome, sequence?.firstTokenAt ?? NaN, sequence?.cachedTokens ?? 0);
-    if (sequence === undefined) this.#callsCancelled += run.failed(index, outcome);
+    if (sequence === undefined) run.failed(index, outcome);
     else for (const next of run.completed(index, promptTokens, outputTokens)) this.#plan(played, next);
     if (this.options.engine.eviction === 'steps') this.#calls.fleet.foresee(played);
     if (run.open === 0) this.#endProgram(played);
@@ -196,6 +192,3 @@ class Alone {
 function count(counts: Record<string, number>, outcome: string): void {
   counts[outcome] = (counts[outcome] ?? 0) + 1;
 }
-
-const sum = (counts: Readonly<Record<string, number>>): number =>
-  Object.values(counts).reduce((all, one) => all + one, 0);

@@ -49,7 +49,6 @@ export const program = (given: Partial<LoadProgramRecord> = {}): LoadProgramReco
 
 export const summary = (given: Partial<LoadSummary> = {}): LoadSummary => ({
   startedAt: new Date('2026-11-21T12:00:00Z'),
-  endedAt: new Date('2026-11-21T12:01:00Z'),
   elapsedMs: 60_000,
   complete: true,
   runs: 1,
@@ -57,9 +56,7 @@ export const summary = (given: Partial<LoadSummary> = {}): LoadSummary => ({
   programsTooLong: 0,
   targets: [],
   generator: {
-    cpuMs: 9_000,
     cpuShare: 0.15,
-    calls: 300,
     cpuMsPerCall: 30,
     loopLagMs: { mean: 0.3, p99: 1.2, max: 6 },
     lateSendMs: { mean: 0.2, p99: 1.1, max: 4 },

@@ -79,8 +79,9 @@ describe.each(SIM_POLICIES)('the policy %s', (policy) => {
     const settings = { limits: { queuedMax: 2, programsMax: 30 }, timeouts: { queueMs: 3000 }, ...times };
     const played = play(crowd, { scheduler: stepsOf(policy, settings), kvTokens: 8000, alone: false });
     const ended = Object.values(played.callOutcomes).reduce((sum, count) => sum + count, 0);
-    expect(ended + played.callsCancelled).toBe(60);
-    expect(played.programs).toBe(12);
+    const cancelled = played.programRecords.reduce((sum, { callsCancelled }) => sum + callsCancelled, 0);
+    expect(ended + cancelled).toBe(60);
+    expect(played.programRecords).toHaveLength(12);
     expect(Object.keys(played.callOutcomes)).not.toContain('no_engine');
   });
 });

@@ -66,7 +66,6 @@ describe('arrivals', () => {
     let asked = 0;
     const arrivals = { type: 'open', ratePerSecond: 5, cv: 1 } as const;
     const played = play(watched(), { arrivals, shouldStop: () => (asked += 1) > 2 });
-    expect([played.complete, played.programs > 0, closed]).toEqual([false, true, true]);
-    expect(played.programRecords).toHaveLength(played.programs);
+    expect([played.complete, played.programRecords.length > 0, closed]).toEqual([false, true, true]);
   });
 });

@@ -23,14 +23,13 @@ describe('what cannot be served', () => {
     expect(large.endedMs).toBe(played.callRecords.find(({ thread }) => thread === 'beside')!.endedMs);
     expect(played.callOutcomes).toEqual({ completed: 12, too_long: 1 });
     expect(played.programOutcomes).toEqual({ completed: 1, too_long: 1 });
-    expect(played.callsCancelled).toBe(2);
   });
 
   it('never makes hundreds of thousands of calls that wait for one that is refused', () => {
     const wide = Array.from({ length: 300_000 }, () => ({ ...small, after: [2] }));
     const first = [{ promptTokens: 0, outputTokens: 1 }, small, { ...small, after: [1] }];
     const played = play([programOf('wide', 0, [...first, ...wide])]);
-    expect(played.callsCancelled).toBe(300_002);
+    expect(played.programRecords).toMatchObject([{ callsCancelled: 300_002 }]);
   });
 
   it('refuses an empty prompt, and an empty program', () => {
@@ -63,12 +62,11 @@ describe('what cannot be served', () => {
     const calls = [{ promptTokens: 100, outputTokens: 1000 }, small];
     const programs = ['runs', 'waits', 'comes too late'].map((id, index) => programOf(id, index, calls));
     const played = play(programs, { engines: 1, scheduler: stepsOf('plas', settings), conditions: IMPATIENT });
-    expect(played.programRecords.map(({ program, outcome, endedMs }) => [program, outcome, endedMs])).toEqual([
-      ['comes too late', 'queue_full', 2],
-      ['waits', 'queue_timeout', 2001],
-      ['runs', 'completed', expect.any(Number)],
+    expect(played.programRecords).toMatchObject([
+      { program: 'comes too late', outcome: 'queue_full', endedMs: 2, callsCancelled: 1 },
+      { program: 'waits', outcome: 'queue_timeout', endedMs: 2001, callsCancelled: 1 },
+      { program: 'runs', outcome: 'completed', callsCancelled: 0 },
     ]);
-    expect(played.callsCancelled).toBe(2);
     const refused = played.callRecords.find(({ outcome }) => outcome === 'queue_timeout')!;
     expect(refused).toMatchObject({ dispatchedMs: NaN, firstTokenMs: NaN, endedMs: 2001, outputTokens: 0 });
     expect(played.callRecords).toHaveLength(4);
