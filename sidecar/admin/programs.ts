@@ -126,5 +126,8 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
   return new GatewayError('bad_request', message, { param: 'id' });
 }
 
-export const unknownProgram = (id: string, advice = ''): GatewayError =>
+const BATCH_ID = /^batch_[\da-f]{24}$/;
+const cancelling = (id: string) => (BATCH_ID.test(id) ? ` A batch is cancelled by POST /v1/batches/${id}/cancel.` : '');
+
+export const unknownProgram = (id: string, advice = cancelling(id)): GatewayError =>
   new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.${advice}`);
