@@ -137,7 +137,7 @@ function List<Row>({ total, offset, noun = 'program', states = STATES, none = NO
 }
 
 const STATES = ['active', 'waiting', 'running', 'idle'];
-const NO_CALL = 'No program has called yet: give an agent the address of this gateway, with /v1, as its base URL.';
+const NO_CALL = 'No program is present: give an agent the address of this gateway, with /v1, as its base URL.';
 const NO_END = 'None yet: a program ends when its client says so, or by its lease.';
 
 /** Leads to the program's own page. An id may end several times. */
