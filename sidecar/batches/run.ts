@@ -84,12 +84,11 @@ export class Run {
   readonly #items: Task[] = [];
   /** Attempts that a server has failed, by the call's id. */
   readonly #attempts = new Map<string, number>();
-  readonly #timers = new Set<() => void>();
+  /** Calls that pause, in order, by what cancels their timers. */
+  readonly #timers = new Map<() => void, Pause>();
   readonly #stop = new AbortController();
   readonly #onIdle: (() => void)[] = [];
   inFlight = 0;
-  /** The last line that paused. */
-  #pause: Pause | undefined;
 
   private constructor(
     readonly name: string,
@@ -119,9 +118,10 @@ export class Run {
     return this.results.pending === 0 && this.inFlight === 0;
   }
 
-  /** Calls that pause, and the last of them. */
+  /** How many calls pause, and the last of them. */
   get pauses(): { readonly calls: number; readonly last: Pause } | undefined {
-    return this.#pause && this.#timers.size > 0 ? { calls: this.#timers.size, last: this.#pause } : undefined;
+    const last = [...this.#timers.values()].at(-1);
+    return last && { calls: this.#timers.size, last };
   }
 
   /** Calls that have all answers that they need, and have not started. */
@@ -157,7 +157,7 @@ export class Run {
   /** Starts no further line, and waits for those that engines have. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    for (const cancel of this.#timers) cancel();
+    for (const cancel of this.#timers.keys()) cancel();
     if (this.inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
   }
 
@@ -242,14 +242,14 @@ export class Run {
 
   #later(task: Task, ms: number, message: string, attemptsLeft?: number): undefined {
     if (this.#stop.signal.aborted) return;
-    this.#pause = { line: this.input.numbers[task.index] ?? 0, message, afterMs: ms, attemptsLeft };
+    const pause = { line: this.input.numbers[task.index] ?? 0, message, afterMs: ms, attemptsLeft };
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
       if (task.of === 0) this.#progress.add(task.index);
       else this.#items.push(task);
       this.ports.changed();
     }, ms);
-    this.#timers.add(cancel);
+    this.#timers.set(cancel, pause);
   }
 
   async #end(task: Task, { customId }: BatchLine, end: End): Promise<void> {

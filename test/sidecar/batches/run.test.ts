@@ -23,11 +23,7 @@ interface Given {
 async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes }: Given) {
   const path = join(folder, 'in');
   writeFileSync(path, lines.join('\n'));
-  const input = await readInput(path, {
-    linesMax: 1000,
-    lineBytes: 100_000,
-    ...(passes && { passes }),
-  });
+  const input = await readInput(path, { linesMax: 1000, lineBytes: 100_000, ...(passes && { passes }) });
   const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
   const results = await Results.open('b', input.numbers, paths, disk);
   const asked: string[] = [];
@@ -131,10 +127,14 @@ describe('a run', () => {
   it('tells which line pauses for what, and the first that failed, also after a restart', async () => {
     const body = Buffer.from('{"error":{"message":"No such model.","code":"unknown_model"}}');
     const lines = ['', lineOf('x'), lineOf('y'), lineOf('z', '', { after: ['y'] })];
-    const { run, all, folder } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body, mayCome: true }) });
+    const { run, all, timers, folder } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body, mayCome: true }) }); // prettier-ignore
     expect([run.pauses, run.results.failures]).toEqual([undefined, []]);
     await run.startNext();
     const last = { line: 3, message: 'No such model.', afterMs: 1000, attemptsLeft: 4 };
+    expect(run.pauses).toEqual({ calls: 1, last });
+    await run.startNext();
+    expect(run.pauses).toEqual({ calls: 2, last: { ...last, line: 2 } });
+    timers.pop()?.fn();
     expect(run.pauses).toEqual({ calls: 1, last });
     await all();
     await run.close();
