@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
 import { checkValue, configSchema, pathText, redact, type EngineConfig } from '../config/index.js';
 import type { Parts } from '../context.js';
-import { SELF, isSelf } from '../engines/address.js';
+import { SELF, addressOf, isSelf } from '../engines/address.js';
 import { isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { send, sendJson } from '../http/answer.js';
@@ -123,7 +123,9 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
   const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
   const { listen, admin } = context.config;
-  const isAsked = new URL(engine.url).host === request.headers.host?.toLowerCase();
+  const { url, basePath } = addressOf(engine);
+  // One ingress may serve both, under different paths.
+  const isAsked = url.host === request.headers.host?.toLowerCase() && basePath === '';
   const here = [{ host: listen.host, port: request.socket.localPort ?? null }, listen, admin];
   if (isAsked || here.some((address) => isSelf(engine, address)))
     throw new GatewayError('invalid_body', `url ${SELF}.`, { param: 'url' });

@@ -151,9 +151,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       this.#reply.fail(refusal ?? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.'));
     else {
       const { api, requestId } = this.spec;
-      const sent = refusal === undefined ? { bytes: body, type: {} } : refusalFor(api, body, refusal, requestId);
-      const own = { ...this.#headers(), ...sent.type };
-      this.#reply.whole(status, toClient(headers, attempt?.engine.url, own), sent.bytes);
+      const sent = refusal === undefined ? { bytes: body, changes: {} } : refusalFor(api, body, refusal, requestId);
+      const theirs = { ...headers, ...sent.changes };
+      this.#reply.whole(status, toClient(theirs, attempt?.engine.url, this.#headers()), sent.bytes);
     }
     if (facts !== undefined) return this.#finish(facts, this.#reply.streaming ? 'engine_error' : 'completed');
     if (status !== 429 && status < 500) this.#attempt?.engine.responded();

@@ -74,10 +74,14 @@ export const tooLarge = (bytesMax: number): GatewayError =>
 const saysOf = (status: number, words: string): string =>
   `The engine ${status < 400 ? 'failed' : `answered with status ${status}`}${words === '' ? '.' : `: ${words}`}`;
 
-/** A refusal for clients of an API, and its content type if it is not the engine's: its bytes go out if they have that form. */
+/** Headers that told of the engine's bytes. */
+const OF_BYTES = ['content-encoding', 'content-language', 'content-digest', 'digest', 'etag'];
+const REWRITTEN = { ...JSON_TYPE, ...Object.fromEntries(OF_BYTES.map((name) => [name, undefined])) };
+
+/** A refusal for clients of an API, and what replaces the engine's headers: its bytes go out if they have that form. */
 export function refusalFor(api: Api, body: Buffer, refusal: GatewayError, requestId: string) {
-  if (api.isError(parseObject(body.toString('utf8')) ?? {})) return { bytes: body, type: {} };
-  return { bytes: Buffer.from(JSON.stringify(api.errorBody(refusal, requestId))), type: JSON_TYPE };
+  if (api.isError(parseObject(body.toString('utf8')) ?? {})) return { bytes: body, changes: {} };
+  return { bytes: Buffer.from(JSON.stringify(api.errorBody(refusal, requestId))), changes: REWRITTEN };
 }
 
 /** Where engines put the words of an error; of a page of HTML its title alone, as the rest tells about their insides. */

@@ -143,8 +143,8 @@ export class Relay implements AnswerSink, Active {
     const refusal = refusalOf(status, body, { path, secrets: secretsOf(this.engine, request.headers) });
     // Another engine may have the path.
     if (refusal.code === 'unknown_path') return this.#settle(refusal);
-    const sent = this.#hasForm ? refusalFor(api, body, refusal, requestIdOf(request)) : { bytes: body, type: {} };
-    this.#begin(status, { ...headers, ...sent.type }, String(sent.bytes.length));
+    const sent = this.#hasForm ? refusalFor(api, body, refusal, requestIdOf(request)) : { bytes: body, changes: {} };
+    this.#begin(status, { ...headers, ...sent.changes }, String(sent.bytes.length));
     response.end(sent.bytes);
     this.#settle(undefined);
   }

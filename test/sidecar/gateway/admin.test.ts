@@ -226,6 +226,8 @@ describe('admin paths', () => {
     open();
     expect((await call).statusCode).toBe(200);
     expect(refusal(await ask(`${url}/programs/nobody/end`, { method: 'POST' }))).toEqual([404, 'unknown_program']);
+    const batch = `batch_${'a0'.repeat(12)}`;
+    expect((await ask(`${url}/programs/${batch}/end`, { method: 'POST' })).text).toContain(`POST /v1/batches/${batch}/cancel`); // prettier-ignore
   });
 
   it('return a drained engine to service, but none that is being removed', async () => {
@@ -266,6 +268,9 @@ describe('admin paths', () => {
     ] as const) {
       expect(refusal(await add(body))).toEqual([status, code]);
     }
+    const behind = (path: string) => post('/engines', { id: 'behind', url: second.url + path }, { host: second.id });
+    expect([(await behind('/v1')).status, (await behind('/gpu')).status]).toEqual([400, 201]);
+    await ask(`${url}/engines/behind`, { method: 'DELETE' });
     const missing = (await add({})).json()['error'];
     const wrong = (await add({ url: 5 })).json()['error'];
     expect([missing, wrong]).toMatchObject([{ param: 'url' }, { param: 'url' }]);

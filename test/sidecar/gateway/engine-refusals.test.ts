@@ -142,12 +142,19 @@ describe('an error of an engine in the form of another API', () => {
 
   it('has the form of the client’s API, and the ids by which its clients name a request', async () => {
     const all = await lone((response) => {
-      response.writeHead(400, { 'content-type': 'text/html', 'x-theirs': 'kept' });
+      response.writeHead(400, {
+        'content-type': 'text/html',
+        'x-theirs': 'kept',
+        etag: '"a"',
+        digest: 'x',
+        'content-language': 'en',
+      });
       response.end(JSON.stringify({ error: { message: 'No.' } }));
     });
     const got = await askAs(all, '/v1/messages');
     const id = got.headers['request-id'];
     expect([got.status, got.headers['content-type'], got.headers['x-theirs']]).toEqual([400, 'application/json; charset=utf-8', 'kept']); // prettier-ignore
+    for (const name of ['etag', 'digest', 'content-language']) expect(got.headers[name]).toBeUndefined();
     expect(got.json()).toEqual({
       type: 'error',
       error: { type: 'invalid_request_error', message: 'No.' },
