@@ -5,7 +5,6 @@ declare const brand: unique symbol;
 export type GatewayId = string & { readonly [brand]: 'GatewayId' };
 export const gatewayId = (text: string): GatewayId => text as GatewayId;
 
-/** A gateway's report about one engine. */
 export interface EngineClaim extends EngineDemand {
   /** Slots that it keeps of those that it was given; its calls in flight always count. */
   readonly keeps: number;

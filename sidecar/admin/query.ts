@@ -156,7 +156,6 @@ function readCount(search: URLSearchParams, name: string, otherwise: number, lea
   return value;
 }
 
-/** A field's name; a leading minus sign sorts in descending order. */
 function readSort(text: string | null): ProgramQuery['compare'] {
   if (text === null) return undefined;
   const key = text.startsWith('-') ? text.slice(1) : text;

@@ -5,7 +5,6 @@ import { ADAPTERS, detect } from './adapters.js';
 import { MODELS_PATH, readModels } from './models.js';
 import { isOk, type Answer, type Prober } from './prober.js';
 
-/** Result of one probe of a healthy engine. */
 export interface Inspection {
   readonly adapter: EngineAdapter;
   /** Whether it is surely of that kind: where a path gave no answer in time, it may be of another. */

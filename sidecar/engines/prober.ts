@@ -72,7 +72,6 @@ export class Prober {
     }
   }
 
-  /** Aborts requests in progress. */
   close(): Promise<void> {
     return this.#pool.destroy();
   }

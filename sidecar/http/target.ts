@@ -47,7 +47,6 @@ export function checkEncoding(path: string): void {
   if (path.includes('%') && percentDecoded(path) === undefined) throw invalidPath();
 }
 
-/** `undefined` unless the text is percent-encoded UTF-8. */
 export function percentDecoded(text: string): string | undefined {
   try {
     return decodeURIComponent(text);

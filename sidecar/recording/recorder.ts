@@ -20,8 +20,6 @@ import {
   type Family,
   type LogLine,
   type Millis,
-  type ProgramId,
-  type TenantId,
 } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import type { Recorder } from '../driver.js';
@@ -155,6 +153,10 @@ class Aliases {
     max: NAMES_MAX,
     memoMethod: (named) => createHmac('sha256', this.#key).update(named).digest('base64url').slice(0, 12),
   });
+  readonly #tenant = (name: string) => tenantId(this.#name('t', name));
+  readonly #program = (id: string) => programId(this.#name('p', id));
+  /** The root's name reveals nothing. */
+  readonly #thread = (thread: string) => (thread === '' ? '' : this.#name('s', thread));
   readonly #factors = [randomInt(2 ** 32), randomInt(2 ** 31) * 2 + 1, randomInt(2 ** 31) * 2 + 1] as const;
 
   inEvent(event: Event): Event {
@@ -192,19 +194,6 @@ class Aliases {
     const weights = Object.entries(policy.tenantWeights);
     const tenantWeights = Object.fromEntries(weights.map(([tenant, weight]) => [this.#tenant(tenant), weight]));
     return { ...others, policy: { ...policy, tenantWeights } };
-  }
-
-  #tenant(name: string): TenantId {
-    return tenantId(this.#name('t', name));
-  }
-
-  #program(id: ProgramId): ProgramId {
-    return programId(this.#name('p', id));
-  }
-
-  #thread(thread: string): string {
-    // The root's name reveals nothing.
-    return thread === '' ? '' : this.#name('s', thread);
   }
 
   #name(kind: string, text: string): string {

@@ -12,9 +12,6 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
 
-/** Most spans in memory; OpenTelemetry's own variable and default. */
-const queueMax = () => Number(process.env['OTEL_BSP_MAX_QUEUE_SIZE']) || 2048;
-
 type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 
 /**
@@ -25,7 +22,8 @@ type ExportResult = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 export class Collector implements SpanProcessor {
   readonly resource: Resource;
   readonly #processor: BatchSpanProcessor;
-  readonly #queueMax = queueMax();
+  /** Most spans in memory; OpenTelemetry's own variable and default. */
+  readonly #queueMax = Number(process.env['OTEL_BSP_MAX_QUEUE_SIZE']) || 2048;
   /** Spans in the queue or on their way. */
   #held = 0;
   #isFailing = false;

@@ -4,7 +4,6 @@ import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
 
-/** Latest calls of one program to remember. */
 const PROGRAM_CALLS_MAX = 100;
 
 /** A call that was refused before it was accepted has a report too. */
