@@ -44,7 +44,10 @@ export function runCase({ scenario, setup }: Case, seed: number, around: Surroun
       ...(scenario.cluster && { cluster: scenario.cluster }),
       scheduler: (prefixOf) => makeSteps(policy, config, makeSimBalancer(balancer, prefixOf)),
       alone: scenario.alone === true,
-      conditions: { ...CONDITIONS[scenario.conditions ?? 'none'], ...conditionsSchema.parse({ declarations }) },
+      conditions: {
+        ...CONDITIONS[scenario.conditions ?? 'none'],
+        ...(declarations && conditionsSchema.parse({ declarations })),
+      },
     },
     hooks,
   );
