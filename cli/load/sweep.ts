@@ -124,7 +124,7 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
     : singleText(load, document);
   const verdict: PlaceVerdict =
     judged === null || isOverloaded(document)
-      ? { place, better: [], prices: [], sentence: `${place}: ${text}.` }
+      ? { place, better: [], prices: [], isUnsure: false, sentence: `${place}: ${text}.` }
       : placeVerdict(place, judged, { margin: report.margin, repeated: 'runs', isExact: false });
   const missed = slo
     .filter(({ met }) => !met)

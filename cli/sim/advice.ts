@@ -41,6 +41,8 @@ function tooLow(plan: Plan, runs: readonly RunReport[]): string {
 }
 
 const NAMES_MAX = 6;
+/** What engines can serve, at most, of what they served until the last program of a run ended. */
+const SERVED_SHORT = 1.5;
 
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {
   const drained = plan.variants
@@ -82,8 +84,8 @@ function drainText(
   const found = `${names}: overloaded${leftOut}: the queue kept growing, so times grow with the number of programs.`;
   if (arrivals?.type !== 'open') return `${found} Lower --trace-speed.`;
   if (sustained === undefined) return `${found} Lower ${loadText({ ...arrivals, ratePerSecond: served }, 'below')}.`;
-  // The makespan of a run ends with its longest program, so what was served is less than what can be.
-  const most = sustained > 0 ? Math.sqrt(sustained * arrivals.ratePerSecond) : served;
+  // A run ends with its longest program, so what can be served is more: there the settings begin to differ.
+  const most = sustained > 0 ? Math.sqrt(sustained * arrivals.ratePerSecond) : served * SERVED_SHORT;
   return `${found} Try --rate ${Number((most / 3).toPrecision(2))}..${Number(most.toPrecision(2))}.`;
 }
 

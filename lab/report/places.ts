@@ -22,6 +22,8 @@ export interface PlaceVerdict {
   readonly better: readonly number[];
   /** The price of each of these. */
   readonly prices: readonly Price[];
+  /** Whether nothing is better, and too little was run to know. */
+  readonly isUnsure: boolean;
   readonly sentence: string;
 }
 
@@ -49,10 +51,10 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
   const [best] = better;
   const prices = better.map((each) => priceOf(first, each, margin));
-  const say = (text: string) => ({ place, better: better.map(({ at }) => at), prices, sentence: `${place}: ${text}.` });
+  const say = (text: string, isUnsure = false) => ({ place, better: better.map(({ at }) => at), prices, isUnsure, sentence: `${place}: ${text}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}${enoughText(ratio, margin, repeated)}`); // prettier-ignore
-    if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`);
+    if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`, true);
     return say(tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`);
   }
   // Others within its interval may be as good.
@@ -91,7 +93,10 @@ export function breakEvenOf(
   const [choice] = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
     (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
   );
-  if (choice === undefined) return { choice: 0, sentence: `Keep ${nameOf(0)}: nothing is significantly better.` };
+  if (choice === undefined) {
+    const why = verdicts.some(({ isUnsure }) => isUnsure) ? ' for now: these runs cannot tell' : ': nothing is significantly better'; // prettier-ignore
+    return { choice: 0, sentence: `Keep ${nameOf(0)}${why}.` };
+  }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${highestPrice(verdicts, choice)}` });
