@@ -41,7 +41,7 @@ function tooLow(plan: Plan, runs: readonly RunReport[]): string {
 }
 
 const NAMES_MAX = 6;
-/** What engines can serve, at most, of what they served until the last program of a run ended. */
+/** The rate that engines can serve is at most so many times that of a whole run, whose last programs run alone. */
 const SERVED_SHORT = 1.5;
 
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {

@@ -91,7 +91,14 @@ describe('the verdict over several loads', () => {
   it('says that seeds are too few, with what they show', () => {
     const wide = ({ seed }: RunReport, at: number) =>
       at % 4 === 2 ? { program_seconds: { mean: 4 * seed } as RunReport['program_seconds'] } : {};
-    const { sentence } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [10, 10, 10, 9]], wide);
+    const { sentence } = outcome(
+      [
+        [10, 10, 10, 5],
+        [10, 10, 10, 9],
+        [10, 10, 10, 9],
+      ],
+      wide,
+    );
     expect(sentence).toMatch(/^At 0\.1 a second: too few seeds to tell \(program times plas 0\.80 \(/);
     expect(sentence).toMatch(/\nKeep pass-through for now: these runs cannot tell\.$/);
   });
