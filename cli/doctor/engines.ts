@@ -3,7 +3,9 @@ import { lookUp } from '../../sidecar/discovery/index.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
+import { CONFIGURED } from '../../sidecar/engines/inspect.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
+import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
 import { DEAD_ENGINE, SET_CAPACITY, broken, note, ok, warning, type Finding } from './finding.js';
 
@@ -60,18 +62,23 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
 function healthFindings(
   subject: string,
   engine: EngineConfig,
-  { adapter, load }: Examination,
+  { adapter, load, models }: Examination,
   names: readonly string[],
 ): Finding[] {
-  const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
+  const { capacityTokens: reported } = load;
+  const capacityTokens = engine.capacityTokens ?? reported;
+  const unlisted = names.filter((name) => models?.get(name)?.['owned_by'] === CONFIGURED);
+  const isOdd = capacityTokens !== undefined && reported !== undefined && (capacityTokens > reported || capacityTokens < reported / 2); // prettier-ignore
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   const findings = [
     ok(subject, `${kind}; serves ${names.slice(0, 5).join(', ')}${more}`),
     capacityTokens === undefined
       ? warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)
-      : ok(subject, `KV cache of ${capacityTokens.toLocaleString('en-US')} tokens`),
+      : ok(subject, `KV cache of ${integer(capacityTokens)} tokens`),
   ];
+  if (isOdd) findings.push(warning(subject, `it reports a KV cache of ${integer(reported)} tokens`, `correct engines[].capacityTokens, ${integer(capacityTokens)} now, or leave it out`)); // prettier-ignore
+  if (unlisted.length > 0) findings.push(warning(subject, `it does not list ${unlisted.slice(0, 5).join(', ')}`, 'correct engines[].models: calls for a model that it lacks fail')); // prettier-ignore
   const { running, waiting = 0 } = load;
   if (running === undefined && load.waiting === undefined)
     findings.push(note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it'));
@@ -86,9 +93,7 @@ function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }:
   const tokens = engine.hostTokens ?? load.hostTokens ?? 0;
   const name = hostTier === undefined ? '' : ` (${hostTier})`;
   if (tokens > 0)
-    return [
-      ok(subject, `host memory keeps ${tokens.toLocaleString('en-US')} tokens of what leaves its KV cache${name}`),
-    ];
+    return [ok(subject, `host memory keeps ${integer(tokens)} tokens of what leaves its KV cache${name}`)];
   const advice = 'set engines[].hostTokens: contexts that come back from there cost less, and more programs may run';
   return hostTier === undefined ? [] : [note(subject, `it has a host tier of unknown size${name}`, advice)];
 }

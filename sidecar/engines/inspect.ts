@@ -82,9 +82,12 @@ function serves(
   return models;
 }
 
+/** The owner of a configured model that its engine does not list. */
+export const CONFIGURED = 'maitred';
+
 /** Configured models, each with the engine's own entry if it lists one. */
 export const configuredModels = (
   ids: readonly string[],
   listed?: ReadonlyMap<string, JsonObject>,
 ): ReadonlyMap<string, JsonObject> =>
-  new Map(ids.map((id) => [id, listed?.get(id) ?? { id, object: 'model', created: 0, owned_by: 'maitred' }]));
+  new Map(ids.map((id) => [id, listed?.get(id) ?? { id, object: 'model', created: 0, owned_by: CONFIGURED }]));

@@ -42,6 +42,16 @@ describe('maitred doctor', () => {
     expect(engine.requests.filter((each) => each.startsWith('POST'))).toHaveLength(2);
   });
 
+  it('compares models and KV cache as configured with those that the engine reports', async () => {
+    const { url } = await vllm();
+    const of = (own: object) => examine(['--config', fileOf('own.yaml', stringify({ engines: [{ url, ...own }] }))]);
+    const odd = await of({ models: ['m', 'other'], capacityTokens: 100 });
+    expect(odd.about('it reports a KV cache of 1,600 tokens')).toMatchObject([{ level: 'warning' }]);
+    expect(odd.about('it does not list other')).toMatchObject([{ level: 'warning' }]);
+    const own = await of({ models: ['m'], capacityTokens: 900 });
+    expect([own.levels.has('warning'), own.about('KV cache of 900 tokens').length]).toEqual([false, 1]);
+  });
+
   it('says which host tier an engine has, and that it runs none of its requests', async () => {
     const offloads = `${CONFIG_INFO.replace('num_gpu', 'kv_offloading_size="2.0",num_gpu')}vllm:kv_offload_store_bytes_total 9\n`;
     const loaded = 'vllm:kv_offload_load_bytes_total 1835008\nvllm:external_prefix_cache_hits_total 896\n';
