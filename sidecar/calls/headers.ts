@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Dispatch, WaitView } from '../../src/index.js';
 import type { Context } from '../context.js';
-import { headerValue, idHeaders } from '../http/headers.js';
+import { headerValue } from '../http/headers.js';
 import { forecastHeader } from './declaration.js';
 import type { CallSpec } from './spec.js';
 
@@ -18,12 +18,14 @@ export function callHeaders(
   reason: string | undefined,
 ): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = {
-    ...idHeaders(spec.api, spec.requestId),
+    'x-request-id': spec.requestId,
     'x-maitred-program': headerValue(spec.identity.label),
     'x-maitred-call': spec.id,
     'x-maitred-queue-ms': Math.round(dispatch?.queueMs ?? driver.now() - arrivedMs),
     'x-maitred-reason': reason ?? dispatch?.reason ?? 'queued',
   };
+  // Not spread: V8 then took 16 µs to add the rest.
+  if (spec.api.idHeader !== undefined) headers[spec.api.idHeader] = spec.requestId;
   if (spec.budgetLeft !== undefined) headers['x-maitred-budget-left'] = spec.budgetLeft;
   if (dispatch?.inheritedMs !== undefined) headers['x-maitred-inherited-ms'] = Math.round(dispatch.inheritedMs);
   if (dispatch !== undefined) {
