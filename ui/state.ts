@@ -5,7 +5,7 @@ import { sortOf } from './select.js';
 /** All state of the page. The stream writes the sections, the URL the view; components only read them. */
 
 /** Version of the admin API that this page reads. */
-export const API: Answers.GatewayState['api'] = 2;
+export const API: Answers.GatewayState['api'] = 3;
 
 export const gateway = signal<Answers.GatewayState>();
 export const engines = signal<Answers.EngineList>();

@@ -1,4 +1,5 @@
 import type { EngineList, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
+import { isServing } from '../../sidecar/engines/index.js';
 import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { OWN_NAME } from '../advice.js';
@@ -32,8 +33,6 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
 }
 
 type Row = EngineList['engines'][number];
-
-const isServing = ({ state }: Row) => state === 'up' || state === 'probation';
 
 function upFinding(engines: readonly Row[]): Finding {
   if (engines.length === 0) return broken('gateway', 'it has no engine', `${OWN_NAME} engines add URL`);

@@ -41,7 +41,7 @@ function tooLow(plan: Plan, runs: readonly RunReport[]): string {
 }
 
 const NAMES_MAX = 6;
-/** The rate that engines can serve is at most so many times that of a whole run, whose last programs run alone. */
+/** The rates to look at reach so many times that of a whole run, which its last programs, alone, have lowered. */
 const SERVED_SHORT = 1.5;
 
 function tooHigh(plan: Plan, runs: readonly RunReport[]): string[] {

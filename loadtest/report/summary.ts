@@ -44,12 +44,14 @@ export function summaryOf(document: Summarized, width: number): string {
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }
 
-function outcomeOf({ program_seconds: program, slowdown }: TargetReport): string[] {
+function outcomeOf({ program_seconds: program, slowdown, programs, failed }: TargetReport): string[] {
   const [{ mean }, tail] = [program, tailOf([program])];
   const slowed = slowdown.mean === null ? '' : `, ${number(slowdown.mean)} times as long as alone`;
   return mean === null
     ? []
-    : [`Programs took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`];
+    : [
+        `${failed === 0 ? 'Programs' : `${integer(failed)} of ${counted(programs, 'program')} failed; the others`} took ${number(mean)} s on average${slowed}; ${tail} ${number(program[tail])} s.`,
+      ];
 }
 
 /** The programs that ended before a stop tend to be the short ones. */

@@ -4,7 +4,7 @@ import type { Explanation } from './answers.js';
 import { pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { CALL_ID, findProgramByBeginning } from './programs.js';
-import { programDetail } from './program-rows.js';
+import { programDetail, rulesOf } from './program-rows.js';
 import { lastCallInWords } from './run-words.js';
 
 /**
@@ -37,16 +37,12 @@ export async function explain(context: Parts, id: string, tenant: TenantId | und
 function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId, CallView>): Explanation {
   const program = programDetail(context, row, shown);
   if (program.active.length > 0) return { text: program.active.map(({ text }) => text).join('\n\n'), program };
-  const { views } = context.driver;
-  const rules = {
-    policy: views.policyName,
-    order: context.config.policy.order,
-    levels: context.driver.queue().byLevel.length,
-    balancer: views.balancerName,
-  };
   // A call that no engine has run may have been refused.
   const [last] = row.lastDispatch === undefined ? pastCalls(context, row.id).calls : [];
-  return { text: [lastCallInWords(row, row.lastDispatch, rules), ...(last ? [last.text] : [])].join('\n'), program };
+  return {
+    text: [lastCallInWords(row, row.lastDispatch, rulesOf(context)), ...(last ? [last.text] : [])].join('\n'),
+    program,
+  };
 }
 
 function withLastCall({ driver }: Parts, id: string): ProgramView | undefined {

@@ -6,6 +6,7 @@ import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { longestWaiting, programState, type ProgramQuery } from './query.js';
+import type { Rules } from './run-words.js';
 import { engineRow } from './state-rows.js';
 import { DOWN_SHOWN, troubleInWords } from './status.js';
 
@@ -82,6 +83,13 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
 }
 
 /** One program with its threads, the root first. @param shown those of its active calls that are told */
+export const rulesOf = ({ config, driver }: Parts): Rules => ({
+  policy: driver.views.policyName,
+  order: config.policy.order,
+  levels: driver.queue().byLevel.length,
+  balancer: driver.views.balancerName,
+});
+
 export function programDetail(
   context: Parts,
   row: ProgramView,
@@ -95,7 +103,7 @@ export function programDetail(
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
       .map((engine) => troubleInWords(engineRow(context, engine, new Map())));
-  const setting = { balancer: driver.views.balancerName, now: driver.now(), forecast: row.forecast, troubles };
+  const setting = { ...rulesOf(context), now: driver.now(), forecast: row.forecast, troubles };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
   const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);
   return {

@@ -10,7 +10,8 @@ const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   retried: 'on another attempt, after an engine failed or had no room',
 };
 
-interface Rules {
+/** The rules in force, as far as words tell of them. */
+export interface Rules {
   readonly policy: string;
   readonly order: SchedulerConfig['policy']['order'];
   readonly levels: number;

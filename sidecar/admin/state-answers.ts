@@ -233,7 +233,7 @@ interface StatusPart {
 }
 
 export interface GatewayState {
-  readonly api: 2;
+  readonly api: 3;
   /** Changes with every start of the gateway. */
   readonly instance: string;
   readonly policy: string;

@@ -144,7 +144,7 @@ export function gatewayRow(context: Parts, state: State, { engines } = engineRow
   const { queue, batches, ended } = state;
   const cluster = clusterRow(context, state);
   return {
-    api: 2,
+    api: 3,
     instance: INSTANCE,
     policy: driver.views.policyName,
     draining,

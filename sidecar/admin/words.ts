@@ -1,7 +1,7 @@
 import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
-import { afterWait, dispatchInWords, forecastInWords } from './run-words.js';
+import { afterWait, dispatchInWords, forecastInWords, type Rules } from './run-words.js';
 
 const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
@@ -20,8 +20,7 @@ export const WAITED_FOR: Readonly<Record<ObstacleView['cause'], string>> = {
   background: 'room that no other call needs',
 };
 
-export interface Setting {
-  readonly balancer: string;
+export interface Setting extends Rules {
   readonly now: number;
   readonly forecast: ForecastView | undefined;
   /** A sentence on each engine that serves a model and is not in service. */
@@ -29,7 +28,8 @@ export interface Setting {
 }
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
-export function callInWords(view: CallView, { balancer, now, forecast, troubles }: Setting): string {
+export function callInWords(view: CallView, setting: Setting): string {
+  const { balancer, now, forecast, troubles } = setting;
   const { call: id, program, thread, background, waitingMs, waiting, dispatch } = view;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
@@ -49,7 +49,7 @@ export function callInWords(view: CallView, { balancer, now, forecast, troubles 
     ...(away.length > 0 ? [`Engines that serve ${named(view.model)}: ${away.join(' ')}`] : []),
     ...elsewhereInWords(engines.filter((each) => each.engine !== engine)),
     ...shareInWords(waiting),
-    ...standingInWords(view),
+    ...standingInWords(view, setting),
     ...forecastInWords(forecast),
     ...prospects(view, now),
     `What helps: ${REMEDIES[background && FOR_ROOM.has(cause) ? 'background' : cause]}.`,
@@ -61,12 +61,18 @@ export function callInWords(view: CallView, { balancer, now, forecast, troubles 
 /** Causes in whose words the engine has a place. */
 const AT_ENGINE: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv']);
 
-function standingInWords({ background, level, promoted, overdue, serviceAtArrivalMs, waiting }: CallView): string[] {
+function standingInWords(
+  { background, level, promoted, overdue, serviceAtArrivalMs, waiting }: CallView,
+  { policy, order, levels }: Rules,
+): string[] {
   if (background) return waiting?.nearest.cause === 'background' ? [] : ['It is a background call: all others go before it.']; // prettier-ignore
   const at = `It stands at level ${level} (0 goes first)`;
   if (overdue) return [`${at}, and is overdue: it has waited so long that it goes first, and idle contexts are evicted for it.`]; // prettier-ignore
   if (promoted) return [`${at}, ahead of others, because its program had waited too long.`];
-  return [`${at}: its program had received ${span(serviceAtArrivalMs)} of engine time when it arrived.`];
+  if (levels === 1) return [];
+  const had = `${span(serviceAtArrivalMs)} of engine time`;
+  if (policy !== 'plas' || order === 'attained') return [`${at}: its program had received ${had} when it arrived.`];
+  return [`${at}, by what programs that have received ${had} are expected to need still.`];
 }
 
 function obstacleInWords(

@@ -73,13 +73,14 @@ describe('the summary', () => {
   });
 
   it.each([
-    [20, 'max'],
-    [150, 'p99'],
-  ])('of %d programs names their %s', (programs, tail) => {
+    [5, 'max', 'Programs'],
+    [20, 'max', '2 of 20 programs failed; the others'],
+    [150, 'p99', '6 of 150 programs failed; the others'],
+  ])('of %d programs names their %s, after those that failed', (programs, tail, begin) => {
     const reporter = makeReporter(options({}));
     playRun(reporter, { programs, targets: 1 });
     const text = summaryOf(reporter.report(summary({})), 120);
-    expect(text).toMatch(new RegExp(`^Programs took .*; ${tail} [\\d.]+ s\\.\n`));
+    expect(text).toMatch(new RegExp(`^${begin} took .*; ${tail} [\\d.]+ s\\.\n`));
   });
 });
 

@@ -67,7 +67,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\n.* level 0 [^]*In .* idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by what programs that have received 0 s of engine time are expected to need still\.\n[^]*In .* idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${id}/explain`)).json();

@@ -167,7 +167,7 @@ describe('/stream', () => {
     const seen = await watch('program=default:p&limit=1');
     await until(() => seen.last['calls'] !== undefined);
     expect(seen.last).toMatchObject({
-      gateway: { api: 2, draining: false },
+      gateway: { api: 3, draining: false },
       engines: { engines: [{ state: 'up' }] },
       queue: { waiting: 0 },
       totals: { queue_seconds: { count: 0 } },
