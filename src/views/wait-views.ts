@@ -182,7 +182,7 @@ function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: numb
 
 /**
  * Whether a pace tells how long a call waits. KV cache that a completion frees often goes to its program's next call, and
- * calls of better levels pass one that has waited longer than it was to: waits then last ten times as long in the median.
+ * calls of better levels pass one that has waited longer than it was to: such waits last many times as long.
  */
 const isTold = (call: Call, cause: WaitCause, expectedMs: number, nowMs: number): boolean =>
   cause !== 'kv' && !call.isBackground && (call.level === 0 ? expectedMs > 0 : call.waitingMs(nowMs) <= expectedMs);
