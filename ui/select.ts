@@ -1,4 +1,4 @@
-import type { EndedProgram } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Engine } from '../sidecar/admin/answers.js';
 
 /** Of a view. */
 type Choices = Readonly<Record<'tab' | 'sort' | 'text' | 'engine' | 'tenant' | 'model' | 'agent_type', string>>;
@@ -27,4 +27,21 @@ export function selectEnded(rows: readonly EndedProgram[], choices: Choices): En
         (type === '' || row.agent_type === type),
     )
     .sort((a, b) => sign * (a[field] - b[field]));
+}
+
+/** What all engines have, and the most that those may have which take calls; null: there is none, or one without a limit. */
+export function sumsOf(engines: readonly Engine[]) {
+  const all = engines.map((engine) => ({ ...engine, ...engine.all_gateways }));
+  const open = all.filter(({ state }) => state === 'up' || state === 'probation');
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const most = (limits: readonly (number | null)[]) => {
+    const known = limits.filter((limit) => limit !== null);
+    return known.length === 0 || known.length < limits.length ? null : sum(known);
+  };
+  return {
+    inFlight: sum(all.map(({ in_flight }) => in_flight)),
+    window: most(open.map(({ window }) => window)),
+    workingSet: sum(all.map(({ working_set_tokens }) => working_set_tokens)),
+    gate: most(open.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),
+  };
 }

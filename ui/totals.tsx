@@ -1,6 +1,7 @@
 import { Spark } from './chart.js';
 import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
+import { sumsOf } from './select.js';
 import { Shadow } from './shadow.js';
 import { engines, history, queue, totals } from './state.js';
 
@@ -54,10 +55,7 @@ const span = (seconds: number | null = null): string => duration(seconds).replac
 function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
-  const all = (engines.value?.engines ?? []).map((engine) => ({ ...engine, ...engine.all_gateways }));
-  const open = all.filter(({ state }) => state === 'up' || state === 'probation');
-  const gates = open.map((engine) => engine.rest_tokens ?? engine.capacity_tokens);
-  const windows = open.map(({ window }) => window);
+  const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   return [
     [
       'Waiting now',
@@ -73,15 +71,8 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
       `${duration(completion.p50)} / ${duration(completion.p99)}`,
       `${counted(completion.count, 'program')} finished`,
     ],
-    ['In flight', count(sum(all.map(({ in_flight: inFlight }) => inFlight))), within(windows, count)],
-    ['Working set', tokens(sum(all.map(({ working_set_tokens: workingSet }) => workingSet))), within(gates, tokens)],
+    ['In flight', count(inFlight), window === null ? '' : `of ${count(window)}`],
+    ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)}`],
     ['Prompt from cache', percent(sums.cached_share), ''],
   ];
 }
-
-const sum = (values: readonly (number | null)[]): number =>
-  values.reduce<number>((all, value) => all + (value ?? 0), 0);
-
-/** The bound of all engines that take calls, if each has one. */
-const within = (limits: readonly (number | null)[], format: (value: number) => string): string =>
-  limits.length === 0 || limits.includes(null) ? '' : `of ${format(sum(limits))}`;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { namedProgram } from '../../sidecar/identity/names.js';
-import type { EndedProgram } from '../../sidecar/admin/answers.js';
+import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
 import { tenantId } from '../../src/index.js';
-import { selectEnded, sortOf, tenantOf } from '../../ui/select.js';
+import { selectEnded, sortOf, sumsOf, tenantOf } from '../../ui/select.js';
 import { typeHint, typeName, whyEnded } from '../../ui/words.js';
 
 const VIEW = { tab: 'ended', sort: '', tenant: '', engine: '', text: '', model: '', agent_type: '' };
@@ -102,4 +102,31 @@ it('calls an agent type by its own name, or shows a hash in short and says what 
     'fix-bugs',
     'not known here',
   ]);
+});
+
+describe('the sums of engines', () => {
+  const engine = (state: Engine['state'], more: Partial<Engine> = {}): Engine =>
+    ({ state, in_flight: 2, working_set_tokens: 30, window: 4, rest_tokens: 50, capacity_tokens: 60, all_gateways: null, ...more }) as Engine; // prettier-ignore
+
+  it('have what all engines have, and the bounds of those that take calls', () => {
+    const all = [engine('up'), engine('probation', { rest_tokens: null }), engine('down'), engine('draining'), engine('starting')]; // prettier-ignore
+    expect(sumsOf(all)).toEqual({ inFlight: 10, window: 8, workingSet: 150, gate: 110 });
+    const whole = { window: 9, in_flight: 7, working_set_tokens: 80 };
+    expect(sumsOf([engine('up', { all_gateways: whole })])).toEqual({
+      inFlight: 7,
+      window: 9,
+      workingSet: 80,
+      gate: 50,
+    });
+  });
+
+  it('have no bound without engines that take calls, or where one has none', () => {
+    for (const list of [
+      [],
+      [engine('drained')],
+      [engine('up'), engine('up', { window: null, rest_tokens: null, capacity_tokens: null })],
+    ])
+      // prettier-ignore
+      expect(sumsOf(list)).toMatchObject({ window: null, gate: null });
+  });
 });
