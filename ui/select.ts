@@ -29,7 +29,7 @@ export function selectEnded(rows: readonly EndedProgram[], choices: Choices): En
     .sort((a, b) => sign * (a[field] - b[field]));
 }
 
-/** What all engines have, and the most that those may have which take calls; null: there is none, or one without a limit. */
+/** Sums over all engines, and the bounds of those that may take calls; null: there is none, or one without a limit. */
 export function sumsOf(engines: readonly Engine[]) {
   const all = engines.map((engine) => ({ ...engine, ...engine.all_gateways }));
   const open = all.filter(({ state }) => state === 'up' || state === 'probation');
