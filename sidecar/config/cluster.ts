@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { DAY_MS, count, fixed, ms, name } from './note.js';
+import { count, fixed, ms, name, textOrNull } from './note.js';
 
 const STORE_URL =
   'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
@@ -21,12 +21,10 @@ export const cluster = z
       'off by default',
     ),
     pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.'),
-    gateway: fixed(
-      name.max(64).optional(),
-      'Name of this gateway; each start adds a suffix of its own.',
-      'for operators',
-      { default: 'the host’s name' },
-    ),
+    gateway: fixed(name.max(64).optional(), 'Name of this gateway; each start adds a suffix of its own.', {
+      source: 'for operators',
+      default: 'the host’s name',
+    }),
     address: fixed(
       z
         .url({ protocol: /^https?$/ })
@@ -36,19 +34,15 @@ export const cluster = z
       'for operators',
     ),
     gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.'),
-    username: fixed(z.string().min(1).nullable().default(null), 'User at the server.', 'as the server'),
-    password: fixed(z.string().min(1).nullable().default(null), 'Its password.', 'as the server', { secret: true }),
-    caFile: fixed(
-      z.string().min(1).nullable().default(null),
-      'PEM file of the authorities for the server’s certificate.',
-      'as Node.js',
-    ),
+    username: fixed(textOrNull, 'User at the server.', 'as the server'),
+    password: fixed(textOrNull, 'Its password.', {
+      source: 'as the server',
+      secret: true,
+    }),
+    caFile: fixed(textOrNull, 'PEM file of the authorities for the server’s certificate.', 'as Node.js'),
     limitMs: fixed(ms(1, 1000).default(3), 'Time for the server to answer; then a call goes on without.'),
-    heartbeatMs: fixed(ms(50, DAY_MS).default(1000), 'Interval of signs of life to the server.'),
-    leaseMs: fixed(
-      ms(200, DAY_MS).default(15_000),
-      'Silence after which a gateway counts as gone. At least three heartbeats.',
-    ),
+    heartbeatMs: fixed(ms(50).default(1000), 'Interval of signs of life to the server.'),
+    leaseMs: fixed(ms(200).default(15_000), 'Silence after which a gateway counts as gone. At least three heartbeats.'),
     programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.', 'as `limits.programsMax`'),
     keysMax: fixed(
       count(100, 1e8).default(100_000),

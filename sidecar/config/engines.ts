@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { DAY_MS, bearer, count, ms, name, note, plainUrl } from './note.js';
+import { bearer, count, ms, name, note, plainUrl } from './note.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 
@@ -11,34 +11,28 @@ export const engine = z.strictObject({
     'Base URL of the engine. A trailing `/v1` is dropped.',
     'required',
   ),
-  id: note(name.optional(), 'Name in metrics, headers and admin answers.', '', { default: 'host:port of the URL' }),
+  id: note(name.optional(), 'Name in metrics, headers and admin answers.', { default: 'host:port of the URL' }),
   kind: note(z.enum(ENGINE_KINDS).default('auto'), 'Kind of server; `auto` detects it.', 'works for all'),
-  models: note(z.array(z.string().min(1)).min(1).optional(), 'Models that the engine serves.', '', {
+  models: note(z.array(z.string().min(1)).min(1).optional(), 'Models that the engine serves.', {
     default: 'its /v1/models',
   }),
-  window: note(count(1, 100_000).optional(), 'Most calls in flight.', '', { default: 'from `admission.window`' }),
-  capacityTokens: note(count(1, 1e12).optional(), 'KV cache capacity.', '', {
+  window: note(count(1, 100_000).optional(), 'Most calls in flight.', { default: 'from `admission.window`' }),
+  capacityTokens: note(count(1, 1e12).optional(), 'KV cache capacity.', {
     default: 'the engine’s report; unknown: no gate',
   }),
   hostTokens: note(
     count(0, 1e12).optional(),
     'Tokens that fit into the engine’s host memory; add `capacityTokens` if contexts move there and are not copied. 0: none.',
-    '',
     { default: 'the engine’s report; unknown: none' },
   ),
-  hostTokensPerSecond: note(
-    z.number().min(1).max(1e9).optional(),
-    'Tokens a second that come back from host memory.',
-    '',
-    { default: 'the engine’s report; unknown: learnt from calls' },
-  ),
-  contextTokensMax: note(count(1, 1e12).optional(), 'Longest prompt and answer together.', '', {
+  hostTokensPerSecond: note(z.number().min(1).max(1e9).optional(), 'Tokens a second that come back from host memory.', {
+    default: 'the engine’s report; unknown: learnt from calls',
+  }),
+  contextTokensMax: note(count(1, 1e12).optional(), 'Longest prompt and answer together.', {
     default: 'the engine’s report; unknown: such calls wait like others',
   }),
-  apiKey: note(bearer.optional(), 'Bearer token for the engine, instead of the client’s own.', '', { secret: true }),
-  serverName: note(hostName.optional(), 'Name in the engine’s TLS certificate.', '', {
-    default: 'the host of the URL',
-  }),
+  apiKey: note(bearer.optional(), 'Bearer token for the engine, instead of the client’s own.', { secret: true }),
+  serverName: note(hostName.optional(), 'Name in the engine’s TLS certificate.', { default: 'the host of the URL' }),
 });
 
 /** Shortest time between two refreshes, for any TTL. */
@@ -56,10 +50,7 @@ const dns = z.strictObject({
     'both families together would count an engine twice',
   ),
   scheme: note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines'),
-  refreshMs: note(
-    ms(REFRESH_MS_MIN, DAY_MS).default(10_000),
-    'Longest time between two lookups; a shorter TTL shortens it.',
-  ),
+  refreshMs: note(ms(REFRESH_MS_MIN).default(10_000), 'Longest time between two lookups; a shorter TTL shortens it.'),
   servers: note(
     z
       .array(
@@ -78,7 +69,7 @@ export const engineDefaults = z.object(engine.omit({ url: true, id: true }).shap
 const source = z.strictObject({
   dns,
   graceMs: note(
-    ms(0, DAY_MS).default(15_000),
+    ms(0).default(15_000),
     'Time that an engine must be missing before it is drained.',
     'longer than one refresh',
   ),
@@ -86,7 +77,6 @@ const source = z.strictObject({
   models: note(
     engineDefaults.shape.models,
     'Models that its engines serve. With it, calls wait while the source lists no engine.',
-    '',
     { default: 'their /v1/models' },
   ),
 });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 
 export const DAY_MS = 86_400_000;
-export const ms = (min: number, max: number) => z.number().min(min).max(max);
+export const ms = (min: number, max = DAY_MS) => z.number().min(min).max(max);
 export const count = (min: number, max: number) => z.int().min(min).max(max);
+export const textOrNull = z.string().min(1).nullable().default(null);
 export const name = z
   .string()
   .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
@@ -57,12 +58,15 @@ export interface KeyNote {
   readonly secret?: true;
 }
 
-type More = Omit<KeyNote, 'description' | 'source'>;
+/** The source of a default, or whatever else a key has. */
+type More = string | Partial<Omit<KeyNote, 'description'>>;
 
 /** The schema with its text for docs/CONFIG.md. */
-export const note = <T extends z.ZodType>(schema: T, description: string, source = '', more: More = {}): T =>
-  schema.meta({ description, source, ...more } satisfies KeyNote);
+export const note = <T extends z.ZodType>(schema: T, description: string, more: More = ''): T =>
+  schema.meta({ description, source: '', ...detail(more) } satisfies KeyNote);
 
 /** Of a key whose change takes effect only after a restart. */
-export const fixed = <T extends z.ZodType>(schema: T, description: string, source = '', more: More = {}): T =>
-  note(schema, description, source, { ...more, restart: true });
+export const fixed = <T extends z.ZodType>(schema: T, description: string, more: More = ''): T =>
+  note(schema, description, { ...detail(more), restart: true });
+
+const detail = (more: More) => (typeof more === 'string' ? { source: more } : more);

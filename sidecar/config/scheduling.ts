@@ -1,7 +1,9 @@
 import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
 import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
-import { DAY_MS, MEASURED, count, ms, name, note } from './note.js';
+import { MEASURED, count, ms, name, note } from './note.js';
+
+const { policy: ranking, starvation: relief, admission: gating, balancer: placing } = defaults;
 
 const ORDER = 'measured: lab/NOTEBOOK.md, “What each step of the order is worth”';
 const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth”';
@@ -9,67 +11,59 @@ const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth�
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
-  name: note(z.enum(POLICY_NAMES).default(defaults.policy.name), 'Order of waiting calls.', 'Autellix'),
+  name: note(z.enum(POLICY_NAMES).default(ranking.name), 'Order of waiting calls.', 'Autellix'),
   firstQuantumMs: note(
-    ms(1, DAY_MS).default(defaults.policy.firstQuantumMs),
+    ms(1).default(ranking.firstQuantumMs),
     'Upper bound of service in the first queue; each further one doubles it.',
     MEASURED,
   ),
   charge: note(
-    z.enum(CHARGE_NAMES).default(defaults.policy.charge),
+    z.enum(CHARGE_NAMES).default(ranking.charge),
     'Charge of a program: all its calls (`work`), or its longest chain (`chain`).',
     ORDER,
   ),
   order: note(
-    z.enum(ORDER_NAMES).default(defaults.policy.order),
+    z.enum(ORDER_NAMES).default(ranking.order),
     'Order of `plas`: by the rest to expect (`learnt`), or by the time had (`attained`, the paper’s).',
     ORDER,
   ),
   countPrompt: note(
-    z.boolean().default(defaults.policy.countPrompt),
+    z.boolean().default(ranking.countPrompt),
     'Rank a program’s first call as if its prompt had been served. The paper: false.',
     PROMPT,
   ),
   msPerPromptToken: note(
-    z.number().min(0).max(1e4).default(defaults.policy.msPerPromptToken),
+    z.number().min(0).max(1e4).default(ranking.msPerPromptToken),
     'Milliseconds per prompt token, for `countPrompt` and `foresight`.',
   ),
   msPerOutputToken: note(
-    z.number().min(0).max(1e4).default(defaults.policy.msPerOutputToken),
+    z.number().min(0).max(1e4).default(ranking.msPerOutputToken),
     'Milliseconds per output token, for `foresight`.',
   ),
   foresight: note(
-    z.enum(FORESIGHT_NAMES).default(defaults.policy.foresight),
+    z.enum(FORESIGHT_NAMES).default(ranking.foresight),
     '`declared`: `plas` ranks by the work that clients declare.',
     'SAGA',
   ),
   tenants: note(
-    z.enum(TENANTS_NAMES).default(defaults.policy.tenants),
+    z.enum(TENANTS_NAMES).default(ranking.tenants),
     'Division of engine time among tenants: `none`, or `weighted` by `tenantWeights`.',
     MEASURED,
   ),
   tenantWeights: note(
-    z.record(name, z.number().min(0.001).max(1000)).default(defaults.policy.tenantWeights),
+    z.record(name, z.number().min(0.001).max(1000)).default(ranking.tenantWeights),
     'Weights by tenant, as `{research: 4}`; others have 1.',
   ),
 });
 
 export const starvation = z.strictObject({
   beta: note(
-    z.number().min(0.1).max(1e6).default(defaults.starvation.beta),
+    z.number().min(0.1).max(1e6).default(relief.beta),
     'Ratio of waiting to service at which a call is promoted.',
     MEASURED,
   ),
-  floorMs: note(
-    ms(1, DAY_MS).default(defaults.starvation.floorMs),
-    'Service counts as at least this in that ratio.',
-    PROMPT,
-  ),
-  waitMsMax: note(
-    ms(1, DAY_MS).default(defaults.starvation.waitMsMax),
-    'Wait of one call that promotes it whatever the ratio.',
-    MEASURED,
-  ),
+  floorMs: note(ms(1).default(relief.floorMs), 'Service counts as at least this in that ratio.', PROMPT),
+  waitMsMax: note(ms(1).default(relief.waitMsMax), 'Wait of one call that promotes it whatever the ratio.', MEASURED),
 });
 
 export const admission = z
@@ -79,28 +73,28 @@ export const admission = z
         .union([z.literal('auto'), z.literal('adaptive'), count(1, 100_000)], {
           error: 'must be auto, adaptive or a whole number from 1 to 100000',
         })
-        .default(defaults.admission.window),
+        .default(gating.window),
       'Calls in flight per engine: the engine’s own limit, else adaptive (`auto`), or a number.',
       MEASURED,
     ),
     backgroundShare: note(
-      z.number().min(0).max(100).default(defaults.admission.backgroundShare),
+      z.number().min(0).max(100).default(gating.backgroundShare),
       'Share of an engine’s time that background calls (batches, `service_tier: flex`) may cost others; 0: only idle engines run them.',
       'measured: lab/NOTEBOOK.md, “Batches”',
     ),
-    windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', '', {
-      default: `${defaults.admission.windowInitial}, within \`windowMin\` and \`windowMax\``,
+    windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', {
+      default: `${gating.windowInitial}, within \`windowMin\` and \`windowMax\``,
     }),
-    windowMin: note(count(1, 100_000).optional(), 'Smallest adaptive window.', '', {
-      default: `${defaults.admission.windowMin}, at most \`windowMax\``,
+    windowMin: note(count(1, 100_000).optional(), 'Smallest adaptive window.', {
+      default: `${gating.windowMin}, at most \`windowMax\``,
     }),
-    windowMax: note(count(1, 100_000).default(defaults.admission.windowMax), 'Largest adaptive window.', MEASURED),
+    windowMax: note(count(1, 100_000).default(gating.windowMax), 'Largest adaptive window.', MEASURED),
     gate: note(
       z
         .number()
         .min(0)
         .max(2, 'must be at most 2: a share of the KV capacity, such as 0.9 for 90 %; 0 means no gate')
-        .default(defaults.admission.gate),
+        .default(gating.gate),
       'Share of an engine’s KV capacity that the working set may take; 0: no gate.',
       MEASURED,
     ),
@@ -109,53 +103,41 @@ export const admission = z
         .number()
         .min(0)
         .max(2, 'must be at most 2: a share of the host memory, such as 0.9 for 90 %; 0: it is not counted')
-        .default(defaults.admission.hostGate),
+        .default(gating.hostGate),
       'Share of an engine’s host memory for idle contexts; 0: not counted.',
       MEASURED,
     ),
     batching: note(
-      z.enum(ADMISSION_NAMES).default(defaults.admission.batching),
+      z.enum(ADMISSION_NAMES).default(gating.batching),
       '`knee`: hold a call that would slow others by more than it gains (DESIGN.md).',
       MEASURED,
     ),
-    halfLifeMs: note(
-      ms(1, DAY_MS).default(defaults.admission.halfLifeMs),
-      'Half-life of an idle program’s residency.',
-      MEASURED,
-    ),
+    halfLifeMs: note(ms(1).default(gating.halfLifeMs), 'Half-life of an idle program’s residency.', MEASURED),
     retention: note(
-      z.enum(RETENTION_NAMES).default(defaults.admission.retention),
+      z.enum(RETENTION_NAMES).default(gating.retention),
       'Retention of idle contexts: `learnt` from return times, by `half-life`, or none (`lru`).',
       MEASURED,
     ),
     forecast: note(
-      z.enum(FORECAST_NAMES).default(defaults.admission.forecast),
+      z.enum(FORECAST_NAMES).default(gating.forecast),
       'Count a context at the size that programs of its agent type (`learnt`) or first prompt alone (`length`) reach, or as it is (`none`).',
       MEASURED,
     ),
     sharedPrefixes: note(
-      z.enum(['family', 'none']).default(defaults.admission.sharedPrefixes),
+      z.enum(['family', 'none']).default(gating.sharedPrefixes),
       'Count a family’s shared prefix once (`family`), or in each context (`none`).',
       MEASURED,
     ),
     outputReserveTokens: note(
-      count(0, 1e6).default(defaults.admission.outputReserveTokens),
+      count(0, 1e6).default(gating.outputReserveTokens),
       'Output tokens reserved for a call of unknown length.',
     ),
-    reserveMs: note(
-      ms(0, DAY_MS).default(defaults.admission.reserveMs),
-      'Wait after which idle contexts make way for a call.',
-      MEASURED,
-    ),
-    turnMs: note(
-      ms(0, DAY_MS).default(defaults.admission.turnMs),
-      'Least time between two such calls on one engine.',
-      MEASURED,
-    ),
+    reserveMs: note(ms(0).default(gating.reserveMs), 'Wait after which idle contexts make way for a call.', MEASURED),
+    turnMs: note(ms(0).default(gating.turnMs), 'Least time between two such calls on one engine.', MEASURED),
   })
   .transform(({ windowMin, windowInitial, ...rest }) => {
-    const least = windowMin ?? Math.min(defaults.admission.windowMin, rest.windowMax);
-    const initial = windowInitial ?? Math.min(Math.max(defaults.admission.windowInitial, least), rest.windowMax);
+    const least = windowMin ?? Math.min(gating.windowMin, rest.windowMax);
+    const initial = windowInitial ?? Math.min(Math.max(gating.windowInitial, least), rest.windowMax);
     return { ...rest, windowMin: least, windowInitial: initial };
   });
 
@@ -167,8 +149,5 @@ export const balancer = z.strictObject({
     'Autellix, Algorithm 2',
   ),
   adaptThreshold: note(z.boolean().default(balancing.adaptThreshold), 'Move the threshold by measured prefix hits.'),
-  spillMs: note(
-    ms(0, DAY_MS).default(defaults.balancer.spillMs),
-    'Wait after which a call may leave its engine for an idle one.',
-  ),
+  spillMs: note(ms(0).default(placing.spillMs), 'Wait after which a call may leave its engine for an idle one.'),
 });

@@ -7,7 +7,7 @@ import { DAY_MS, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, fixed, ms, name, no
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { batches, budget, health, shadow, tracing } from './sections.js';
 
-const { limits: shipped } = defaults;
+const { limits: shipped, timeouts: waits } = defaults;
 
 /**
  * All keys of the configuration, with their ranges, defaults, meanings, and the sources of the defaults. A test
@@ -45,7 +45,6 @@ const admin = z.strictObject({
       .nullable()
       .default(null),
     'Bearer token for admin paths. Null: open on their own listener, and on loopback without API keys.',
-    '',
     { secret: true },
   ),
 });
@@ -53,12 +52,9 @@ const admin = z.strictObject({
 const limits = z
   .strictObject({
     bodyBytes: note(count(1024, 1e10).default(33_554_432), 'Largest request body.', 'Anthropic’s own limit, 32 MB'),
-    queuedBytes: note(
-      count(1024, 1e13).optional(),
-      'Request bodies in memory, of all calls. A tenant may hold half.',
-      '',
-      { default: 'a quarter of the machine’s or container’s memory' },
-    ),
+    queuedBytes: note(count(1024, 1e13).optional(), 'Request bodies in memory, of all calls. A tenant may hold half.', {
+      default: 'a quarter of the machine’s or container’s memory',
+    }),
     inlineBytes: note(
       count(32_768, 1e10).default(262_144),
       'A separate thread parses a body with more new bytes than this; each key, object and array counts 16.',
@@ -84,13 +80,13 @@ const limits = z
       'Largest non-streaming answer accepted from an engine.',
       'twice `bodyBytes`',
     ),
-    programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', '', {
+    programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', {
       default: `${shipped.programsMax}, at least twice \`queuedMax\``,
     }),
-    queuedMax: note(count(1, 1e6).optional(), 'Most waiting calls in total.', '', {
+    queuedMax: note(count(1, 1e6).optional(), 'Most waiting calls in total.', {
       default: `${shipped.queuedMax}, at most half \`programsMax\``,
     }),
-    queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', '', {
+    queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', {
       default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
     }),
     attemptsMax: note(count(1, 100).default(shipped.attemptsMax), 'Attempts of a call on engines that fail it.'),
@@ -124,41 +120,38 @@ const limits = z
   });
 
 const timeouts = z.strictObject({
-  headersMs: note(ms(100, DAY_MS).default(10_000), 'Time for a client to send its headers.'),
-  bodyMs: note(ms(100, DAY_MS).default(60_000), 'Time for a client to send its body.'),
-  connectMs: fixed(ms(10, DAY_MS).default(5000), 'Time to connect to an engine.'),
+  headersMs: note(ms(100).default(10_000), 'Time for a client to send its headers.'),
+  bodyMs: note(ms(100).default(60_000), 'Time for a client to send its body.'),
+  connectMs: fixed(ms(10).default(5000), 'Time to connect to an engine.'),
   firstByteMs: note(
-    ms(100, DAY_MS).default(600_000),
+    ms(100).default(600_000),
     'Time from dispatch to the engine’s first byte.',
     'the default of the OpenAI clients',
   ),
-  idleMs: note(ms(100, DAY_MS).default(120_000), 'Longest silence within an engine’s answer.'),
+  idleMs: note(ms(100).default(120_000), 'Longest silence within an engine’s answer.'),
   queueMs: note(
-    ms(100, DAY_MS).default(defaults.timeouts.queueMs),
+    ms(100).default(waits.queueMs),
     'Longest wait in the queue, without streaming; at least max(`waitMsMax`, `reserveMs`) + `turnMs`.',
     'three tries of an OpenAI client',
   ),
   noEngineMs: note(
-    ms(0, DAY_MS).default(defaults.timeouts.noEngineMs),
+    ms(0).default(waits.noEngineMs),
     'Longest wait in the queue while no engine for the call is up.',
     'a short restart of an engine',
   ),
-  busyMs: note(ms(0, DAY_MS).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.'),
+  busyMs: note(ms(0).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.'),
   ghostMs: note(
-    ms(0, DAY_MS).default(defaults.timeouts.ghostMs),
+    ms(0).default(waits.ghostMs),
     'Time for which a queued call’s place is kept for a retry.',
     'the longest `Retry-After` of official clients',
   ),
   commentMs: note(
-    ms(100, DAY_MS).default(10_000),
+    ms(100).default(10_000),
     'Interval of SSE comments to a queued streaming call.',
     'below the idle timeouts of common proxies',
   ),
-  drainMs: note(ms(0, DAY_MS).default(600_000), 'Time for calls to finish after SIGTERM.', 'as `firstByteMs`'),
-  leaseMs: note(
-    ms(1000, 30 * DAY_MS).default(defaults.timeouts.leaseMs),
-    'Idle time after which a program is forgotten.',
-  ),
+  drainMs: note(ms(0).default(600_000), 'Time for calls to finish after SIGTERM.', 'as `firstByteMs`'),
+  leaseMs: note(ms(1000, 30 * DAY_MS).default(waits.leaseMs), 'Idle time after which a program is forgotten.'),
 });
 
 const identity = z.strictObject({
@@ -167,10 +160,7 @@ const identity = z.strictObject({
     'Sources of a program’s id; the first match wins.',
     'most reliable first; a trace is often one call',
   ),
-  reuseMs: note(
-    ms(0, DAY_MS).default(120_000),
-    'Idle time after which an id without history begins a new program; 0: never.',
-  ),
+  reuseMs: note(ms(0).default(120_000), 'Idle time after which an id without history begins a new program; 0: never.'),
 });
 
 const passthrough = z.strictObject({
@@ -185,8 +175,7 @@ const key = z.strictObject({
   sha256: note(
     z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' }),
     'SHA-256 of the API key, in hex.',
-    'required',
-    { secret: true },
+    { source: 'required', secret: true },
   ),
   tenant: note(name, 'Tenant of the calls with this key.', 'required'),
 });

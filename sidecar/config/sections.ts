@@ -1,15 +1,11 @@
 import { z } from 'zod';
 import { PASSES } from '../../plans/index.js';
-import { DAY_MS, count, fixed, ms, name, note, plainUrl } from './note.js';
+import { DAY_MS, count, fixed, ms, name, note, plainUrl, textOrNull } from './note.js';
 
 /** The shorter sections of the configuration; see the opening words of schema.ts. */
 
 export const batches = z.strictObject({
-  folder: fixed(
-    z.string().min(1).nullable().default(null),
-    'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).',
-    'off by default',
-  ),
+  folder: fixed(textOrNull, 'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).', 'off by default'),
   inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once.'),
   fileBytes: note(count(1024, 1e12).default(209_715_200), 'Largest uploaded file.', 'OpenAI’s limit, 200 MB'),
   lineBytes: note(count(1024, 1e8).default(1_048_576), 'Longest line of a batch’s file.'),
@@ -32,42 +28,33 @@ export const batches = z.strictObject({
 });
 
 const most = (max: number) => count(1, max).nullable();
-/** Bounds of one program; null: without. */
-const BOUNDS = { tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) };
+/** The bounds of one program; null: without. */
+const BOUND = { tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) };
 
 export const budget = z.strictObject({
-  tokens: note(BOUNDS.tokens.default(null), 'Most prompt and output tokens of one program; null: no bound.'),
-  calls: note(BOUNDS.calls.default(null), 'Most calls of one program; null: no bound.'),
-  engineSeconds: note(
-    BOUNDS.engineSeconds.default(null),
-    'Most seconds of engine time of one program; null: no bound.',
-  ),
-  repeats: note(
-    BOUNDS.repeats.default(null),
-    'Most answers in a row that ask for the same tool calls; null: no bound.',
-  ),
+  tokens: note(BOUND.tokens.default(null), 'Most prompt and output tokens of one program; null: no bound.'),
+  calls: note(BOUND.calls.default(null), 'Most calls of one program; null: no bound.'),
+  engineSeconds: note(BOUND.engineSeconds.default(null), 'Most seconds of engine time of one program; null: no bound.'),
+  repeats: note(BOUND.repeats.default(null), 'Most answers in a row that ask for the same tool calls; null: no bound.'),
   tenants: note(
-    z.record(name, z.strictObject(BOUNDS).partial()).default({}),
+    z.record(name, z.strictObject(BOUND).partial()).default({}),
     'Other bounds for a tenant, as `{research: {tokens: 2000000, calls: null}}`. `x-maitred-budget` can only lower them.',
   ),
 });
 
 export const health = z
   .strictObject({
-    intervalMs: fixed(ms(10, DAY_MS).default(2000), 'Interval of load reports and health probes of an engine.'),
-    timeoutMs: fixed(ms(10, DAY_MS).default(2000), 'Time for one probe.', 'as `intervalMs`'),
+    intervalMs: fixed(ms(10).default(2000), 'Interval of load reports and health probes of an engine.'),
+    timeoutMs: fixed(ms(10).default(2000), 'Time for one probe.', 'as `intervalMs`'),
     failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row from which an engine is down.'),
     stuckMs: fixed(
-      ms(10, DAY_MS).default(30_000),
+      ms(10).default(30_000),
       'Time without a token, with requests waiting and none running, from which an engine is down.',
     ),
-    backoffMs: fixed(
-      ms(10, DAY_MS).optional(),
-      'First wait before an engine that is down is probed; it doubles each time.',
-      '',
-      { default: '1000, at most `backoffMsMax`' },
-    ),
-    backoffMsMax: fixed(ms(10, DAY_MS).optional(), 'Longest wait between such probes.', '', {
+    backoffMs: fixed(ms(10).optional(), 'First wait before an engine that is down is probed; it doubles each time.', {
+      default: '1000, at most `backoffMsMax`',
+    }),
+    backoffMsMax: fixed(ms(10).optional(), 'Longest wait between such probes.', {
       default: '30000, at least `backoffMs`',
     }),
   })
@@ -82,7 +69,7 @@ export const shadow = z.strictObject({
     'Estimate program times under `pass-through` (INSPECT.md).',
     'an estimate takes at most 1 % of a core',
   ),
-  everyMs: fixed(ms(1000, DAY_MS).default(60_000), 'Least time between two estimates.'),
+  everyMs: fixed(ms(1000).default(60_000), 'Least time between two estimates.'),
 });
 
 /** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */
@@ -95,8 +82,7 @@ const otlp = z.strictObject({
       .nullable()
       .default(null),
     'OTLP collector over HTTP, such as `http://collector:4318`.',
-    'off by default',
-    { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
+    { source: 'off by default', default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
   ),
   sampleShare: fixed(
     z.number().min(0).max(1).default(1),
