@@ -60,7 +60,7 @@ const PARTS: readonly Part[] = [
   },
   {
     name: 'knee (step time, batch)',
-    files: ['src/policies/admission-knee.ts', 'src/engines/step-time.ts', 'src/engines/batch.ts', 'src/placement/joining.ts'], // prettier-ignore
+    files: ['src/placement/knee.ts', 'src/engines/step-time.ts', 'src/engines/batch.ts'],
     without: plas({ 'admission.batching': 'none' }),
     with: DEFAULT,
     loads: ['mixed', 'react', 'fleet'],

@@ -10,112 +10,166 @@ export const RETENTION_NAMES = ['learnt', 'half-life', 'lru'] as const;
 export const FORESIGHT_NAMES = ['none', 'declared'] as const;
 export const TENANTS_NAMES = ['none', 'weighted'] as const;
 export type PolicyName = (typeof POLICY_NAMES)[number];
-export type OrderName = (typeof ORDER_NAMES)[number];
-export type AdmissionName = (typeof ADMISSION_NAMES)[number];
 export type RetentionName = (typeof RETENTION_NAMES)[number];
-export type ForesightName = (typeof FORESIGHT_NAMES)[number];
-export type TenantsName = (typeof TENANTS_NAMES)[number];
 
-export interface PolicySettings {
-  /** Upper bound of attained service in the first queue. */
-  readonly firstQuantumMs: number;
-  /** Charge of a program: the time of all its calls, or of its longest chain (ATLAS). */
-  readonly charge: (typeof CHARGE_NAMES)[number];
-  /** Order of programs: by the service to expect until they end, learnt by agent type, or by the service attained. */
-  readonly order: OrderName;
-  /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
-  readonly countPrompt: boolean;
-  /** Prefill milliseconds of a prompt token: of `countPrompt`, of declared work, and of an engine not yet measured. */
-  readonly msPerPromptToken: number;
-  /** Decode milliseconds of an output token, of declared work. */
-  readonly msPerOutputToken: number;
-  /** Knowledge beside the learnt order: none, or the work to come that clients declare. `plas` ranks by it. */
-  readonly foresight: ForesightName;
+/** One setting: its default, and what is wrong with a value; undefined: nothing. */
+interface Setting<Value, Default extends Value = Value> {
+  readonly by: Default;
+  readonly fault: (value: unknown) => string | undefined;
 }
 
-/** Settings of one scheduler, within the gateway's configuration; docs/CONFIG.md has the defaults. */
-export interface SchedulerConfig {
-  readonly policy: PolicySettings & {
-    readonly name: PolicyName;
+/** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
+const WEIGHT_MIN = 1e-6;
+/** Upper bound on counts: above it sums of them lose whole numbers, and nothing has as many. */
+const COUNT_MAX = 1e9;
+
+function number(least: number, by: number): Setting<number> {
+  const isRight = (value: unknown) => typeof value === 'number' && Number.isFinite(value) && value >= least;
+  return { by, fault: (value) => (isRight(value) ? undefined : `must be finite and >= ${least}`) };
+}
+
+const above0 = (by: number): Setting<number> => number(Number.MIN_VALUE, by);
+
+function count(least: number, by: number): Setting<number> {
+  const isRight = (value: unknown) => Number.isInteger(value) && Number(value) >= least && Number(value) <= COUNT_MAX;
+  return {
+    by,
+    fault: (value) => (isRight(value) ? undefined : `must be a whole number from ${least} to ${COUNT_MAX}`),
+  };
+}
+
+function oneOf<const Value, Default extends Value = Value>(
+  known: readonly Value[],
+  by: Default,
+): Setting<Value, Default> {
+  const isKnown = (value: unknown) => known.some((each) => each === value);
+  return { by, fault: (value) => (isKnown(value) ? undefined : `must be one of ${known.join(', ')}`) };
+}
+
+const weights: Setting<Readonly<Record<string, number>>> = {
+  by: {},
+  fault: (value) => {
+    if (typeof value !== 'object' || value === null) return 'must have the weights by tenant';
+    const wrong = Object.entries(value).find(([, weight]) => number(WEIGHT_MIN, 1).fault(weight) !== undefined);
+    return wrong && `must be finite and >= ${WEIGHT_MIN} for ${wrong[0]}, which has ${String(wrong[1])}`;
+  },
+};
+
+/** All settings of one scheduler, within the gateway's configuration; docs/CONFIG.md says where each default comes from. */
+const SETTINGS = {
+  policy: {
+    /** Left to `makePolicy`: a policy given to the scheduler replaces it. */
+    name: { by: 'plas', fault: () => undefined } as Setting<PolicyName>,
+    /** Upper bound of attained service in the first queue. */
+    firstQuantumMs: above0(125),
+    /** Charge of a program: the time of all its calls, or of its longest chain (ATLAS). */
+    charge: oneOf(CHARGE_NAMES, 'work'),
+    /** Order of programs: by the service to expect until they end, learnt by agent type, or by the service attained. */
+    order: oneOf(ORDER_NAMES, 'learnt'),
+    /** Whether a program's first call stands as if its prompt, at `msPerPromptToken`, had been served already. */
+    countPrompt: oneOf([true, false], true),
+    /** Prefill milliseconds of a prompt token: of `countPrompt`, of declared work, and of an engine not yet measured. */
+    msPerPromptToken: number(0, 0.1),
+    /** Decode milliseconds of an output token, of declared work. */
+    msPerOutputToken: number(0, 20),
+    /** Knowledge beside the learnt order: none, or the work to come that clients declare. `plas` ranks by it. */
+    foresight: oneOf(FORESIGHT_NAMES, 'none'),
     /** How engine time is divided among tenants, above the policy: not at all, or by weight. */
-    readonly tenants: TenantsName;
+    tenants: oneOf(TENANTS_NAMES, 'none'),
     /** Weights by tenant; a tenant that is not named has the weight 1. */
-    readonly tenantWeights: Readonly<Record<string, number>>;
-  };
-  readonly starvation: {
+    tenantWeights: weights,
+  },
+  starvation: {
     /** Ratio of waiting to service at which a call is promoted. */
-    readonly beta: number;
+    beta: above0(8),
     /** Least service in the ratio's denominator: without it a new program's ratio has no bound. */
-    readonly floorMs: number;
+    floorMs: above0(20_000),
     /** Wait of one call that promotes it whatever the ratio. */
-    readonly waitMsMax: number;
-  };
-  readonly admission: {
+    waitMsMax: above0(300_000),
+  },
+  admission: {
     /** `auto`: the engine's own limit where known, else adaptive. A number: at most that many on every engine. */
-    readonly window: 'auto' | 'adaptive' | number;
+    window: {
+      by: 'auto',
+      fault: (value) => (typeof value === 'number' ? count(1, 1) : oneOf(['auto', 'adaptive'], 'auto')).fault(value),
+    } as Setting<'auto' | 'adaptive' | number>,
     /** Calls in flight that an adaptive window begins with, and its least and its largest number of them. */
-    readonly windowInitial: number;
-    readonly windowMin: number;
-    readonly windowMax: number;
+    windowInitial: count(1, 16),
+    windowMin: count(1, 2),
+    windowMax: count(1, 1024),
     /** Share of an engine's KV capacity that the working set may take; 0: no gate. */
-    readonly gate: number;
+    gate: number(0, 0.9),
     /** Share of an engine's host memory that idle contexts may take beside that; 0: the host is not counted. */
-    readonly hostGate: number;
-    /** Whether a call is held that would slow the running ones by more than it gains (`policies/admission-knee.ts`). */
-    readonly batching: AdmissionName;
+    hostGate: number(0, 0.9),
+    /** Whether a call is held that would slow the running ones by more than it gains (`placement/knee.ts`). */
+    batching: oneOf(ADMISSION_NAMES, 'knee'),
     /** Most of an engine's time that background calls may cost others there; the rest they take where it is idle. */
-    readonly backgroundShare: number;
+    backgroundShare: number(0, 0.1),
     /**
      * Milliseconds in which the room held for an idle context halves, with `retention: half-life`. The unit of age of all
      * rules: after four of them nothing is held, and an idle program counts as ended.
      */
-    readonly halfLifeMs: number;
+    halfLifeMs: number(1, 20_000),
     /**
      * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, or not at all. Only the
      * simulator has rules of its own.
      */
-    readonly retention: RetentionName | (() => RetentionPolicy);
+    retention: {
+      by: 'learnt',
+      fault: (value) => (typeof value === 'function' ? undefined : oneOf(RETENTION_NAMES, 'lru').fault(value)),
+    } as Setting<RetentionName | (() => RetentionPolicy), RetentionName>,
     /**
      * Whether a context counts the size that it is expected to reach: learnt by agent type and length of the first prompt,
      * by that length alone, or not at all.
      */
-    readonly forecast: (typeof FORECAST_NAMES)[number];
-    readonly sharedPrefixes: 'family' | 'none';
+    forecast: oneOf(FORECAST_NAMES, 'learnt'),
+    sharedPrefixes: oneOf(['family', 'none'], 'family'),
     /** Output set aside for a call that names no smaller limit. */
-    readonly outputReserveTokens: number;
+    outputReserveTokens: count(0, 256),
     /** Wait after which idle contexts must make way for a call, and no later call may take its room. */
-    readonly reserveMs: number;
+    reserveMs: number(0, 120_000),
     /** Least time between two such calls on one engine: each pushes residents out, and too many leave no residents. */
-    readonly turnMs: number;
-  };
-  readonly balancer: {
-    /** Wait after which a call may leave its engine for one with nothing of its own to run. */
-    readonly spillMs: number;
-  };
-  readonly limits: {
+    turnMs: number(0, 300_000),
+  },
+  /** Wait after which a call may leave its engine for one with nothing of its own to run. */
+  balancer: { spillMs: number(0, 10_000) },
+  limits: {
     /** Rows of the process table. At least `queuedMax` plus the calls in flight, so that an active row always fits. */
-    readonly programsMax: number;
+    programsMax: count(1, 100_000),
     /** Waiting calls above which new ones are refused (`queue_full`): of all tenants, and of one. */
-    readonly queuedMax: number;
-    readonly queuedPerTenantMax: number;
+    queuedMax: count(1, 10_000),
+    queuedPerTenantMax: count(1, 5000),
     /** Attempts of a call, each on an engine that broke, after which it is refused. */
-    readonly attemptsMax: number;
+    attemptsMax: count(1, 3),
     /** Engines that a call may break on, after which it is refused: the fault is likely its own. */
-    readonly enginesFailedMax: number;
+    enginesFailedMax: count(1, 2),
     /** Assumed retries of a client: a call is refused on arrival only if its wait would outlast them all. */
-    readonly clientRetries: number;
-  };
-  readonly timeouts: {
+    clientRetries: count(0, 2),
+  },
+  timeouts: {
     /** Upper bound on the wait in the queue, over all attempts of a call. */
-    readonly queueMs: number;
+    queueMs: above0(1_800_000),
     /** Upper bound on the wait while no engine that may run the call is up, or none can be reached. */
-    readonly noEngineMs: number;
+    noEngineMs: number(0, 30_000),
     /** Idle time after which a program is forgotten. */
-    readonly leaseMs: number;
+    leaseMs: above0(1_800_000),
     /** Time for which a queued call's place is kept after its client hung up or it timed out; 0: not at all. */
-    readonly ghostMs: number;
-  };
-}
+    ghostMs: number(0, 120_000),
+  },
+};
+
+type Values<Section> = {
+  readonly [Key in keyof Section]: Section[Key] extends Setting<infer Value, infer Value> ? Value : never;
+};
+type Defaults<Section> = { readonly [Key in keyof Section]: Section[Key] extends { by: infer Value } ? Value : never };
+export type SchedulerConfig = { readonly [Name in keyof typeof SETTINGS]: Values<(typeof SETTINGS)[Name]> };
+
+const sections = Object.entries<Readonly<Record<string, Setting<unknown>>>>(SETTINGS);
+
+/** The shipped settings. To change one: `{ ...defaults, policy: { ...defaults.policy, name: 'fcfs-window' } }`. */
+export const defaults = Object.fromEntries(
+  sections.map(([name, settings]) => [name, Object.fromEntries(Object.entries(settings).map(([key, { by }]) => [key, by]))]), // prettier-ignore
+) as { readonly [Name in keyof typeof SETTINGS]: Defaults<(typeof SETTINGS)[Name]> };
 
 /**
  * Least `timeouts.queueMs` for these settings, in milliseconds. After the later of `waitMsMax` and `reserveMs` a call
@@ -126,79 +180,21 @@ export function queueMsLeast({ starvation, admission }: Pick<SchedulerConfig, 's
   return Math.max(starvation.waitMsMax, admission.reserveMs) + admission.turnMs;
 }
 
-/** Weights lie within a million to each side of 1, so that no share is lost in rounding. */
-const WEIGHT_MIN = 1e-6;
-/** Upper bound on all other counts: above it sums of them lose whole numbers, and nothing has as many. */
-const COUNT_MAX = 1e9;
-
-/** The least value of a setting that must be greater than 0. */
-const ABOVE_0 = Number.MIN_VALUE;
-type Leasts<Section> = { readonly [Key in keyof Section]?: number };
-/** The sections, and the least values of their finite numbers. An untyped caller may leave any out. */
-const LEAST: { readonly [Section in keyof SchedulerConfig]: Leasts<SchedulerConfig[Section]> } = {
-  policy: { firstQuantumMs: ABOVE_0, msPerPromptToken: 0, msPerOutputToken: 0 },
-  starvation: { beta: ABOVE_0, floorMs: ABOVE_0, waitMsMax: ABOVE_0 },
-  admission: { gate: 0, hostGate: 0, backgroundShare: 0, halfLifeMs: 1, reserveMs: 0, turnMs: 0 },
-  balancer: { spillMs: 0 },
-  limits: {},
-  timeouts: { queueMs: ABOVE_0, noEngineMs: 0, leaseMs: ABOVE_0, ghostMs: 0 },
-};
-
-/** Checks names and ranges. @throws RangeError that names the first setting that is missing, unknown or out of range. */
+/** Checks all settings. @throws RangeError that names the first one that is missing, unknown or out of range. */
 export function checkConfig(config: SchedulerConfig): void {
-  const sections = config as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  for (const section of Object.keys(LEAST))
-    if (sections[section] === undefined) throw new RangeError(`${section} is missing; spread \`defaults\``);
-  checkNames(config);
-  const { tenantWeights } = config.policy;
-  if ((tenantWeights as unknown) === undefined) throw new RangeError('policy.tenantWeights is missing');
-  checkCounts(config);
-  for (const [tenant, weight] of Object.entries(tenantWeights))
-    checkLeast(`policy.tenantWeights.${tenant}`, weight, WEIGHT_MIN);
-  for (const [section, leasts] of Object.entries<Readonly<Record<string, number>>>(LEAST))
-    for (const [key, least] of Object.entries(leasts)) checkLeast(`${section}.${key}`, sections[section]?.[key], least);
+  // An untyped caller may leave any out.
+  const given = config as unknown as Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
+  for (const [section, settings] of sections) {
+    const values = given[section];
+    if (values === undefined) throw new RangeError(`${section} is missing; spread \`defaults\``);
+    for (const [key, { fault }] of Object.entries(settings)) check(`${section}.${key}`, values[key], fault);
+  }
+  const { windowMin, windowInitial, windowMax } = config.admission;
+  check('admission.windowInitial', windowInitial, count(windowMin, windowMin).fault);
+  check('admission.windowMax', windowMax, count(windowInitial, windowInitial).fault);
 }
 
-function checkLeast(name: string, value: unknown, least: number): void {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value < least)
-    throw new RangeError(`${name} must be finite and >= ${least}, got ${String(value)}`);
-}
-
-function checkCounts({ admission, limits }: SchedulerConfig): void {
-  const window = typeof admission.window === 'number' ? admission.window : 1;
-  const { windowMin, windowInitial, windowMax, outputReserveTokens } = admission;
-  const counts: readonly (readonly [name: string, value: number, least: number])[] = [
-    ['admission.window', window, 1],
-    ['admission.windowMin', windowMin, 1],
-    ['admission.windowInitial', windowInitial, windowMin],
-    ['admission.windowMax', windowMax, windowInitial],
-    ['admission.outputReserveTokens', outputReserveTokens, 0],
-    ['limits.programsMax', limits.programsMax, 1],
-    ['limits.queuedMax', limits.queuedMax, 1],
-    ['limits.queuedPerTenantMax', limits.queuedPerTenantMax, 1],
-    ['limits.attemptsMax', limits.attemptsMax, 1],
-    ['limits.enginesFailedMax', limits.enginesFailedMax, 1],
-    ['limits.clientRetries', limits.clientRetries, 0],
-  ];
-  for (const [name, value, least] of counts)
-    if (!Number.isInteger(value) || value < least || value > COUNT_MAX)
-      throw new RangeError(`${name} must be a whole number from ${least} to ${COUNT_MAX}, got ${value}`);
-}
-
-/** `policy.name` is left to `makePolicy`: a policy given to the scheduler replaces it. */
-function checkNames({ policy, admission }: SchedulerConfig): void {
-  const oneOf: readonly (readonly [string, unknown, readonly unknown[]])[] = [
-    ['policy.countPrompt', policy.countPrompt, [true, false]],
-    ['policy.charge', policy.charge, CHARGE_NAMES],
-    ['policy.order', policy.order, ORDER_NAMES],
-    ['policy.foresight', policy.foresight, FORESIGHT_NAMES],
-    ['policy.tenants', policy.tenants, TENANTS_NAMES],
-    ['admission.window', typeof admission.window === 'number' ? 'auto' : admission.window, ['auto', 'adaptive']],
-    ['admission.batching', admission.batching, ADMISSION_NAMES],
-    ['admission.retention', typeof admission.retention === 'function' ? 'lru' : admission.retention, RETENTION_NAMES],
-    ['admission.forecast', admission.forecast, FORECAST_NAMES],
-    ['admission.sharedPrefixes', admission.sharedPrefixes, ['family', 'none']],
-  ];
-  for (const [name, value, known] of oneOf)
-    if (!known.includes(value)) throw new RangeError(`${name} is none of ${known.join(', ')}: ${String(value)}`);
+function check(name: string, value: unknown, fault: Setting<unknown>['fault']): void {
+  const wrong = fault(value);
+  if (wrong !== undefined) throw new RangeError(`${name} ${wrong}; it is ${String(value)}`);
 }

@@ -18,21 +18,12 @@ export {
   POLICY_NAMES,
   RETENTION_NAMES,
   TENANTS_NAMES,
+  defaults,
   queueMsLeast,
 } from './config.js';
-export type {
-  AdmissionName,
-  ForesightName,
-  OrderName,
-  PolicyName,
-  RetentionName,
-  SchedulerConfig,
-  TenantsName,
-} from './config.js';
-export { defaults } from './defaults.js';
+export type { PolicyName, RetentionName, SchedulerConfig } from './config.js';
 export { LEVELS, QUANTUM_RATIO } from './policies/mlfq-levels.js';
 export type { Policy } from './policies/policy.js';
-export type { AdmissionPolicy } from './policies/admission.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';

@@ -1,4 +1,4 @@
-import type { PolicySettings } from '../config.js';
+import type { SchedulerConfig } from '../config.js';
 import type { Call } from '../programs/call.js';
 import { Recent } from '../programs/recent.js';
 import type { Work } from '../protocol/events.js';
@@ -6,7 +6,7 @@ import type { TenantId } from '../protocol/units.js';
 import { Calibration } from './calibration.js';
 import { Outlook } from './outlook.js';
 
-type Settings = Pick<PolicySettings, 'foresight' | 'msPerPromptToken' | 'msPerOutputToken'>;
+type Settings = Pick<SchedulerConfig['policy'], 'foresight' | 'msPerPromptToken' | 'msPerOutputToken'>;
 
 /** The work to come that clients declare, as far as their earlier declarations have proved right. */
 export class Foresight {

@@ -1,10 +1,7 @@
 import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
-import type { CompletionIndex } from '../programs/completion-index.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
-import { admissionOf } from '../policies/by-name.js';
-import { joiningOf } from './joining.js';
 import type { PlacementRules } from './balancer.js';
 
 /*
@@ -15,7 +12,7 @@ import type { PlacementRules } from './balancer.js';
  *     needTokens   the call's KV tokens, against the engine's headroom
  *     goesFirst    the room is kept for an earlier call
  *     isOutranked  another gateway holds a call of a better level for this engine
- *     pays         the call would slow down those in flight by more than it gains
+ *     pays         the call would slow down those in flight by more than it gains (`knee.ts`)
  */
 
 /** Why an engine takes no call at all; undefined: it has a free slot. */
@@ -65,22 +62,4 @@ export function goesFirst(reserved: Call | undefined, call: Call | undefined, ac
 /** Whether a call that waits at another gateway comes first. Among equal levels each gateway uses its own slots. */
 export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boolean {
   return !accounts.areApart && call.level > engine.waitingLevelElsewhere;
-}
-
-export interface Scales {
-  readonly rules: PlacementRules;
-  readonly completionIndex: Pick<CompletionIndex, 'isLearnt'>;
-  readonly accounts: Accounts;
-}
-
-/** Whether running the call gains more than holding it. Never held: one moved to the front, or of a tenant behind. */
-export function pays(
-  call: Call,
-  engine: Engine,
-  { rules: { config, policy }, completionIndex, accounts }: Scales,
-  nowMs: number,
-): boolean {
-  if (!policy.weighs || call.promoted || call.isAged || accounts.isBehind(call.turn)) return true;
-  const joining = joiningOf(call, engine, config, completionIndex, nowMs);
-  return joining === undefined || admissionOf(config.admission.batching).admits(joining);
 }

@@ -4,7 +4,8 @@ import type { EngineTable } from '../engines/engine-table.js';
 import type { WaitingCalls } from '../queues/waiting-calls.js';
 import { heldOf, holds } from './eligible.js';
 import { findsRoom } from './background.js';
-import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, pays, type Scales } from './obstacle.js';
+import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked } from './obstacle.js';
+import { pays, type Scales } from './knee.js';
 import { nextOversized } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
 

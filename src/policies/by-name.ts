@@ -1,13 +1,4 @@
-import {
-  POLICY_NAMES,
-  type AdmissionName,
-  type PolicyName,
-  type PolicySettings,
-  type RetentionName,
-  type SchedulerConfig,
-} from '../config.js';
-import { kneeAdmission } from './admission-knee.js';
-import type { AdmissionPolicy } from './admission.js';
+import { POLICY_NAMES, type PolicyName, type RetentionName, type SchedulerConfig } from '../config.js';
 import { passThrough, fcfsWindow } from './fcfs.js';
 import { plas } from './plas.js';
 import type { Policy } from './policy.js';
@@ -16,15 +7,10 @@ import { learntRetention } from './retention-learnt.js';
 import type { RetentionPolicy } from './retention.js';
 
 /** All policies. A new one is a file in policies/, its name in `config.ts` and a line here. */
-const POLICIES: Readonly<Record<PolicyName, (settings: PolicySettings) => Policy>> = {
+const POLICIES: Readonly<Record<PolicyName, (settings: SchedulerConfig['policy']) => Policy>> = {
   plas,
   'pass-through': () => passThrough,
   'fcfs-window': () => fcfsWindow,
-};
-
-const ADMISSIONS: Readonly<Record<AdmissionName, AdmissionPolicy>> = {
-  knee: kneeAdmission,
-  none: { name: 'none', admits: () => true },
 };
 
 const RETENTIONS: Readonly<Record<RetentionName, () => RetentionPolicy>> = {
@@ -39,6 +25,5 @@ export function makePolicy(config: SchedulerConfig['policy']): Policy {
     throw new RangeError(`policy.name is none of ${POLICY_NAMES.join(', ')}: ${config.name}`);
   return POLICIES[config.name](config);
 }
-export const admissionOf = (name: AdmissionName): AdmissionPolicy => ADMISSIONS[name];
 export const makeRetention = (rule: SchedulerConfig['admission']['retention']): RetentionPolicy =>
   typeof rule === 'function' ? rule() : RETENTIONS[rule]();

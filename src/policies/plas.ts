@@ -1,4 +1,4 @@
-import type { PolicySettings } from '../config.js';
+import type { SchedulerConfig } from '../config.js';
 import { LEVELS, levelOf } from './mlfq-levels.js';
 import type { Policy } from './policy.js';
 
@@ -19,7 +19,7 @@ const RANK_MAX = 1e12;
  * one queue go by it too (`CompletionIndex`): learnt from ended programs of its agent type, at first from all, and
  * before any have ended in proportion to attained service. Declared rests compare with both.
  */
-export function plas(config: PolicySettings): Policy {
+export function plas(config: SchedulerConfig['policy']): Policy {
   const msPerToken = config.countPrompt ? config.msPerPromptToken : 0;
   const learns = config.order === 'learnt';
   // A program keeps its outlook when a reload switches foresight off.

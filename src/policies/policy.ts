@@ -39,7 +39,7 @@ export interface Policy {
   readonly name: string;
   /** False: every call is dispatched on arrival, without window or gate. */
   readonly admits: boolean;
-  /** Whether a running batch may hold a call back (`admission.ts`); for policies that order by attained service. */
+  /** Whether a running batch may hold a call back (`placement/knee.ts`); for policies that order by attained service. */
   readonly weighs?: boolean;
   /** Whether it ranks by the declared rest of a program, and by the learnt one. */
   readonly foresees?: boolean;

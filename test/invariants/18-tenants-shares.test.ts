@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tenantId, type SchedulerConfig, type TenantsName } from '../../src/index.js';
+import { tenantId, type SchedulerConfig } from '../../src/index.js';
 import type { CoreChanges } from '../support/core-config.js';
 import { Desk, sentOut } from '../support/core-desk.js';
 import { POLICIES } from '../support/core-play.js';
@@ -53,13 +53,13 @@ describe('engine time goes to tenants by weight', () => {
 
   it('and changes no command of a single tenant', () => {
     const programs = backlog('only', 200, 0, 150).map((each, index) => ({ ...each, steps: Array.from({ length: 1 + (index % 3) }, () => [{ serviceMs: 100 * (1 + (index % 7)) }]) })); // prettier-ignore
-    const logOf = (division: TenantsName) =>
+    const logOf = (division: SchedulerConfig['policy']['tenants']) =>
       new World({ changes: { policy: { tenants: division }, limits: LARGE }, engines: { A: { window: 2 } }, programs }).run().log; // prettier-ignore
     expect(logOf('weighted')).toEqual(logOf('none'));
   });
 
   it('so that a light tenant’s calls hardly wait behind a heavy one’s backlog', () => {
-    const waitOf = (division: TenantsName) => {
+    const waitOf = (division: SchedulerConfig['policy']['tenants']) => {
       const programs = [...backlog('heavy', 500), ...backlog('light', 20, 5_000, 2_000)];
       const changes: CoreChanges = { policy: { tenants: division }, limits: LARGE };
       const { doneAtMs } = new World({ changes, engines: { A: { window: 4 } }, programs }).run();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ForesightName, OrderName } from '../../../src/index.js';
+import type { SchedulerConfig } from '../../../src/index.js';
 import { Desk, orderFrom, sentOut } from '../../support/core-desk.js';
 import { ended } from '../../support/core-events.js';
 
@@ -13,7 +13,9 @@ const LONG = { id: 2, tokens: 50 };
 
 const POLICY = { firstQuantumMs: 100, msPerPromptToken: 0, msPerOutputToken: MS_PER_TOKEN };
 
-function deskWith(foresight: ForesightName, order: OrderName = 'attained'): Desk {
+type Order = SchedulerConfig['policy'];
+
+function deskWith(foresight: Order['foresight'], order: Order['order'] = 'attained'): Desk {
   return new Desk({
     policy: { ...POLICY, foresight, order },
     starvation: STARVATION,
