@@ -16,7 +16,7 @@ import {
   type View,
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
-import { selectEnded, tenantOf } from './select.js';
+import { inOrder } from './select.js';
 import {
   LEVEL_MEANING,
   SERVICE_MEANING,
@@ -53,9 +53,9 @@ const COLUMNS: readonly Column<Program>[] = [
 const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true }; // prettier-ignore
 
 /** Of little use where there is one tenant. */
-const TENANT: Column<Pick<Program, 'key'>> = { name: 'Tenant', cell: ({ key }) => brief(tenantOf(key), 24), from: 'tablet', isText: true }; // prettier-ignore
-const withTenants = <Row extends Pick<Program, 'key'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
-  rows.every(({ key }) => tenantOf(key) === 'default') ? columns : [TENANT, ...columns];
+const TENANT: Column<Pick<Program, 'tenant'>> = { name: 'Tenant', cell: ({ tenant }) => brief(tenant, 24), from: 'tablet', isText: true }; // prettier-ignore
+const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], columns: readonly Column<Row>[]) =>
+  rows.every(({ tenant }) => tenant === 'default') ? columns : [TENANT, ...columns];
 
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at), from: 'phone' },
@@ -73,11 +73,16 @@ const ENDED: readonly Column<EndedProgram>[] = [
 ];
 
 const GROUPS: readonly Column<ProgramGroup>[] = [
-  { name: 'Programs', cell: (row) => count(row.programs), from: 'phone' },
   { name: 'Waiting', cell: (row) => count(row.waiting), from: 'phone' },
   { name: 'Running', cell: (row) => count(row.running), from: 'tablet' },
   { name: 'Waits', meaning: 'The longest wait of a call now', cell: waitOf, from: 'tablet' },
-  { name: 'Service', meaning: SERVICE_MEANING, cell: (row) => duration(row.attained_service_seconds), from: 'phone' },
+  { name: 'Present', cell: (row) => count(row.programs), from: 'phone' },
+  { name: 'Ended', cell: (row) => count(row.ended), from: 'phone' },
+  { name: 'Calls', cell: (row) => count(row.calls), from: 'tablet' },
+  { name: 'Prompts', meaning: 'Prompt tokens', cell: (row) => tokens(row.prompt_tokens) },
+  { name: 'Answers', meaning: 'Output tokens', cell: (row) => tokens(row.output_tokens) },
+  { name: 'Queued', meaning: 'Mean of a call', cell: (row) => duration(ratio(row.queue_seconds, row.calls)), from: 'tablet' }, // prettier-ignore
+  { name: 'Service', meaning: SERVICE_MEANING, cell: (row) => duration(row.service_seconds), from: 'phone' },
 ];
 
 function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_seconds'>): string {
@@ -115,18 +120,27 @@ interface ListProps<Row> extends Omit<TableProps<Row>, 'empty'> {
   readonly total: number;
   readonly offset: number;
   readonly noun?: string;
+  readonly of?: string;
   readonly states?: readonly string[];
   /** Where nothing was chosen. */
   readonly none?: string;
 }
 
 /** A part of a long table, and what selects its rows. */
-function List<Row>({ total, offset, noun = 'program', states = STATES, none = NO_CALL, ...table }: ListProps<Row>) {
+function List<Row>({
+  total,
+  offset,
+  noun = 'program',
+  of = '',
+  states = STATES,
+  none = NO_CALL,
+  ...table
+}: ListProps<Row>) {
   const { text, state, engine, tenant, model, agent_type: type } = view.value;
   const isFiltered = `${text}${state}${engine}${tenant}${model}${type}` !== '';
   return (
     <>
-      <Filters found={counted(total, noun)} states={states} />
+      <Filters found={counted(total, noun) + of} states={states} />
       <Table
         {...table}
         empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : none}
@@ -151,24 +165,24 @@ function Present() {
 }
 
 function Ended() {
-  const all = ended.value?.programs ?? [];
-  const rows = selectEnded(all, view.value);
+  const all = inOrder(ended.value?.programs ?? [], view.value);
   const offset = PAGE_ROWS * pageNumber.value;
-  const part = rows.slice(offset, offset + PAGE_ROWS);
-  return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} rows={part} total={rows.length} offset={offset} states={[]} none={NO_END} />; // prettier-ignore
+  const rows = all.slice(offset, offset + PAGE_ROWS);
+  return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} {...{ rows, total: all.length, offset }} states={[]} none={NO_END} />; // prettier-ignore
 }
 
 /** Who uses the gateway? A click shows the programs of one group. */
 function Groups({ by }: { readonly by: string }) {
-  const { groups: rows = [], total = 0, offset = 0 } = groups.value?.by === by ? groups.value : {};
+  const { groups: rows = [], total = 0, offset = 0, ended_since: since = null } = groups.value?.by === by ? groups.value : {}; // prettier-ignore
   const isType = by === 'agent_type';
-  const entry = ({ name }: ProgramGroup): Entry => ({
+  const entry = ({ name, programs: present }: ProgramGroup): Entry => ({
     key: String(name),
     name: isType ? typeName(name) : brief(name ?? '–'),
     title: isType ? typeHint(name) : (name ?? 'not known here'),
-    change: name === null ? undefined : { [by]: name, tab: '', page: '' },
+    change: name === null ? undefined : { [by]: name, tab: present > 0 ? '' : 'ended', page: '' },
   });
-  return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} noun="group" columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
+  const past = since === null || view.value.state !== '' ? '' : `, and of the last 500 that ended, since ${new Date(1000 * since).toLocaleString('en-GB')}`; // prettier-ignore
+  return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} noun="group" of={` of present programs${past}`} columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
 }
 
 function Filters({ found, states }: { readonly found: string; readonly states: readonly string[] }) {

@@ -108,16 +108,16 @@ export const GROUPED_BY: Readonly<Record<string, string>> = { tenant: 'Tenant', 
 export const groupedBy = computed(() => (Object.hasOwn(GROUPED_BY, view.value.tab) ? view.value.tab : ''));
 
 export const streamQuery = computed(() => {
-  const { tab, ...selection } = view.value;
-  // The page itself selects among ended programs.
-  const asked =
-    tab === 'ended'
-      ? { program: selection.program, range: selection.range }
-      : { ...selection, by: groupedBy.value, sort: groupedBy.value === '' ? sortOf(view.value) : '' };
+  const { tab, program: shown, range, ...selection } = view.value;
+  const isList = shown === '' && tab !== 'ended';
+  const by = groupedBy.value;
+  // Ended programs have no state, and the page sorts them.
+  const chosen = isList ? { by, sort: by === '' ? sortOf(view.value) : '' } : { state: '', sort: '' };
+  const asked = { program: shown, range, ...(shown === '' && { ...selection, ...chosen }) };
   const search = new URLSearchParams(Object.entries(asked).filter(([name, value]) => name !== 'page' && value !== ''));
   // Of a program that has left the table, the list of these tells the rest.
   if (tab === 'ended' || program.value === null) search.set('ended', '');
-  search.set('offset', String(tab === 'ended' ? 0 : PAGE_ROWS * pageNumber.value));
-  search.set('limit', String(selection.program === '' ? PAGE_ROWS : 1));
+  search.set('offset', String(isList ? PAGE_ROWS * pageNumber.value : 0));
+  search.set('limit', String(isList ? PAGE_ROWS : 1));
   return search.toString();
 });

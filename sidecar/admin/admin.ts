@@ -10,14 +10,12 @@ import { readJsonBody } from '../http/body.js';
 import type { Handler, Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
-import { joinEnded } from './joins.js';
 import { pageRoutes } from './page.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
-import { endedRows } from './program-rows.js';
 import { engineRow, engineRows, gatewayRow, historyRow, identityRow, totalsRow } from './state-rows.js';
-import { wholeCalls, wholePage } from './watch.js';
+import { wholeCalls, wholeEnded, wholePage } from './watch.js';
 
 /** Paths for operators. All but the two probes check authorization first. */
 export function adminRoutes(context: Parts): Routes {
@@ -36,7 +34,7 @@ export function adminRoutes(context: Parts): Routes {
   });
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
-    '/ended': { GET: answer(async () => joinEnded([endedRows(context), ...(await ofOthers(context, 'ended'))])) },
+    '/ended': { GET: answer(async () => (await wholeEnded(context))()) },
     '/programs/:id': ofProgram('program'),
     '/programs/:id/explain': ofProgram('explain'),
     '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },

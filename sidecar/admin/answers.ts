@@ -56,20 +56,26 @@ export interface ProgramPage {
   readonly offset: number;
 }
 
-/** Programs that have the same tenant, model or agent type. */
-export interface ProgramGroup extends Pick<Program, 'attained_service_seconds'> {
+/** Programs of the same tenant, model or agent type. Calls, tokens, queued and engine time are of present and ended ones. */
+export interface ProgramGroup extends Sums {
   /** Null: not known here. */
   readonly name: string | null;
+  /** Present ones; so are the next four. */
   readonly programs: number;
   readonly waiting: number;
   readonly running: number;
   /** The longest wait of a call now, background calls aside. */
   readonly current_wait_seconds: number;
+  readonly attained_service_seconds: number;
+  /** Those of the last 500 to end; none with a `state`, which they do not have. */
+  readonly ended: number;
 }
 
 /** Of all programs that match; one with calls at several gateways counts at each. */
 export interface ProgramGroups extends Omit<ProgramPage, 'programs'> {
   readonly by: 'tenant' | 'model' | 'agent_type';
+  /** The earliest end of the last 500; null: none has ended. */
+  readonly ended_since: UnixSeconds | null;
   /** The one with the most engine time first. */
   readonly groups: readonly ProgramGroup[];
 }
@@ -137,15 +143,19 @@ export interface Explanation {
   readonly program: ProgramDetail | null;
 }
 
-export interface EndedProgram extends Pick<Program, 'id' | 'key' | 'model' | 'identified_by' | 'agent_type' | 'calls'> {
+interface Sums extends Pick<Program, 'calls' | 'prompt_tokens' | 'output_tokens'> {
+  /** Queued time of all calls. */
+  readonly queue_seconds: number;
+  readonly service_seconds: number;
+}
+
+export interface EndedProgram
+  extends Sums, Pick<Program, 'id' | 'tenant' | 'key' | 'model' | 'identified_by' | 'agent_type'> {
   /** `ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
   readonly cause: 'ended' | 'expired' | 'evicted';
   readonly ended_at: UnixSeconds;
   /** First arrival to last completion. */
   readonly duration_seconds: number;
-  /** Queued time of all its calls. */
-  readonly queue_seconds: number;
-  readonly service_seconds: number;
   /** Where its last call ran. */
   readonly engine: string | null;
 }

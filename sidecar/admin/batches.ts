@@ -100,7 +100,7 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
 
 /** Why no further line can run now; '': some may. */
 function stopOf({ fleet }: Parts, { status }: BatchView): string {
-  if (status === 'cancelling') return ' is being cancelled';
+  if (status === 'cancelling') return ' is being cancelled, and its running lines finish first';
   return fleet.list().some(isServing) ? '' : ' cannot go on, as no engine is up';
 }
 

@@ -1,11 +1,11 @@
 import type { ProgramView } from '../../src/index.js';
 import type { Parts } from '../context.js';
-import type { ProgramGroup, ProgramGroups } from './answers.js';
+import type { EndedPrograms, ProgramGroup, ProgramGroups } from './answers.js';
 import { seconds } from './figures.js';
 import { toldRow } from './program-rows.js';
 import { currentWaitMs, programState, type ProgramQuery } from './query.js';
 
-/** Programs in groups that have a name in common: who uses the gateway? */
+/** Present programs in groups that have a name in common: who uses the gateway? */
 export const groupsOf = ({ known }: Parts, rows: readonly ProgramView[], by: ProgramGroups['by']): ProgramGroup[] =>
   added(
     rows.map((row) => ({
@@ -13,40 +13,42 @@ export const groupsOf = ({ known }: Parts, rows: readonly ProgramView[], by: Pro
       programs: 1,
       waiting: Number(programState(row) === 'waiting'),
       running: Number(programState(row) === 'running'),
-      // Nobody waits for background calls.
-      current_wait_seconds: seconds(Math.max(0, currentWaitMs(row))),
+      current_wait_seconds: seconds(currentWaitMs(row)),
       attained_service_seconds: seconds(row.serviceMs),
+      calls: row.callsTotal,
+      prompt_tokens: row.promptTokens,
+      output_tokens: row.outputTokens,
+      queue_seconds: seconds(row.waitingMs),
+      service_seconds: seconds(row.serviceMs),
     })),
   );
 
-/** @param all the groups of each gateway */
+/** @param present the groups of each gateway @param gone the ended programs of all */
 export function joinGroups(
-  { limit, offset }: ProgramQuery,
+  { limit, offset, matchesEnded }: ProgramQuery,
   by: ProgramGroups['by'],
-  all: readonly (readonly ProgramGroup[])[],
+  present: readonly (readonly ProgramGroup[])[],
+  { programs: gone }: EndedPrograms,
 ): ProgramGroups {
-  const groups = added(all.flat());
-  return { by, groups: groups.slice(offset, offset + limit), total: groups.length, limit, offset };
+  const ended = gone.filter(matchesEnded).map((row) => ({ ...row, name: row[by], ended: 1 }));
+  const groups = added([...present.flat(), ...ended]);
+  const since = gone.at(-1)?.ended_at ?? null;
+  return { by, ended_since: since, groups: groups.slice(offset, offset + limit), total: groups.length, limit, offset };
 }
 
+const NOTHING = { programs: 0, waiting: 0, running: 0, attained_service_seconds: 0, ended: 0, calls: 0, prompt_tokens: 0, output_tokens: 0, queue_seconds: 0, service_seconds: 0 }; // prettier-ignore
+const SUMS = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
+
 /** Each name once, the one with the most engine time first. */
-function added(all: readonly ProgramGroup[]): ProgramGroup[] {
-  const sums = new Map<string | null, ProgramGroup>();
+function added(all: readonly (Partial<ProgramGroup> & Pick<ProgramGroup, 'name'>)[]): ProgramGroup[] {
+  const groups = new Map<string | null, { -readonly [field in keyof ProgramGroup]: ProgramGroup[field] }>();
   for (const one of all) {
-    const sum = sums.get(one.name);
-    sums.set(
-      one.name,
-      sum === undefined
-        ? one
-        : {
-            name: one.name,
-            programs: sum.programs + one.programs,
-            waiting: sum.waiting + one.waiting,
-            running: sum.running + one.running,
-            current_wait_seconds: Math.max(sum.current_wait_seconds, one.current_wait_seconds),
-            attained_service_seconds: seconds(1000 * (sum.attained_service_seconds + one.attained_service_seconds)),
-          },
-    );
+    const sum = groups.get(one.name) ?? { name: one.name, current_wait_seconds: 0, ...NOTHING };
+    groups.set(one.name, sum);
+    for (const field of SUMS) sum[field] += one[field] ?? 0;
+    // Nobody waits for background calls, whose waits are below 0.
+    sum.current_wait_seconds = Math.max(sum.current_wait_seconds, one.current_wait_seconds ?? 0);
   }
-  return [...sums.values()].sort((a, b) => b.attained_service_seconds - a.attained_service_seconds || b.programs - a.programs); // prettier-ignore
+  for (const sum of groups.values()) for (const field of SUMS) sum[field] = seconds(1000 * sum[field]);
+  return [...groups.values()].sort((a, b) => b.service_seconds - a.service_seconds || b.calls - a.calls);
 }

@@ -1,7 +1,7 @@
 import type { ProgramView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
-import { labelOf } from '../identity/names.js';
+import { labelOf, tenantOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
@@ -67,8 +67,9 @@ export const toldRow = (told: ReturnType<Parts['known']['of']>) => ({
 });
 
 export function endedRows({ known }: Parts): Answers.EndedPrograms {
-  const programs = known.ended().map(({ gone, told, endedAtMs }) => ({
+  const programs = known.lastEnded().map(({ gone, told, endedAtMs }) => ({
     id: labelOf(gone.program),
+    tenant: tenantOf(gone.program),
     key: gone.program,
     ...toldRow(told),
     cause: gone.cause,
@@ -77,6 +78,8 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
     queue_seconds: seconds(gone.waitingMs),
     service_seconds: seconds(gone.serviceMs),
     calls: gone.calls,
+    prompt_tokens: told?.tokens.prompt ?? 0,
+    output_tokens: told?.tokens.output ?? 0,
     engine: told?.engine ?? null,
   }));
   return { programs };

@@ -3,7 +3,8 @@ import { type ProgramId, type ProgramView, type TenantId } from '../../src/index
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { labelOf, madeProgram } from '../identity/names.js';
-import type { ProgramQuery } from './query.js';
+import { toldRow } from './program-rows.js';
+import { programState, type ProgramQuery } from './query.js';
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
 export function endProgram({ driver, observers }: Parts, program: ProgramId): void {
@@ -34,7 +35,8 @@ export async function selectPrograms(
   let read = 0;
   let since = performance.now();
   for (const row of rowsHere(context)) {
-    if (matches(row, context.known.of(row.id))) rows.push(row);
+    const { id: key, tenant, home, engines } = row;
+    if (matches({ key, tenant, ...toldRow(context.known.of(key)), engines: [home, ...engines], state: programState(row) })) rows.push(row); // prettier-ignore
     if (++read % SLICE_ROWS !== 0) continue;
     const spent = performance.now() - since;
     if (spent < SLICE_MS) continue;

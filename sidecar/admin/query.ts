@@ -2,9 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { tenantId, type ProgramId, type ProgramView, type TenantId, type ThreadView } from '../../src/index.js';
 import { GatewayError } from '../errors.js';
 import { splitTarget } from '../http/target.js';
-import type { Told } from '../watch/known-programs.js';
 import { RANGES, type Range } from '../watch/totals.js';
-import type { Program, ProgramGroups } from './answers.js';
+import type { EndedProgram, Program, ProgramGroups } from './answers.js';
 
 const LIMIT = 100;
 export const LIMIT_MAX = 1000;
@@ -68,12 +67,20 @@ export function tenantIn(request: IncomingMessage): TenantId | undefined {
   return tenant === null ? undefined : tenantId(tenant);
 }
 
+/** The fields that filters read. */
+interface Selectable extends Pick<EndedProgram, 'tenant' | 'key' | 'model' | 'agent_type'> {
+  readonly engines: readonly (string | null | undefined)[];
+  /** Undefined: it has ended. */
+  readonly state: Program['state'] | undefined;
+}
+
 export interface ProgramQuery {
   readonly limit: number;
   readonly offset: number;
   /** The same query from the first row on, for as many as are set; equal for the same programs in the same order. */
   readonly selection: string;
-  readonly matches: (row: ProgramView, told: Pick<Told, 'model' | 'agentType'> | undefined) => boolean;
+  readonly matches: (row: Selectable) => boolean;
+  readonly matchesEnded: (row: EndedProgram) => boolean;
   /** Groups are asked for, by this; absent: programs are. */
   readonly by: ProgramGroups['by'] | undefined;
   readonly sort: string | undefined;
@@ -85,11 +92,13 @@ export interface ProgramQuery {
 export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []): ProgramQuery {
   for (const name of search.keys())
     if (!PROGRAM_PARAMETERS.includes(name) && !alsoKnown.includes(name)) throw bad(name, 'is not known here');
+  const matches = readFilter(search);
   return {
     limit: readCount(search, 'limit', LIMIT, 1, LIMIT_MAX),
     offset: readCount(search, 'offset', 0, 0, Number.MAX_SAFE_INTEGER),
     selection: new URLSearchParams([...search].filter(([name]) => SELECTING.includes(name))).toString(),
-    matches: readFilter(search),
+    matches,
+    matchesEnded: (row) => matches({ ...row, engines: [row.engine], state: undefined }),
     by: readGrouping(search),
     sort: search.get('sort') ?? undefined,
     compare: readSort(search.get('sort')),
@@ -131,13 +140,14 @@ function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
     .filter((word) => word !== '');
   if (state !== null && !PROGRAM_STATES.includes(state))
     throw bad('state', `must be one of ${PROGRAM_STATES.join(', ')}`);
-  return (row, told) =>
+  const states = state === 'active' ? ['waiting', 'running'] : [state];
+  return (row) =>
     (tenant === null || row.tenant === tenant) &&
-    (model === null || told?.model === model) &&
-    (type === null || told?.agentType === type) &&
-    (engine === null || row.home === engine || row.engines.some((id) => id === engine)) &&
-    (state === null || (state === 'active' ? row.activeCalls > 0 : programState(row) === state)) &&
-    (words.length === 0 || words.every((word) => row.id.toLowerCase().includes(word)));
+    (model === null || row.model === model) &&
+    (type === null || row.agent_type === type) &&
+    (engine === null || row.engines.includes(engine)) &&
+    (state === null || states.includes(row.state ?? '')) &&
+    (words.length === 0 || words.every((word) => row.key.toLowerCase().includes(word)));
 }
 
 function readGrouping(search: URLSearchParams): ProgramQuery['by'] {

@@ -9,7 +9,7 @@ import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programPage } from './program-rows.js';
 import { engineRows, gatewayRow, historyRow, INSTANCE, totalsRow } from './state-rows.js';
-import type { PastCallList, ProgramGroups, ProgramPage } from './answers.js';
+import type { EndedPrograms, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
 
 /** The page of a query, or of its groups, over all gateways. @param rows all of this one, in the query's order */
 export async function wholePage(
@@ -20,8 +20,8 @@ export async function wholePage(
   const { peers } = context;
   const { by } = query;
   if (by !== undefined) {
-    const others = await ofOthers(context, 'groups', query.selection);
-    return () => joinGroups(query, by, [groupsOf(context, rows, by), ...others]);
+    const [others, ended] = await Promise.all([ofOthers(context, 'groups', query.selection), wholeEnded(context)]);
+    return () => joinGroups(query, by, [groupsOf(context, rows, by), ...others], ended());
   }
   if (peers === undefined) return () => programPage(context, rows, query);
   const limit = query.offset + query.limit;
@@ -38,6 +38,11 @@ export async function wholePage(
 
 export const wholeCalls = async (context: Parts, program: ProgramId): Promise<PastCallList> =>
   joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
+
+export async function wholeEnded(context: Parts): Promise<() => EndedPrograms> {
+  const others = await ofOthers(context, 'ended');
+  return () => joinEnded([endedRows(context), ...others]);
+}
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
 export const watchPorts = (context: () => Parts): WatchPorts<WatchedView> => ({
@@ -102,7 +107,7 @@ function lookAt(parts: Parts): Look<WatchedView> {
       const [page, steps, gone, one, both] = await Promise.all([
         select(query).then((rows) => wholePage(context, rows, query)),
         ofOthers(context, 'steps', range),
-        ended ? ofOthers(context, 'ended') : [],
+        ended ? wholeEnded(context) : undefined,
         program === undefined ? {} : oneProgram(program),
         shared,
       ]);
@@ -111,7 +116,7 @@ function lookAt(parts: Parts): Look<WatchedView> {
         history: JSON.stringify(historyRow(context.totals.read(driver.now(), range, steps), range)),
         [query.by === undefined ? 'programs' : 'groups']: JSON.stringify(page()),
         ...one,
-        ...(ended && { ended: JSON.stringify(joinEnded([endedRows(context), ...gone])) }),
+        ...(gone && { ended: JSON.stringify({ programs: gone().programs.filter(query.matchesEnded) }) }),
       }));
     },
   };

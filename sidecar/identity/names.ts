@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { programId, type ProgramId, type TenantId } from '../../src/index.js';
+import { programId, tenantId, type ProgramId, type TenantId } from '../../src/index.js';
 
 /**
  * Names of programs: `tenant:id` for a client's id, `tenant~id` for a generated one. The tenant's own `:`, `~` and `%`
@@ -30,6 +30,9 @@ export function labelOf(program: ProgramId): string {
   const end = program.search(/[:~]/);
   return program[end] === '~' ? program.slice(end) : program.slice(end + 1);
 }
+
+export const tenantOf = (program: ProgramId): TenantId =>
+  tenantId((/^[^:~]*/.exec(program)?.[0] ?? '').replaceAll(/%(?:25|3A|7E)/g, decodeURIComponent));
 
 const escaped = (tenant: TenantId): string =>
   tenant.replace(/[%:~]/g, (char) => (char === '%' ? '%25' : char === ':' ? '%3A' : '%7E'));

@@ -1,6 +1,6 @@
 import type { Dispatch, Millis, ProgramGone, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallSpec } from '../calls/spec.js';
+import type { CallReport, CallSpec } from '../calls/spec.js';
 
 export const ENDED_MAX = 500;
 /** Threads of one program to count separately; calls of further ones count as the root's. */
@@ -14,6 +14,8 @@ export interface Told {
   readonly identifiedBy: string;
   readonly agentType: string | undefined;
   readonly engine: string | undefined;
+  /** Of its calls that have ended here. */
+  readonly tokens: { prompt: number; output: number };
   /** Another gateway has it: its end is told there. */
   readonly hasMoved?: true;
 }
@@ -40,6 +42,7 @@ export class KnownPrograms implements Observer {
       identifiedBy: identity.source,
       agentType: workflow ?? before?.agentType ?? family?.id.toString(16).padStart(8, '0'),
       engine: before?.engine,
+      tokens: before?.tokens ?? { prompt: 0, output: 0 },
     });
     this.#count(identity);
     this.#sources.push(identity.source);
@@ -49,6 +52,15 @@ export class KnownPrograms implements Observer {
   dispatched({ identity }: Pick<CallSpec, 'identity'>, { engine }: Pick<Dispatch, 'engine'>): void {
     const told = this.#told.get(identity.program);
     if (told !== undefined && told.engine !== engine) this.#told.set(identity.program, { ...told, engine });
+  }
+
+  /** The last calls of a program may end after it. */
+  ended({ spec }: { readonly spec: Pick<CallSpec, 'identity'> }, { usage }: Pick<CallReport, 'usage'>): void {
+    const { program } = spec.identity;
+    const told = this.#told.get(program) ?? this.#ended.findLast(({ gone }) => gone.program === program)?.told;
+    if (told === undefined || usage === undefined) return;
+    told.tokens.prompt += usage.promptTokens;
+    told.tokens.output += usage.outputTokens;
   }
 
   /** Its calls come to another gateway now, until one comes here again. */
@@ -82,7 +94,7 @@ export class KnownPrograms implements Observer {
   }
 
   /** The last to end first. */
-  ended(): readonly EndedProgram[] {
+  lastEnded(): readonly EndedProgram[] {
     return this.#ended.toReversed();
   }
 

@@ -1,16 +1,12 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { namedProgram } from '../../sidecar/identity/names.js';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
-import { tenantId } from '../../src/index.js';
-import { selectEnded, sortOf, sumsOf, tenantOf } from '../../ui/select.js';
+import { inOrder, sortOf, sumsOf } from '../../ui/select.js';
 import { typeHint, typeName, whyEnded } from '../../ui/words.js';
-
-const VIEW = { tab: 'ended', sort: '', tenant: '', engine: '', text: '', model: '', agent_type: '' };
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
   id,
-  key: namedProgram(tenantId(tenant), id),
+  tenant,
+  key: `${tenant}:${id}`,
   model: null,
   identified_by: null,
   agent_type: null,
@@ -20,65 +16,17 @@ const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): Ende
   queue_seconds: 0,
   service_seconds: 0,
   calls: 1,
+  prompt_tokens: 0,
+  output_tokens: 0,
   engine: 'gpu-1',
   ...more,
 });
 
-const rows = fc.array(
-  fc
-    .record({
-      tenant: fc.constantFrom('default', 'a:b', 'c~%d', 'default/batch'),
-      id: fc.constantFrom('alpha', 'Beta', 'alphabet', 'gamma:1'),
-      ended_at: fc.integer({ min: 0, max: 9 }),
-      duration_seconds: fc.integer({ min: 0, max: 9 }),
-      engine: fc.constantFrom('gpu-1', 'gpu-2', null),
-      model: fc.constantFrom('m', null),
-      agent_type: fc.constantFrom('fix', null),
-    })
-    .map(({ tenant, id, ...more }) => row(tenant, id, more)),
-);
-const choices = fc.record({
-  sort: fc.constantFrom('', 'ended_at', '-ended_at', 'duration_seconds', '-duration_seconds'),
-  tenant: fc.constantFrom('', 'default', 'a:b', 'c~%d'),
-  engine: fc.constantFrom('', 'gpu-1', 'gpu-3'),
-  model: fc.constantFrom('', 'm'),
-  agent_type: fc.constantFrom('', 'fix'),
-  text: fc.constantFrom('', 'ALPHA', 'bet', 'alpha bet', '  '),
-});
-
-describe('ended programs', () => {
-  it('are those that match every filter, each once, in the order of the view', () => {
-    fc.assert(
-      fc.property(rows, choices, (all, chosen) => {
-        const found = selectEnded(all, { ...VIEW, ...chosen });
-        const words = chosen.text.toLowerCase().trim().split(/\s+/);
-        const wanted = all.filter(
-          ({ key, engine, model, agent_type: type }) =>
-            words.every((word) => key.toLowerCase().includes(word)) &&
-            [engine, ''].includes(chosen.engine) &&
-            [model, ''].includes(chosen.model) &&
-            [type, ''].includes(chosen.agent_type) &&
-            [tenantOf(key), ''].includes(chosen.tenant),
-        );
-        expect(new Set(found)).toEqual(new Set(wanted));
-        expect(found).toHaveLength(wanted.length);
-        const field = chosen.sort.replace('-', '') === 'duration_seconds' ? 'duration_seconds' : 'ended_at';
-        const sign = chosen.sort.startsWith('-') || chosen.sort === '' ? -1 : 1;
-        const values = found.map((each) => sign * each[field]);
-        expect(values).toEqual(values.toSorted((a, b) => a - b));
-      }),
-    );
-  });
-
-  it('leave the list as it was', () => {
-    const all = [row('a', 'x', { ended_at: 1 }), row('a', 'y', { ended_at: 2 })];
-    expect(selectEnded(all, VIEW).map(({ id }) => id)).toEqual(['y', 'x']);
-    expect(all.map(({ id }) => id)).toEqual(['x', 'y']);
-  });
-});
-
-it('reads the tenant of any key', () => {
-  fc.assert(fc.property(fc.string({ minLength: 1 }), (tenant) => tenantOf(row(tenant, 'id').key) === tenant));
+it('has ended programs in the order of the view, and leaves the list as it was', () => {
+  const all = [row('a', 'x', { ended_at: 1, calls: 2 }), row('a', 'y', { ended_at: 2 }), row('b', 'x', { ended_at: 3, calls: 3 })]; // prettier-ignore
+  const order = (sort: string) => inOrder(all, { tab: 'ended', sort }).map(({ ended_at: at }) => at);
+  expect(['', 'ended_at', 'calls', '-calls'].map(order)).toEqual([[3, 2, 1], [1, 2, 3], [2, 1, 3], [3, 1, 2]]); // prettier-ignore
+  expect(all.map(({ ended_at: at }) => at)).toEqual([1, 2, 3]);
 });
 
 it('sorts present programs by their wait, ended ones by their end, unless another column is chosen', () => {

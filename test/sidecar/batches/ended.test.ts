@@ -59,7 +59,9 @@ it('a batch that no engine can run is explained by that first, and without a for
   const rows = (await ask(`${adminUrl}/gateway`)).json()['batches'];
   expect(rows).toMatchObject([{ id, rest_seconds: null }]);
   await post(`${url}/v1/batches/${id}/cancel`, {});
-  expect(await why()).toContain(' is being cancelled: 1 of 3 lines answered, 0 failed.');
+  expect(await why()).toContain(
+    ' is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed.',
+  );
   open();
   expect(await reached(url, id, 'cancelled')).toMatchObject({ request_counts: { total: 3, completed: 2, failed: 0 } });
   expect(await why()).toContain('; cancelled before the other 1 was answered: see /v1/files/');

@@ -120,6 +120,11 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
     expect((await b.ask('/programs/p1/end', { method: 'POST', headers: bearer('u') })).status).toBe(404);
     const { programs: ended } = await get<EndedPrograms>(a, '/ended');
     expect(ended.map(({ key, cause }) => [key, cause]).sort()).toEqual([['t:p3', 'ended'], ['u:p3', 'ended']]); // prettier-ignore
+    for (const gateway of gateways)
+      expect((await get<ProgramGroups>(gateway, '/programs?by=tenant')).groups).toMatchObject([
+        { name: 't', programs: 2, ended: 1, calls: 3 },
+        { name: 'u', programs: 0, ended: 1, calls: 1 },
+      ]);
     // Its next call is one of a new program, wherever it comes to.
     await call(b, 'p3');
     expect((await get<Program>(a, '/programs/t:p3')).calls).toBe(1);

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { KnownPrograms } from '../../../sidecar/watch/known-programs.js';
-import { millis, type EngineId, type ProgramGone, type ProgramId } from '../../../src/index.js';
+import { millis, type EngineId, type ProgramGone, type ProgramId, type Usage } from '../../../src/index.js';
 import type { CallSpec } from '../../../sidecar/calls/spec.js';
 
 const spec = (program: string, model: string, more: Partial<CallSpec> = {}) =>
@@ -15,7 +15,13 @@ it('remember what calls tell, and the last programs that ended', () => {
   known.dispatched(spec('a', 'n'), { engine });
   known.dispatched(spec('never seen', 'n'), { engine });
   // The type is that of its first call, the model that of its last.
-  expect(of(known, 'a')).toEqual({ model: 'n', identifiedBy: 'user', agentType: '000000ab', engine });
+  expect(of(known, 'a')).toEqual({
+    model: 'n',
+    identifiedBy: 'user',
+    agentType: '000000ab',
+    engine,
+    tokens: { prompt: 0, output: 0 },
+  });
   known.accepted({ spec: spec('a', 'n', { workflow: 'review' }) });
   expect(of(known, 'a')?.agentType).toBe('review');
   // The end of a program that has moved is told by the gateway that it moved to.
@@ -25,13 +31,26 @@ it('remember what calls tell, and the last programs that ended', () => {
   }
   known.accepted({ spec: spec('back', 'm') });
   for (const program of ['moved', 'back']) known.programGone({ program } as unknown as ProgramGone, millis(0));
-  expect(known.ended().map(({ gone }) => gone.program)).toEqual(['back']);
+  expect(known.lastEnded().map(({ gone }) => gone.program)).toEqual(['back']);
   for (let index = 0; index < 501; index += 1)
     known.programGone({ program: index === 500 ? 'a' : `p${index}` } as unknown as ProgramGone, millis(index));
   expect(of(known, 'a')).toBeUndefined();
-  expect(known.ended().length).toBe(500);
-  expect(known.ended()[0]).toMatchObject({ gone: { program: 'a' }, told: { agentType: 'review' }, endedAtMs: 500 });
-  expect(known.ended().at(-1)).toMatchObject({ gone: { program: 'p1' }, told: undefined });
+  expect(known.lastEnded().length).toBe(500);
+  expect(known.lastEnded()[0]).toMatchObject({ gone: { program: 'a' }, told: { agentType: 'review' }, endedAtMs: 500 });
+  expect(known.lastEnded().at(-1)).toMatchObject({ gone: { program: 'p1' }, told: undefined });
+});
+
+it('add up the tokens of a program, also of calls that end after it', () => {
+  const known = new KnownPrograms();
+  const usage = { promptTokens: 10, outputTokens: 2 } as Usage;
+  known.accepted({ spec: spec('a', 'm') });
+  known.ended({ spec: spec('a', 'm') }, { usage });
+  known.accepted({ spec: spec('a', 'm') });
+  known.ended({ spec: spec('a', 'm') }, { usage: undefined });
+  known.ended({ spec: spec('never seen', 'm') }, { usage });
+  known.programGone({ program: 'a' } as unknown as ProgramGone, millis(0));
+  known.ended({ spec: spec('a', 'm') }, { usage });
+  expect(known.lastEnded()[0]?.told?.tokens).toEqual({ prompt: 20, output: 4 });
 });
 
 it('count no more than 256 threads of a program, and forget them with it', () => {
