@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -16,8 +17,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
-    // Left to itself it keeps one core for its own work, which on two makes the suite half as fast.
-    maxWorkers: '100%',
+    // One more than cores: tests of processes and timers wait for a third of their time.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       { extends: true, test: { name: 'alone', include: ALONE } },
       // Files share their worker's modules: importing them anew for each took a third of the suite's time.

@@ -131,26 +131,28 @@ const hasStamp = (stamp, hash) => existsSync(stamp) && readFileSync(stamp, 'utf8
 const isBuilt = (sources, hash) => hasStamp(STAMP, hash) && sources.every((source) => existsSync(outputOf(source)));
 const isPageBuilt = (page, hash) => page.length === 0 || (hasStamp(PAGE_STAMP, hash) && existsSync(PAGE_OUTPUT));
 
+/** Whether it succeeded, as of the page below. */
 async function build(sources, hash) {
   rmSync(STAMP, { force: true });
   pruneOutputs(sources);
   // The compiler trusts its own record of outputs, so it must be forced when some are gone.
   const force = sources.every((source) => existsSync(outputOf(source))) ? [] : ['--force'];
   const args = ['node_modules/typescript/bin/tsc', '-b', 'cli', ...force];
-  if (!(await run('building (tsc -b)', process.execPath, args))) fail('the build failed (see above)');
+  if (!(await run('building (tsc -b)', process.execPath, args))) return false;
   // npm makes a package's binary executable once, and the compiler writes new files without that bit.
   if (existsSync(BINARY)) chmodSync(BINARY, 0o755);
   mkdirSync(dirname(STAMP), { recursive: true });
   writeFileSync(STAMP, hash);
+  return true;
 }
 
 /** Its types are checked by `npm test`, not here, because this is on the way to the first `npm start`. */
 async function buildPage(hash) {
   rmSync(PAGE_STAMP, { force: true });
   const args = ['node_modules/vite/bin/vite.js', 'build', '--config', join(PAGE, 'vite.config.ts')];
-  if (!(await run('building the page (vite)', process.execPath, args)))
-    fail('the build of the page failed (see above)');
+  if (!(await run('building the page (vite)', process.execPath, args))) return false;
   writeFileSync(PAGE_STAMP, hash);
+  return true;
 }
 
 checkNode();
@@ -160,5 +162,6 @@ const page = listPage();
 const [hash, pageHash] = [hashOf([...SETTINGS, ...sources]), hashOf(['package-lock.json', ...page])];
 const [built, pageBuilt] = [isBuilt(sources, hash), isPageBuilt(page, pageHash)];
 if (!isInstalled(!built || !pageBuilt)) await install();
-if (!built) await build(sources, hash);
-if (!pageBuilt) await buildPage(pageHash);
+// The page is built of its own files, of the others it takes types alone: both builds run at once.
+const builds = await Promise.all([built || build(sources, hash), pageBuilt || buildPage(pageHash)]);
+if (builds.includes(false)) fail('the build failed (see above)');
