@@ -9,13 +9,12 @@ import {
   type Event,
   type Millis,
   type ProgramGone,
-  type QueueView,
   type Reject,
   type Views,
   type WaitView,
 } from '../src/index.js';
 import type { Config } from './config/index.js';
-import { Waiting } from './watch/waiting.js';
+import { thrifty } from './watch/thrifty.js';
 
 /** Receives the scheduler's decisions on a call. */
 export interface CallOwner {
@@ -46,7 +45,15 @@ const SLEEP_MS_MAX = 2 ** 31 - 1;
 export class Driver {
   /** Settings, totals, and state as of its last step. */
   readonly scheduler: Scheduler;
-  readonly #waits: Waiting;
+  /** Why calls wait, and the waiting calls, counted. Where many wait, they may be as of a moment ago. */
+  readonly #waits = thrifty(
+    () => new Map(this.views.waits()),
+    () => this.now(),
+  );
+  readonly queue = thrifty(
+    () => this.views.queue(),
+    () => this.now(),
+  );
   /**
    * V8's old table of a Map that grows or shrinks refers to the new one. Once old, tables keep all later ones with their
    * calls until a full collection: copying these took a tenth of all CPU. So emptied cells stay there.
@@ -65,10 +72,6 @@ export class Driver {
     private readonly ports: DriverPorts,
   ) {
     this.scheduler = new Scheduler(config, balancer, undefined, ports.violated);
-    this.#waits = new Waiting(
-      () => this.views,
-      () => this.now(),
-    );
   }
 
   /** The clock of all events' timestamps. */
@@ -80,14 +83,9 @@ export class Driver {
     return this.#owners.size;
   }
 
-  /** Why the call waits. Where many wait, this may be as of a moment ago, and undefined for one that came since. */
+  /** Why the call waits; undefined for one that has come since the last reading. */
   waitOf(call: CallId): WaitView | undefined {
-    return this.#waits.of(call);
-  }
-
-  /** The waiting calls, counted. Where many wait, this may be as of a moment ago. */
-  queue(): QueueView {
-    return this.#waits.queue();
+    return this.#waits().get(call);
   }
 
   /** Read-only state as of now. */

@@ -25,10 +25,10 @@ export interface RequestFacts {
   /** For the token estimate; see `prompt.ts`. */
   readonly promptBytes: number;
   readonly maxTokens?: number | undefined;
-  /** Number of answers requested: `n` times the number of prompts. */
-  readonly choices: number;
-  /** Whether the client itself asked for the usage chunk (`stream_options.include_usage`). */
-  readonly wantsUsage: boolean;
+  /** Number of answers requested, if not one: `n` times the number of prompts. */
+  readonly choices?: number;
+  /** Whether the client itself asked for the usage chunk (`stream_options.include_usage`), in the APIs that have it. */
+  readonly wantsUsage?: boolean;
   /** The conversation so far; empty if the body does not hold all of it. */
   conversation(): readonly Turn[];
   readonly previousResponseId?: string | undefined;

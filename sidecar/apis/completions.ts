@@ -56,8 +56,6 @@ export const embeddings: Api = {
       stream: false,
       promptBytes: promptBytes(input, messages),
       maxTokens: 0,
-      choices: 1,
-      wantsUsage: false,
       conversation: () => [],
     };
   },

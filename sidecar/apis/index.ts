@@ -37,8 +37,6 @@ export const passed: Api = {
     model: stringOf(body['model']),
     stream: false,
     promptBytes: 0,
-    choices: 1,
-    wantsUsage: false,
     conversation: () => [],
   }),
 };

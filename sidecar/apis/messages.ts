@@ -59,8 +59,6 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
     stream: readFlag(body, 'stream'),
     promptBytes: promptBytes(body['system'], list, body['tools']),
     maxTokens: readWhole(body, 'max_tokens', 1),
-    choices: 1,
-    wantsUsage: true,
     conversation: () => [
       new LazyTurn('system', { content: body['system'] }, canonicalTurn),
       ...list.map((message) => new LazyTurn(stringOf(message['role']), message, canonicalTurn)),

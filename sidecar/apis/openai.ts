@@ -89,7 +89,7 @@ export class ChunkReader implements StreamReader {
     if (typeof choice['finish_reason'] === 'string') {
       // Some servers send no [DONE]. Then an answer is complete when each of its choices has a finish reason.
       this.#finished.add(choice['index']);
-      if (this.#finished.size >= this.asked.choices) this.complete = true;
+      if (this.#finished.size >= (this.asked.choices ?? 1)) this.complete = true;
     }
     const delta = objectOf(choice['delta']);
     const into = this.#kept.wanted ? this.#choice(choice['index'] ?? 0) : undefined;

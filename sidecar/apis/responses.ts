@@ -36,8 +36,6 @@ export const responses: Api = {
       stream: readFlag(body, 'stream'),
       promptBytes: promptBytes(body['instructions'], items, body['tools']),
       maxTokens: readWhole(body, 'max_output_tokens', 1),
-      choices: 1,
-      wantsUsage: true,
       previousResponseId,
       conversation: () => (stored ? [] : turnsOf([{ role: 'system', content: body['instructions'] }, ...items])),
     };

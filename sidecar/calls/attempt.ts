@@ -14,8 +14,6 @@ import { SseSplitter, isEventStream } from '../http/sse.js';
 
 /** Receives the events of an attempt; the call implements it. One of the last four ends the attempt. */
 export interface AttemptSink {
-  /** The engine began an event stream. */
-  opened(headers: IncomingHttpHeaders): void;
   /** The first event is about to be forwarded. */
   began(reader: StreamReader): void;
   /** Bytes of the stream to forward; the sink may pause the exchange. */
@@ -57,7 +55,7 @@ export class Attempt implements AnswerSink {
   /** Id under which the engine can abort the request; undefined if it offers no abort. */
   readonly #abortId: string | undefined;
   #status = 0;
-  #headers: IncomingHttpHeaders = {};
+  headers: IncomingHttpHeaders = {};
   #splitter: SseSplitter | undefined;
   reader: StreamReader | undefined;
   #events = 0;
@@ -108,12 +106,11 @@ export class Attempt implements AnswerSink {
 
   head(status: number, headers: IncomingHttpHeaders): void {
     this.#status = status;
-    this.#headers = headers;
+    this.headers = headers;
     const { api, facts, identity } = this.call;
     if (status !== 200 || !facts.stream || !isEventStream(headers['content-type'])) return;
     this.reader = api.readStream(facts, identity.leaf !== undefined);
     this.#splitter = this.#split(this.reader);
-    this.sink.opened(headers);
   }
 
   data(chunk: Buffer): void {
@@ -211,9 +208,9 @@ export class Attempt implements AnswerSink {
     this.#over = true;
     const status = this.#status;
     const body = joined(this.#chunks);
-    if (isBusy(status) && !(status === 429 && isOfCaller(body))) this.sink.busy(status, this.#headers, body);
+    if (isBusy(status) && !(status === 429 && isOfCaller(body))) this.sink.busy(status, this.headers, body);
     else if (error !== undefined && !isBusy(status)) this.sink.failed(error, fault);
-    else if (status >= 300 && status < 500) this.sink.answered(status, this.#headers, body, undefined);
+    else if (status >= 300 && status < 500) this.sink.answered(status, this.headers, body, undefined);
     else if (status >= 200 && status < 300) this.#settleSuccess(body);
     else this.sink.failed(failureOf(status, body, this.#asked), 'answer');
   }
@@ -230,7 +227,7 @@ export class Attempt implements AnswerSink {
   #settleSuccess(body: Buffer): void {
     const answer = parseObject(body.toString('utf8'));
     if (answer !== undefined)
-      return this.sink.answered(this.#status, this.#headers, body, this.call.api.readAnswer(answer));
+      return this.sink.answered(this.#status, this.headers, body, this.call.api.readAnswer(answer));
     const error = new GatewayError('engine_answer_invalid', 'The engine’s answer is not a JSON object.');
     this.sink.failed(error, 'answer');
   }

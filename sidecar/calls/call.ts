@@ -52,7 +52,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   readonly #doubted: Engine[] = [];
   /** Time since which engines have had no room for this call. */
   #busySinceMs: number | undefined;
-  #engineHeaders: IncomingHttpHeaders = {};
   #commentTimer: NodeJS.Timeout | undefined;
   readonly #program: ProgramId;
   readonly #arrivedAt: Millis;
@@ -115,10 +114,6 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   // Events of the attempt.
 
-  opened(headers: IncomingHttpHeaders): void {
-    this.#engineHeaders = headers;
-  }
-
   began(reader: StreamReader): void {
     this.#state = 'streaming';
     this.#beganAt = this.context.driver.now();
@@ -129,10 +124,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   forward(bytes: Buffer): void {
-    if (this.#state === 'ended') return;
-    if (!this.#reply.streaming)
-      this.#reply.open(toClient(this.#engineHeaders, this.#attempt?.engine.url, this.#headers()));
-    if (this.#attempt !== undefined) this.#reply.write(bytes, this.#attempt);
+    if (this.#state === 'ended' || this.#attempt === undefined) return;
+    const { headers, engine } = this.#attempt;
+    if (!this.#reply.streaming) this.#reply.open(toClient(headers, engine.url, this.#headers()));
+    this.#reply.write(bytes, this.#attempt);
   }
 
   progressed(events: number): void {

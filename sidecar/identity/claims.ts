@@ -52,15 +52,13 @@ const CORRELATION: Names = { session: ['x-correlation-id'] };
 /** Any other vendor's session header, a convention of LiteLLM. */
 const VENDOR_SESSION = /^x-([a-z0-9-]+)-session-id$/;
 
-export const maitredClaim = (headers: IncomingHttpHeaders): Claim | undefined => claimOf(headers, MAITRED);
-
 /** Whether the client declares this call its program's last, however the program was found. */
 export const saysFinal = (headers: IncomingHttpHeaders): boolean => isYes(headers['x-maitred-final']);
 
 /** Whether the request is a retry, which official clients count. */
 export const saysRetry = (headers: IncomingHttpHeaders): boolean => Number(headers['x-stainless-retry-count'] ?? 0) > 0;
 
-export function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
+function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
   for (const harness of HARNESSES) {
     const claim = claimOf(headers, harness);
     if (claim) return claim;
@@ -109,7 +107,7 @@ export function valueOf(headers: IncomingHttpHeaders, name: string): string | un
 const BAGGAGE_KEYS = ['session.id', 'gen_ai.conversation.id'];
 
 /** The first value of each key counts; malformed members are skipped. */
-export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
+function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const entries: Record<string, string | undefined> = {};
   for (const member of valueOf(headers, 'baggage')?.split(',') ?? []) {
     const [pair = ''] = member.split(';', 1);
@@ -122,7 +120,7 @@ export function baggageClaim(headers: IncomingHttpHeaders): Claim | undefined {
 }
 
 /** Treats a trace as a program. That holds for tracers with one trace per run, so this source is off by default. */
-export function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
+function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const trace = readTraceparent(valueOf(headers, 'traceparent'));
   return trace && { id: trace.traceId, source: 'traceparent' };
 }
@@ -146,13 +144,12 @@ const FIELDS: readonly (((body: JsonObject) => Claim | undefined) | (Names & { r
 ];
 
 /** ThunderAgent's field, which belongs to the same source as our own header. */
-export const programIdClaim = (body: JsonObject): Claim | undefined =>
-  claimOf(body, { session: ['program_id'] }) ?? claimOf(objectOf(body['extra_body']), { session: ['program_id'] });
+const PROGRAM_ID: Names = { session: ['program_id'] };
 
 /** OpenAI's hint of a common prefix: some clients send a session's id, others the same text for every user. */
 export const cacheKeyClaim = (body: JsonObject): Claim | undefined => claimOf(body, { session: ['prompt_cache_key'] });
 
-export function fieldClaim(body: JsonObject): Claim | undefined {
+function fieldClaim(body: JsonObject): Claim | undefined {
   for (const field of FIELDS) {
     const at = typeof field === 'function' ? undefined : field.at;
     const claim =
@@ -196,3 +193,13 @@ function readAgenticContext(body: JsonObject): Claim | undefined {
   const thread = agent === 'lead' || agent === task ? '' : agent;
   return { id: task, source, thread, final: thread === '' && final };
 }
+
+/** What a call says of its program, by source. */
+export const CLAIMS = {
+  maitred: (headers, body) =>
+    claimOf(headers, MAITRED) ?? claimOf(body, PROGRAM_ID) ?? claimOf(objectOf(body['extra_body']), PROGRAM_ID),
+  harness: harnessClaim,
+  body: (_, body) => fieldClaim(body),
+  baggage: baggageClaim,
+  traceparent: traceparentClaim,
+} satisfies Record<string, (headers: IncomingHttpHeaders, body: JsonObject) => Claim | undefined>;

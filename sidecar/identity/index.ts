@@ -1,20 +1,8 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { ProgramId, TenantId } from '../../src/index.js';
-import type { AnswerFacts, CanonicalMessage, JsonObject, Turn } from '../apis/api.js';
+import type { AnswerFacts, CanonicalMessage, Turn } from '../apis/api.js';
 import type { IDENTITY_SOURCES } from '../config/index.js';
 import { Ends, Lineage, SharedCache, type Seat } from './memory.js';
-import {
-  cacheKeyClaim,
-  fieldClaim,
-  programIdClaim,
-  harnessClaim,
-  maitredClaim,
-  saysFinal,
-  valueOf,
-  saysRetry,
-  baggageClaim,
-  traceparentClaim,
-} from './claims.js';
+import { cacheKeyClaim, CLAIMS, saysFinal, saysRetry, valueOf } from './claims.js';
 import { hashOf } from './growing.js';
 import { History, type Leaf } from './history.js';
 import type { Activity, Claim, Identity, IdentityRequest } from './identity.js';
@@ -51,8 +39,6 @@ interface Served extends Seat {
 
 /** `final`: as the client declares; otherwise as the headers of the call do. */
 type Found = Pick<Identity, 'program' | 'thread' | 'source'> & Partial<Pick<Identity, 'final' | 'renews'>>;
-
-type Find = (call: Call, headers: IncomingHttpHeaders, body: JsonObject) => Found | undefined;
 
 /**
  * Number of unrelated calls in flight at once that shows a `prompt_cache_key` to be shared by programs. A UUID names
@@ -134,22 +120,17 @@ export class Identifier {
   }
 
   #find(call: Call): Found | undefined {
+    const { headers, body = {} } = call.request;
     for (const source of this.options.sources) {
-      const found = this.#finders[source](call, call.request.headers, call.request.body ?? {});
+      const found =
+        source === 'history'
+          ? (this.#before(call) ?? this.#fromHistory(call))
+          : (this.#fromClaim(call, CLAIMS[source](headers, body)) ??
+            (source === 'body' ? (this.#fromPreviousResponse(call) ?? this.#fromCacheKey(call)) : undefined));
       if (found) return found;
     }
     return undefined;
   }
-
-  readonly #finders: Readonly<Record<Source, Find>> = {
-    maitred: (call, headers, body) => this.#fromClaim(call, maitredClaim(headers) ?? programIdClaim(body)),
-    harness: (call, headers) => this.#fromClaim(call, harnessClaim(headers)),
-    body: (call, _, body) =>
-      this.#fromClaim(call, fieldClaim(body)) ?? this.#fromPreviousResponse(call) ?? this.#fromCacheKey(call),
-    baggage: (call, headers) => this.#fromClaim(call, baggageClaim(headers)),
-    traceparent: (call, headers) => this.#fromClaim(call, traceparentClaim(headers)),
-    history: (call) => this.#before(call) ?? this.#fromHistory(call),
-  };
 
   /** Identifies a repeated request by its first attempt, which has already taken the seat in its history. */
   #before(call: Call): Found | undefined {

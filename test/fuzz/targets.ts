@@ -66,7 +66,7 @@ function body(path: string, input: Buffer): void {
     const { raw, body } = parseJsonBody(input);
     const facts = api(path).readRequest(body);
     readOpening(facts.model, body);
-    assert.ok(facts.promptBytes >= 0 && facts.choices >= 1);
+    assert.ok(facts.promptBytes >= 0 && (facts.choices ?? 1) >= 1);
     const identity = identifier.identify({ tenant: tenantId('t'), headers: {}, body, facts });
     assert.match(identity.label, /^[\x20-\x7e]{1,256}$/);
     const message = facts.conversation().at(-1)?.read();
