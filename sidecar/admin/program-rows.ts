@@ -1,4 +1,5 @@
 import type { ProgramView } from '../../src/index.js';
+import { Ratios } from '../watch/steps.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
 import { labelOf, tenantOf } from '../identity/names.js';
@@ -105,7 +106,7 @@ export function programDetail(
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => troubleInWords(engineRow(context, engine, new Map())));
+      .map((engine) => troubleInWords(engineRow(context, engine, new Ratios())));
   const setting = { ...rulesOf(context), now: driver.now(), forecast: row.forecast, troubles };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
   const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);

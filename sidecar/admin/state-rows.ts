@@ -11,14 +11,14 @@ import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
 import { engineInWords, statusOf } from './status.js';
 
 export function engineRows(context: Parts, view = context.totals.read(context.driver.now())): Answers.EngineList {
-  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.byEngine)) };
+  return { engines: context.fleet.list().map((engine) => engineRow(context, engine, view.sum.cached)) };
 }
 
-/** @param prompts of the last minutes, by engine */
+/** @param cached shares of prompts of the last minutes, by engine */
 export function engineRow(
   context: Parts,
   engine: Engine,
-  prompts = context.totals.read(context.driver.now()).sum.byEngine,
+  cached = context.totals.read(context.driver.now()).sum.cached,
 ): Answers.Engine {
   const known = context.driver.views.engine(engine.id);
   // The scheduler keeps the row of an engine that is down, whose cache is gone; calls may hang there still.
@@ -44,7 +44,7 @@ export function engineRow(
     capacity_tokens: (known ?? joined(engine)).capacityTokens ?? null,
     host_tokens: view?.hostTokens ?? 0,
     on_host_tokens: view?.onHostTokens ?? 0,
-    cached_share: prompts.get(engine.id)?.cachedShare ?? null,
+    cached_share: cached.of(engine.id),
     resting: view?.resting ?? false,
     engine_running: engine.load.running ?? null,
     engine_waiting: engine.load.waiting ?? null,
@@ -94,7 +94,7 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
     window_seconds: seconds(steps.length * stepMs),
     program_completion_seconds: spread(sum.completions),
     queue_seconds: spread(sum.queues),
-    cached_share: sum.prompts.cachedShare,
+    cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,
   };
 }
@@ -105,15 +105,14 @@ export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range:
     p50: steps.map((step) => secondsOr(step[times].quantileMs(0.5))),
     p99: steps.map((step) => secondsOr(step[times].quantileMs(0.99))),
   });
-  const means = steps.map(({ readings }) => readings.toJSON());
-  const mean = (name: string) => means.map((reading) => tenths(reading[name]));
+  const mean = (name: string) => steps.map(({ readings }) => tenths(readings.of(name)));
   return {
     range,
     from: unixSeconds(firstMs),
     step_seconds: seconds(stepMs),
     program_completion_seconds: spread('completions'),
     queue_seconds: spread('queues'),
-    cached_share: steps.map(({ prompts }) => prompts.cachedShare),
+    cached_share: steps.map(({ cached }) => cached.whole),
     waiting: Object.fromEntries(
       WAIT_CAUSES.map((cause) => [cause, mean(cause)]),
     ) as unknown as Answers.History['waiting'],
@@ -126,7 +125,7 @@ export function historyRow({ steps, stepMs, firstMs, marks }: TotalsView, range:
 }
 
 /** Means need no more than a tenth. */
-const tenths = (value: number | undefined): number | null => (value === undefined ? null : Math.round(10 * value) / 10);
+const tenths = (value: number | null): number | null => (value === null ? null : Math.round(10 * value) / 10);
 
 /** Changes with every start, so that a page knows when the history that it shows is of another process. */
 export const INSTANCE = randomBytes(6).toString('hex');

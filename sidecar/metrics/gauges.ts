@@ -1,4 +1,3 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
 import type { Participant } from '../../cluster/index.js';
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
 import type { BatchView } from '../batches/work.js';
@@ -6,30 +5,8 @@ import type { Parts } from '../context.js';
 import type { SourceState } from '../discovery/index.js';
 import { TOLD_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
+import { scrapedInto, type Scraped } from './scraped.js';
 import { OTHER } from './sums.js';
-
-type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
-
-/** Registers a metric that is read during a scrape: a counter if its name ends in `_total`, else a gauge. */
-type Scraped = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Sample>) => void;
-
-/** Each scrape begins anew, so that what is gone leaves no last value behind. */
-const scrapedInto =
-  (registry: Registry): Scraped =>
-  (name, help, labelNames, read) => {
-    const options = {
-      name: `maitred_${name}`,
-      help,
-      labelNames,
-      registers: [registry],
-      collect(this: Gauge | Counter) {
-        this.reset();
-        for (const [labels, value] of read()) this.inc(labels, value);
-      },
-    };
-    const Metric = name.endsWith('_total') ? Counter : Gauge;
-    new Metric(options);
-  };
 
 /** Metrics that are read from the scheduler and the fleet during a scrape, and cost nothing otherwise. */
 export function registerGauges(context: Parts): void {

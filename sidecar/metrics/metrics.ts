@@ -5,6 +5,7 @@ import { OUTCOMES, type CallReport, type CallSpec, type FailureCause, type Outco
 import type { ErrorCode } from '../errors.js';
 import { Completions, type CompletionPorts } from './completions.js';
 import { Histogram } from './histogram.js';
+import { scrapedInto } from './scraped.js';
 import { Sums, type Sum } from './sums.js';
 
 /** Seconds, from a millisecond to the hours that agent programs take: 1, 2.5, 5 and so on. */
@@ -104,8 +105,9 @@ export class Metrics implements Observer {
       },
     };
     this.#completions = new Completions(counting, ports);
-    this.#engines = new Sums(this.registry, 'engine', ENGINE_SUMS, { stays });
-    this.tenants = new Sums(this.registry, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
+    const scraped = scrapedInto(this.registry);
+    this.#engines = new Sums(scraped, 'engine', ENGINE_SUMS, { stays });
+    this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
     // From 0 on: a rate does not see a series that begins with its first increments.
     for (const result of ['exported', 'dropped', 'failed']) this.#spans.inc({ result }, 0);

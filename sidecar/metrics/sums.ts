@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import type { Scraped } from './scraped.js';
 
 /** A counter, or one value of its second label. Counters of the same name have the same help. */
 export type Sum = readonly [name: string, help: string, labels?: Readonly<Record<string, string>>];
@@ -23,13 +23,22 @@ export class Sums<Key extends string> {
   readonly #keys: readonly Key[];
 
   constructor(
-    registry: Registry,
-    private readonly label: string,
-    private readonly sums: Readonly<Record<Key, Sum>>,
+    scraped: Scraped,
+    label: string,
+    sums: Readonly<Record<Key, Sum>>,
     private readonly bound: SumsBound,
   ) {
     this.#keys = Object.keys(sums) as Key[];
-    for (const name of new Set(this.#keys.map((key) => sums[key][0]))) this.#register(registry, name);
+    const samplesOf = (key: Key) =>
+      [...this.#rows].map(([value, row]) => [{ [label]: value, ...sums[key][2] }, row[key]] as const);
+    for (const name of new Set(this.#keys.map((key) => sums[key][0]))) {
+      const keys = this.#keys.filter((key) => sums[key][0] === name);
+      const [, help, labels = {}] = sums[keys[0] as Key];
+      scraped(name, help, [label, ...Object.keys(labels)], () => {
+        this.#prune();
+        return keys.flatMap(samplesOf);
+      });
+    }
   }
 
   of(value: string): Record<Key, number> {
@@ -53,25 +62,5 @@ export class Sums<Key extends string> {
     const { stays } = this.bound;
     if (stays === undefined) return;
     for (const value of this.#rows.keys()) if (!stays(value)) this.#rows.delete(value);
-  }
-
-  #register(registry: Registry, name: string): void {
-    const keys = this.#keys.filter((key) => this.sums[key][0] === name);
-    const [, help, labels = {}] = this.sums[keys[0] as Key];
-    const write = (counter: Counter) => {
-      this.#prune();
-      counter.reset();
-      for (const [value, row] of this.#rows)
-        for (const key of keys) counter.inc({ [this.label]: value, ...this.sums[key][2] }, row[key]);
-    };
-    new Counter({
-      name: `maitred_${name}`,
-      help,
-      labelNames: [this.label, ...Object.keys(labels)],
-      registers: [registry],
-      collect() {
-        write(this);
-      },
-    });
   }
 }

@@ -19,7 +19,7 @@ export class Durations {
     }
   }
 
-  toJSON(): Told['queues'] {
+  toJSON() {
     return [...this.#bins];
   }
 
@@ -33,55 +33,49 @@ export class Durations {
   }
 }
 
-export class Prompts {
-  tokens = 0;
-  cached = 0;
+/** Ratios of two sums by name: cached shares of prompts by engine, means of readings. */
+export class Ratios {
+  readonly #sums = new Map<string, readonly [sum: number, of: number]>();
 
-  add(tokens: number, cached: number): void {
-    this.tokens += tokens;
-    this.cached += cached;
+  add(name: string, sum: number, of: number): void {
+    const [sumBefore, ofBefore] = this.#sums.get(name) ?? [0, 0];
+    this.#sums.set(name, [sumBefore + sum, ofBefore + of]);
   }
 
-  get cachedShare(): number | null {
-    return this.tokens === 0 ? null : this.cached / this.tokens;
+  merge(all: Told['cached']): void {
+    for (const [name, [sum, of]] of all) this.add(name, sum, of);
+  }
+
+  /** Null: nothing was added. */
+  of(name: string): number | null {
+    const [sum, of] = this.#sums.get(name) ?? [0, 0];
+    return of === 0 ? null : sum / of;
+  }
+
+  /** Of all names together. */
+  get whole(): number | null {
+    const all = new Ratios();
+    for (const [sum, of] of this.#sums.values()) all.add('', sum, of);
+    return all.of('');
+  }
+
+  toJSON() {
+    return [...this.#sums];
   }
 }
 
 /** Figures of one moment, by name. A name may be absent, such as a limit that is not known. */
 export type Reading = Readonly<Record<string, number>>;
 
-export class Means {
-  readonly #sums = new Map<string, { sum: number; readings: number }>();
-
-  add(reading: Reading): void {
-    for (const [name, value] of Object.entries(reading)) {
-      const { sum, readings } = this.#sums.get(name) ?? { sum: 0, readings: 0 };
-      this.#sums.set(name, { sum: sum + value, readings: readings + 1 });
-    }
-  }
-
-  toJSON(): Reading {
-    return Object.fromEntries([...this.#sums].map(([name, { sum, readings }]) => [name, sum / readings]));
-  }
-}
-
 /** A step as gateways tell it each other. */
-export interface Told {
-  readonly completions: Told['queues'];
-  /** Events by bin of their durations. */
-  readonly queues: readonly (readonly [number, number])[];
-  readonly byEngine: readonly (readonly [string, Pick<Prompts, 'tokens' | 'cached'>])[];
-  readonly prompts: Pick<Prompts, 'tokens' | 'cached'>;
-  readonly readings: Reading;
-}
+export type Told = ReturnType<Step['toJSON']>;
 
 /** All that is kept of one stretch of time. */
 export class Step {
   readonly completions = new Durations();
   readonly queues = new Durations();
-  readonly prompts = new Prompts();
-  readonly byEngine = new Map<string, Prompts>();
-  readonly readings = new Means();
+  readonly cached = new Ratios();
+  readonly readings = new Ratios();
 
   constructor(readonly index: number) {}
 
@@ -89,25 +83,16 @@ export class Step {
   merge(other: Told): void {
     this.completions.merge(other.completions);
     this.queues.merge(other.queues);
-    this.prompts.add(other.prompts.tokens, other.prompts.cached);
-    for (const [engine, { tokens, cached }] of other.byEngine) this.engine(engine).add(tokens, cached);
+    this.cached.merge(other.cached);
   }
 
-  toJSON(): Told {
-    const { completions, queues, prompts, byEngine, readings } = this;
-    return {
-      completions: completions.toJSON(),
-      queues: queues.toJSON(),
-      prompts,
-      byEngine: [...byEngine],
-      readings: readings.toJSON(),
-    };
+  read(reading: Reading): void {
+    for (const [name, value] of Object.entries(reading)) this.readings.add(name, value, 1);
   }
 
-  engine(id: string): Prompts {
-    let prompts = this.byEngine.get(id);
-    if (prompts === undefined) this.byEngine.set(id, (prompts = new Prompts()));
-    return prompts;
+  toJSON() {
+    const [completions, queues] = [this.completions.toJSON(), this.queues.toJSON()];
+    return { completions, queues, cached: this.cached.toJSON(), readings: this.readings.toJSON() };
   }
 }
 
@@ -117,10 +102,10 @@ export function joined(all: readonly Told[]): Step {
   const sums: Record<string, number> = {};
   for (const told of all) {
     step.merge(told);
-    for (const [name, value] of Object.entries(told.readings))
-      sums[name] = name === 'gate_tokens' ? value : (sums[name] ?? 0) + value;
+    for (const [name, [sum, of]] of told.readings)
+      sums[name] = sum / of + (name === 'gate_tokens' ? 0 : (sums[name] ?? 0));
   }
-  step.readings.add(sums);
+  step.read(sums);
   return step;
 }
 

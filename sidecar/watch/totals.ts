@@ -56,7 +56,7 @@ export class Totals implements Observer {
   look(): void {
     this.#completions.countIdle();
     const reading = this.ports.reading();
-    this.#each(this.ports.now(), (step) => step.readings.add(reading));
+    this.#each(this.ports.now(), (step) => step.read(reading));
   }
 
   mark(text: string): void {
@@ -76,9 +76,8 @@ export class Totals implements Observer {
   ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {
     this.#each(nowMs, (step) => {
       step.queues.add(queueMs);
-      if (usage?.cachedTokens === undefined) return;
-      step.prompts.add(usage.promptTokens, usage.cachedTokens);
-      if (dispatch !== undefined) step.engine(dispatch.engine).add(usage.promptTokens, usage.cachedTokens);
+      if (usage?.cachedTokens !== undefined)
+        step.cached.add(dispatch?.engine ?? '', usage.cachedTokens, usage.promptTokens);
     });
   }
 

@@ -70,11 +70,8 @@ describe('totals', () => {
     for (const each of [report('a', 50), report('a', 100), report('b', 0), report('c')])
       totals.ended(undefined, each, millis(0));
     const { sum } = totals.read(millis(0));
-    expect([...sum.byEngine].map(([engine, { cachedShare }]) => [engine, cachedShare])).toEqual([
-      ['a', 0.75],
-      ['b', 0],
-    ]);
-    expect(sum.prompts.cachedShare).toBe(0.5);
+    expect(['a', 'b', 'c'].map((engine) => sum.cached.of(engine))).toEqual([0.75, 0, null]);
+    expect(sum.cached.whole).toBe(0.5);
   });
 
   it('keep an hour and a day too, in longer steps', () => {
@@ -96,7 +93,7 @@ describe('totals', () => {
     reading['kv'] = 1;
     totals.look();
     const step = totals.read(millis(0)).steps.at(-1)!;
-    expect(step.readings.toJSON()).toEqual({ kv: 2.5, window: 8 });
+    expect(['kv', 'window', 'never'].map((name) => step.readings.of(name))).toEqual([2.5, 8, null]);
   });
 
   it('mark engines that go and come back, as long as the range shows them', () => {

@@ -1,0 +1,24 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+
+export type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
+
+/** Registers a metric that is read during a scrape: a counter if its name ends in `_total`, else a gauge. */
+export type Scraped = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Sample>) => void;
+
+/** Each scrape begins anew, so that what is gone leaves no last value behind. */
+export const scrapedInto =
+  (registry: Registry): Scraped =>
+  (name, help, labelNames, read) => {
+    const options = {
+      name: `maitred_${name}`,
+      help,
+      labelNames,
+      registers: [registry],
+      collect(this: Gauge | Counter) {
+        this.reset();
+        for (const [labels, value] of read()) this.inc(labels, value);
+      },
+    };
+    const Metric = name.endsWith('_total') ? Counter : Gauge;
+    new Metric(options);
+  };
