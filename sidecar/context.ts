@@ -13,7 +13,8 @@ import { ActiveSet } from './calls/active.js';
 import { Observers, type Observer } from './calls/observers.js';
 import { Repeats } from './calls/repeats.js';
 import type { Config } from './config/index.js';
-import { Discovery, Membership } from './discovery/index.js';
+import { Discovery } from './discovery/discovery.js';
+import { Membership } from './discovery/membership.js';
 import { Driver, type Recorder } from './driver.js';
 import { Fleet } from './engines/index.js';
 import { GatewayError } from './errors.js';
@@ -22,6 +23,7 @@ import { Identifier } from './identity/index.js';
 import { Returning } from './identity/returning.js';
 import { SharedCache } from './identity/memory.js';
 import { CallLog, makeLog } from './log.js';
+import { Completions } from './metrics/completions.js';
 import { Metrics } from './metrics/metrics.js';
 import { setTimer } from './timer.js';
 import { inFlight } from './unscheduled/in-flight.js';
@@ -119,13 +121,13 @@ export class Context {
     this.responses = new SharedCache(limits.responsesMax);
     this.pastCalls = new PastCalls(limits.pastCalls);
     const now = () => this.driver.now();
-    const completions = { idle: () => this.driver.scheduler.views.idle(), now };
+    const completions = new Completions(() => this.driver.scheduler.views.idle(), now);
     this.metrics = new Metrics({
       hasEngine: (id) => this.fleet.get(id) !== undefined,
       tenantsMax: () => this.config.limits.tenantSeriesMax,
-      ...completions,
+      completions,
     });
-    this.totals = new Totals({ ...completions, reading: () => readState(this) });
+    this.totals = new Totals({ completions, now, reading: () => readState(this) });
     this.watchers = new Watchers(watchPorts(() => this));
     // Every step may change state that other gateways need.
     const told = { step: () => this.cluster?.stepped(), configured: () => this.cluster?.stepped() };
@@ -151,7 +153,7 @@ export class Context {
     });
     this.membership = new Membership(this.fleet, now, log);
     this.discovery = new Discovery({ membership: this.membership, setTimer, log });
-    this.observers.add(...observersOf(this));
+    this.observers.add(completions, ...observersOf(this));
   }
 
   /** @throws GatewayError `draining` */

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Event, ProgramId } from '../src/index.js';
@@ -5,15 +6,14 @@ import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { answerPeer } from './admin/peers.js';
 import { programRoutes } from './admin/program-routes.js';
 import { watchPorts } from './admin/watch.js';
-import { familyOf } from './apis/index.js';
 import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
 import { Context, makeIdentifier, type GatewayOptions } from './context.js';
-import { GatewayError } from './errors.js';
+import { GatewayError, type ErrorCode } from './errors.js';
 import { holderKey } from './identity/shared-keys.js';
 import { requestIdOf } from './http/headers.js';
-import { listen, type Listener, type ListenerPorts, type Routes } from './http/listener.js';
+import { listen, type Listener, type Routes } from './http/listener.js';
 import { registerGauges } from './metrics/gauges.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
@@ -40,10 +40,10 @@ export async function startGateway(config: Config, options: GatewayOptions = {})
     const asked = enginesAsked(context);
     const own = adminRoutes(context);
     const routes = { ...clientRoutes(context, asked), ...probeRoutes(context), ...programRoutes(context, shared) };
-    const ports = listenerPorts(context);
-    listeners.push(await listen(config, main, { ...(shared ? own : elsewhere(own)), ...routes }, ports));
+    const heard: Parameters<typeof listen>[3] = (...asked) => refused(context, ...asked);
+    listeners.push(await listen(config, main, { ...(shared ? own : elsewhere(own)), ...routes }, heard));
     if (admin.port !== null)
-      listeners.push(await listen(config, { host: admin.host, port: admin.port }, { ...own, ...programRoutes(context, true) }, ports)); // prettier-ignore
+      listeners.push(await listen(config, { host: admin.host, port: admin.port }, { ...own, ...programRoutes(context, true) }, heard)); // prettier-ignore
     await asked;
     await context.batches?.start();
   } catch (error) {
@@ -156,21 +156,14 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
   while (driver.now() < until ? isAsking() : starting().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
-const listenerPorts = (context: Context): ListenerPorts => ({
-  apiFor: familyOf,
-  refused: (code, request, cause) => {
-    context.metrics.rejected(code);
-    const fields = {
-      request_id: request === undefined ? undefined : requestIdOf(request),
-      method: request?.method,
-      path: request?.url?.split('?', 1)[0],
-      code,
-      err: cause,
-    };
-    if (cause === undefined) context.log.info(fields, 'refused');
-    else context.log.error(fields, 'request failed');
-  },
-});
+/** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */
+function refused({ metrics, log }: Context, code: ErrorCode, request?: IncomingMessage, err?: unknown): void {
+  metrics.rejected(code);
+  const [method, path] = [request?.method, request?.url?.split('?', 1)[0]];
+  const fields = { request_id: request && requestIdOf(request), method, path, code, err };
+  if (err === undefined) log.info(fields, 'refused');
+  else log.error(fields, 'request failed');
+}
 
 /** Loads the shared state only if it is on. */
 async function joinCluster(context: Context): Promise<Partial<Pick<Context, 'cluster' | 'peers'>>> {

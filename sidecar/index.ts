@@ -14,7 +14,7 @@
  *   identity/          which program does a call belong to?
  *   batches/           files and batches, kept on the disk: `batches.ts` first
  *   engines/           the replicas
- *   discovery/         which replicas there are
+ *   discovery/         which replicas there are: `membership.ts` first
  *   cluster/           state shared by gateways, loaded only when on: `open.ts` first
  *   gateway.ts         start, reload, drain, close
  *   admin/, metrics/   the operators' view

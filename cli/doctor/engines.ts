@@ -1,5 +1,5 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
-import { lookUp } from '../../sidecar/discovery/index.js';
+import { lookUp } from '../../sidecar/discovery/dns.js';
 import { idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';

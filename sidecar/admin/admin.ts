@@ -118,7 +118,7 @@ function findEngine(context: Parts, params: Params) {
 const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
+  const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
   const { listen, admin } = context.config;
   const { url, basePath } = addressOf(engine);

@@ -59,7 +59,7 @@ export async function releaseProgram(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const { body } = await readJsonBody(request, response, context.config.timeouts.bodyMs);
+  const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const program = context.identifier.named(tenant, body[field]);
   if (program === undefined) throw new GatewayError('invalid_body', `${field} must name a program.`, { param: field });
   // The end of a sub-agent's own session does not end its root.

@@ -76,7 +76,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
         return page(all, request, 'batch');
       }),
       POST: answer(async ({ batches, shelf, request, response }) => {
-        const { body } = await readJsonBody(request, response, config().timeouts.bodyMs);
+        const body = await readJsonBody(request, response, config().timeouts.bodyMs);
         return batches.create(shelf.tenant, checked(BatchRequest, body));
       }),
     },

@@ -30,11 +30,6 @@ export interface Span extends Omit<Shape, 'fields'> {
   readonly end: number;
 }
 
-interface Skeleton extends Shape {
-  /** Undefined: there is none, or more than one. */
-  readonly list: List | undefined;
-}
-
 /** Most fields of a body; no API uses a hundredth of them. */
 const FIELDS_MAX = 4096;
 
@@ -50,8 +45,9 @@ const CLOSE_ARRAY = 0x5d;
  * Scans the bytes once. Correct for JSON, and harmless for anything else.
  * @param name field of the list to look for; undefined: none
  * @param known objects at the beginning of that list, after which the scan begins
+ * @returns with the list; undefined: there is none, or more than one
  */
-export function skeletonOf(raw: Buffer, name?: string, known?: List): Skeleton {
+export function skeletonOf(raw: Buffer, name?: string, known?: List): Shape & { readonly list: List | undefined } {
   const last = known?.items.at(-1);
   let { depth: deepest, nodes } = last ?? { depth: 0, nodes: 0 };
   let fields = known?.fields ?? 0;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { apiFor, passed } from '../apis/index.js';
-import { GatewayError, type ErrorCode } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import { withoutMark } from '../http/body.js';
 import { beginningOf, type Beginning, type Hashes } from './beginnings.js';
 import { readBodyOf, toSent, type SentBody } from './read.js';
@@ -20,9 +20,7 @@ export interface ReadJob {
 /** The thread returns the bytes in every case. */
 export type ReadResult = { readonly bytes: Uint8Array; readonly skipped: number } & (
   | { readonly sent: SentBody; readonly beginning: Beginning | undefined }
-  | {
-      readonly refused: { readonly code: ErrorCode; readonly message: string; readonly detail: GatewayError['detail'] };
-    }
+  | { readonly refused: Pick<GatewayError, 'code' | 'message' | 'detail'> }
 );
 
 function read({ path, bytes, hashes, limits }: ReadJob): ReadResult {

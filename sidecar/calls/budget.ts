@@ -1,8 +1,9 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import type { ProgramView, TenantId } from '../../src/index.js';
+import type { ProgramView } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { valueOf } from '../identity/claims.js';
+import type { Identity } from '../identity/identity.js';
+import type { CallSpec } from './spec.js';
 
 const HEADER = 'x-maitred-budget';
 const FORM =
@@ -39,11 +40,7 @@ const KINDS: readonly Kind[] = [
  */
 export function checkBudget(
   { budget }: Pick<Config, 'budget'>,
-  {
-    tenant,
-    label,
-    headers,
-  }: { readonly tenant: TenantId; readonly label: string; readonly headers: IncomingHttpHeaders },
+  { tenant, label, headers }: Pick<CallSpec, 'tenant' | 'headers'> & Pick<Identity, 'label'>,
   find: () => Spender | undefined,
 ): string | undefined {
   const own = budget.tenants[tenant];

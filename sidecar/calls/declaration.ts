@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { tokens, type ForecastView, type Work } from '../../src/index.js';
-import type { JsonObject } from '../apis/api.js';
+import type { ReadBody } from '../bodies/read.js';
 import { countSchema } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
@@ -26,17 +26,11 @@ type Remaining = z.output<typeof remainingSchema>;
 
 const fieldSchema = z.strictObject({ remaining: remainingSchema.optional(), workflow: z.string().optional() });
 
-interface Read {
-  readonly raw: Buffer;
-  readonly body: JsonObject;
-  readonly keys: ReadonlySet<string>;
-}
-
 /** The words of one call about its program. */
 export interface Declaration {
-  /** The work that is left, this call included. */
+  /** The work that is left, this call included; undefined: not declared. */
   readonly remaining: Work | undefined;
-  /** The client's own name of such programs. */
+  /** The client's own name of such programs; undefined: none. */
   readonly workflow: string | undefined;
 }
 
@@ -48,8 +42,8 @@ export interface Declaration {
  */
 export function readDeclaration(
   headers: IncomingHttpHeaders,
-  { raw, body, keys }: Read,
-): Pick<Read, 'raw' | 'keys'> & Declaration {
+  { raw, body, keys }: Pick<ReadBody, 'raw' | 'body' | 'keys'>,
+): Pick<ReadBody, 'raw' | 'keys'> & Declaration {
   const [rest, name] = [valueOf(headers, REMAINING), valueOf(headers, WORKFLOW)];
   const field = keys.has(FIELD) ? readField(body[FIELD]) : {};
   const remaining = field.remaining ?? (rest === undefined ? undefined : readHeader(rest));
@@ -61,7 +55,7 @@ export function readDeclaration(
 }
 
 /** The body without the field of declarations, for requests that declare nothing. */
-export const undeclared = ({ raw, keys }: Pick<Read, 'raw' | 'keys'>): Buffer =>
+export const undeclared = ({ raw, keys }: Pick<ReadBody, 'raw' | 'keys'>): Buffer =>
   keys.has(FIELD) ? withoutField(raw, FIELD) : raw;
 
 /** Value of `x-maitred-forecast`: the forecast's source and length. @param forecast undefined: nothing is foreseen */

@@ -1,7 +1,8 @@
 import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage, Work } from '../../src/index.js';
+import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from './active.js';
+import type { Declaration } from './declaration.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
 import type { HeldBody } from '../bodies/held.js';
 import type { ErrorCode } from '../errors.js';
@@ -26,7 +27,7 @@ export interface CallTrace {
 export type FailureCause = Fault | 'busy';
 
 /** A request that has been read, checked and identified. */
-export interface CallSpec {
+export interface CallSpec extends Declaration {
   readonly id: CallId;
   readonly requestId: string;
   readonly api: Api;
@@ -43,10 +44,6 @@ export interface CallSpec {
   /** The only engine that may run the call; absent: any that serves the model. */
   readonly engine?: EngineId | undefined;
   readonly promptTokens: Tokens;
-  /** The rest of its program as the client declares it; undefined: it does not. */
-  readonly remaining: Work | undefined;
-  /** The client's own name of such programs; undefined: none. */
-  readonly workflow: string | undefined;
   /** Equal for repetitions of the same request. */
   readonly fingerprint: string;
   /** Whether the client marks the request as a retry. */

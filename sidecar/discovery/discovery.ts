@@ -14,13 +14,7 @@ export interface DiscoveryPorts {
   readonly setTimer: SetTimer;
 }
 
-export interface SourceState {
-  readonly label: string;
-  /** Looks that failed or found no engine. */
-  readonly failures: number;
-  /** Unix time of the last look that found engines, in milliseconds; 0: none has. */
-  readonly foundAtMs: number;
-}
+export type SourceState = Readonly<Pick<Watched, 'label' | 'failures' | 'foundAtMs'>>;
 
 /** The running sources. Engines that they find go to the membership; a failure that repeats is logged once. */
 export class Discovery {
@@ -52,9 +46,11 @@ export class Discovery {
 }
 
 /** One source, asked again and again. */
-class Watched implements SourceState {
+class Watched {
   readonly label: string;
+  /** Looks that failed or found no engine. */
   failures = 0;
+  /** Unix time of the last look that found engines, in milliseconds; 0: none has. */
   foundAtMs = 0;
   hasLooked = false;
   /** Failed looks since the last good one. */

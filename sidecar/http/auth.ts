@@ -76,15 +76,11 @@ export const isLoopback = (host: string): boolean => LOOPBACK.test(host);
  * `Host`, `Origin` and `Sec-Fetch-Site`, which identify it.
  */
 class PageGuard {
-  readonly #isLocal: boolean;
-
   /** @param names further names of the gateway, without a port @param host address that the listener is bound to */
   constructor(
     private readonly names: readonly string[],
-    host: string,
-  ) {
-    this.#isLocal = isLoopback(host);
-  }
+    private readonly host: string,
+  ) {}
 
   /** For operators' paths: only the gateway's own pages, and requests from no page. @throws GatewayError `forbidden` */
   checkAdmin({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders): void {
@@ -101,7 +97,7 @@ class PageGuard {
    * @throws GatewayError `forbidden`
    */
   checkClient({ host = '', origin, 'sec-fetch-site': site }: IncomingHttpHeaders, isRead: boolean): void {
-    if (origin === undefined && site === undefined && !(isRead && this.#isLocal)) return;
+    if (origin === undefined && site === undefined && !(isRead && isLoopback(this.host))) return;
     if (!this.#isOwn(host)) throw new GatewayError('forbidden', FOREIGN_HOST);
     if (origin === undefined || /^(?!https?:)[\w+.-]+:/i.test(origin)) return;
     const authority = authorityOf(origin);
@@ -111,7 +107,7 @@ class PageGuard {
   /** Rebinding needs a name. So beyond loopback, where the gateway has its own addresses, any address is allowed. */
   #isOwn(host: string): boolean {
     const name = nameOf(host);
-    return this.#isKnown(name) || (!this.#isLocal && ADDRESS.test(name));
+    return this.#isKnown(name) || (!isLoopback(this.host) && ADDRESS.test(name));
   }
 
   #isKnown(name: string): boolean {

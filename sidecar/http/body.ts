@@ -4,12 +4,6 @@ import type { JsonObject } from '../apis/api.js';
 import { isObject } from '../apis/fields.js';
 import { GatewayError, reasonOf } from '../errors.js';
 
-/** A JSON request body: its bytes without a byte-order mark, and their contents. */
-interface JsonBody {
-  readonly raw: Buffer;
-  readonly body: JsonObject;
-}
-
 interface BodyLimits {
   readonly bodyBytes: number;
   readonly bodyMs: number;
@@ -29,13 +23,13 @@ export async function readJsonBody(
   request: IncomingMessage,
   response: ServerResponse,
   bodyMs: number,
-): Promise<JsonBody> {
+): Promise<JsonObject> {
   checkMediaType(request);
-  return parseJsonBody(await readBody(request, response, { bodyBytes: SMALL_BODY_BYTES, bodyMs }));
+  return parseJsonBody(await readBody(request, response, { bodyBytes: SMALL_BODY_BYTES, bodyMs })).body;
 }
 
-/** @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */
-export function parseJsonBody(bytes: Buffer): JsonBody {
+/** A JSON request body: its bytes without a byte-order mark, and their contents. @throws GatewayError `missing_body`, `invalid_json`, `invalid_body` */
+export function parseJsonBody(bytes: Buffer) {
   if (!isUtf8(bytes)) throw new GatewayError('invalid_json', 'The request body is not UTF-8.');
   const raw = withoutMark(bytes);
   if (raw.length === 0) throw new GatewayError('missing_body', 'The request has no body: it must be a JSON object.');

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TenantId } from '../../src/index.js';
-import type { Api } from '../apis/index.js';
+import { familyOf } from '../apis/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { asGatewayError, sendError } from './answer.js';
@@ -25,12 +25,8 @@ export type Handlers = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE' | 'ALL'
 /** Handlers by path, in the router's notation. */
 export type Routes = Readonly<Record<string, Handlers>>;
 
-export interface ListenerPorts {
-  /** The API whose error shape a path's clients expect. */
-  readonly apiFor: (path: string) => Api;
-  /** A request was refused before it became a call. `cause` is present if the fault is ours. */
-  readonly refused: (code: ErrorCode, request: IncomingMessage | undefined, cause?: unknown) => void;
-}
+/** Hears that a request was refused before it became a call. @param cause present if the fault is ours */
+type Refused = (code: ErrorCode, request: IncomingMessage | undefined, cause?: unknown) => void;
 
 export interface Listener {
   /** `http://host:port`, with the actual port. */
@@ -62,7 +58,7 @@ export async function listen(
   config: Config,
   { host, port }: { readonly host: string; readonly port: number },
   routes: Routes,
-  ports: ListenerPorts,
+  refused: Refused,
 ): Promise<Listener> {
   const slashes = { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true };
   const router = findMyWay({ ...slashes, maxParamLength: PARAM_LENGTH_MAX });
@@ -78,7 +74,7 @@ export async function listen(
     const { path } = splitTarget(target);
     throw unknownPath(`/v1${path}` in routes ? ` A base URL ends in /v1: is it /v1${path}?` : '');
   };
-  const server = makeServer(config, find, ports);
+  const server = makeServer(config, find, refused);
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -113,12 +109,12 @@ async function close(server: Server, sockets: ReadonlySet<Socket>): Promise<void
   clearInterval(step);
 }
 
-function makeServer(config: Config, find: Find, ports: ListenerPorts): Server {
+function makeServer(config: Config, find: Find, refused: Refused): Server {
   const { headersMs, bodyMs } = config.timeouts;
-  const take = (request: IncomingMessage, response: ServerResponse): void => enter(request, response, find, ports);
+  const take = (request: IncomingMessage, response: ServerResponse): void => enter(request, response, find, refused);
   const broken = (error: Error, socket: Duplex): void => {
     const code = answerBrokenRequest(error, socket);
-    if (code !== undefined) ports.refused(code, undefined);
+    if (code !== undefined) refused(code, undefined);
   };
   const server = createServer(
     {
@@ -154,7 +150,7 @@ function applyTimes(server: Server, { timeouts }: Config): void {
   server.requestTimeout = timeouts.headersMs + timeouts.bodyMs;
 }
 
-function enter(request: IncomingMessage, response: ServerResponse, find: Find, ports: ListenerPorts): void {
+function enter(request: IncomingMessage, response: ServerResponse, find: Find, refused: Refused): void {
   noteRequest(request, response);
   settleRequestId(request);
   request.url = originForm(request.url ?? '/');
@@ -164,9 +160,9 @@ function enter(request: IncomingMessage, response: ServerResponse, find: Find, p
     checkEncoding(splitTarget(request.url).path);
     const { handlers, params } = find(request.url);
     const running = handlerOf(handlers, request)(request, response, params);
-    running?.catch((thrown: unknown) => refuse(request, response, thrown, ports));
+    running?.catch((thrown: unknown) => refuse(request, response, thrown, refused));
   } catch (thrown) {
-    refuse(request, response, thrown, ports);
+    refuse(request, response, thrown, refused);
   }
 }
 
@@ -214,11 +210,11 @@ export function checkNoUpgrade({ headers }: IncomingMessage): void {
     throw new GatewayError('upgrade_unsupported', 'WebSockets are not passed on. Connect to an engine directly.');
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, ports: ListenerPorts): void {
+function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, refused: Refused): void {
   const error = asGatewayError(thrown);
-  ports.refused(error.code, request, error === thrown ? undefined : thrown);
+  refused(error.code, request, error === thrown ? undefined : thrown);
   if (error.code === 'client_gone' || response.headersSent) response.destroy();
-  else sendError(request, response, error, ports.apiFor(splitTarget(request.url ?? '').path));
+  else sendError(request, response, error, familyOf(splitTarget(request.url ?? '').path));
 }
 
 const unknownPath = (hint = ''): GatewayError =>

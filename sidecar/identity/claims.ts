@@ -194,7 +194,7 @@ function readAgenticContext(body: JsonObject): Claim | undefined {
   return { id: task, source, thread, final: thread === '' && final };
 }
 
-/** What a call says of its program, by source. */
+/** Claims of a call about its program, by source. */
 export const CLAIMS = {
   maitred: (headers, body) =>
     claimOf(headers, MAITRED) ?? claimOf(body, PROGRAM_ID) ?? claimOf(objectOf(body['extra_body']), PROGRAM_ID),

@@ -2,7 +2,7 @@ import type { Participant } from '../../cluster/index.js';
 import { tenantId, type EngineView, type TenantView } from '../../src/index.js';
 import type { BatchView } from '../batches/work.js';
 import type { Parts } from '../context.js';
-import type { SourceState } from '../discovery/index.js';
+import type { SourceState } from '../discovery/discovery.js';
 import { TOLD_STATES, isServing, type Engine } from '../engines/index.js';
 import { VERSION } from '../version.js';
 import { scrapedInto, type Scraped } from './scraped.js';

@@ -3,7 +3,7 @@ import type { Dispatch, EngineId, ProgramGone, TenantId } from '../../src/index.
 import type { Observer } from '../calls/observers.js';
 import { OUTCOMES, type CallReport, type CallSpec, type FailureCause, type Outcome } from '../calls/spec.js';
 import type { ErrorCode } from '../errors.js';
-import { Completions, type CompletionPorts } from './completions.js';
+import type { Completions } from './completions.js';
 import { Histogram } from './histogram.js';
 import { scrapedInto } from './scraped.js';
 import { Sums, type Sum } from './sums.js';
@@ -58,7 +58,8 @@ const TENANT_SUMS = {
 type OfTenant = Pick<CallSpec, 'tenant'>;
 type Tokens = Record<'promptTokens' | 'cachedTokens' | 'outputTokens', number>;
 
-export interface MetricsPorts extends CompletionPorts {
+export interface MetricsPorts {
+  readonly completions: Completions;
   /** Whether the fleet has the engine; counters of one that is gone go with it. */
   readonly hasEngine: (id: EngineId) => boolean;
   readonly tenantsMax: () => number;
@@ -82,7 +83,6 @@ export class Metrics implements Observer {
   readonly #cached = this.#counter('prompt_tokens_cached_total', 'Prompt tokens that engines had cached.');
   readonly #output = this.#counter('output_tokens_total', 'Tokens generated.');
   readonly #programsEnded = this.#counter('programs_ended_total', 'Programs that left the table, by cause.', 'cause');
-  readonly #completions: Completions;
   readonly #queue = this.#histogram('queue_seconds', 'Time in the queue at a dispatch, by level.', 'level');
   readonly #ttft = this.#histogram('ttft_seconds', 'Arrival to the first event of a streamed answer.');
   readonly #service = this.#histogram('service_seconds', 'Last dispatch to the end of a completed call.');
@@ -96,15 +96,14 @@ export class Metrics implements Observer {
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     const stays = (id: string) => ports.hasEngine(id as EngineId);
     const corrections = this.#counter('program_corrections_total', 'Programs that went on after they counted as complete.'); // prettier-ignore
-    const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last completion, once it has been idle for a minute.', undefined, () => this.#completions.countIdle()); // prettier-ignore
-    const counting = {
-      counted: (each: number) => seconds.observe(each),
-      corrected: (more: number) => {
+    const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last completion, once it has been idle for a minute.', undefined, () => ports.completions.countIdle()); // prettier-ignore
+    ports.completions.add({
+      counted: (each) => seconds.observe(each),
+      corrected: (more) => {
         seconds.correct(more);
         corrections.inc();
       },
-    };
-    this.#completions = new Completions(counting, ports);
+    });
     const scraped = scrapedInto(this.registry);
     this.#engines = new Sums(scraped, 'engine', ENGINE_SUMS, { stays });
     this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
@@ -162,9 +161,8 @@ export class Metrics implements Observer {
     this.#engines.of(engine).passed += 1;
   }
 
-  programGone(gone: ProgramGone): void {
-    this.#programsEnded.inc({ cause: gone.cause });
-    this.#completions.gone(gone);
+  programGone({ cause }: ProgramGone): void {
+    this.#programsEnded.inc({ cause });
   }
 
   /** @param result `dropped`: the queue was full; `failed`: the collector did not take them */

@@ -1,7 +1,7 @@
-import type { EngineId, Event, Millis, ProgramGone } from '../../src/index.js';
+import type { EngineId, Event, Millis } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport } from '../calls/spec.js';
-import { Completions, type CompletionPorts } from '../metrics/completions.js';
+import type { Completions } from '../metrics/completions.js';
 import { joined, Series, Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
@@ -11,36 +11,27 @@ export const RANGES = Object.keys(STEP_MS) as readonly Range[];
 const READ_MS = 5000;
 const MARKS = 200;
 
-/** A moment that explains a bend in the curves. */
-interface Mark {
-  readonly atMs: number;
-  readonly text: string;
-}
-
-export interface TotalsPorts extends CompletionPorts {
+export interface TotalsPorts {
+  readonly completions: Completions;
   readonly reading: () => Reading;
+  readonly now: () => Millis;
 }
 
-export interface TotalsView {
-  readonly steps: readonly Step[];
-  readonly sum: Step;
-  readonly stepMs: number;
-  readonly firstMs: number;
-  readonly marks: readonly Mark[];
-}
+export type TotalsView = ReturnType<Totals['read']>;
 
 /** The last five minutes, hour and day. Times are milliseconds on the driver's clock. */
 export class Totals implements Observer {
   readonly #series = RANGES.map((range) => new Series(STEP_MS[range]));
-  readonly #completions: Completions;
-  readonly #marks: Mark[] = [];
+  /** Moments that explain bends in the curves. */
+  readonly #marks: { readonly atMs: number; readonly text: string }[] = [];
   readonly #away = new Set<EngineId>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly ports: TotalsPorts) {
     // Quantiles cannot follow corrections.
-    const counted = (seconds: number, atMs: number) => this.#each(atMs, (step) => step.completions.add(1000 * seconds));
-    this.#completions = new Completions({ counted }, ports);
+    ports.completions.add({
+      counted: (seconds, atMs) => this.#each(atMs, (step) => step.completions.add(1000 * seconds)),
+    });
   }
 
   /** Reads the state every five seconds from now on. */
@@ -54,7 +45,7 @@ export class Totals implements Observer {
   }
 
   look(): void {
-    this.#completions.countIdle();
+    this.ports.completions.countIdle();
     const reading = this.ports.reading();
     this.#each(this.ports.now(), (step) => step.read(reading));
   }
@@ -81,16 +72,12 @@ export class Totals implements Observer {
     });
   }
 
-  programGone(gone: ProgramGone): void {
-    this.#completions.gone(gone);
-  }
-
   /**
    * The steps of a range up to `now`, oldest first and without gaps, and their sum.
    * @param others the same of other gateways, whose steps may begin up to one step earlier or later
    */
-  read(now: Millis, range: Range = '5m', others: readonly (readonly Told[])[] = []): TotalsView {
-    this.#completions.countIdle();
+  read(now: Millis, range: Range = '5m', others: readonly (readonly Told[])[] = []) {
+    this.ports.completions.countIdle();
     const stepMs = STEP_MS[range];
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step.toJSON(), ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore

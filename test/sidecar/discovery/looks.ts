@@ -1,5 +1,5 @@
 import type { EngineConfig, SourceConfig } from '../../../sidecar/config/index.js';
-import { Discovery } from '../../../sidecar/discovery/index.js';
+import { Discovery } from '../../../sidecar/discovery/discovery.js';
 import { cleanUp } from '../../support/clean-up.js';
 import { ManualTimers, until } from '../engines/manual-timers.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EngineConfig } from '../../../sidecar/config/schema.js';
-import { Membership } from '../../../sidecar/discovery/index.js';
+import { Membership } from '../../../sidecar/discovery/membership.js';
 import type { Engine, Fleet } from '../../../sidecar/engines/index.js';
 import { engineId } from '../../../src/index.js';
 

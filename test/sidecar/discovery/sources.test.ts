@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { configSchema } from '../../../sidecar/config/index.js';
-import { lookUp } from '../../../sidecar/discovery/index.js';
+import { lookUp } from '../../../sidecar/discovery/dns.js';
 import { cleanUp } from '../../support/clean-up.js';
 import { DnsServer, NXDOMAIN, SERVFAIL } from './dns-server.js';
 import { Looks } from './looks.js';

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { configSchema, type EngineConfig } from '../../../sidecar/config/index.js';
-import { Membership } from '../../../sidecar/discovery/index.js';
+import { Membership } from '../../../sidecar/discovery/membership.js';
 import { Fleet, type Engine } from '../../../sidecar/engines/index.js';
 import { cleanUp } from '../../support/clean-up.js';
 import { FakeEngine, modelList, type Route } from '../../support/fake-engine.js';

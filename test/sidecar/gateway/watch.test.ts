@@ -6,7 +6,6 @@ import { pageRoutes } from '../../../sidecar/admin/page.js';
 import type { Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { VERSION } from '../../../sidecar/version.js';
-import { familyOf } from '../../../sidecar/apis/index.js';
 import { folderOf } from '../../support/folder.js';
 import { SHADOW } from '../../support/shadow.js';
 import {
@@ -212,8 +211,7 @@ describe('/ui', () => {
   it('serves a built page, without a token, and nothing else of its folder', async () => {
     const folder = folderOf({});
     const routes = pageRoutes(folder);
-    const ports = { apiFor: familyOf, refused: () => undefined };
-    const listener = await listen(configOf([]), { host: '127.0.0.1', port: 0 }, routes, ports);
+    const listener = await listen(configOf([]), { host: '127.0.0.1', port: 0 }, routes, () => undefined);
     cleanUp(() => listener.close());
     const missing = await ask(`${listener.url}/ui`);
     expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/plain; charset=utf-8']);

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { apiFor } from '../../../sidecar/apis/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import type { ErrorCode } from '../../../sidecar/errors.js';
 import { listen, type Handler, type Params, type Routes } from '../../../sidecar/http/listener.js';
@@ -15,8 +14,7 @@ interface Taken {
 }
 
 function listenTo(routes: Routes, refused: (code: ErrorCode) => void = () => undefined) {
-  const ports = { apiFor: () => apiFor('/v1/chat/completions')!, refused };
-  return listen(configSchema.parse({}), { host: '127.0.0.1', port: 0 }, routes, ports);
+  return listen(configSchema.parse({}), { host: '127.0.0.1', port: 0 }, routes, refused);
 }
 
 /** A listener that records which handlers ran, and why requests were refused. */

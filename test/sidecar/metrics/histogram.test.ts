@@ -38,14 +38,17 @@ it('counts a program after a minute without a call, corrects it when it goes on,
   let idle: IdleProgram[] = [];
   const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], undefined, () => completions.countIdle());
   const corrections = new Counter({ name: 'b_total', help: 'Help.', registers: [registry] });
-  const counting = {
-    counted: (each: number) => seconds.observe(each),
-    corrected: (more: number) => {
+  const completions = new Completions(
+    () => idle,
+    () => nowMs as Millis,
+  );
+  completions.add({
+    counted: (each) => seconds.observe(each),
+    corrected: (more) => {
       seconds.correct(more);
       corrections.inc();
     },
-  };
-  const completions = new Completions(counting, { idle: () => idle, now: () => nowMs as Millis });
+  });
   const rest = (program: string, idleSinceMs: number, durationMs: number) =>
     idle.unshift({
       program: program as ProgramId,
@@ -54,7 +57,7 @@ it('counts a program after a minute without a call, corrects it when it goes on,
     });
   const leave = (program: string, durationMs: number) => {
     idle = idle.filter((row) => row.program !== program);
-    completions.gone({ program, durationMs } as ProgramGone);
+    completions.programGone({ program, durationMs } as ProgramGone);
   };
   const scraped = async (atMs: number) => {
     nowMs = atMs;

@@ -4,6 +4,7 @@ import { describe, expect, it, vi, afterEach } from 'vitest';
 import { millis, type EngineId, type IdleProgram, type ProgramGone, type ProgramId } from '../../../src/index.js';
 import type { CallReport } from '../../../sidecar/calls/spec.js';
 import { WallClock } from '../../../sidecar/watch/wall-clock.js';
+import { Completions } from '../../../sidecar/metrics/completions.js';
 import { Totals } from '../../../sidecar/watch/totals.js';
 import { Watchers } from '../../../sidecar/watch/watchers.js';
 
@@ -15,16 +16,23 @@ const takeClock = () => vi.useFakeTimers({ toFake: ['setInterval', 'clearInterva
 describe('totals', () => {
   let nowMs = 0;
   let programs = 0;
-  const totalsOf = (reading = {}) => new Totals({ idle: () => [], now: () => millis(nowMs), reading: () => reading });
-  const gone = (totals: Totals, durationMs: number, atMs: number) => {
+  let idle: IdleProgram[] = [];
+  let completions: Completions;
+  const now = () => millis(nowMs);
+  const totalsOf = (reading = {}) => {
+    idle = [];
+    completions = new Completions(() => idle, now);
+    return new Totals({ completions, now, reading: () => reading });
+  };
+  const gone = (durationMs: number, atMs: number) => {
     nowMs = atMs;
-    totals.programGone({ program: String((programs += 1)), durationMs } as unknown as ProgramGone);
+    completions.programGone({ program: String((programs += 1)), durationMs } as unknown as ProgramGone);
   };
 
   it('forget what is older than five minutes, and have a step for each five seconds', () => {
     const totals = totalsOf();
-    gone(totals, 1000, 1000);
-    gone(totals, 3000, 6000);
+    gone(1000, 1000);
+    gone(3000, 6000);
     const { steps, sum, firstMs, stepMs } = totals.read(millis(299_000));
     expect([steps.length, stepMs, firstMs]).toEqual([60, 5000, 0]);
     expect(steps.slice(0, 3).map(({ completions }) => completions.count)).toEqual([1, 1, 0]);
@@ -35,17 +43,17 @@ describe('totals', () => {
 
   it('tell the 99th percentile within a tenth', () => {
     const totals = totalsOf();
-    for (let ms = 1; ms <= 10_000; ms += 1) gone(totals, ms, 0);
+    for (let ms = 1; ms <= 10_000; ms += 1) gone(ms, 0);
     const p99 = totals.read(millis(0)).sum.completions.quantileMs(0.99) ?? 0;
     expect(Math.abs(p99 / 9900 - 1)).toBeLessThan(0.1);
-    gone(totals, 1e12, 0);
+    gone(1e12, 0);
     expect(totals.read(millis(0)).sum.completions.quantileMs(0.99)).toBeLessThan(11_000);
   });
 
   it('count a program once, at the minute for which it has been idle', () => {
     const [program, idleSinceMs] = ['a' as ProgramId, millis(10_000)];
-    const idle: IdleProgram[] = [{ program, idleSinceMs, durationMs: millis(4000) }];
-    const totals = new Totals({ idle: () => idle, now: () => millis(nowMs), reading: () => ({}) });
+    const totals = totalsOf();
+    idle.push({ program, idleSinceMs, durationMs: millis(4000) });
     const read = (atMs: number) => {
       nowMs = atMs;
       return totals.read(millis(atMs));
@@ -55,7 +63,7 @@ describe('totals', () => {
     const { steps, sum, firstMs } = read(250_000);
     expect(sum.completions.count).toBe(1);
     expect(steps.findIndex(({ completions }) => completions.count > 0) * 5000 + firstMs).toBe(70_000);
-    totals.programGone({ program, durationMs: millis(9000) } as ProgramGone);
+    completions.programGone({ program, durationMs: millis(9000) } as ProgramGone);
     expect(read(251_000).sum.completions.count).toBe(1);
   });
 
@@ -76,7 +84,7 @@ describe('totals', () => {
 
   it('keep an hour and a day too, in longer steps', () => {
     const totals = totalsOf();
-    for (const atMs of [0, 30_000, 59 * 60_000]) gone(totals, 1000, atMs);
+    for (const atMs of [0, 30_000, 59 * 60_000]) gone(1000, atMs);
     const counts = (range: '5m' | '1h' | '1d') =>
       totals.read(millis(nowMs), range).steps.map(({ completions }) => completions.count);
     expect(counts('5m').reduce((sum, each) => sum + each)).toBe(1);
