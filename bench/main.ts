@@ -13,6 +13,7 @@ import { sayDisturbance, watchOthers } from './disturbance.js';
 import { benchOrder } from './order.js';
 import { ensurePackages } from './packages.js';
 import { benchParts } from './parts.js';
+import { benchWaits } from './waits.js';
 
 interface Bench {
   readonly run: (quick: boolean) => void | Promise<void>;
@@ -34,6 +35,7 @@ const BENCHES: Readonly<Record<string, Bench>> = {
   parts: { run: benchParts, quickSeconds: 60 },
   order: { run: benchOrder, quickSeconds: 60 },
   large: { run: benchLarge, quickSeconds: 15 },
+  waits: { run: benchWaits, quickSeconds: 60 },
 };
 
 const QUICK_SECONDS_MAX = 15;

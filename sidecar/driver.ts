@@ -14,6 +14,7 @@ import {
   type WaitView,
 } from '../src/index.js';
 import type { Config } from './config/index.js';
+import { ExpectedWaits } from './watch/expected-waits.js';
 import { thrifty } from './watch/thrifty.js';
 
 /** Receives the scheduler's decisions on a call. */
@@ -45,9 +46,10 @@ const SLEEP_MS_MAX = 2 ** 31 - 1;
 export class Driver {
   /** Settings, totals, and state as of its last step. */
   readonly scheduler: Scheduler;
+  readonly expected = new ExpectedWaits();
   /** Why calls wait, and the waiting calls, counted. Where many wait, they may be as of a moment ago. */
-  readonly #waits = thrifty(
-    () => new Map(this.views.waits()),
+  readonly waits = thrifty(
+    () => this.#look(),
     () => this.now(),
   );
   readonly queue = thrifty(
@@ -83,11 +85,6 @@ export class Driver {
     return this.#owners.size;
   }
 
-  /** Why the call waits; undefined for one that has come since the last reading. */
-  waitOf(call: CallId): WaitView | undefined {
-    return this.#waits().get(call);
-  }
-
   /** Read-only state as of now. */
   get views(): Views {
     return this.scheduler.views.at(this.now());
@@ -119,6 +116,12 @@ export class Driver {
     this.#timerAt = Infinity;
   }
 
+  #look(): ReadonlyMap<CallId, WaitView> {
+    const waits = new Map(this.views.waits());
+    this.expected.observe(waits, this.now());
+    return waits;
+  }
+
   #drain(): void {
     for (let event = this.#pending.shift(); event !== undefined; event = this.#pending.shift()) {
       if (endsCall(event)) this.#release(event.call);
@@ -141,6 +144,7 @@ export class Driver {
   #obey(command: Command): void {
     switch (command.type) {
       case 'dispatch':
+        this.expected.dispatched(command.call, this.now());
         this.#owners.get(command.call)?.owner?.dispatched(command);
         return;
       case 'reject':
@@ -159,6 +163,7 @@ export class Driver {
   }
 
   #release(call: CallId): CallOwner | undefined {
+    this.expected.left(call);
     const cell = this.#owners.get(call);
     if (cell === undefined) return undefined;
     this.#owners.delete(call);

@@ -93,8 +93,9 @@ interface WaitingFor {
   readonly behind: { readonly call: string; readonly program: string; readonly waiting_seconds: number } | null;
   /** Waiting calls that this engine would run first. */
   readonly ahead: number;
-  /** Until it runs, at the pace at which its model’s last calls ended; null: not known, as for KV cache or without a backlog. */
+  /** Further waits within which half of such calls, and nine of ten, were dispatched; null: too few have been. */
   readonly expected_seconds: number | null;
+  readonly expected_p90_seconds: number | null;
 }
 
 export interface ActiveCall {

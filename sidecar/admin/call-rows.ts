@@ -1,5 +1,6 @@
 import type { CallView, ProgramId, WaitView } from '../../src/index.js';
 import type { Parts } from '../context.js';
+import type { ExpectedWait } from '../watch/expected-waits.js';
 import type { PastCall } from '../watch/past-calls.js';
 import type * as Answers from './answers.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
@@ -21,7 +22,7 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
     first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
     promoted,
     overdue,
-    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest),
+    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, setting.expected.of(waiting.nearest)),
     reason: dispatch?.reason ?? null,
     placement: dispatch?.placement ?? null,
     text: callInWords(call, setting),
@@ -62,7 +63,10 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balan
   return { ...row, text: pastCallInWords(row, dispatch, balancer) };
 }
 
-const waitRow = ({ cause, engine, needs, free, limit, behind, ahead, expectedMs }: WaitView) => ({
+const waitRow = (
+  { cause, engine, needs, free, limit, behind, ahead }: WaitView,
+  expected: ExpectedWait | undefined,
+) => ({
   cause,
   engine: engine ?? null,
   needs: needs ?? null,
@@ -70,5 +74,6 @@ const waitRow = ({ cause, engine, needs, free, limit, behind, ahead, expectedMs 
   limit: limit ?? null,
   behind: behind ? { call: behind.call, program: behind.program, waiting_seconds: seconds(behind.waitingMs) } : null,
   ahead,
-  expected_seconds: secondsOr(expectedMs),
+  expected_seconds: secondsOr(expected?.p50Ms),
+  expected_p90_seconds: secondsOr(expected?.p90Ms),
 });

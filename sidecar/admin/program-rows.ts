@@ -107,7 +107,13 @@ export function programDetail(
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
       .map((engine) => troubleInWords(engineRow(context, engine, new Ratios())));
-  const setting = { ...rulesOf(context), now: driver.now(), forecast: row.forecast, troubles };
+  const setting = {
+    ...rulesOf(context),
+    now: driver.now(),
+    forecast: row.forecast,
+    troubles,
+    expected: driver.expected,
+  };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
   const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);
   return {

@@ -1,4 +1,5 @@
 import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
+import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
 import { afterWait, dispatchInWords, forecastInWords, type Rules } from './run-words.js';
@@ -23,6 +24,7 @@ export const WAITED_FOR: Readonly<Record<ObstacleView['cause'], string>> = {
 export interface Setting extends Rules {
   readonly now: number;
   readonly forecast: ForecastView | undefined;
+  readonly expected: Pick<ExpectedWaits, 'of'>;
   /** A sentence on each engine that serves a model and is not in service. */
   readonly troubles: (model: string) => readonly string[];
 }
@@ -51,12 +53,18 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
     ...forecastInWords(forecast),
+    ...expectedInWords(setting.expected.of(nearest)),
     ...prospects(view, now),
     `What helps: ${REMEDIES[background && FOR_ROOM.has(cause) ? 'background' : cause]}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
   return [`${call} has waited ${span(waitingMs)} for ${WAITED_FOR[cause]}${where}.`, ...details].join('\n');
 }
+
+const expectedInWords = (expected: ExpectedWait | undefined): string[] =>
+  expected === undefined
+    ? []
+    : [`Of the last waits like it, half ended within ${span(expected.p50Ms)} more, and nine of ten within ${span(expected.p90Ms)}.`]; // prettier-ignore
 
 /** Causes in whose words the engine has a place. */
 const AT_ENGINE: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv']);

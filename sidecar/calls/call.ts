@@ -203,13 +203,17 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   #comment(): void {
-    const { driver } = this.context;
     const text =
-      this.#state === 'dispatched' && this.#dispatch !== undefined
-        ? dispatchedComment(this.#dispatch)
-        : queuedComment(driver.now() - this.#arrivedAt, driver.scheduler.views.waiting, driver.waitOf(this.spec.id));
+      this.#state === 'dispatched' && this.#dispatch !== undefined ? dispatchedComment(this.#dispatch) : this.#queued();
     this.#reply.comment(text, () => this.#headers('queued'));
     this.context.observers.tell('commented');
+  }
+
+  #queued(): string {
+    const { driver } = this.context;
+    const wait = driver.waits().get(this.spec.id);
+    const expected = wait && driver.expected.of(wait);
+    return queuedComment(driver.now() - this.#arrivedAt, driver.scheduler.views.waiting, wait, expected);
   }
 
   #noteResponse(facts: AnswerFacts, usage?: Usage): void {

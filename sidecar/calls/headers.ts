@@ -3,6 +3,7 @@ import type { Dispatch, WaitView } from '../../src/index.js';
 import type { Context } from '../context.js';
 import { headerValue } from '../http/headers.js';
 import { forecastHeader } from './declaration.js';
+import type { ExpectedWait } from '../watch/expected-waits.js';
 import type { CallSpec } from './spec.js';
 
 /**
@@ -45,13 +46,18 @@ export const dispatchedComment = ({ engine, level, reason }: Dispatch): string =
   `dispatched engine=${engine} level=${level} reason=${reason}`;
 
 /** Other tenants' calls are counted, never named. @param waiting number of calls @param wait undefined: not known */
-export function queuedComment(waitedMs: number, waiting: number, wait: WaitView | undefined): string {
+export function queuedComment(
+  waitedMs: number,
+  waiting: number,
+  wait: WaitView | undefined,
+  expected: ExpectedWait | undefined,
+): string {
   const begin = `queued waited_ms=${Math.round(waitedMs)} waiting=${waiting}`;
   if (wait === undefined) return begin;
-  const { level, cause, engine, needs, free, limit, ahead, oldestAhead, expectedMs } = wait;
+  const { level, cause, engine, needs, free, limit, ahead, oldestAhead } = wait;
   const where = engine === undefined ? '' : ` engine=${engine}`;
   const figures = needs === undefined ? '' : ` needs=${needs} free=${free} limit=${limit}`;
   const oldest = oldestAhead === undefined ? '' : ` oldest_ahead_ms=${Math.round(oldestAhead.waitingMs)}`;
-  const expected = expectedMs === undefined ? '' : ` expected_ms=${Math.round(expectedMs)}`;
-  return `${begin} level=${level} cause=${cause}${where}${figures} ahead=${ahead}${oldest}${expected}`;
+  const quantiles = expected === undefined ? '' : ` expected_ms=${Math.round(expected.p50Ms)} expected_p90_ms=${Math.round(expected.p90Ms)}`; // prettier-ignore
+  return `${begin} level=${level} cause=${cause}${where}${figures} ahead=${ahead}${oldest}${quantiles}`;
 }

@@ -15,6 +15,8 @@ export function readState({ config, driver, fleet }: Parts): Reading {
     sums.working_set_tokens += engine.workingSetTokens;
     sums.gate_tokens += config.admission.gate * (engine.capacityTokens ?? Infinity);
   }
+  // Waits are learnt from even when nobody looks.
+  driver.waits();
   const known = Object.entries(sums).filter(([, value]) => Number.isFinite(value));
   return { ...driver.queue().byCause, ...Object.fromEntries(known) };
 }

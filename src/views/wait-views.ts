@@ -13,8 +13,8 @@ export interface WaitView extends ObstacleView {
   /** Number of waiting calls that come before it where it waits, and the oldest of them. */
   readonly ahead: number;
   readonly oldestAhead: WaitingCall | undefined;
-  /** Time until it runs at the pace of its model's last completions. Undefined: not known, as where others take what they free. */
-  readonly expectedMs: Millis | undefined;
+  /** Whether it may take only the room that no other call needs. */
+  readonly background: boolean;
 }
 
 /** The shortage of one engine for a call; undefined fields do not apply to the cause. */
@@ -105,7 +105,7 @@ export function* waitViews(
   { placement, stepMs, nowMs }: Moment,
 ): IterableIterator<[CallId, WaitView]> {
   const waits = new Waits(placement, stepMs);
-  for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, placement, waits, nowMs)];
+  for (const call of calls) if (call.state === 'waiting') yield [call.id, waitView(call, waits, nowMs)];
 }
 
 /** These active calls, each with why it waits. */
@@ -149,7 +149,7 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number): 
   const strandMs = strandedAtMs(call, engineTable.pool(call.model));
   const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
   return {
-    nearest: waitView(call, placement, waits, nowMs),
+    nearest: waitView(call, waits, nowMs),
     engines: waits.at(call).map((obstacle) => obstacleView(obstacle, nowMs)),
     share: placement.accounts.viewOf(call.turn.account),
     promoteAtMs: timeOf(due.promoteAtMs),
@@ -158,12 +158,11 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number): 
   };
 }
 
-function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: number): WaitView {
+function waitView(call: Call, waits: Waits, nowMs: number): WaitView {
   const nearest = waits.nearest(call);
   const { calls, oldest } = waits.ahead(call, nearest.engine);
   const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
   const oldestAhead = waitingCall(oldest, nowMs);
-  const expectedMs = (calls + 1) * (engineTable.pool(call.model).drainRate.msPerCall(nowMs) ?? NaN);
   // No spread: it would take most of the time of a view of ten thousand calls.
   return {
     cause,
@@ -176,16 +175,9 @@ function waitView(call: Call, { engineTable }: Placed, waits: Waits, nowMs: numb
     level: call.level,
     ahead: calls,
     oldestAhead,
-    expectedMs: isTold(call, cause, expectedMs, nowMs) ? (expectedMs as Millis) : undefined,
+    background: call.isBackground,
   };
 }
-
-/**
- * Whether a pace tells how long a call waits. KV cache that a completion frees often goes to its program's next call, and
- * calls of better levels pass one that has waited longer than it was to: such waits last many times as long.
- */
-const isTold = (call: Call, cause: WaitCause, expectedMs: number, nowMs: number): boolean =>
-  cause !== 'kv' && !call.isBackground && (call.level === 0 ? expectedMs > 0 : call.waitingMs(nowMs) <= expectedMs);
 
 function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number): ObstacleView {
   const until = timeOf(untilMs ?? Infinity);

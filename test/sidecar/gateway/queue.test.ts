@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { says } from './misbehaving.js';
+import { ExpectedWaits } from '../../../sidecar/watch/expected-waits.js';
 import { startEngine } from '../../../sim/index.js';
 import {
   ONE_AT_A_TIME,
@@ -60,6 +61,20 @@ describe('a call that waits', () => {
     expect(text.replaceAll(/^:.*\n\n/gm, '')).toBe(STREAM.join(''));
     expect((await first).status).toBe(200);
     expect((await metrics()).get('maitred_queue_comments_total')).toBeGreaterThanOrEqual(3);
+  });
+
+  it('is told how long such calls wait: in its comments, in /programs/{id} and by why', async () => {
+    const of = vi.spyOn(ExpectedWaits.prototype, 'of').mockReturnValue({ p50Ms: 12_000.4, p90Ms: 65_000 });
+    const { first, open, openChat, read } = await behindFirst(stream(), { timeouts: { commentMs: 100 } });
+    const { body } = await openChat({ stream: true }, named('p'));
+    const { active } = await read<{ active: object[] }>('/programs/p');
+    expect(active).toMatchObject([{ waiting_for: { expected_seconds: 12, expected_p90_seconds: 65 } }]);
+    const { text } = await read<{ text: string }>('/programs/p/explain');
+    expect(text).toContain('\nOf the last waits like it, half ended within 12 s more, and nine of ten within 65 s.\n');
+    open();
+    expect(await body.text()).toMatch(/^: queued .* ahead=0 expected_ms=12000 expected_p90_ms=65000\n\n/);
+    await first;
+    of.mockRestore();
   });
 
   it('for longer than allowed gets 408 and when to ask again; one that streams waits on', async () => {

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { callId } from '../../../src/index.js';
 import { Desk } from '../../support/core-desk.js';
 import type { CoreChanges } from '../../support/core-config.js';
 
@@ -34,29 +33,6 @@ it('refuses a call at once whose wait will outlast its patience, and says for ho
   desk.configure({ timeouts: { queueMs: 5_100 } });
   desk.arrive('in time');
   expect(refusal(desk, 'in time')).toBeUndefined();
-});
-
-it('tells a waiting call when it runs at the pace of the last completions, once there is a pace', () => {
-  const expected = (desk: Desk) => new Map(desk.scheduler.views.waits()).get(callId('c100'))?.expectedMs;
-  // One runs, and 29 wait before it: 30 completions of 100 ms each.
-  expect(expected(backlogged({}, 31))).toBe(30 * 100);
-  expect(expected(backlogged({}, 41, 60))).toBeUndefined();
-});
-
-it('tells no wait that a pace cannot tell: for KV cache, and beyond itself where others may pass', () => {
-  const told = (desk: Desk, call: string) => new Map(desk.scheduler.views.waits()).get(callId(call));
-  const desk = backlogged({ admission: { gate: 0.9 } }, 31);
-  expect(told(desk, 'c100')).toMatchObject({ cause: 'window', expectedMs: 3_000 });
-  desk.join('A', { window: 9, capacity: 100 });
-  expect(told(desk, 'c100')).toMatchObject({ cause: 'kv', expectedMs: undefined });
-
-  const passed = backlogged({ policy: { firstQuantumMs: 50, countPrompt: false }, starvation: { beta: 1e9 } }, 5);
-  passed.arrive('late', { program: 'of-c0' });
-  expect(told(passed, 'late')).toMatchObject({ level: 2, expectedMs: 600 });
-  passed.pass(1_000);
-  passed.arrive('later');
-  expect(told(passed, 'late')?.expectedMs).toBeUndefined();
-  expect(told(passed, 'c75')?.expectedMs).toBeGreaterThan(0);
 });
 
 it('refuses no call that a retry would save, that waits as long as it takes, or that had a place', () => {

@@ -67,19 +67,3 @@ it('background calls are counted apart, and a program stands where its calls do'
   const levels = ['p', 'q', 's'].map((id) => views.program(programId(id)));
   expect(levels).toMatchObject([{ level: 0, background: false }, { level: 1 }, { level: 13, background: true }]);
 });
-
-it('an expected wait is told of calls that somebody waits for, and not of background calls', () => {
-  const desk = fullDesk('none');
-  desk.arrive('c0', { program: 'b' });
-  for (let at = 0; at < 70; at += 1) {
-    desk.arrive(`c${at + 1}`, { program: 'b' });
-    desk.pass(100);
-    const [running] = [...desk.scheduler.views.programs()].flatMap(({ threads }) => threads.filter(({ state }) => state === 'running')); // prettier-ignore
-    desk.finish(running!.call);
-  }
-  desk.arrive('flex', { program: 's', background: true });
-  const waits = new Map(desk.scheduler.views.waits());
-  const { flex, ...others } = Object.fromEntries([...waits].map(([call, { expectedMs }]) => [call, expectedMs]));
-  expect(flex).toBeUndefined();
-  expect(others['c70']).toBeGreaterThanOrEqual(100);
-});
