@@ -99,7 +99,7 @@ function textOf(findings: readonly Finding[]): string {
 function folded(findings: readonly Finding[]): Finding[] {
   const unlike = new Map<string, Finding>();
   for (const finding of findings) {
-    const key = JSON.stringify([finding.found, finding.advice]);
+    const key = JSON.stringify([finding.found, finding.advice, finding.excerpt]);
     const same = unlike.get(key);
     unlike.set(key, same === undefined ? finding : { ...same, subject: `${same.subject}, ${finding.subject}` });
   }

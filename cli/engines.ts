@@ -44,7 +44,8 @@ export function addEnginesCommand(program: Command): void {
         row = (await client.json(`/engines/${encodeURIComponent(row.id)}`)) as Row;
       }
       const { id: name, state, down_reason: reason } = row;
-      process.stdout.write(`${plain(name)} is ${plain(state)}${reason === null ? '' : `: ${plain(reason)}`}\n`);
+      const trouble = reason === null ? '' : `: ${plain(reason)}; it stays, and is asked again until it answers`;
+      process.stdout.write(`${plain(name)} is ${plain(state)}${trouble}\n`);
     });
   const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
   addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {

@@ -14,6 +14,7 @@ import {
 } from '../sidecar/config/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
+import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
 import { wrapped } from './text.js';
@@ -64,12 +65,13 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   if (isFile && existsSync(out)) command.error(`${out} exists: move it away, or name another one with --out`);
   if (isFile) checkWritable(command, out);
   const [check, start] = ['doctor', 'serve'].map((verb) => `${OWN_NAME} ${verb} --config ${file}`);
+  const doubts = await doubtsOf(made.config, engineKey);
   const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
   if (isFile) write(command, out, text);
   else process.stdout.write(text);
   tellSecrets(made, isFile);
   if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
-  for (const warning of await doubts(made.config, engineKey)) complain(warning);
+  for (const warning of doubts) complain(warning);
   if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
   const steps = [
     ...(typeof adminToken === 'string' ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),
@@ -80,12 +82,17 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-/** Faults of the engines, in a line each; the file is right all the same once they answer. */
-async function doubts(config: Config, engineKey: string | undefined): Promise<string[]> {
+/** Faults of the engines, in a line each; the file is right once they answer. @throws Error if one never can */
+async function doubtsOf(config: Config, engineKey: string | undefined): Promise<string[]> {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
   if (engineKey !== undefined && !apiKey) return [`the engines were not asked, as ${engineKey} is not set here`];
   const engines = config.engines.map((engine) => ({ ...engine, apiKey }));
-  return (await engineFindings({ ...config, engines }, false))
+  const health = { ...config.health, timeoutMs: LOOK_MS };
+  const findings = await engineFindings({ ...config, engines, health }, false);
+  // All other faults have a remedy.
+  const refused = findings.find(({ level, advice }) => level === 'broken' && advice === undefined);
+  if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
+  return findings
     .filter(({ level }) => level === 'broken' || level === 'warning')
     .map(({ subject, found, advice }) => `${subject}: ${found}${advice === undefined ? '' : ` (${advice})`}`);
 }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { counted } from '../text/index.js';
 import { LoadError, runLoad, type LoadErrorCode, type LoadProgress } from '../loadtest/index.js';
 import { makeReporter, summaryOf, writeReport, type LoadDocument } from '../loadtest/report/index.js';
 import { addCompareCommand } from './load/compare.js';
@@ -26,8 +27,8 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
   const stopped = documents.find(({ complete }) => !complete);
   if (stopped !== undefined) throw new Interrupted(`stopped with ${stopped.programs_unfinished} programs under way`);
-  const faulty = documents.map(faultOf);
-  if (faulty.every((fault) => fault !== undefined)) throw new Error(faulty[0]);
+  const [fault, ...others] = documents.map(faultOf);
+  if (fault !== undefined && !others.includes(undefined)) throw new Error(fault);
   const { source } = first;
   if (source.type === 'trace') faults.check(source.file, source.programs.length, false);
 }
@@ -62,6 +63,7 @@ export const usageOr =
 function faultOf({ slo, targets }: LoadDocument): string | undefined {
   const missed = slo.filter(({ met }) => !met);
   if (missed.length > 0) return `missed: ${missed.map(({ expression }) => expression).join(', ')}`;
-  const failed = targets.find(({ programs, completed }) => programs > 0 && completed === 0);
-  return failed && `no program of ${failed.programs} completed at ${failed.url}`;
+  const allows = (name: string) => slo.some((each) => each.target === name && /^(.\.)?failed\b/.test(each.expression));
+  const bad = targets.find(({ name, failed, completed }) => failed > 0 && (completed === 0 || !allows(name)));
+  return bad && `${bad.failed} of ${counted(bad.programs, 'program')} failed at ${bad.url} (see --slo 'failed <= N')`;
 }

@@ -33,6 +33,7 @@ export const ERRORS = {
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   expectation_failed: { status: 417, type: 'invalid_request_error' },
+  not_an_engine: { status: 422, type: 'invalid_request_error' },
   queue_full: { status: 429, type: 'rate_limit_error' },
   overloaded: { status: 429, type: 'rate_limit_error' },
   headers_too_large: { status: 431, type: 'invalid_request_error' },

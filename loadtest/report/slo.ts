@@ -114,10 +114,7 @@ function numbersOf(value: object): string[][] {
 }
 
 function numberAt(source: unknown, path: readonly string[]): number | null {
-  let value = source;
-  for (const name of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return null;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
+  const inside = (value: unknown, name: string) => new Map<string, unknown>(Object.entries(value ?? {})).get(name);
+  const value = path.reduce(inside, source);
   return typeof value === 'number' ? value : null;
 }

@@ -2,8 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { engineId, programId, type EngineId } from '../../src/index.js';
 import { checkValue, configSchema, pathText, redact, type EngineConfig } from '../config/index.js';
 import type { Parts } from '../context.js';
-import { SELF, addressOf, isSelf } from '../engines/address.js';
-import { isServing } from '../engines/index.js';
+import { addressOf, idOf } from '../engines/address.js';
+import { LOOK_MS, examine } from '../engines/examine.js';
+import { NotAnEngine, isServing } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { send, sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
@@ -120,14 +121,17 @@ const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
-  const { listen, admin } = context.config;
-  const { url, basePath } = addressOf(engine);
-  // One ingress may serve both, under different paths.
-  const isAsked = url.host === request.headers.host?.toLowerCase() && basePath === '';
-  const here = [{ host: listen.host, port: request.socket.localPort ?? null }, listen, admin];
-  if (isAsked || here.some((address) => isSelf(engine, address)))
-    throw new GatewayError('invalid_body', `url ${SELF}.`, { param: 'url' });
+  await checkEngine(context, engine);
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
+}
+
+/** Refuses an address that would stay down for ever; an engine that does not answer may be starting. */
+async function checkEngine({ config, fleet }: Parts, engine: EngineConfig): Promise<void> {
+  if (fleet.get(idOf(engine))?.url.href === addressOf(engine).url.href) return;
+  const { connectMs } = config.timeouts;
+  await examine(engine, { timeoutMs: LOOK_MS, connectMs, calls: false }).catch((error: unknown) => {
+    if (error instanceof NotAnEngine) throw new GatewayError('not_an_engine', `${error.message}.`, { param: 'url' });
+  });
 }
 
 function readEngine(body: unknown): EngineConfig {

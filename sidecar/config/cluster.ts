@@ -1,22 +1,17 @@
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { count, fixed, ms, name, textOrNull } from './note.js';
+import { count, fixed, isBareUrl, ms, name, textOrNull } from './note.js';
 
 const STORE_URL =
   'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
 
-/** Credentials in a URL would appear in logs. */
-function isStoreUrl(text: string): boolean {
-  if (text.startsWith('/')) return !/[?#]/.test(text);
-  if (!/^rediss?:\/\/[^/]/.test(text) || !URL.canParse(text)) return false;
-  const { username, password, pathname, search, hash } = new URL(text);
-  return username + password + search + hash === '' && /^(?:\/\d{0,4})?$/.test(pathname);
-}
+const isStoreUrl = (text: string): boolean =>
+  text.startsWith('/') ? !/[?#]/.test(text) : /^rediss?:\/\/[^/]+(?:\/\d{0,4})?$/.test(text) && isBareUrl(text);
 
 export const cluster = z
   .strictObject({
     url: fixed(
-      z.string().refine(isStoreUrl, { error: STORE_URL }).nullable().default(null),
+      z.string().refine(isStoreUrl, STORE_URL).nullable().default(null),
       'Redis or Valkey server through which gateways share their engines (CLUSTER.md).',
       'off by default',
     ),
@@ -35,10 +30,7 @@ export const cluster = z
     ),
     gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.'),
     username: fixed(textOrNull, 'User at the server.', 'as the server'),
-    password: fixed(textOrNull, 'Its password.', {
-      source: 'as the server',
-      secret: true,
-    }),
+    password: fixed(textOrNull, 'Its password.', { source: 'as the server', secret: true }),
     caFile: fixed(textOrNull, 'PEM file of the authorities for the server’s certificate.', 'as Node.js'),
     limitMs: fixed(ms(1, 1000).default(3), 'Time for the server to answer; then a call goes on without.'),
     heartbeatMs: fixed(ms(50).default(1000), 'Interval of signs of life to the server.'),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { queueMsLeast } from '../../src/index.js';
-import { SELF, idOf, isSelf } from '../engines/address.js';
+import { idOf, isSelf } from '../engines/address.js';
 import { labelOf } from './engines.js';
 import { configKeys, tenantsOf, type Config } from './schema.js';
 
@@ -46,7 +46,8 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
   });
   config.engines.forEach((engine, index) => {
-    if (isSelf(engine, listen) || isSelf(engine, admin)) report(['engines', index, 'url'], SELF);
+    if (isSelf(engine, listen) || isSelf(engine, admin))
+      report(['engines', index, 'url'], 'is this gateway’s own address: name the engines behind it');
   });
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)

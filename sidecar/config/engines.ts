@@ -3,7 +3,7 @@ import { bearer, count, ms, name, note, plainUrl } from './note.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 
-const hostName = z.string().regex(/^[\w.-]{1,253}$/, { error: 'must be a host name without a port' });
+const hostName = z.string().regex(/^[\w.-]{1,253}$/, 'must be a host name without a port');
 
 export const engine = z.strictObject({
   url: note(
@@ -38,6 +38,8 @@ export const engine = z.strictObject({
 /** Shortest time between two refreshes, for any TTL. */
 export const REFRESH_MS_MIN = 1000;
 
+const ADDRESS = /^(\d+(\.\d+){3}(:\d+)?|\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]+)$/i;
+
 const dns = z.strictObject({
   name: note(hostName, 'Full name to resolve.', 'required'),
   port: note(
@@ -52,13 +54,7 @@ const dns = z.strictObject({
   scheme: note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines'),
   refreshMs: note(ms(REFRESH_MS_MIN).default(10_000), 'Longest time between two lookups; a shorter TTL shortens it.'),
   servers: note(
-    z
-      .array(
-        z
-          .string()
-          .regex(/^(\d+(\.\d+){3}(:\d+)?|\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]+)$/i, { error: 'must be IP or IP:port' }),
-      )
-      .default([]),
+    z.array(z.string().regex(ADDRESS, 'must be IP or IP:port')).default([]),
     'DNS servers to ask, as IP or IP:port; none: the system’s.',
   ),
 });

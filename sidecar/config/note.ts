@@ -4,9 +4,7 @@ export const DAY_MS = 86_400_000;
 export const ms = (min: number, max = DAY_MS) => z.number().min(min).max(max);
 export const count = (min: number, max: number) => z.int().min(min).max(max);
 export const textOrNull = z.string().min(1).nullable().default(null);
-export const name = z
-  .string()
-  .regex(/^[\w.:-]{1,128}$/, { error: 'must be 1 to 128 letters, digits or any of _ . : -' });
+export const name = z.string().regex(/^[\w.:-]{1,128}$/, 'must be 1 to 128 letters, digits or any of _ . : -');
 
 /** Text that may follow `Bearer` in a header. With a trailing newline, common in secret files, it would never match. */
 export const bearer = z
@@ -28,13 +26,13 @@ export const MAKE_TOKEN = 'openssl rand -hex 16';
 const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
 
 /** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
-function isPlainUrl(text: string): boolean {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return false;
+export function isBareUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
   const { username, password, search, hash } = new URL(text);
   return username + password + search + hash === '';
 }
 
-export const plainUrl = z.string().refine(isPlainUrl, {
+export const plainUrl = z.string().refine((text) => /^https?:\/\//i.test(text) && isBareUrl(text), {
   // A host, with or without a port, is a URL but for its beginning.
   error: ({ input }) =>
     typeof input === 'string' && /^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(input)

@@ -66,6 +66,9 @@ export const starvation = z.strictObject({
   waitMsMax: note(ms(1).default(relief.waitMsMax), 'Wait of one call that promotes it whatever the ratio.', MEASURED),
 });
 
+const shareOf = (what: string, zero: string) =>
+  z.number().min(0).max(2, `must be at most 2: a share of the ${what}, such as 0.9 for 90 %; ${zero}`);
+
 export const admission = z
   .strictObject({
     window: note(
@@ -90,20 +93,12 @@ export const admission = z
     }),
     windowMax: note(count(1, 100_000).default(gating.windowMax), 'Largest adaptive window.', MEASURED),
     gate: note(
-      z
-        .number()
-        .min(0)
-        .max(2, 'must be at most 2: a share of the KV capacity, such as 0.9 for 90 %; 0 means no gate')
-        .default(gating.gate),
+      shareOf('KV capacity', '0 means no gate').default(gating.gate),
       'Share of an engine’s KV capacity that the working set may take; 0: no gate.',
       MEASURED,
     ),
     hostGate: note(
-      z
-        .number()
-        .min(0)
-        .max(2, 'must be at most 2: a share of the host memory, such as 0.9 for 90 %; 0: it is not counted')
-        .default(gating.hostGate),
+      shareOf('host memory', '0: it is not counted').default(gating.hostGate),
       'Share of an engine’s host memory for idle contexts; 0: not counted.',
       MEASURED,
     ),

@@ -23,13 +23,15 @@ const PATTERN = 'must be a path, with /* at its end for all below it';
 /** A name or an address; whether it can be listened on shows at the start. */
 const host = z
   .string()
-  .regex(/^[\w.:%-]+$/, { error: 'must be a host name or an IP address' })
+  .regex(/^[\w.:%-]+$/, 'must be a host name or an IP address')
   .default('127.0.0.1');
 
 const listen = z.strictObject({
   host: fixed(host, 'Address to listen on.', 'closed to the network by default'),
   port: fixed(count(0, 65_535).default(8080), 'Port to listen on; 0 picks a free one.', 'convention'),
 });
+
+const TOO_SHORT = `must have at least ${TOKEN_CHARS_MIN} characters: make one with \`${MAKE_TOKEN}\``;
 
 const admin = z.strictObject({
   host: fixed(host, 'Address of the admin listener, if it has its own port.', 'as `listen.host`'),
@@ -38,12 +40,7 @@ const admin = z.strictObject({
     'Port of a separate listener for admin paths and metrics; null: none.',
   ),
   token: note(
-    bearer
-      .min(TOKEN_CHARS_MIN, {
-        error: `must have at least ${TOKEN_CHARS_MIN} characters: make one with \`${MAKE_TOKEN}\``,
-      })
-      .nullable()
-      .default(null),
+    bearer.min(TOKEN_CHARS_MIN, TOO_SHORT).nullable().default(null),
     'Bearer token for admin paths. Null: open on their own listener, and on loopback without API keys.',
     { secret: true },
   ),
@@ -165,7 +162,7 @@ const identity = z.strictObject({
 
 const passthrough = z.strictObject({
   paths: note(
-    z.array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, { error: PATTERN })).default([]),
+    z.array(z.string().regex(/^\/v1\/(?:[^*?#%;\s]*\/)?(?:\*|[^*?#%;\s]+)$/, PATTERN)).default([]),
     'Further paths to pass through to one engine (OPERATIONS.md); `/v1/x/*` for all below.',
     'clients cannot change engines by default',
   ),
@@ -173,18 +170,18 @@ const passthrough = z.strictObject({
 
 const key = z.strictObject({
   sha256: note(
-    z.string().regex(/^[0-9a-f]{64}$/, { error: 'must be 64 hexadecimal digits, lower case' }),
+    z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits, lower case'),
     'SHA-256 of the API key, in hex.',
     { source: 'required', secret: true },
   ),
   tenant: note(name, 'Tenant of the calls with this key.', 'required'),
 });
 
+const webHost = z.string().regex(/^[a-z0-9.-]+$/, 'must be a host name in lower case, without a port');
+
 const auth = z.strictObject({
   hosts: note(
-    z
-      .array(z.string().regex(/^[a-z0-9.-]+$/, { error: 'must be a host name in lower case, without a port' }))
-      .default([]),
+    z.array(webHost).default([]),
     'Names under which browsers, and admin requests without a token, may reach the gateway.',
     'a web page can make any other name resolve to it',
   ),

@@ -1,4 +1,5 @@
 import type { YAMLError } from 'yaml';
+import { CONFIG_KEYS, SECRET_KEYS } from './keys.js';
 
 /** A fault of a file's YAML, in plain words. */
 export interface YamlFault {
@@ -37,7 +38,7 @@ export function yamlFault({ code, message }: YAMLError, lines: readonly string[]
     return { message: misplaced(lines, at + 1), line: at + 2 };
   if (code === 'DUPLICATE_KEY') {
     const key = text.split(':', 1)[0] ?? '';
-    const first = lines.findIndex((line, index) => index < at && line.split(':', 1)[0] === key);
+    const first = lines.slice(0, at).findLastIndex((line) => line.split(':', 1)[0] === key);
     const where = first < 0 ? '' : `, after line ${first + 1}`;
     return { message: `has the key ${key.replace(/^[\s-]+/, '')} once more${where}: keep one`, line: at + 1 };
   }
@@ -64,6 +65,12 @@ function misplaced(lines: readonly string[], at: number): string {
     : `begins in column ${own}, the ${item ? 'items' : 'keys'} above it in ${known.join(' or ')}: align it with its neighbours`;
 }
 
+/** Other keys may be secrets with a slip in their names. */
+const SECRET_NAMES = new Set(SECRET_KEYS.map(({ segments }) => segments.at(-1)));
+const SHOWN = new Set(CONFIG_KEYS.flatMap(({ segments }) => segments).filter((name) => !SECRET_NAMES.has(name)));
+/** A key before its value, not the scheme or the port of a URL. */
+const BEFORE_VALUE = /([\w.-]+)["']?\s*:(?!\/\/|\d+\b)\s*(?=[^\s#])/g;
+
 /** A secret's value; of a URL, its user; of a line without a key, all: it may be a secret. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [
   [/((?:token|key|sha256|secret|password)["']?\s*:\s*)[^\s#].*/gi, '$1…'],
@@ -76,7 +83,9 @@ export function excerpt(lines: readonly string[], line: number): string[] {
   const width = String(line + 1).length;
   return [line - 1, line, line + 1].flatMap((each) => {
     const text = (lines[each - 1] ?? '').replaceAll('\t', '→').trimEnd();
-    const safe = SECRETS.reduce((shown, [secret, mark]) => shown.replace(secret, mark), text);
+    const hidden = [...text.matchAll(BEFORE_VALUE)].find(([, name = '']) => !SHOWN.has(name));
+    const known = hidden === undefined ? text : `${text.slice(0, hidden.index + hidden[0].length)}…`;
+    const safe = SECRETS.reduce((shown, [secret, mark]) => shown.replace(secret, mark), known);
     return text === '' ? [] : [`${each === line ? '>' : ' '} ${String(each).padStart(width)} | ${safe}`];
   });
 }

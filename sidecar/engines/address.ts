@@ -38,8 +38,6 @@ export function isSelf(
   return WILDCARDS.has(host) ? ANY_LOOPBACK.test(hostname) : LOOPBACK_4.test(hostname) && LOOPBACK_4.test(host);
 }
 
-export const SELF = 'is this gateway’s own address: name the engines behind it';
-
 /** Engines by id. @throws GatewayError `engine_exists` for two with one id, `bad_request` for credentials in a URL */
 export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, T> {
   const found = new Map<EngineId, T>();
@@ -52,5 +50,10 @@ export function byId<T extends Addressed>(engines: readonly T[]): Map<EngineId, 
   return found;
 }
 
-export const tlsOf = ({ serverName }: { readonly serverName?: string | undefined }) =>
-  serverName === undefined ? {} : { servername: serverName };
+/** Of connections to an engine. Each request has its own timers. */
+export const connectionOf = ({ serverName }: { readonly serverName?: string | undefined }, connectTimeout: number) => ({
+  connectTimeout,
+  connect: serverName === undefined ? {} : { servername: serverName },
+  headersTimeout: 0,
+  bodyTimeout: 0,
+});

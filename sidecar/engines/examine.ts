@@ -6,6 +6,8 @@ import type { Get } from './adapter.js';
 import { inspect } from './inspect.js';
 import { isOk, Prober } from './prober.js';
 
+/** Time of one request where somebody waits for the result of all of them. */
+export const LOOK_MS = 1000;
 /** Time of a small call: it may wait behind others. */
 const CALL_MS = 30_000;
 /** Longer than a block of any engine's prefix cache, which holds only full blocks. */

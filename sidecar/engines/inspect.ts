@@ -14,7 +14,7 @@ export interface Inspection {
   readonly load: LoadReport;
 }
 
-/** A gateway behind a gateway would schedule what is scheduled already; one behind itself would send calls in a circle. */
+/** A web site, or a gateway: it would schedule what is scheduled already, and behind itself send calls in a circle. */
 export class NotAnEngine extends Error {
   override readonly name = 'NotAnEngine';
 }
@@ -24,7 +24,7 @@ const GATEWAY_PATH = '/health';
 
 /**
  * Probes an engine: its kind (unless `known`), its health, its models and its load. Each path is requested once.
- * Rejects with the reason if the engine is not healthy, or a gateway.
+ * Rejects with the reason if the engine is not healthy. @throws NotAnEngine
  */
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
@@ -57,6 +57,9 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
     adapter = (await found.fit?.(get)) ?? found;
   }
   const health = await ask(adapter.healthPath);
+  // A proxy before an engine that starts has pages, too, with other statuses.
+  if (known === undefined && !config.models && health.isPage && (isOk(health.status) || health.status === 404))
+    throw new NotAnEngine(`${config.url} is a web site, not an engine: its ${adapter.healthPath} is a page`);
   const refused = new Error(`${adapter.healthPath} answered ${health.status}`);
   const unsure = health.status >= 400 && health.status < 500;
   if (!isOk(health.status) && !unsure) throw refused;

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import type { EngineConfig } from '../config/index.js';
-import { addressOf, tlsOf } from './address.js';
+import { addressOf, connectionOf } from './address.js';
 import type { SetTimer } from './engine.js';
 import { METRICS_CHARS_MAX } from './prometheus.js';
 
@@ -12,6 +12,8 @@ export interface Answer {
   readonly text: string;
   /** Whether a gateway such as this one answered. */
   readonly isGateway: boolean;
+  /** Whether it is a page for people. */
+  readonly isPage: boolean;
 }
 
 export interface ProberOptions {
@@ -34,14 +36,8 @@ export class Prober {
     const { config } = engine;
     const { url, basePath } = addressOf(config);
     this.#basePath = basePath;
-    this.#pool = new Pool(url.origin, {
-      connections: CONNECTIONS,
-      connectTimeout: options.connectMs,
-      connect: tlsOf(config),
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      maxResponseSize: METRICS_CHARS_MAX,
-    });
+    const own = { connections: CONNECTIONS, maxResponseSize: METRICS_CHARS_MAX };
+    this.#pool = new Pool(url.origin, { ...own, ...connectionOf(config, options.connectMs) });
   }
 
   /** Rejects if the engine refuses, breaks off, is late or says too much. @param sent posted as JSON; absent: a GET */
@@ -63,7 +59,11 @@ export class Prober {
         ...(sent !== undefined && { body: JSON.stringify(sent) }),
         signal: timeout.signal,
       });
-      const about = { status: statusCode, isGateway: headers['x-maitred-reason'] !== undefined };
+      const about = {
+        status: statusCode,
+        isGateway: headers['x-maitred-reason'] !== undefined,
+        isPage: /^text\/html/i.test(String(headers['content-type'])),
+      };
       if (isOk(statusCode)) return { ...about, text: await body.text() };
       await body.dump();
       return { ...about, text: '' };

@@ -4,7 +4,7 @@ import type { JsonObject } from '../apis/api.js';
 import type { Config, EngineConfig } from '../config/index.js';
 import { reasonOf } from '../errors.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
-import { addressOf, idOf, tlsOf } from './address.js';
+import { addressOf, connectionOf, idOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
 import { Evidence } from './evidence.js';
 import { isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
@@ -25,7 +25,7 @@ export class Replica {
   readonly id: EngineId;
   readonly url: URL;
   readonly basePath: string;
-  /** Connections for calls; probes have their own. Its header and body timeouts are off; each request has its own timers. */
+  /** Connections for calls; probes have their own. */
   readonly pool: Pool;
   config: EngineConfig;
   /** Adapter of a generic OpenAI-like server until the first healthy probe; out of service, the previous one. */
@@ -79,18 +79,11 @@ export class Replica {
     this.config = config;
     this.adapter = ADAPTERS[config.kind === 'auto' ? 'openai' : config.kind];
     this.models = configuredModels(config.models ?? []);
+    const { connectMs } = settings.timeouts;
     // No limit on connections: the window bounds them, and a queue here would hide calls from the scheduler. Idle
     // sockets close after undici's 4 s, before the 5 s after which uvicorn and Node close theirs.
-    this.pool = new Pool(url.origin, {
-      pipelining: 1,
-      allowH2: false,
-      connectTimeout: settings.timeouts.connectMs,
-      connect: tlsOf(config),
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
+    this.pool = new Pool(url.origin, { pipelining: 1, allowH2: false, ...connectionOf(config, connectMs) });
     const { setTimer } = ports;
-    const { connectMs } = settings.timeouts;
     this.#prober = new Prober(this, { timeoutMs: settings.health.timeoutMs, connectMs, setTimer });
     this.#probeNow();
   }

@@ -160,6 +160,8 @@ describe('maitred doctor', () => {
     expect((await run(['doctor', '--config', file])).out.match(/->/g)).toHaveLength(1);
     const { code: gone, about: missing } = await examine(['--config', `${file}.no`]);
     expect([gone, missing('no such file')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining(`--out ${file}.no`) as string }]]); // prettier-ignore
+    writeFileSync(file, 'engines:\n  - url: a\n    url: b\ndiscovery:\n      - url: c\n        url: d\n');
+    expect((await run(['doctor', '--config', file])).out).toMatch(/ > 3 \|[^]* > 6 \|/);
     writeFileSync(file, 'listen:\n  host: a\n port: 0\n');
     expect((await run(['doctor', '--config', file])).out).toMatch(/column 2[^]*\n {9}> 3 \| {2}port: 0\n {9}-> [^]*npx maitred\s+config --config/); // prettier-ignore
   });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/serve.js';
+import { FakeEngine } from '../support/fake-engine.js';
 import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
@@ -37,14 +38,23 @@ describe('maitred engines', () => {
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
   });
 
-  it('says why an added engine is not up: it is a gateway', async () => {
+  it.each([200, 404])('adds neither a gateway nor a web site (%i), but what may be starting', async (status) => {
     const { url } = await world([await fakeEngine()]);
+    const add = (engine: string) => run(['engines', 'add', engine, '--id', 'other', '--url', url]);
+    const [page, none] = [await FakeEngine.start({}), await FakeEngine.start({ '/health': 503 })];
+    page.all = (response) => response.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end('<p>');
     const other = await world([await fakeEngine()]);
-    const { code, out } = await run(['engines', 'add', other.url, '--id', 'other', '--url', url]);
-    const reason = `${other.url} is a maitred gateway, not an engine: name the engines behind it`;
-    expect([code, out]).toEqual([0, `other is down: ${reason}\n`]);
-    const { code: refused, errors } = await run(['engines', 'add', url, '--url', url]);
-    expect([refused, errors]).toEqual([1, [expect.stringContaining('own address')]]);
+    for (const [refused, words] of [
+      [other.url, 'is a maitred gateway'],
+      [url, 'is a maitred gateway'],
+      [page.url, 'is a web site'],
+    ] as const)
+      expect(await add(refused)).toMatchObject({ code: 1, out: '', errors: [expect.stringContaining(words)] });
+    expect((await ask(`${url}/engines/other`)).status).toBe(404);
+    expect(await add(none.url)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^other is down: .* it stays/) as string,
+    });
   });
 
   it.each([

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../sidecar/config/load.js';
 import { run } from '../support/command-line.js';
-import { FakeEngine, modelList } from '../support/fake-engine.js';
+import { FakeEngine, hang, modelList } from '../support/fake-engine.js';
 import { folderOf } from '../support/folder.js';
 import { world } from '../sidecar/gateway/world.js';
 
@@ -47,11 +47,12 @@ describe('maitred init', () => {
     expect(err).toMatch(/were not asked, as ENGINE_KEY is not set/);
   });
 
-  it('tells of each engine in a line if it is unreached, a gateway, refuses its key or is of unknown size', async () => {
+  it('tells of each engine in a line if it is unreached, hangs, refuses its key or is of unknown size', async () => {
     const keyed = await FakeEngine.start({ '/health': 200, '/v1/models': 401 });
     const unsized = await FakeEngine.start({ '/health': 200, '/v1/models': modelList(['m']) });
-    const { url } = await world([]);
-    const urls = ['http://127.0.0.1:1', keyed.url, unsized.url, url];
+    const hanging = await FakeEngine.start({});
+    hanging.all = hang;
+    const urls = ['http://127.0.0.1:1', keyed.url, unsized.url, hanging.url];
     const file = join(folderOf({}), 'maitred.yaml');
     const { code, errors } = await init('-o', file, ...urls.flatMap((each) => ['-e', each]));
     expect(code).toBe(0);
@@ -60,10 +61,17 @@ describe('maitred init', () => {
       /connection refused/,
       /without a key.*apiKey/,
       /unknown size.*capacityTokens/,
-      /is a maitred gateway/,
+      /no answer within 1000 ms/,
     ];
     const about = errors.filter((line) => line.startsWith('maitred: engine '));
     expect(about).toEqual(told.map((words) => expect.stringMatching(words) as string));
+  });
+
+  it('refuses a gateway in the place of an engine, and writes nothing', async () => {
+    const file = join(folderOf({}), 'maitred.yaml');
+    const { code, out, errors } = await init('-o', file, '-e', (await world([])).url, '-e', 'http://127.0.0.1:1');
+    expect([code, out, errors]).toEqual([1, '', [expect.stringMatching(/is a maitred gateway.*nothing is written/)]]);
+    expect(existsSync(file)).toBe(false);
   });
 
   it('asks engines with their key', async () => {

@@ -137,6 +137,25 @@ describe('maitred load', () => {
     expect(JSON.parse(maitred.stdout)).toMatchObject({ complete: false });
   });
 
+  it('fails where a program has failed, unless an objective allows that', async () => {
+    let unlucky: unknown;
+    const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) => {
+      unlucky ??= program;
+      return program !== undefined && program === unlucky ? { status: 400, text: '' } : undefined;
+    });
+    for (const [code, ...slo] of [
+      [1],
+      [1, '--slo', 'calls_failed <= 9'],
+      [0, '--slo', 'A.failed <= 1'],
+      [1, '--slo', 'failed <= 0'],
+    ] as const) {
+      unlucky = undefined;
+      const ended = await load(['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', ...slo]);
+      expect([slo, ended.code]).toEqual([slo, code]);
+      expect(ended.errors.trim().split('\n').at(-1)).toMatch(code === 0 ? /^$/ : slo[1] === 'failed <= 0' ? /missed/ : /: 1 of 4 programs failed at/); // prettier-ignore
+    }
+  });
+
   it('fails where no program could be completed', async () => {
     const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) =>
       program === undefined ? undefined : { status: 503, text: '' },

@@ -63,6 +63,22 @@ describe('file', () => {
     expect(shown.join('\n')).not.toMatch(/sk-abc|hunter2|pw1/);
   });
 
+  it.each([
+    ['  tokn: hunter2', '  tokn: …'],
+    ['  - {url: http://a:80, apiKy:hunter2, id: x}', '  - {url: http://a:80, apiKy:…'],
+    ['  {"pasword": "hunter2"}', '  {"pasword": …'],
+    ['# a comment', '# a comment'],
+    ['  host: a # first', '  host: a # first'],
+  ])('shows the values of keys that it knows: %s', (line, shown) => {
+    const [problem] = problemsIn({ file: write(`listen:\n${line}\nlisten:\n`) });
+    expect(problem?.excerpt?.[0]).toBe(`  2 | ${shown}`);
+  });
+
+  it('names the nearest of equal keys', () => {
+    const found = problemsIn({ file: write('listen:\n  port: 1\n  port: 2\nadmin:\n  port: 1\n  port: 2\n') });
+    expect(found.map(({ message }) => /line \d/.exec(message)?.[0])).toEqual(['line 2', 'line 5']);
+  });
+
   it.each(['token: *hunter2', 'token: !hunter2 x', 'token: |\n    hunter # mine\n   port: 1'])(
     'tells nothing of a secret: %s',
     (text) => {

@@ -263,13 +263,14 @@ describe('admin paths', () => {
       [{ url: second.url, wrong: 1 }, 400, 'invalid_body'],
       [{ url: second.url, apiKey: 'env:HOME' }, 400, 'invalid_body'],
       [{}, 400, 'invalid_body'],
-      [{ url }, 400, 'invalid_body'],
-      [{ url: url.replace('127.0.0.1', 'localhost') }, 400, 'invalid_body'],
+      [{ url }, 422, 'not_an_engine'],
+      [{ url: url.replace('127.0.0.1', 'localhost') }, 422, 'not_an_engine'],
     ] as const) {
       expect(refusal(await add(body))).toEqual([status, code]);
     }
+    // One ingress may serve both.
     const behind = (path: string) => post('/engines', { id: 'behind', url: second.url + path }, { host: second.id });
-    expect([(await behind('/v1')).status, (await behind('/gpu')).status]).toEqual([400, 201]);
+    expect([(await behind('/v1')).status, (await behind('/gpu')).status]).toEqual([201, 409]);
     await ask(`${url}/engines/behind`, { method: 'DELETE' });
     const missing = (await add({})).json()['error'];
     const wrong = (await add({ url: 5 })).json()['error'];
