@@ -23,17 +23,7 @@ interface Owned {
   readonly isBackground?: boolean;
 }
 
-export interface TenantView {
-  readonly tenant: TenantId;
-  readonly weight: number;
-  /** Numbers of its calls, of all models. */
-  readonly waiting: number;
-  readonly inFlight: number;
-  /** Share of the engine time of about the last minute; 0 when there was none. */
-  readonly attainedShare: number;
-  /** Share that it is due among the tenants that have calls; undefined: it has none. */
-  readonly dueShare: number | undefined;
-}
+export type TenantView = Readonly<NonNullable<ReturnType<Accounts['viewOf']>>>;
 
 /**
  * The tenants' accounts of engine time, and the order of their turns. The tenant goes first that has had the least:
@@ -201,11 +191,15 @@ export class Accounts {
   }
 
   /** Undefined where tenants are not told apart. O(tenants). */
-  viewOf(account: Account, { attainedMs, weights } = this.#sums()): TenantView | undefined {
+  viewOf(account: Account, { attainedMs, weights } = this.#sums()) {
+    // Of waiting calls and calls in flight, those of all models.
     const { tenant, weight, waiting, inFlight, isActive } = account;
     if (tenant === undefined) return undefined;
+    /** Share of the engine time of about the last minute; 0 when there was none. */
     const attainedShare = attainedMs === 0 ? 0 : this.#attainedMs(account) / attainedMs;
-    return { tenant, weight, waiting, inFlight, attainedShare, dueShare: isActive ? weight / weights : undefined };
+    /** Share that it is due among the tenants that have calls; undefined: it has none. */
+    const dueShare = isActive ? weight / weights : undefined;
+    return { tenant, weight, waiting, inFlight, attainedShare, dueShare };
   }
 
   /** Engine time that all tenants have had, and the weights of those that have calls. */

@@ -14,26 +14,6 @@ const WEIGHT_DIGITS = 3;
 /** The same of sums over steps, whose variance is a difference. */
 const STEPS_DIGITS = 9;
 
-/** This gateway's part and demand of an engine: all that other gateways need to know. */
-export interface EngineDemand {
-  readonly engine: EngineId;
-  /** Window of the whole engine; Infinity when the policy admits everything. */
-  readonly window: number;
-  readonly inFlight: number;
-  readonly loadTokens: Tokens;
-  /** Sum of the weights of its calls in flight, per millisecond. */
-  readonly weight: number;
-  /** Sums over the times of steps that it has measured. */
-  readonly steps: readonly number[];
-  /** Programs that it has seen end, up to those that make its index learnt. */
-  readonly ended: number;
-  readonly activeTokens: Tokens;
-  readonly claimTokens: Tokens;
-  readonly cachedTokens: Tokens;
-  /** Number of waiting calls that it may run, by level; those before the first that has room wait as long as that. */
-  readonly waiting: readonly number[];
-}
-
 /** A program, as a gateway that has run its calls hands it on. */
 export interface ProgramRecord {
   readonly serviceMs: Millis;
@@ -44,20 +24,28 @@ export interface ProgramRecord {
   readonly root: RootThread;
 }
 
-export function demandView(engine: Engine, placed: Placed & { readonly waiting: number }, nowMs: number): EngineDemand {
+/** This gateway's part and demand of an engine: all that other gateways need to know. */
+export type EngineDemand = Readonly<ReturnType<typeof demandView>>;
+
+export function demandView(engine: Engine, placed: Placed & { readonly waiting: number }, nowMs: number) {
   const { rules, completionIndex, waiting } = placed;
   const { workingSet } = engine;
   return {
     engine: engine.id,
+    /** Window of the whole engine; Infinity when the policy admits everything. */
     window: rules.policy.admits ? engine.limit.size : Infinity,
     inFlight: engine.inFlight,
     loadTokens: wholeTokens(engine.batch.ownTokens),
+    /** Sum of the weights of its calls in flight, per millisecond. */
     weight: Number(engine.batch.ownWeight.toPrecision(WEIGHT_DIGITS)),
-    steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))),
+    /** Sums over the times of steps that it has measured. */
+    steps: engine.stepTime.sums.map((sum) => Number(sum.toPrecision(STEPS_DIGITS))) as readonly number[],
+    /** Programs that it has seen end, up to those that make its index learnt. */
     ended: completionIndex.endedHere,
     activeTokens: wholeTokens(workingSet.activeCountedTokens),
     cachedTokens: wholeTokens(workingSet.contents.tokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
+    /** Number of waiting calls that it may run, by level; those before the first that has room wait as long as that. */
     waiting: waiting === 0 ? [] : waitingFor(engine, placed, nowMs),
   };
 }

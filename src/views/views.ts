@@ -1,51 +1,22 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { TenantView } from '../programs/accounts.js';
-import { durationMsOf } from '../programs/accounting.js';
 import type { ProcessTable } from '../programs/process-table.js';
 import type { Policy } from '../policies/policy.js';
 import { WAIT_CAUSES, type WaitCause } from '../placement/waits.js';
 import type { CallId, EngineId, Millis, ProgramId, TenantId, Tokens } from '../protocol/units.js';
-import { forecastOf, programView, type ForecastView, type IdleProgram, type ProgramView } from './program-views.js';
+import {
+  forecastOf,
+  idleView,
+  programView,
+  type ForecastView,
+  type IdleProgram,
+  type ProgramView,
+} from './program-views.js';
 import { demandView, recordView, type EngineDemand, type ProgramRecord } from './shared-views.js';
 import { callViews, causes, waitViews, type CallView, type Moment, type Placed, type WaitView } from './wait-views.js';
 
-export interface EngineView {
-  readonly id: EngineId;
-  readonly state: 'up' | 'lost' | 'draining';
-  readonly probation: boolean;
-  readonly resting: boolean;
-  /** Upper bound on calls in flight; Infinity when the policy admits everything. */
-  readonly window: number;
-  readonly inFlight: number;
-  /** Number of calls bound to this engine. */
-  readonly pinned: number;
-  /** Contexts that count, and those of them that are idle, kept for a return. */
-  readonly workingSetTokens: Tokens;
-  readonly idleTokens: Tokens;
-  readonly capacityTokens: Tokens | undefined;
-  /** Most tokens of contexts in use, and of these and the idle ones that count; Infinity: no gate. */
-  readonly gateTokens: number;
-  readonly restTokens: number;
-  /** Capacity of its host memory, and the tokens of contexts there that are not in the KV cache, by our estimate. */
-  readonly hostTokens: Tokens;
-  readonly onHostTokens: Tokens;
-  readonly reservedFor: CallId | undefined;
-  /** The same of all gateways that share it, as last heard. */
-  readonly whole: { readonly window: number; readonly inFlight: number; readonly workingSetTokens: Tokens };
-}
-
-export interface QueueView {
-  readonly waiting: number;
-  /** Those among them that are background calls. */
-  readonly background: number;
-  /** Number of waiting calls by level, an entry for each queue of the policy. */
-  readonly byLevel: readonly number[];
-  /** Number of waiting calls by cause; every cause is there. */
-  readonly byCause: Readonly<Record<WaitCause, number>>;
-  /** Of calls other than background ones. */
-  readonly longestWaitMs: Millis;
-}
+export type QueueView = Readonly<ReturnType<Views['queue']>>;
 
 interface State {
   readonly placement: Placed & { readonly waiting: number; readonly waitingOf: (tenant: TenantId) => number };
@@ -85,8 +56,7 @@ export class Views {
 
   /** Idle programs, the latest to fall idle first. Stop early at no cost. */
   *idle(): IterableIterator<IdleProgram> {
-    for (let row = this.#read().table.newestIdle; row !== undefined; row = row.olderIdle)
-      yield { program: row.id, idleSinceMs: (row.idleSinceMs ?? 0) as Millis, durationMs: durationMsOf(row) };
+    for (let row = this.#read().table.newestIdle; row !== undefined; row = row.olderIdle) yield idleView(row);
   }
 
   program(id: ProgramId): ProgramView | undefined {
@@ -188,7 +158,7 @@ export class Views {
   }
 
   /** The waiting calls, counted. O(calls in the system x engines). */
-  queue(): QueueView {
+  queue() {
     const state = this.#read();
     const byLevel = new Array<number>(state.policy.levels).fill(0);
     const byCause = Object.fromEntries(WAIT_CAUSES.map((cause) => [cause, 0])) as Record<WaitCause, number>;
@@ -202,32 +172,51 @@ export class Views {
       if (call.isBackground) background += 1;
       else longest = Math.max(longest, call.waitingMs(state.nowMs));
     }
-    return { waiting, background, byLevel, byCause, longestWaitMs: longest as Millis };
+    return {
+      waiting,
+      /** Those among them that are background calls. */
+      background,
+      /** Number of waiting calls by level, an entry for each queue of the policy. */
+      byLevel,
+      /** Number of waiting calls by cause; every cause is there. */
+      byCause,
+      /** Of calls other than background ones. */
+      longestWaitMs: longest as Millis,
+    };
   }
 }
 
-function engineView({ policy, stepMs, placement }: State, found: Engine): EngineView {
+export type EngineView = Readonly<ReturnType<typeof engineView>>;
+
+function engineView({ policy, stepMs, placement }: State, found: Engine) {
   const { gate } = placement.rules.config.admission;
+  const { workingSet } = found;
   return {
     id: found.id,
     state: found.state,
     probation: found.probation,
     resting: stepMs < found.rests.untilMs,
+    /** Upper bound on calls in flight; Infinity when the policy admits everything. */
     window: policy.admits ? found.limitSize : Infinity,
     inFlight: found.inFlight,
+    /** Number of calls bound to this engine. */
     pinned: found.bound.size,
-    workingSetTokens: found.workingSet.workingSetTokens as Tokens,
-    idleTokens: (found.workingSet.workingSetTokens - found.workingSet.activeCountedTokens) as Tokens,
+    /** Contexts that count, and those of them that are idle, kept for a return. */
+    workingSetTokens: workingSet.workingSetTokens as Tokens,
+    idleTokens: (workingSet.workingSetTokens - workingSet.activeCountedTokens) as Tokens,
     capacityTokens: found.capacityTokens as Tokens | undefined,
+    /** Most tokens of contexts in use, and of these and the idle ones that count; Infinity: no gate. */
     gateTokens: found.gateTokens(gate),
     restTokens: found.restTokens(gate),
+    /** Capacity of its host memory, and the tokens of contexts there that are not in the KV cache, by our estimate. */
     hostTokens: found.hostTokens as Tokens,
-    onHostTokens: found.workingSet.contents.onHostTokens as Tokens,
+    onHostTokens: workingSet.contents.onHostTokens as Tokens,
     reservedFor: found.reservedFor?.id,
+    /** The same of all gateways that share it, as last heard. */
     whole: {
       window: policy.admits ? found.limit.size : Infinity,
       inFlight: found.inFlightAnywhere,
-      workingSetTokens: found.workingSet.anywhereTokens as Tokens,
+      workingSetTokens: workingSet.anywhereTokens as Tokens,
     },
   };
 }

@@ -1,88 +1,19 @@
 import type { Call } from '../programs/call.js';
 import { deadlinesOf } from '../programs/escalation.js';
-import type { TenantView } from '../programs/accounts.js';
 import type { Placement } from '../placement/placement.js';
 import { strandedAtMs } from '../placement/eligible.js';
 import { Waits, type Obstacle, type WaitCause } from '../placement/waits.js';
-import type { Dispatch } from '../protocol/events.js';
-import type { CallId, EngineId, Millis, ModelId, ProgramId } from '../protocol/units.js';
+import type { CallId, Millis } from '../protocol/units.js';
 
 /** Why a waiting call is not dispatched. Times are on the driver's clock. */
-export interface WaitView extends ObstacleView {
-  readonly level: number;
-  /** Number of waiting calls that come before it where it waits, and the oldest of them. */
-  readonly ahead: number;
-  readonly oldestAhead: WaitingCall | undefined;
-  /** Whether it may take only the room that no other call needs. */
-  readonly background: boolean;
-}
-
+export type WaitView = Readonly<ReturnType<typeof waitView>>;
 /** The shortage of one engine for a call; undefined fields do not apply to the cause. */
-export interface ObstacleView {
-  readonly cause: WaitCause;
-  /** Undefined: no engine is up, or none in particular. */
-  readonly engine: EngineId | undefined;
-  /** Needed, free (below 0: overdrawn), and their limit: calls for `window` and `probation`, tokens for `kv`. */
-  readonly needs: number | undefined;
-  readonly free: number | undefined;
-  readonly limit: number | undefined;
-  /** The call that comes first, with `turn`. */
-  readonly behind: WaitingCall | undefined;
-  /** When time alone ends the cause; undefined: an event must end it. */
-  readonly untilMs: Millis | undefined;
-}
-
-export interface WaitingCall {
-  readonly call: CallId;
-  readonly program: ProgramId;
-  readonly waitingMs: Millis;
-}
-
+export type ObstacleView = Readonly<ReturnType<typeof obstacleView>>;
+export type WaitingCall = Readonly<NonNullable<ReturnType<typeof waitingCall>>>;
 /** An active call: Autellix's thread metadata. */
-export interface ThreadView {
-  readonly call: CallId;
-  /** The sub-agent's own id, '' for the root. */
-  readonly thread: string;
-  readonly state: 'waiting' | 'running';
-  /** Whether it may take only the room that no other call needs. */
-  readonly background: boolean;
-  readonly level: number;
-  readonly model: ModelId;
-  readonly engine: EngineId | undefined;
-  readonly arrivedAtMs: Millis;
-  readonly waitingMs: Millis;
-  readonly serviceMs: Millis;
-  readonly startedAtMs: Millis | undefined;
-}
-
+export type ThreadView = Readonly<ReturnType<typeof threadView>>;
 /** All that decides on one active call. */
-export interface CallView extends ThreadView {
-  readonly program: ProgramId;
-  /** Attained service of its program on its arrival, by which it is ranked. */
-  readonly serviceAtArrivalMs: Millis;
-  readonly promoted: boolean;
-  readonly overdue: boolean;
-  /** Other engines may take it from the engine that it must wait for. */
-  readonly mayLeave: boolean;
-  /** Its last dispatch; undefined: none yet. */
-  readonly dispatch: Dispatch | undefined;
-  /** Undefined: it runs. */
-  readonly waiting: Waiting | undefined;
-}
-
-interface Waiting {
-  readonly nearest: WaitView;
-  /** Each engine that may run it, the nearest obstacle among them. */
-  readonly engines: readonly ObstacleView[];
-  /** Its tenant's engine time; undefined where tenants are not told apart. */
-  readonly share: TenantView | undefined;
-  /** When it moves to the front; undefined: it is there, or never. */
-  readonly promoteAtMs: Millis | undefined;
-  /** When it counts as overdue; undefined: it does. */
-  readonly overdueAtMs: Millis | undefined;
-  /** When it is refused if nothing changes; undefined: never. */
-  readonly refuseAtMs: Millis | undefined;
-}
+export type CallView = Readonly<ReturnType<typeof callView>>;
 
 /** The parts of placement that tell why a call waits. */
 export type Placed = Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>;
@@ -114,12 +45,14 @@ export function callViews(calls: readonly Call[], { placement, stepMs, nowMs }: 
   return new Map(calls.map((call) => [call.id, callView(call, placement, waits, nowMs)]));
 }
 
-export function threadView(call: Call, nowMs: number): ThreadView {
+export function threadView(call: Call, nowMs: number) {
   const running = call.state === 'running';
   return {
     call: call.id,
+    /** The sub-agent's own id, '' for the root. */
     thread: call.thread,
     state: call.state,
+    /** Whether it may take only the room that no other call needs. */
     background: call.isBackground,
     level: call.level,
     model: call.model,
@@ -131,38 +64,46 @@ export function threadView(call: Call, nowMs: number): ThreadView {
   };
 }
 
-function callView(call: Call, placement: Placed, waits: Waits, nowMs: number): CallView {
+function callView(call: Call, placement: Placed, waits: Waits, nowMs: number) {
   return {
     ...threadView(call, nowMs),
     program: call.program.id,
+    /** Attained service of its program on its arrival, by which it is ranked. */
     serviceAtArrivalMs: call.serviceAtArrivalMs as Millis,
     promoted: call.promoted,
     overdue: call.overdue,
+    /** Other engines may take it from the engine that it must wait for. */
     mayLeave: call.isStealable,
+    /** Its last dispatch; undefined: none yet. */
     dispatch: call.dispatch,
+    /** Undefined: it runs. */
     waiting: call.state === 'waiting' ? waitingOf(call, placement, waits, nowMs) : undefined,
   };
 }
 
-function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number): Waiting {
+function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
   const { rules, engineTable } = placement;
   const strandMs = strandedAtMs(call, engineTable.pool(call.model));
   const due = deadlinesOf(call, rules.config, rules.balancer, strandMs);
   return {
     nearest: waitView(call, waits, nowMs),
+    /** Each engine that may run it, the nearest obstacle among them. */
     engines: waits.at(call).map((obstacle) => obstacleView(obstacle, nowMs)),
+    /** Its tenant's engine time; undefined where tenants are not told apart. */
     share: placement.accounts.viewOf(call.turn.account),
+    /** When it moves to the front; undefined: it is there, or never. */
     promoteAtMs: timeOf(due.promoteAtMs),
+    /** When it counts as overdue; undefined: it does. */
     overdueAtMs: timeOf(due.overdueAtMs),
+    /** When it is refused if nothing changes; undefined: never. */
     refuseAtMs: timeOf(Math.min(due.timeoutAtMs, due.strandAtMs)),
   };
 }
 
-function waitView(call: Call, waits: Waits, nowMs: number): WaitView {
+function waitView(call: Call, waits: Waits, nowMs: number) {
   const nearest = waits.nearest(call);
   const { calls, oldest } = waits.ahead(call, nearest.engine);
   const { cause, engine, needs, free, limit, behind, untilMs } = obstacleView(nearest, nowMs);
-  const oldestAhead = waitingCall(oldest, nowMs);
   // No spread: it would take most of the time of a view of ten thousand calls.
   return {
     cause,
@@ -173,18 +114,31 @@ function waitView(call: Call, waits: Waits, nowMs: number): WaitView {
     behind,
     untilMs,
     level: call.level,
+    /** Number of waiting calls that come before it where it waits, and the oldest of them. */
     ahead: calls,
-    oldestAhead,
+    oldestAhead: waitingCall(oldest, nowMs),
+    /** Whether it may take only the room that no other call needs. */
     background: call.isBackground,
   };
 }
 
-function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number): ObstacleView {
-  const until = timeOf(untilMs ?? Infinity);
-  return { cause, engine: engine?.id, needs, free, limit, behind: waitingCall(behind, nowMs), untilMs: until };
+function obstacleView({ cause, engine, needs, free, limit, behind, untilMs }: Obstacle, nowMs: number) {
+  return {
+    cause,
+    /** Undefined: no engine is up, or none in particular. */
+    engine: engine?.id,
+    /** Needed, free (below 0: overdrawn), and their limit: calls for `window` and `probation`, tokens for `kv`. */
+    needs,
+    free,
+    limit,
+    /** The call that comes first, with `turn`. */
+    behind: waitingCall(behind, nowMs),
+    /** When time alone ends the cause; undefined: an event must end it. */
+    untilMs: timeOf(untilMs ?? Infinity),
+  };
 }
 
-function waitingCall(call: Call | undefined, nowMs: number): WaitingCall | undefined {
+function waitingCall(call: Call | undefined, nowMs: number) {
   return call && { call: call.id, program: call.program.id, waitingMs: call.waitingMs(nowMs) as Millis };
 }
 
