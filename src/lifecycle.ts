@@ -18,14 +18,6 @@ export interface Step {
   out: Command[];
 }
 
-/** Running totals, for metrics. */
-interface Totals {
-  promotions: number;
-  overdue: number;
-  spilled: number;
-  rejoined: number;
-}
-
 /**
  * The life of a call: it arrives, waits, runs, and ends once. A program's row leaves when its last call has ended and
  * nothing more is expected of it.
@@ -40,7 +32,7 @@ export class Lifecycle {
     private readonly step: Step,
     private readonly placement: Placement,
     private readonly accounting: Accounting,
-    private readonly totals: Totals,
+    private readonly totals: Record<'promotions' | 'overdue' | 'spilled' | 'rejoined', number>,
     public policy: Policy,
   ) {
     this.#escalator = new Escalator(placement, totals);

@@ -10,13 +10,13 @@ type Escalated = Pick<
   'rules' | 'engineTable' | 'age' | 'makeStealable' | 'promote' | 'withdraw' | 'enqueue'
 >;
 
-/** The timers of waiting calls: each moves a call to the states of `Escalation` as they fall due. */
+/** The timers of waiting calls: each moves a call to its next states as they fall due. */
 export class Escalator {
   readonly #timers = new TimerHeap<Call>();
 
   constructor(
     private readonly placement: Escalated,
-    private readonly totals: { promotions: number; overdue: number },
+    private readonly totals: Record<'promotions' | 'overdue', number>,
   ) {}
 
   get nextAtMs(): number {

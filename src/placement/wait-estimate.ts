@@ -37,8 +37,8 @@ function retryAfterMs(call: Call, placement: Queue, msPerCall: number): number |
   const { timeouts, limits } = config;
   // A call without a request identity cannot be recognised when it is repeated.
   const tries = call.request === undefined || timeouts.ghostMs === 0 ? 1 : 1 + limits.clientRetries;
-  const { promoteAtMs, overdueAtMs } = deadlinesOf(call, config, balancer);
-  const level = call.rank === 0 && promoteAtMs >= overdueAtMs ? call.level : 0;
+  const { promoted, overdue } = deadlinesOf(call, config, balancer);
+  const level = call.rank === 0 && promoted >= overdue ? call.level : 0;
   const overMs = (placement.ahead(call, level) * msPerCall) / MARGIN - tries * timeouts.queueMs;
   return overMs > 0 ? Math.max(RETRY_MS_MIN, Math.ceil(overMs)) : undefined;
 }

@@ -21,25 +21,15 @@ import type { Balancer } from '../placement/balancer.js';
  * The settings decide which comes first, and a promoted call goes on to age. All last until the call ends, through failed
  * attempts too. It is stealable only from the engine it waits for.
  */
-export type Escalation = 'timedOut' | 'stranded' | 'retriable' | 'overdue' | 'promoted' | 'aged' | 'stealable';
+const ESCALATIONS = ['timedOut', 'stranded', 'retriable', 'overdue', 'promoted', 'aged', 'stealable'] as const;
+type Escalation = (typeof ESCALATIONS)[number];
 
-export interface Deadlines {
-  readonly timeoutAtMs: number;
-  readonly strandAtMs: number;
-  readonly retryAtMs: number;
-  readonly overdueAtMs: number;
-  /** (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation"). */
-  readonly promoteAtMs: number;
-  readonly ageAtMs: number;
-  readonly stealableAtMs: number;
-}
+/** When a waiting call reaches each state; Infinity: it has, or never does. */
+export type Deadlines = Readonly<Record<Escalation, number>>;
 
 type Spills = Pick<Balancer, 'spills'>;
 
-/**
- * Deadlines of a waiting call; Infinity for those reached already and those that do not apply.
- * @param strandedAtMs since when no engine that may run it has been up; Infinity: one is
- */
+/** @param strandedAtMs since when no engine that may run it has been up; Infinity: one is */
 export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spills, strandedAtMs = Infinity): Deadlines {
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, call.expectedTotalMs, starvation.floorMs);
@@ -49,14 +39,15 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   // A call that fits no engine must not come back for ever, each time making an engine rest while others wait for it.
   const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
   return {
-    timeoutAtMs: patienceStartMs + timeouts.queueMs,
-    strandAtMs: strandedAtMs + timeouts.noEngineMs,
-    retryAtMs: call.isPaused && call.retryAtMs !== -Infinity ? call.retryAtMs : Infinity,
-    overdueAtMs: call.overdue || call.isBackground ? Infinity : waitStartMs + Math.max(starvation.waitMsMax, overdueMs),
-    promoteAtMs:
+    timedOut: patienceStartMs + timeouts.queueMs,
+    stranded: strandedAtMs + timeouts.noEngineMs,
+    retriable: call.isPaused && call.retryAtMs !== -Infinity ? call.retryAtMs : Infinity,
+    overdue: call.overdue || call.isBackground ? Infinity : waitStartMs + Math.max(starvation.waitMsMax, overdueMs),
+    // (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation").
+    promoted:
       call.promoted || call.level === 0 || call.isBackground ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,
-    ageAtMs: call.isAged || call.isBackground ? Infinity : waitStartMs + admission.reserveMs,
-    stealableAtMs:
+    aged: call.isAged || call.isBackground ? Infinity : waitStartMs + admission.reserveMs,
+    stealable:
       !maySpill(call, balances) || call.isUnbound || call.isStealable ? Infinity : waitStartMs + balancer.spillMs,
   };
 }
@@ -66,17 +57,11 @@ export const maySpill = (call: Call, { spills }: Spills): boolean =>
   spills && call.onlyOn === undefined && call.failedOn.length === 0;
 
 /** The first state, in the order above, that is due. */
-export function reachedBy(due: Deadlines, nowMs: number): Escalation | undefined {
-  if (due.timeoutAtMs <= nowMs) return 'timedOut';
-  if (due.strandAtMs <= nowMs) return 'stranded';
-  if (due.retryAtMs <= nowMs) return 'retriable';
-  if (due.overdueAtMs <= nowMs) return 'overdue';
-  if (due.promoteAtMs <= nowMs) return 'promoted';
-  if (due.ageAtMs <= nowMs) return 'aged';
-  return due.stealableAtMs <= nowMs ? 'stealable' : undefined;
-}
+export const reachedBy = (due: Deadlines, nowMs: number): Escalation | undefined =>
+  ESCALATIONS.find((state) => due[state] <= nowMs);
 
 export function earliest(deadlines: Deadlines): number {
-  const { timeoutAtMs, strandAtMs, retryAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs } = deadlines;
-  return Math.min(timeoutAtMs, strandAtMs, retryAtMs, overdueAtMs, promoteAtMs, ageAtMs, stealableAtMs);
+  let atMs = Infinity;
+  for (const state of ESCALATIONS) atMs = Math.min(atMs, deadlines[state]);
+  return atMs;
 }

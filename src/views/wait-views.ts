@@ -92,11 +92,11 @@ function waitingOf(call: Call, placement: Placed, waits: Waits, nowMs: number) {
     /** Its tenant's engine time; undefined where tenants are not told apart. */
     share: placement.accounts.viewOf(call.turn.account),
     /** When it moves to the front; undefined: it is there, or never. */
-    promoteAtMs: timeOf(due.promoteAtMs),
+    promoteAtMs: timeOf(due.promoted),
     /** When it counts as overdue; undefined: it does. */
-    overdueAtMs: timeOf(due.overdueAtMs),
+    overdueAtMs: timeOf(due.overdue),
     /** When it is refused if nothing changes; undefined: never. */
-    refuseAtMs: timeOf(Math.min(due.timeoutAtMs, due.strandAtMs)),
+    refuseAtMs: timeOf(Math.min(due.timedOut, due.stranded)),
   };
 }
 
