@@ -51,7 +51,7 @@ export function Chart(props: ChartProps) {
       sizes.disconnect();
       plot.current?.destroy();
     };
-  }, [curves.length]);
+  }, [curves.map((curve) => curve.name).join()]);
   useEffect(() => plot.current?.setData(dataOf(props)), [times.at(-1), marks.length, JSON.stringify(curves)]);
   const at = pointed.value;
   return (
@@ -112,8 +112,10 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
     box.style.color = `var(${name})`;
     return getComputedStyle(box).color;
   };
-  const axis = { stroke: colour('--quiet'), grid: { stroke: colour('--line'), width: 1 }, ticks: { show: false } };
+  const grid = { stroke: colour('--line'), width: 1 };
+  const axis = { stroke: colour('--quiet'), grid, ticks: { show: false }, font: '11px system-ui' };
   const { curves, format, max, isStack } = props();
+  const whole = (format === count || format === tokens) && { incrs: WHOLE };
   const drawn = isStack === undefined ? curves : [...curves].reverse();
   return new uPlot(
     {
@@ -127,29 +129,14 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
       },
       scales: { y: { range: (_, __, most) => [0, max ?? (most > 0 ? most * 1.1 : 1)] } },
       axes: [
-        {
-          ...axis,
-          size: 22,
-          font: '11px system-ui',
-          values: (_, ticks) => ticks.map(timeOfDay),
-          incrs: TIMES,
-          space: tickSpace,
-        },
-        {
-          ...axis,
-          size: 70,
-          font: '11px system-ui',
-          values: (_, ticks) => ticks.map(format),
-          space: 30,
-          ...((format === count || format === tokens) && { incrs: WHOLE }),
-        },
+        { ...axis, size: 22, values: (_, ticks) => ticks.map(timeOfDay), incrs: TIMES, space: tickSpace },
+        { ...axis, size: 70, values: (_, ticks) => ticks.map(format), space: 30, ...whole },
       ],
       series: [
         {},
         ...drawn.map((curve, at) => ({
           stroke: colour(curve.colour),
-          ...(isStack !== undefined && { fill: colour(curve.colour) }),
-          ...(isStack === undefined && at === 0 && { fill: colour('--tint') }),
+          fill: isStack !== undefined ? colour(curve.colour) : at === 0 ? colour('--tint') : 'transparent',
           width: 1.5,
           spanGaps: false,
           points: { size: 4, filter: (plot: uPlot, at: number) => alone(plot.data[at] ?? []) },

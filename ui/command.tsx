@@ -15,22 +15,21 @@ interface CommandProps {
 }
 
 /** A button that sends a command to the gateway, and says what was wrong with it. */
-export function Command({ path, label, question, done, isOff = false, children }: CommandProps) {
-  const problem = useSignal<string | undefined>(undefined);
-  const outcome = useSignal<string | undefined>(undefined);
+export function Command({ path, label, question, done = '', isOff = false, children }: CommandProps) {
+  const outcome = useSignal({ style: '', text: '' });
   const send = async () => {
     if (question !== undefined && !confirm(question)) return;
-    problem.value = await post(path);
-    outcome.value = problem.value ?? done;
+    const problem = await post(path);
+    outcome.value = problem === undefined ? { style: 'quiet', text: done } : { style: 'warn', text: problem };
   };
   return (
     <>
       <button type="button" aria-label={label} disabled={isOff} onClick={() => void send()}>
         {children}
       </button>
-      {outcome.value !== undefined && (
-        <span class={problem.value === undefined ? 'quiet' : 'warn'} role="alert">
-          {outcome}
+      {outcome.value.text !== '' && (
+        <span class={outcome.value.style} role="alert">
+          {outcome.value.text}
         </span>
       )}
     </>

@@ -41,7 +41,7 @@ function Card({ engine }: { readonly engine: Engine }) {
         <span class="quiet">{engine.kind}</span>
         <span class={`badge ${state}`}>{state}</span>
       </h3>
-      <p class={engine.has_room || state === 'drained' ? 'quiet' : state === 'down' ? 'bad' : 'warn'}>{engine.text}</p>
+      <p class={engine.resting ? 'warn' : state === 'up' ? 'quiet' : state}>{engine.text}</p>
       {!isOff && (
         <>
           <Bar

@@ -94,5 +94,5 @@ function waits({ waiting }: Past): Curve[] {
     name,
     colour,
     values: sumOf(causes.map((cause) => ({ values: waiting[cause] }))),
-  }));
+  })).filter(({ values }) => values.some((calls) => (calls ?? 0) > 0));
 }

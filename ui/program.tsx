@@ -1,27 +1,19 @@
-import { useSignal } from '@preact/signals';
 import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from '../sidecar/admin/answers.js';
 import { Command, Link } from './command.js';
 import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import {
-  LEVEL_MEANING,
-  SERVICE_MEANING,
-  TYPE_MEANING,
-  isAlike,
-  isUnnamed,
-  nameOf,
-  typeName,
-  whyEnded,
-} from './words.js';
+import { LEVEL_MEANING, SERVICE_MEANING, TYPE_MEANING, isAlike, nameOf, typeName, whyEnded } from './words.js';
 
-/** One program: its figures, its calls on a time line, and the reasons of each decision. */
+const ACTIVE_SHOWN = 20;
+
+/** One program: why its calls wait, its figures, its calls on a time line, and the reasons of each decision. */
 export function ProgramView() {
   const key = view.value.program;
   const detail = program.value;
   const past = calls.value?.calls ?? [];
-  const active = detail?.active ?? [];
+  const active = detail?.active.slice(0, ACTIVE_SHOWN) ?? [];
   const gone = ended.value?.programs.find((row) => row.key === key);
   const named = detail ?? gone;
   const more = (detail?.active_calls ?? 0) - active.length;
@@ -43,17 +35,21 @@ export function ProgramView() {
       </h2>
       {detail === undefined && <p class="quiet">Loading.</p>}
       {detail === null && <Gone row={gone} />}
-      {detail !== null && detail !== undefined && (
+      {active.length > 0 && <ActiveCalls active={active} />}
+      {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
+      {detail && (
         <>
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
-          <EndButton row={detail} />
-          {isUnnamed(detail.agent_type) && <p class="quiet">{TYPE_MEANING}.</p>}
+          <Command
+            path={`/programs/${encodeURIComponent(detail.key)}/end`}
+            question={`End ${brief(detail.id, 80)}? Its running calls finish. Its next call begins a new program, which starts at level 0.`}
+            {...(detail.active_calls > 0 && { done: 'It ends with the calls that it has.' })}
+          >
+            End this program
+          </Command>
         </>
       )}
       <TimeLine past={past} active={active} />
-      {detail !== null && <h3>Active calls</h3>}
-      {detail !== null && active.length === 0 ? <p class="quiet">None.</p> : <ActiveCalls active={active} />}
-      {more > 0 && <p class="quiet">{count(more)} later calls are active too.</p>}
       <h3>Ended calls</h3>
       {past.length === 0 ? <p class="quiet">None is remembered.</p> : <PastCalls past={past} />}
     </section>
@@ -95,80 +91,44 @@ function factsOf(row: ProgramDetail): Fact[] {
   ];
 }
 
-const END_QUESTION = 'Its running calls finish. Its next call begins a new program, which starts at level 0.';
-
-const EndButton = ({ row }: { readonly row: ProgramDetail }) => (
-  <Command
-    path={`/programs/${encodeURIComponent(row.key)}/end`}
-    question={`End ${brief(row.id, 80)}? ${END_QUESTION}`}
-    {...(row.active_calls > 0 && { done: 'It ends with the calls that it has.' })}
-  >
-    End this program
-  </Command>
+/** The reason is shown once for the calls in a row that have it. */
+const ActiveCalls = ({ active }: { readonly active: readonly ActiveCall[] }) => (
+  <ul class="calls">
+    {active.map((call, at) => (
+      <li key={call.call}>
+        {isAlike(call.text, active[at - 1]?.text) ? (
+          <p class="when">
+            <b>
+              {call.state === 'waiting'
+                ? `waits ${duration(call.waiting_seconds)}`
+                : `runs ${duration(call.service_seconds)}, after ${duration(call.waiting_seconds)} in the queue`}
+            </b>
+            <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
+          </p>
+        ) : (
+          <p class="text">{call.text}</p>
+        )}
+      </li>
+    ))}
+  </ul>
 );
 
-function ActiveCalls({ active }: { readonly active: readonly ActiveCall[] }) {
-  const { shown, more } = useFirst(active, ACTIVE_SHOWN);
-  return (
-    <>
-      <ul class="calls">
-        {shown.map((call, at) => (
-          <li key={call.call}>
-            <p class="when">
-              <b>
-                {call.state === 'waiting'
-                  ? `waits ${duration(call.waiting_seconds)}`
-                  : `runs ${duration(call.service_seconds)}, ${call.waiting_seconds < 0.001 ? 'without waiting' : `after ${duration(call.waiting_seconds)} in the queue`}`}
-              </b>
-              <Thread name={call.thread} /> <span class="quiet">{call.call}</span>
-            </p>
-            {!isAlike(call.text, shown[at - 1]?.text) && <p class="text">{call.text}</p>}
-          </li>
-        ))}
-      </ul>
-      {more}
-    </>
-  );
-}
-
-/** The latest first. The reason is shown once for the calls in a row that have it. */
+/** The latest first. */
 function PastCalls({ past }: { readonly past: readonly PastCall[] }) {
   const rows = past.map((call) => ({ call, said: call.text.split('\n') })).reverse();
-  const { shown, more } = useFirst(rows, PAST_SHOWN);
   return (
-    <>
-      <ul class="calls ended">
-        {shown.map(({ call, said: [outcome, reason = ''] }, at) => (
-          <li key={call.call} class={call.outcome}>
-            {reason !== '' && !isAlike(reason, shown[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
-            <p class="when">
-              <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
-              <span class="quiet">{call.call}</span>
-            </p>
-          </li>
-        ))}
-      </ul>
-      {more}
-    </>
+    <ul class="calls ended">
+      {rows.map(({ call, said: [outcome, reason = ''] }, at) => (
+        <li key={call.call} class={call.outcome}>
+          {reason !== '' && !isAlike(reason, rows[at - 1]?.said[1]) && <p class="reason">{reason}</p>}
+          <p class="when">
+            <b>{clock(call.arrived_at)}</b> <Thread name={call.thread} /> <span>{outcome}</span>{' '}
+            <span class="quiet">{call.call}</span>
+          </p>
+        </li>
+      ))}
+    </ul>
   );
-}
-
-/** Calls that are shown unasked. */
-const ACTIVE_SHOWN = 10;
-const PAST_SHOWN = 50;
-
-/** The first items of a list, and a button that shows the others. */
-function useFirst<T>(items: readonly T[], most: number) {
-  const isWhole = useSignal(false);
-  const hasMore = !isWhole.value && items.length > most;
-  return {
-    shown: hasMore ? items.slice(0, most) : items,
-    more: hasMore && (
-      <button type="button" onClick={() => (isWhole.value = true)}>
-        Show all {count(items.length)}
-      </button>
-    ),
-  };
 }
 
 const Thread = ({ name }: { readonly name: string }) =>

@@ -28,19 +28,13 @@ import {
   whyEnded,
 } from './words.js';
 
-const time = (
-  name: string,
-  sort: 'waiting_seconds' | 'attained_service_seconds' | 'age_seconds',
-  more: Partial<Column<Program>> = {},
-): Column<Program> => ({ name, sort, cell: (row) => duration(row[sort]), ...more });
-
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', cell: stateOf, from: 'phone', isText: true },
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf, from: 'phone' },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, from: 'phone', isText: true },
   { name: 'Level', meaning: LEVEL_MEANING, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
-  time('Queued', 'waiting_seconds', { meaning: 'The waits of all its calls together' }),
-  time('Service', 'attained_service_seconds', { meaning: SERVICE_MEANING, from: 'tablet' }),
+  { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
+  { name: 'Service', meaning: SERVICE_MEANING, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds), from: 'tablet' }, // prettier-ignore
   { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), from: 'tablet', isText: true },
   { name: 'Type', meaning: TYPE_MEANING, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
   { name: 'Model', cell: (row) => brief(row.model ?? '–', 24), from: 'large', isText: true },
@@ -48,7 +42,7 @@ const COLUMNS: readonly Column<Program>[] = [
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
   { name: 'Idle', meaning: 'Time since its last call ended', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–') }, // prettier-ignore
-  time('Age', 'age_seconds'),
+  { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
 ];
 const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true }; // prettier-ignore
 
@@ -73,11 +67,11 @@ const ENDED: readonly Column<EndedProgram>[] = [
 ];
 
 const GROUPS: readonly Column<ProgramGroup>[] = [
+  { name: 'Programs', cell: (row) => count(row.programs + row.ended), from: 'phone' },
+  { name: 'Present', cell: (row) => count(row.programs), from: 'tablet' },
   { name: 'Waiting', cell: (row) => count(row.waiting), from: 'phone' },
   { name: 'Running', cell: (row) => count(row.running), from: 'tablet' },
   { name: 'Waits', meaning: 'The longest wait of a call now', cell: waitOf, from: 'tablet' },
-  { name: 'Present', cell: (row) => count(row.programs), from: 'phone' },
-  { name: 'Ended', cell: (row) => count(row.ended), from: 'phone' },
   { name: 'Calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Prompts', meaning: 'Prompt tokens', cell: (row) => tokens(row.prompt_tokens) },
   { name: 'Answers', meaning: 'Output tokens', cell: (row) => tokens(row.output_tokens) },
@@ -186,7 +180,7 @@ function Groups({ by }: { readonly by: string }) {
 }
 
 function Filters({ found, states }: { readonly found: string; readonly states: readonly string[] }) {
-  const { text, state, engine, tenant, model, agent_type: type } = view.value;
+  const { text, state, engine } = view.value;
   const change = (name: keyof View) => (event: Event) =>
     show({ [name]: (event.currentTarget as HTMLInputElement).value, page: '' });
   const known = engines.value?.engines.map(({ id }) => id) ?? [];
@@ -197,12 +191,12 @@ function Filters({ found, states }: { readonly found: string; readonly states: r
       </label>
       {states.length > 0 && <Choice name="State" value={state} of={states} onChange={change('state')} />}
       <Choice name="Engine" value={engine} of={known} onChange={change('engine')} />
-      <label>
-        Tenant <input value={tenant} onChange={change('tenant')} placeholder="any" size={10} />
-      </label>
       {/* Chosen by a click on a group. */}
-      {model !== '' && <Choice name="Model" value={model} of={[]} onChange={change('model')} />}
-      {type !== '' && <Choice name="Type" value={type} of={[]} onChange={change('agent_type')} />}
+      {(Object.entries(GROUPED_BY) as ['tenant', string][])
+        .filter(([by]) => view.value[by] !== '')
+        .map(([by, name]) => (
+          <Choice key={by} name={name} value={view.value[by]} of={[]} onChange={change(by)} />
+        ))}
       <span class="quiet">{found}</span>
     </form>
   );

@@ -82,22 +82,20 @@ const styleOf = ({ from, isText }: Pick<Column<never>, 'from' | 'isText'>): stri
   `${from ?? 'desk'} ${isText ? '' : 'number'}`;
 
 function Head<Row>(column: Column<Row>) {
-  const { name, sort, meaning } = column;
+  const { name, sort = '', meaning } = column;
   const now = sortOf(view.value);
-  if (sort === undefined)
-    return (
-      <th scope="col" class={styleOf(column)} title={meaning}>
-        {name}
-      </th>
-    );
   const order = now === sort ? 'ascending' : now === `-${sort}` ? 'descending' : 'none';
   const next = order === 'descending' ? sort : `-${sort}`;
   return (
-    <th scope="col" aria-sort={order} class={styleOf(column)}>
-      <button type="button" title={meaning} onClick={() => show({ sort: next, page: '' })}>
-        {name}
-        <span aria-hidden="true">{{ ascending: ' ▲', descending: ' ▼', none: '' }[order]}</span>
-      </button>
+    <th scope="col" aria-sort={sort === '' ? undefined : order} class={styleOf(column)} title={meaning}>
+      {sort === '' ? (
+        name
+      ) : (
+        <button type="button" onClick={() => show({ sort: next, page: '' })}>
+          {name}
+          <span aria-hidden="true">{{ ascending: ' ▲', descending: ' ▼', none: '' }[order]}</span>
+        </button>
+      )}
     </th>
   );
 }

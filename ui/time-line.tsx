@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import type { ActiveCall, PastCall } from '../sidecar/admin/answers.js';
 import { brief, clock, duration } from './format.js';
 
@@ -33,11 +34,12 @@ export function TimeLine({ past, active }: TimeLineProps) {
   if (marks.length === 0) return null;
   const last = Math.max(...marks.map(endOf));
   const start = Math.min(...marks.map(startOf));
-  const scale = { start, length: Math.max(0.001, last - start) };
+  const length = Math.max(0.001, last - start);
+  const at = (time: number) => (100 * (time - start)) / length;
   const threads = [...new Set(marks.map(({ thread }) => thread))].sort();
   return (
-    <figure class="time-line">
-      <figcaption>Time line</figcaption>
+    <figure>
+      <h3>Time line</h3>
       <div
         role="img"
         aria-label={`${marks.length} calls in ${threads.length} threads, from ${clock(start)} to ${clock(last)}; listed below`}
@@ -50,7 +52,7 @@ export function TimeLine({ past, active }: TimeLineProps) {
               </span>
               <div class="lane-track">
                 {lane.map((mark) => (
-                  <Call key={mark.id} mark={mark} scale={scale} />
+                  <Fragment key={mark.id}>{partsOf(mark, at)}</Fragment>
                 ))}
               </div>
             </div>
@@ -60,7 +62,7 @@ export function TimeLine({ past, active }: TimeLineProps) {
           <span class="lane-name" />
           <div class="lane-track">
             <span>{clock(start)}</span>
-            <span>{duration(scale.length)}</span>
+            <span>{duration(length)}</span>
             <span>{clock(last)}</span>
           </div>
         </div>
@@ -68,7 +70,7 @@ export function TimeLine({ past, active }: TimeLineProps) {
       <ul class="legend">
         {Object.entries(NAMES).map(([kind, name]) => (
           <li key={kind}>
-            <i class={`part ${kind}`} /> {name}
+            <i class={`part ${kind}`} style={colourOf(kind)} /> {name}
           </li>
         ))}
         <li>empty: tools, or the client</li>
@@ -91,24 +93,21 @@ function sideBySide(marks: readonly Mark[]): Mark[][] {
   return lanes;
 }
 
-interface CallProps {
-  readonly mark: Mark;
-  readonly scale: { readonly start: number; readonly length: number };
-}
+/** Its kind names a variable of the style sheet. */
+const colourOf = (kind: string) => ({ '--kind': `var(--${kind})` });
 
-function Call({ mark, scale: { start, length } }: CallProps) {
-  const at = (time: number) => (100 * (time - start)) / length;
-  return mark.parts
+/** @param at where a time is, in percent */
+const partsOf = ({ parts, title }: Mark, at: (time: number) => number) =>
+  parts
     .filter(({ from, to }) => to > from)
     .map(({ kind, from, to }) => (
       <i
         key={kind}
         class={`part ${kind}`}
-        title={`${NAMES[kind]} ${duration(to - from)}. ${mark.title}`}
-        style={{ left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
+        title={`${NAMES[kind]} ${duration(to - from)}. ${title}`}
+        style={{ ...colourOf(kind), left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
       />
     ));
-}
 
 const markOf = ({ call: id, thread, text: title }: Pick<PastCall, 'call' | 'thread' | 'text'>, parts: readonly Part[]): Mark =>
   ({ id, thread, parts, title }); // prettier-ignore

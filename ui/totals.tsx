@@ -25,31 +25,10 @@ export function Totals() {
           </div>
         ))}
       </dl>
-      <Levels />
       <Shadow />
     </section>
   );
 }
-
-/** Who goes first: nothing where calls go by their arrival. */
-function Levels() {
-  const { ranked_by: by = null, levels = [], background = 0 } = queue.value ?? {};
-  const told = levels.flatMap(({ waiting: calls, below_seconds: below }, level) => {
-    // Background calls stand at the last level, whatever their programs need.
-    const waiting = below === null ? calls - background : calls;
-    if (waiting <= 0) return [];
-    return `${count(waiting)} ${below === null ? `over ${span(levels[level - 1]?.below_seconds)}` : `under ${span(below)}`}`;
-  });
-  if (by === null || told.length === 0) return null;
-  return (
-    <p class="quiet" title="Those with the least go first">
-      {`Waiting calls by engine time that their programs ${by === 'needed' ? 'still need' : 'have had'}: ${told.join(', ')}.`}
-    </p>
-  );
-}
-
-/** Bounds of levels are round. */
-const span = (seconds: number | null = null): string => duration(seconds).replace('.0 ', ' ');
 
 /** In the order of the charts. */
 function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {

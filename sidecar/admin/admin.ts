@@ -139,17 +139,12 @@ function readEngine(body: unknown): EngineConfig {
   const engine = data?.engines[0];
   // An operator must not make the gateway send its variables to any address.
   if (engine?.apiKey?.startsWith('env:'))
-    throw new GatewayError('invalid_body', 'apiKey must be the key itself; only a file may name a variable.', {
-      param: 'apiKey',
-    });
+    throw new GatewayError('invalid_body', 'apiKey must be the key itself; only a file may name a variable.', { param: 'apiKey' }); // prettier-ignore
   if (engine !== undefined) return engine;
   const [problem] = problems;
   const param = pathText(problem?.path.slice(2) ?? []);
-  throw new GatewayError(
-    'invalid_body',
-    `${param} ${problem?.message ?? 'is wrong'}`.trim(),
-    param === '' ? {} : { param },
-  );
+  const message = `${param} ${problem?.message ?? 'is wrong'}`.trim();
+  throw new GatewayError('invalid_body', message, param === '' ? {} : { param });
 }
 
 function drainEngine(context: Parts, params: Params) {

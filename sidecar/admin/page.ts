@@ -30,11 +30,7 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-interface PageFile {
-  readonly bytes: Buffer;
-  readonly packed: Buffer;
-  readonly type: string;
-}
+type PageFile = Readonly<Record<'bytes' | 'packed', Buffer>> & { readonly type: string };
 
 /** The page of `/ui`, read and packed once. Without data, it needs no token. @param folder absent: the built one */
 export function pageRoutes(folder?: string): Routes {
@@ -62,8 +58,8 @@ function readFiles(folders: readonly string[]): ReadonlyMap<string, PageFile> {
   const folder = folders.find((each) => existsSync(join(each, 'assets')));
   if (folder === undefined) return new Map();
   const names = ['index.html', ...readdirSync(join(folder, 'assets')).map((name) => `assets/${name}`)];
-  const files = names.map((name) => [name, TYPES[extname(name)]] as const);
-  return new Map(files.flatMap(([name, type]) => (type === undefined ? [] : [[name, pageFile(readFileSync(join(folder, name)), type)]]))); // prettier-ignore
+  const known = names.filter((name) => extname(name) in TYPES);
+  return new Map(known.map((name) => [name, pageFile(readFileSync(join(folder, name)), TYPES[extname(name)] ?? '')]));
 }
 
 const pageFile = (bytes: Buffer, type: string): PageFile => ({ bytes, packed: gzipSync(bytes), type });

@@ -86,7 +86,6 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
   return { programs };
 }
 
-/** One program with its threads, the root first. @param shown those of its active calls that are told */
 export const rulesOf = ({ config, driver }: Parts): Rules => ({
   policy: driver.views.policyName,
   order: config.policy.order,
@@ -94,6 +93,7 @@ export const rulesOf = ({ config, driver }: Parts): Rules => ({
   balancer: driver.views.balancerName,
 });
 
+/** One program with its threads, the root first. @param shown those of its active calls that are told */
 export function programDetail(
   context: Parts,
   row: ProgramView,
