@@ -20,7 +20,7 @@ export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
-export { MARGIN, type Pair, type Ratio, pairedRatio, verdictOf, overSamePrograms } from './measure/comparison.js';
+export { MARGIN, type Pair, type Ratio, pairedRatio, pairsToTell, verdictOf, overSamePrograms } from './measure/comparison.js';
 export { ProgramGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export {

@@ -113,7 +113,7 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
   };
   const tried = targets.map(({ name, queue_grew, failed, by_workload }) => ({
     name,
-    isOut: queue_grew === true,
+    isOverloaded: queue_grew === true,
     failed,
     p99s: Object.fromEntries(Object.entries(by_workload).map(([kind, each]) => [kind, p99Of(each.program_seconds)])),
   }));

@@ -9,14 +9,11 @@ import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
 import type { SimFlags } from './flags.js';
-import { axesOf, type Plan, type Variant } from './plan.js';
+import { axesOf, type Plan, RUNS_MAX, type Variant } from './plan.js';
 import { BELADY, readScheduling } from './scheduling.js';
 
 /** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */
 const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly SimPolicyName[];
-
-/** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
-const RUNS_MAX = 200;
 
 /**
  * The plan that the flags describe; ends the command if they are inconsistent. If the signal is aborted, the plan has

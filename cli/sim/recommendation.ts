@@ -3,6 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, type Values, valuesText } from './axes.js';
 import { changeOf, ratiosOf } from './comparison.js';
+import { isOverloaded, nextOf, settingOf, sustainedOf } from './loads.js';
 import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
 import { BELADY } from './scheduling.js';
 import type { RunReport } from './worker.js';
@@ -17,35 +18,41 @@ export interface Recommendation {
 
 /**
  * The setting under which programs are fastest, if any is certainly better than the first; in several circumstances,
- * what is best in each. Undefined where settings do not differ, where runs are missing, where all loads overload all
- * settings, and where the first knows the future.
+ * what is best in each, after the answer. Undefined where settings do not differ, unless rates do, where runs are
+ * missing, and where the first knows the future.
  */
-export function recommend(plan: Plan, runs: readonly RunReport[]): Recommendation | undefined {
-  const whole = runs.filter(({ complete }) => complete);
+export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation | undefined {
+  const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
-  const isWhole = whole.length === plan.variants.length * plan.seeds.length;
-  if (settings < 2 || !isWhole || !isPossible(plan.variants[0])) return undefined;
+  const isWhole = runs.length === plan.variants.length * plan.seeds.length;
+  if (!isWhole || !isPossible(plan.variants[0])) return undefined;
   const axes = axesOf(plan.lists).filter(isChoice);
   const own = (choice: number): Values => Object.fromEntries(axes.map((axis) => [axis, plan.variants[choice]?.values[axis]])); // prettier-ignore
-  const against = valuesText(own(0));
-  const take = (choice: number, sentence: string) => ({ sentence, values: own(choice), choice });
-  if (!plan.isExact && plan.seeds.length < 2) return take(0, `Keep ${against} for now: one seed cannot tell chance from a difference; take several, such as --seed 1,2,3.`); // prettier-ignore
-  const verdicts = verdictsOf(plan, whole);
-  if (verdicts.length === 0) return undefined;
+  const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
+  const sustained = sustainedOf(plan, runs);
+  const next = nextOf(plan, runs, verdicts);
+  const told = (choice: number, lines: readonly (string | undefined)[]) => ({
+    sentence: [...lines, ...notesOn(plan, own(choice), choice, settings)]
+      .filter((line) => line !== undefined)
+      .join('\n'),
+    values: own(choice),
+    choice,
+  });
+  if (settings < 2) return sustained.length === 0 ? undefined : told(0, [...sustained, next]);
   if (plan.variants.length > settings) {
     const { choice, sentence } = choiceOf(plan, verdicts);
-    const lines = [...verdicts.map((each) => each.sentence), sentence, ...notesOn(plan, own(choice), choice, settings)];
-    return take(choice, lines.join('\n'));
+    const answer = choice === 0 && next !== undefined ? [next] : [sentence, next];
+    return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
-  const [best] = verdicts[0]?.better ?? [];
-  if (best === undefined) {
-    const is = settings === 2 ? `${valuesText(own(1))} is not` : `none of the ${settings - 1} other settings is`;
-    return take(0, `Keep ${against}: ${is} significantly better by mean program time.`);
+  const [best = 0] = verdicts[0]?.better ?? [];
+  const against = settingOf(plan, 0);
+  if (best === 0) {
+    const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
+    return told(0, [next ?? `Keep ${against}: ${is} significantly better by mean program time.`]);
   }
   const comparison = { first: 0, other: best };
-  const change = changeOf(plan, whole, comparison, ratiosOf(whole, comparison));
-  const sentence = headline({ name: valuesText(own(best)), against, ...change }, plan.margin);
-  return take(best, ['Take', sentence, ...notesOn(plan, own(best), best, settings)].join(' '));
+  const change = changeOf(plan, runs, comparison, ratiosOf(runs, comparison));
+  return told(best, [`Take ${headline({ name: settingOf(plan, best), against, ...change }, plan.margin)}`]);
 }
 
 function notesOn({ isExact }: Plan, { foresight }: Values, choice: number, settings: number): string[] {
@@ -55,21 +62,11 @@ function notesOn({ isExact }: Plan, { foresight }: Values, choice: number, setti
   ];
 }
 
-/** Whether the queue of a variant grew in each of its runs: its times then say only how many programs there were. */
-export function isOverloaded(runs: readonly RunReport[], variant: number): boolean {
-  const own = runs.filter((run) => run.variant === variant);
-  return own.length > 0 && own.every(({ queue_grew }) => queue_grew === true);
-}
-
-/**
- * The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. None of
- * those that overload every setting.
- */
-function verdictsOf(plan: Plan, runs: readonly RunReport[]): PlaceVerdict[] {
+/** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
+export function verdictsOf(plan: Plan, runs: readonly RunReport[]): PlaceVerdict[] {
   const choices = choicesOf(plan);
-  const firsts = Array.from({ length: plan.variants.length / choices }, (_, at) => at * choices);
-  const isServed = (first: number) => plan.variants.slice(first, first + choices).some((_, at) => !isOverloaded(runs, first + at)); // prettier-ignore
-  return firsts.filter(isServed).map((first) => verdictAt(plan, runs, first, choices));
+  if (choices < 2) return [];
+  return plan.variants.flatMap((_, at) => (at % choices === 0 ? [verdictAt(plan, runs, at, choices)] : []));
 }
 
 function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): PlaceVerdict {
@@ -81,16 +78,14 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
     return {
       name: settingOf(plan, other),
       times: changeOf(plan, runs, { first, other }, ratiosOf(runs, { first, other })),
-      isOut: !isPossible(plan.variants[other]) || isOverloaded(runs, other),
+      isOut: !isPossible(plan.variants[other]),
+      isOverloaded: isOverloaded(plan, runs, other) === true,
       failed: own.reduce((sum, run) => sum + run.failed, 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
     };
   });
   return placeVerdict(around.charAt(0).toUpperCase() + around.slice(1), tried, { ...plan, repeated: 'seeds' });
 }
-
-const settingOf = (plan: Plan, variant: number): string =>
-  valuesText(plan.variants[variant]?.values ?? {}, axesOf(plan.lists).filter(isChoice));
 
 /** Whether a gateway can be set to it: some policies know the future. */
 const isPossible = (variant: Variant | undefined): boolean =>

@@ -17,13 +17,14 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
   const isSweep = settings.varied !== undefined;
   const [corner = '', ...labels] = labelsOf(document, variants.map(({ values }) => values)); // prettier-ignore
   const rows = variants.map((variant, at) => [labels[at] ?? '', variant.runs] as const);
+  const told = [...headlines(document), ...advice];
   const blocks = [
     complete ? [] : [stoppedText(document)],
-    [...headlines(document), ...advice],
+    told,
     better === undefined ? [] : fragmentOf(better),
     [titleOf(document)],
     gridLines(gridOf(corner, groupsOf(runs, isSweep), rows), width),
-    notesOf(document, runs, isSweep),
+    notesOf(document, runs, isSweep, told),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -72,13 +73,22 @@ function arrivalsText(
   return `at ${each('rate', arrivals.rate_per_second)} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
 }
 
+/** A ratio's interval, in a sentence. */
+const INTERVAL = /\d–\d[^ ]*\)/;
+
 /** Meanings of the table’s words, and the figures that it leaves out. */
-function notesOf({ ratios, settings }: SimDocument, runs: readonly PrintedRun[], isSweep: boolean): string[] {
+function notesOf(
+  { ratios, settings }: SimDocument,
+  runs: readonly PrintedRun[],
+  isSweep: boolean,
+  told: readonly string[],
+): string[] {
+  const hasIntervals = settings.seeds.length < 2 || told.some((line) => INTERVAL.test(line));
   return [
     ...(runs.some(({ failed }) => failed > 0)
       ? ['Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client.'] // prettier-ignore
       : []),
-    ...(ratios.length === 0 || settings.exact ? [] : [intervalText(settings.seeds.length, 'seeds')]),
+    ...(ratios.length === 0 || settings.exact || !hasIntervals ? [] : [intervalText(settings.seeds.length, 'seeds')]),
     isSweep ? 'All figures, such as slowdowns and what engines did: --json.' : 'All figures: --json.',
   ];
 }

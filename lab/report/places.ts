@@ -8,8 +8,9 @@ export interface Tried {
   readonly name: string;
   /** Against those of the first one there. */
   readonly times: Times;
-  /** Whether it cannot be chosen: overloaded, or no gateway can be set so. */
-  readonly isOut: boolean;
+  /** Whether it cannot be chosen, as no gateway can be set so. */
+  readonly isOut?: boolean;
+  readonly isOverloaded: boolean;
   readonly failed: number;
   /** The p99 of program times by kind of program, in seconds; null of too few programs. */
   readonly p99s: Readonly<Record<string, number | null>>;
@@ -45,7 +46,7 @@ interface Terms {
 export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
   const [first] = all;
   const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
-  const tried = all.flatMap((each, at) => at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [{ ...each, at, ratio: each.times.programs.mean, verdict: judge(each.times.programs.mean) }]); // prettier-ignore
+  const tried = all.flatMap((each, at) => at === 0 || each.isOut || (each.isOverloaded && first?.isOverloaded !== true) || each.failed > (first?.failed ?? 0) ? [] : [{ ...each, at, ratio: each.times.programs.mean, verdict: judge(each.times.programs.mean) }]); // prettier-ignore
   const better = tried
     .filter(({ verdict }) => verdict === 'sooner')
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
@@ -55,14 +56,15 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}${enoughText(ratio, margin, repeated)}`); // prettier-ignore
     if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`, true);
-    return say(tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`);
+    const found = tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`;
+    return say(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
   // Others within its interval may be as good.
   const alike = better.filter(({ ratio }) => (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0));
   const names = alike.map(({ name }) => name).join(' or ');
   const gain = `${names}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}`;
-  const drain =
-    first?.isOut === true ? [`${first.name} is overloaded, so the factor grows with the number of programs`] : [];
+  const drained = best.isOverloaded ? 'both are' : `${first?.name} is`;
+  const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
   return say([gain, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
 }
 
@@ -94,8 +96,8 @@ export function breakEvenOf(
     (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
   );
   if (choice === undefined) {
-    const why = verdicts.some(({ isUnsure }) => isUnsure) ? ' for now: these runs cannot tell' : ': nothing is significantly better'; // prettier-ignore
-    return { choice: 0, sentence: `Keep ${nameOf(0)}${why}.` };
+    const isUnsure = verdicts.some((each) => each.isUnsure);
+    return { choice: 0, sentence: isUnsure ? `These runs cannot tell whether anything is better than ${nameOf(0)}.` : `Keep ${nameOf(0)}: nothing is significantly better.` }; // prettier-ignore
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);

@@ -18,7 +18,7 @@ import { Target } from './target.js';
 export type { LoadDocument } from './document.js';
 export { compareDocuments, ComparisonError } from './compare.js';
 export { summaryOf, figureGrid } from './summary.js';
-export { KEEPS_UP_PROGRAMS_MIN, moreToTell } from './target.js';
+export { isOverload, KEEPS_UP_PROGRAMS_MIN, moreToTell } from './target.js';
 export { parseSlo, SloError, type Slo } from './slo.js';
 
 export interface ReporterOptions {

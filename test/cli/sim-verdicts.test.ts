@@ -7,38 +7,51 @@ import type { RunReport } from '../../cli/sim/worker.js';
 const RATES = [0.1, 0.2, 0.4];
 const POLICIES = ['pass-through', 'fcfs-window', 'plas', 'srpt'] as const;
 const SEEDS = [1, 2, 3];
+const SEEDS_8 = [1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Runs in which a program takes as many seconds as the table says, for each rate and policy; seeds differ a little. */
 function outcome(
   table: readonly (readonly number[])[],
   change: (run: RunReport, at: number) => Partial<RunReport> = () => ({}),
+  seeds = SEEDS,
 ) {
   const lists = { rate: RATES, policy: POLICIES, balancer: ['sticky'] } as const;
-  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky' }));
-  const plan = { lists, variants, seeds: SEEDS, isExact: false, margin: 0.02 } as unknown as Plan;
+  const variants = combinationsOf(lists).map((values) => ({ values, policy: values.policy, balancer: 'sticky', arrivals: { type: 'open', ratePerSecond: values.rate } })); // prettier-ignore
+  const plan = { lists, variants, seeds, programs: 3000, isExact: false, margin: 0.02 } as unknown as Plan;
   const spread = (mean: number) => ({ count: 300, mean, p50: mean, p95: mean, p99: mean });
   const runs = variants.flatMap((_, variant) =>
-    SEEDS.map((seed) => {
+    seeds.map((seed) => {
       const seconds = table[Math.floor(variant / POLICIES.length)]![variant % POLICIES.length]!;
       const times = spread(seconds * (1 + seed / 1000));
-      const run = { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times }; // prettier-ignore
+      const run = { variant, seed, complete: true, failed: 0, by_workload: {}, program_seconds: times, seconds_per_token: times, ttft_seconds: times, slowdown: times, queue_seconds: times, queue_grew: variant >= 8, programs: 3000, programs_per_second: 0.3 }; // prettier-ignore
       return { ...run, ...change(run as unknown as RunReport, variant) } as unknown as RunReport;
     }),
   );
   return recommend(plan, runs)!;
 }
 
+const DRAIN: unknown = expect.stringMatching(/^At 0\.4 a second: .*; both are overloaded, so the factor grows with the number of programs/); // prettier-ignore
+
 describe('the verdict over several loads', () => {
-  it('is one for each load, and says from which one on a setting pays', () => {
+  it('is an answer, what each setting sustains, and a line for each load', () => {
     const { sentence, choice } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
+      'plas pays from 0.2 a second on.',
+      'Sustained: up to 0.2 a second.',
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster: 0\.70 \(0\.70–0\.70\)\.$/),
-      expect.stringMatching(/^At 0\.4 a second: plas, programs 2\.0x faster: 0\.50/),
-      'plas pays from 0.2 a second on.',
+      DRAIN,
       expect.stringContaining('The best of 4'),
     ]);
     expect(choice).toBe(2);
+  });
+
+  it('tells which setting sustains more, where the queue of others grows in most of its runs', () => {
+    const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: [4, 5].includes(at) ? seed > 1 : [6, 7].includes(at) ? seed > 2 : at > 7 }); // prettier-ignore
+    const { sentence } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown); // prettier-ignore
+    expect(sentence).toContain('\nSustained: pass-through and fcfs-window up to 0.1 a second; plas and srpt up to 0.2 a second.\n'); // prettier-ignore
+    expect(sentence).toMatch(/At 0\.2 a second: plas, .*; pass-through is overloaded, so the factor grows/);
+    expect(sentence).not.toContain('run again');
   });
 
   it('hides no certain gain behind a load that tells nothing, nor a setting that is as good', () => {
@@ -57,9 +70,8 @@ describe('the verdict over several loads', () => {
     const { sentence } = outcome(table, kinds(100));
     // The p99 of fewer is their slowest, which is chance.
     expect(outcome(table, kinds(99)).sentence).not.toContain('pays: p99');
-    expect(sentence).toMatch(
-      /At 0\.4 a second: plas.*; rag pays: p99 217 -> 446 s\.\nplas pays at 0\.4 a second, the only load that shows it\. Its price is highest at 0\.4 a second: rag pays: p99 217 -> 446 s\.$/m,
-    );
+    expect(sentence).toMatch(/At 0\.4 a second: plas.*; rag pays: p99 217 -> 446 s\.$/m);
+    expect(sentence.split('\n')[0]).toBe('plas pays at 0.4 a second, the only load that shows it. Its price is highest at 0.4 a second: rag pays: p99 217 -> 446 s.'); // prettier-ignore
   });
 
   it('names the times that are worse at each load, and where they are worst', () => {
@@ -67,60 +79,62 @@ describe('the verdict over several loads', () => {
       const factor = ({ 6: 1.5, 10: 4 } as Record<number, number>)[at] ?? 1;
       // Of one in three seeds: no certain difference.
       const p50 = at === 10 && seed === 1 ? 9 * first.p50! : first.p50!;
-      return { ttft_seconds: { ...first, p50, p99: factor * 10 } };
+      return { queue_grew: false, ttft_seconds: { ...first, p50, p99: factor * 10 } };
     };
     const { sentence } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 400, 200, 90]], later); // prettier-ignore
-    expect(sentence.split('\n').slice(1, 4)).toEqual([
+    expect(sentence.split('\n').filter((line) => line.includes('first token'))).toEqual([
+      'plas pays from 0.2 a second on. Its price is highest at 0.4 a second: first token p99 4.0x slower (10 -> 40 s).',
       expect.stringMatching(/0\.70\); first token p99 1\.5x slower \(10 -> 15 s\)\.$/),
       expect.stringMatching(/0\.50\); first token p99 4\.0x slower \(10 -> 40 s\)\.$/),
-      'plas pays from 0.2 a second on. Its price is highest at 0.4 a second: first token p99 4.0x slower (10 -> 40 s).',
     ]);
   });
 
   it('keeps the first setting where none is better, and where a better one fails programs', () => {
     const { sentence, choice } = outcome([[10, 11, 12, 5], [20, 20, 20, 9], [400, 410, 200, 90]], (_, at) => ({ failed: at === 10 ? 1 : 0 })); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
+      'Keep pass-through: nothing is significantly better.',
+      'Sustained: up to 0.2 a second.',
       'At 0.1 a second: pass-through is fastest.',
       'At 0.2 a second: no difference.',
-      'At 0.4 a second: pass-through is fastest.',
-      'Keep pass-through: nothing is significantly better.',
+      'At 0.4 a second: pass-through is fastest; overloaded.',
     ]);
     expect(choice).toBe(0);
   });
+});
 
-  it('says that seeds are too few, with what they show', () => {
-    const wide = ({ seed }: RunReport, at: number) =>
-      at % 4 === 2 ? { program_seconds: { mean: 4 * seed } as RunReport['program_seconds'] } : {};
-    const { sentence } = outcome(
-      [
-        [10, 10, 10, 5],
-        [10, 10, 10, 9],
-        [10, 10, 10, 9],
-      ],
-      wide,
-    );
-    expect(sentence).toMatch(/^At 0\.1 a second: too few seeds to tell \(program times plas 0\.80 \(/);
-    expect(sentence).toMatch(/\nKeep pass-through for now: these runs cannot tell\.$/);
+describe('what runs leave open', () => {
+  const answerOf = (...given: Parameters<typeof outcome>) =>
+    outcome(...given)
+      .sentence.split('\n')
+      .slice(0, 2)
+      .join(' ');
+  const FLAT = [[10, 10, 10, 5], [10, 10, 10, 9], [10, 10, 10, 9]]; // prettier-ignore
+  const wide = (from: number) => ({ seed }: RunReport, at: number) => at % 4 === 2 && at >= from && at < 8 ? { program_seconds: { mean: 4 * seed } as RunReport['program_seconds'] } : {}; // prettier-ignore
+
+  it('is answered by more seeds, never by a verdict for the first setting', () => {
+    const { sentence, choice } = outcome(FLAT, wide(0));
+    expect(sentence).toMatch(/^Too few seeds to tell whether anything is better than pass-through: run again with --seed 1,2,3,4,5,6,7,8[,0-9]*\.\n/); // prettier-ignore
+    expect(sentence).toMatch(/^At 0\.1 a second: too few seeds to tell \(program times plas 0\.80 \(/m);
+    expect(choice).toBe(0);
+    const even = ({ seed }: RunReport, at: number) => at % 4 === 2 ? { program_seconds: { mean: seed % 2 === 0 ? 4 : 16 } as RunReport['program_seconds'] } : {}; // prettier-ignore
+    expect(outcome(FLAT, even, SEEDS_8).sentence).toMatch(/^These runs cannot tell /);
   });
 
-  it('leaves out loads that overload every setting, and settings that are overloaded', () => {
-    const grown =
-      (...all: number[]) =>
-      (_: unknown, at: number) => ({ queue_grew: all.includes(at) });
-    const table = [[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]; // prettier-ignore
-    expect(
-      outcome(table, grown(8, 9, 10, 11))
-        .sentence.split('\n')
-        .slice(0, 3),
-    ).toEqual([
-      // prettier-ignore
-      'At 0.1 a second: no difference.',
-      expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster/),
-      'plas pays at 0.2 a second, the only load that shows it.',
-    ]);
-    expect(outcome(table, grown(8, 10)).sentence).toMatch(
-      /At 0\.4 a second: fcfs-window, programs 2\.0x faster.*; pass-through is overloaded, so the factor grows/,
-    );
-    expect(outcome(table, grown(...Array(12).keys()))).toBeUndefined();
+  it('is answered by more seeds where a lower load may show a gain too', () => {
+    expect(answerOf([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], wide(4))).toMatch(/^plas pays at 0\.4 .* Too few seeds to tell whether it pays below: run again with --rate 0\.1\.\.0\.4 --seed 1,2,3,4,5,6,7,8[,0-9]*\.$/); // prettier-ignore
+  });
+
+  it('is answered by lower loads where the first setting sustains none', () => {
+    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }))).toMatch(/^plas pays at all of these loads\. pass-through sustains none of these loads\. .*run again with --rate 0\.033\.\.0\.1 --seed 1,2,3,4,5,6,7,8\.$/); // prettier-ignore
+  });
+
+  it('is answered by higher loads where the first setting sustains all of them', () => {
+    const kept = () => ({ queue_grew: false });
+    expect(answerOf(FLAT, kept)).toMatch(/^None of these loads is high enough .*run again with --rate 0\.2\.\.1\.2 --seed 1,2,3,4,5,6,7,8\. Sustained: all of these loads\.$/); // prettier-ignore
+  });
+
+  it('is answered by more programs where too few came to tell', () => {
+    const few = (_: RunReport, at: number) => ({ programs: 30, queue_grew: at >= 8, queue_seconds: { count: 0, mean: null }, slowdown: { mean: 0.1 } }) as Partial<RunReport>; // prettier-ignore
+    expect(answerOf(FLAT, few)).toMatch(/^Too few programs to tell whether the highest loads are sustained: run again with --rate 0\.2\.\.0\.4 .*Sustained: at least up to 0\.2 a second\.$/); // prettier-ignore
   });
 });
