@@ -1,5 +1,5 @@
 import type { ShadowAnswer } from '../sidecar/admin/answers.js';
-import { clock, counted, percent } from './format.js';
+import { counted, duration, percent } from './format.js';
 import { gateway, totals } from './state.js';
 
 type Pool = ShadowAnswer['pools'][number];
@@ -24,38 +24,31 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
 /** An estimate of what `pass-through` would have made of the latest programs. */
 export function Shadow() {
   if (gateway.value?.estimates !== true) return null;
+  const latest = totals.value?.shadow;
   return (
     <div>
       <h3>Does it help?</h3>
-      <Estimate latest={totals.value?.shadow ?? null} />
-    </div>
-  );
-}
-
-function Estimate({ latest }: { readonly latest: ShadowAnswer | null }) {
-  if (latest === null) return <p class="quiet">The first estimate comes about a minute after the first calls.</p>;
-  const { made_at: madeAt, window_seconds: seconds, pools } = latest;
-  return (
-    <>
-      {pools.map((pool) => (
+      {latest?.pools.map((pool) => (
         <p key={pool.models.join()}>
-          {pools.length > 1 && `${pool.models.join(', ')}: `}
+          {latest.pools.length > 1 && `${pool.models.join(', ')}: `}
           {textOf(pool)}
         </p>
       ))}
       <p class="quiet">
-        Of the {seconds < 90 ? 'minute' : counted(Math.round(seconds / 60), 'minute')} until {clock(madeAt).slice(0, 5)}
-        , replayed in a simulation of these engines.
+        {latest
+          ? `Of the ${duration(latest.window_seconds)} until ${timeOf(latest.made_at)}, replayed in a simulation of these engines.`
+          : 'The first estimate comes about a minute after the first calls.'}
       </p>
-    </>
+    </div>
   );
 }
 
+/** With the day, as the last estimate stands while there are few programs. */
+const timeOf = (unixSeconds: number): string =>
+  new Date(unixSeconds * 1000).toLocaleString('en-GB', { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }); // prettier-ignore
+
 function textOf({ doubt, programs, replay, gain }: Pool): string {
-  const verdict =
-    gain === null
-      ? withheld(doubt)
-      : `Programs end ${gain.ratio.toFixed(2)}x faster than under pass-through (${gain.ratio_low.toFixed(2)} to ${gain.ratio_high.toFixed(2)})`;
+  const verdict = gain === null ? withheld(doubt) : gained(gain);
   const of = counted(programs, 'program');
   if (replay === null) return `${verdict} (${of}).`;
   const passed = gain === null ? '' : `, ${exact(gain.pass_through_seconds)} under pass-through`;
@@ -68,4 +61,10 @@ const exact = (seconds: number): string => `${seconds.toLocaleString('en', { max
 
 function withheld(doubt: Pool['doubt']): string {
   return doubt === null || doubt === 'no_difference' ? 'No difference that can be told' : `No figure: ${DOUBTS[doubt]}`;
+}
+
+function gained({ ratio, ratio_low: low, ratio_high: high }: NonNullable<Pool['gain']>): string {
+  const [times, than, least, most] =
+    ratio > 1 ? [ratio, 'faster', low, high] : [1 / ratio, 'slower', 1 / high, 1 / low];
+  return `Programs end ${times.toFixed(2)}x ${than} than under pass-through (${least.toFixed(2)} to ${most.toFixed(2)})`;
 }

@@ -34,6 +34,8 @@ const UNANSWERED_SHARE_MAX = 0.1;
 const UNFINISHED_SHARE_MAX = 0.2;
 /** Beyond this error, the simulated engines are not the real ones. */
 const ERROR_MAX = 0.25;
+/** A delay also changes how many calls run at a time, and so the time of each. */
+const DELAY_ROUNDS = 2;
 /** Sizes of engines in one pool that count as equal. */
 const SIZE_RATIO_MAX = 1.2;
 
@@ -55,12 +57,12 @@ export function estimate(seen: Seen, settings: ShadowSettings, shouldStop: () =>
 }
 
 function verdict(scene: Scene): Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'> {
-  const { pool, counted, settings } = scene;
+  const { counted, settings } = scene;
   const no = (doubt: PoolAnswer['doubt'], replay: PoolAnswer['replay'] = null) => ({ doubt, replay, gain: null });
   const doubt = doubtOf(scene);
   if (doubt !== null) return no(doubt);
-  const fit = isKnown(scene) ? { preset: baseOf(pool), outsideMs: 0, callsMax: Infinity } : fitTraffic(baseOf(pool), servedOf(pool), pool.nowMs); // prettier-ignore
-  if (fit === undefined) return no('not_fitted');
+  const fit = fitOf(scene);
+  if (typeof fit === 'string') return no(fit);
   const now = simulate(scene, settings.policy.name, fit);
   if (typeof now === 'string') return no(now);
   const ids = [...counted.keys()];
@@ -72,11 +74,9 @@ function verdict(scene: Scene): Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'> {
   // The other simulation would be the same.
   if (settings.policy.name === 'pass-through') return no('no_difference', replay);
   if (off - 1 > ERROR_MAX) return no('model_differs', replay);
-  const unfinished = new Set(pool.open.map(({ arrival }) => arrival.program)).size;
-  if (unfinished > UNFINISHED_SHARE_MAX * scene.programs.length) return no('unfinished', replay);
   const passed = simulate(scene, 'pass-through', fit);
   if (typeof passed === 'string') return no(passed, replay);
-  if (passed.calls > fit.callsMax) return no('beyond_seen', replay);
+  if (passed.inStep > fit.callsMax) return no('beyond_seen', replay);
   const { ratio, low, high } = pairedRatio(ids.map((id) => [now.msOf(id), passed.msOf(id)]));
   const [lowest, highest] = [(low ?? NaN) / off, (high ?? NaN) * off];
   if (ratio === null || !(lowest > 1 || highest < 1)) return no('no_difference', replay);
@@ -84,8 +84,9 @@ function verdict(scene: Scene): Pick<PoolAnswer, 'doubt' | 'replay' | 'gain'> {
   return { doubt: null, replay, gain };
 }
 
-function doubtOf({ pool, counted, settings }: Scene): PoolAnswer['doubt'] {
-  const { engines, models, ended } = pool;
+/** Before any simulation: its CPU time would put the next estimate off. */
+function doubtOf({ pool, counted, programs, settings }: Scene): PoolAnswer['doubt'] {
+  const { engines, models, ended, open } = pool;
   const answers = ended.flatMap(({ usage }) => usage ?? []);
   const capacities = engines.flatMap(({ capacityTokens }) => capacityTokens ?? []);
   if (settings.policy.foresight !== 'none') return 'foresight';
@@ -94,12 +95,27 @@ function doubtOf({ pool, counted, settings }: Scene): PoolAnswer['doubt'] {
   if (Math.max(...capacities) > SIZE_RATIO_MAX * Math.min(...capacities)) return 'engines_differ';
   if (counted.size < PROGRAMS_MIN) return 'few_programs';
   if (ended.length - answers.length > UNANSWERED_SHARE_MAX * ended.length) return 'unanswered';
-  return answers.some(({ cachedTokens }) => cachedTokens !== undefined) ? null : 'cache_unknown';
+  if (answers.every(({ cachedTokens }) => cachedTokens === undefined)) return 'cache_unknown';
+  const unfinished = new Set(open.map(({ arrival }) => arrival.program)).size;
+  return unfinished > UNFINISHED_SHARE_MAX * programs.length ? 'unfinished' : null;
 }
 
-/** Whether all engines are the simulator's own: then there is nothing to fit. */
-const isKnown = ({ pool, settings }: Scene): boolean =>
-  pool.engines.every(({ engine }) => settings.embedded?.includes(engine) === true);
+/** Of the simulator's own engines, only the delay of calls that a busy machine holds up is not known. */
+function fitOf(scene: Scene): TrafficFit | 'not_fitted' | 'too_slow' | 'refused' {
+  const { pool, counted, settings } = scene;
+  const [preset, callsMax] = [baseOf(pool), Infinity];
+  if (!pool.engines.every(({ engine }) => settings.embedded?.includes(engine) === true))
+    return fitTraffic(preset, servedOf(pool), pool.nowMs) ?? 'not_fitted';
+  const calls = pool.ended.filter(({ arrival, usage }) => usage !== undefined && counted.has(arrival.program));
+  const callMs = calls.reduce((sum, { dispatchedMs, endedMs }) => sum + endedMs - dispatchedMs, 0) / calls.length;
+  let outsideMs = 0;
+  for (let round = 0; round < DELAY_ROUNDS; round += 1) {
+    const now = simulate(scene, settings.policy.name, { preset, outsideMs, callsMax });
+    if (typeof now === 'string') return now;
+    outsideMs = Math.max(0, outsideMs + callMs - now.callMs);
+  }
+  return { preset, outsideMs, callsMax };
+}
 
 function baseOf({ engines }: Pool): Preset {
   const [first] = engines;
@@ -111,16 +127,12 @@ function baseOf({ engines }: Pool): Preset {
 
 /** Times of programs, and the mean number of calls in a step; or why there are none. */
 function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
-  const { pool, counted, settings, shouldStop } = scene;
-  // Before each call, as the simulator's own calls take no time outside the engine.
-  const programs = scene.programs.map((program) => ({
-    ...program,
-    calls: program.calls.map((call) => ({ ...call, gapMs: call.gapMs + fit.outsideMs })),
-  }));
+  const { pool, counted, programs, settings, shouldStop } = scene;
   const arrivalMs = new Map(programs.map(({ id, arrivalMs }) => [id, arrivalMs ?? 0]));
   const [firstMs = 0] = arrivalMs.values();
   const programMs = new Map<string, number>();
   let refused = 0;
+  let [calls, callsMs] = [0, 0];
   const { complete, engines } = runWorld({
     programs,
     arrivals: { type: 'trace', speed: 1 },
@@ -129,14 +141,17 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
     engine: { preset: fit.preset, blockSize: 16 },
     scheduler: () => makeSteps(policy, withLimits(settings, pool), makeBalancer(settings.balancer)),
     observer: {
-      callEnded: ({ program, call, endedMs, outcome }) => {
+      callEnded: ({ program, call, dispatchedMs, endedMs, outcome }) => {
         if (call >= (counted.get(program)?.calls ?? 0)) return;
+        calls += 1;
+        callsMs += endedMs - dispatchedMs;
         if (outcome !== 'completed') refused += 1;
         const ms = endedMs - ((arrivalMs.get(program) ?? 0) - firstMs);
         programMs.set(program, Math.max(ms, programMs.get(program) ?? 0));
       },
       programEnded: () => undefined,
     },
+    outsideMs: fit.outsideMs,
     alone: false,
     familyOf: familiesOf(pool),
     shouldStop,
@@ -145,7 +160,8 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
   if (refused > 0) return 'refused';
   const total = (name: 'generatedTokens' | 'steps') => engines.reduce((sum, engine) => sum + engine[name], 0);
   // Each call in a step gets a token of it.
-  return { msOf: (id: string) => programMs.get(id) ?? NaN, calls: total('generatedTokens') / total('steps') };
+  const inStep = total('generatedTokens') / total('steps');
+  return { msOf: (id: string) => programMs.get(id) ?? NaN, callMs: callsMs / calls, inStep };
 }
 
 /** Families as the gateway saw them: the simulator would take all programs that found a common prefix cached for one. */

@@ -1,5 +1,14 @@
 import type { Served } from '../../sim/index.js';
-import { millis, tokens, type LogStep, type ProgramId, type Usage } from '../../src/index.js';
+import {
+  millis,
+  programId,
+  tenantId,
+  tokens,
+  type CallArrived,
+  type LogStep,
+  type ProgramId,
+  type Usage,
+} from '../../src/index.js';
 import { LoggedPrograms, TraceError, TraceRecord, type AgentProgram } from '../../workloads/index.js';
 import type { Seen, SeenCall } from './seen-calls.js';
 
@@ -52,11 +61,15 @@ export function programsOf(pool: Pool): PoolPrograms {
   const begun = new Set<string>();
   const steps: LogStep[] = [];
   let outputTokens = 0;
+  const commonOf = commonBeginnings(ended);
   const add = ({ arrival, arrivedMs }: SeenCall, usage: Usage, endedMs: number) => {
-    const event = { type: 'callFinished', call: arrival.call, usage } as const;
-    if (arrivedMs >= sinceMs) begun.add(arrival.call);
-    steps.push({ now: millis(Math.max(arrivedMs, sinceMs)), event: arrival, commands: [] });
-    steps.push({ now: millis(endedMs), event, commands: [] });
+    const { call, family, tenant } = arrival;
+    const cachedTokens = tokens(Math.max(usage.cachedTokens ?? 0, commonOf(arrival)));
+    // The log's reader tells common beginnings apart by their tenants.
+    const event = { ...arrival, tenant: family === undefined ? tenant : tenantId(`family ${family.id}`) };
+    if (arrivedMs >= sinceMs) begun.add(call);
+    steps.push({ now: millis(Math.max(arrivedMs, sinceMs)), event, commands: [] });
+    steps.push({ now: millis(endedMs), event: { type: 'callFinished', call, usage: { ...usage, cachedTokens } }, commands: [] }); // prettier-ignore
   };
   for (const call of ended) {
     const { arrival, usage, endedMs } = call;
@@ -81,6 +94,21 @@ export function programsOf(pool: Pool): PoolPrograms {
     return { ...found.program, id };
   });
   return { programs: programs.sort((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0)), counted };
+}
+
+/**
+ * Tokens that a program's first call shares with its family: the most that an engine found cached. One that had evicted them
+ * found none, but with more sharing there is more room, above all under `pass-through`.
+ */
+function commonBeginnings(ended: readonly SeenCall[]) {
+  const most = new Map<number, number>();
+  const commonOf = ({ call, program, family }: CallArrived) =>
+    family !== undefined && programId(call) === program ? (most.get(family.id) ?? 0) : 0;
+  for (const { arrival, usage } of ended) {
+    const { id, tokens: told } = arrival.family ?? { id: NaN, tokens: 0 };
+    if (programId(arrival.call) === arrival.program) most.set(id, Math.max(commonOf(arrival), Math.min(usage?.cachedTokens ?? 0, told))); // prettier-ignore
+  }
+  return commonOf;
 }
 
 /** The calls of each engine that were answered or still run, as far as they were dispatched in the window. */

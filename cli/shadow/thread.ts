@@ -92,14 +92,15 @@ export class ShadowThread implements Shadow {
   }
 }
 
-const hasFigure = ({ pools }: ShadowAnswer): boolean => pools.some(({ gain }) => gain !== null);
+/** How much an estimate tells: 2 whether there is a gain, 0 that there are too few programs, 1 another doubt. */
+const weightOf = ({ pools }: ShadowAnswer): number =>
+  Math.max(...pools.map(({ doubt }) => (doubt === null || doubt === 'no_difference' ? 2 : doubt === 'few_programs' ? 0 : 1))); // prettier-ignore
 
-/**
- * Whether the next estimate is shown: one with a figure stands until the next with a figure, or for as long as an estimate
- * covers at most. An engine that comes or goes begins the window anew, and must not take the figure away.
- */
+/** Whether the next estimate is shown. One that tells less must cover nothing of the last; too few programs tell nothing. */
 export const replaces = (last: ShadowAnswer | undefined, next: ShadowAnswer): boolean =>
-  last === undefined || !hasFigure(last) || hasFigure(next) || next.made_at - last.made_at > LIMITS.windowMs / 1000;
+  last === undefined ||
+  weightOf(next) >= weightOf(last) ||
+  (weightOf(next) === 1 && next.made_at - last.made_at > LIMITS.windowMs / 1000);
 
 async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise<void> {
   for (let from = 0; from < ended.length; from += SEND_MAX) {

@@ -134,9 +134,14 @@ export class Calls {
     const fault = replica.isUp
       ? this.#faults.of(job, replica.index, this.agenda.nowMs)
       : ({ type: 'unreached', restMs: UNREACHED_MS } as const);
-    if (fault === undefined) return replica.add(job, this.agenda.nowMs);
-    const answer = () => this.#open.get(call) === job && this.#engineFailed(job, fault);
-    this.agenda.set(new Appointment(RANK.fault, answer), this.agenda.nowMs + ANSWER_MS);
+    const { outsideMs = 0 } = this.options;
+    if (fault === undefined && outsideMs === 0) return replica.add(job, this.agenda.nowMs);
+    const reached = () => {
+      if (this.#open.get(call) !== job) return;
+      if (fault === undefined) replica.add(job, this.agenda.nowMs);
+      else this.#engineFailed(job, fault);
+    };
+    this.agenda.set(new Appointment(RANK.fault, reached), this.agenda.nowMs + outsideMs + (fault ? ANSWER_MS : 0));
   }
 
   #engineFailed(job: Job, fault: Fault): void {

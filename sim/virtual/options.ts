@@ -106,6 +106,8 @@ export interface WorldOptions {
   /** Faults and client behaviour; absent: nothing fails, and clients wait without limit. */
   readonly conditions?: Conditions;
   readonly observer: Observer;
+  /** Time from a call's dispatch until its engine has it; absent: none. */
+  readonly outsideMs?: number;
   readonly cluster?: ClusterOptions;
   /** Whether clients announce the end of a program; absent: no, as few clients do. */
   readonly announceEnds?: boolean;

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { ShadowSettings } from '../../../cli/shadow/estimate.js';
 import { poolsOf, servedOf } from '../../../cli/shadow/pool.js';
 import { replaces } from '../../../cli/shadow/thread.js';
 import type { ShadowAnswer } from '../../../sidecar/admin/answers.js';
 import { DEFAULT_PRESET, PRESETS, fitTraffic } from '../../../sim/index.js';
 import { engineId, millis, modelId, tokens, type LogStep, type Tokens } from '../../../src/index.js';
+import { readScheduling } from '../../../cli/sim/scheduling.js';
+import { WORKLOADS, programs, type AgentProgram } from '../../../workloads/index.js';
 import { estimateOf, live, seenOf, settingsOf, twoKinds } from './live.js';
 
 const PROGRAMS = twoKinds(12, 130);
@@ -16,13 +19,19 @@ const changed = (change: (event: LogStep['event']) => LogStep['event']): LogStep
 const doubtOf = (steps: readonly LogStep[]) => estimateOf(steps).map(({ doubt }) => doubt);
 const without = <T extends object>(value: T, key: keyof T): T => ({ ...value, [key]: undefined });
 const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+/** True mean time of the latest of these programs. */
+const secondsOf = (
+  { programMs }: ReturnType<typeof live>,
+  programs: readonly AgentProgram[],
+  latest = programs.length,
+) => mean(programs.slice(-latest).map(({ id }) => programMs.get(id) ?? NaN)) / 1000;
 
 describe('the estimate of the gain', () => {
   it('has the true gain in its range, and tells how far the simulation is off', () => {
     const [pool] = estimateOf(own.steps);
-    const ids = PROGRAMS.slice(-(pool?.programs ?? 0)).map(({ id }) => id);
-    const seconds = (times: ReadonlyMap<string, number>) => mean(ids.map((id) => times.get(id) ?? NaN)) / 1000;
-    const [ownSeconds, passedSeconds] = [seconds(own.programMs), seconds(passThrough.programMs)];
+    const [ownSeconds, passedSeconds] = [own, passThrough].map((world) =>
+      secondsOf(world, PROGRAMS, pool?.programs),
+    ) as [number, number];
     expect(pool).toMatchObject({ doubt: null, engines: 1, models: ['m'] });
     expect(pool?.replay?.measured_seconds).toBeCloseTo(ownSeconds, 3);
     expect(pool?.replay?.error).toBeLessThan(0.1);
@@ -85,6 +94,42 @@ describe('the estimate of the gain', () => {
     expect(pool?.replay?.error).toBeLessThan(0.02);
     // Other engines than they are known as: the error tells.
     expect(estimateOf(live(PROGRAMS, 'plas', four).steps, {}, known)).toMatchObject([{ doubt: 'model_differs' }]);
+  });
+
+  it.each([
+    [0, 1],
+    [0, 3],
+    [150, 1],
+    [150, 3],
+    [400, 2],
+    [400, 3],
+  ])('tells no range without the truth where a busy machine holds calls up, by %s ms (seed %s)', (outsideMs, seed) => {
+    const preset = { ...PRESETS[DEFAULT_PRESET], kvTokens: 40_000, maxModelLen: 40_000 };
+    const settings = readScheduling({}).config;
+    const all = programs(WORKLOADS.react, seed)[Symbol.iterator]();
+    const agents = Array.from({ length: 80 }, (_, at) => ({
+      ...all.next().value,
+      arrivalMs: 150 * at,
+    }));
+    const [busy, passed] = [
+      live(agents, 'plas', settings, preset, outsideMs),
+      live(agents, 'pass-through', settings, preset, outsideMs),
+    ];
+    const known: ShadowSettings = { ...settings, embedded: ['e0'] };
+    const [pool] = estimateOf(busy.steps, {}, known);
+    const truth = secondsOf(passed, agents) / secondsOf(busy, agents);
+    expect(pool?.programs).toBe(agents.length);
+    expect(pool?.replay?.error).toBeLessThan(0.1);
+    // With calls held up for so long, the engine is no longer what programs wait for.
+    expect(pool?.doubt).toBe(outsideMs < 400 ? null : 'no_difference');
+    expect(pool?.gain?.ratio_low ?? 0).toBeLessThan(truth);
+    expect(pool?.gain?.ratio_high ?? Infinity).toBeGreaterThan(truth);
+  });
+
+  it('delays each simulated call between the gateway and its engine', () => {
+    const [, two] = twoKinds(1, 1);
+    const msOf = (outsideMs: number) => live([two!], 'plas', settingsOf(4), PRESETS[DEFAULT_PRESET], outsideMs).programMs.get(two!.id) ?? NaN; // prettier-ignore
+    expect(msOf(400) - msOf(0)).toBeCloseTo(800, 3);
   });
 
   it('is withheld where its model could not be trusted, and says why', () => {
@@ -161,16 +206,18 @@ describe('the window', () => {
   });
 });
 
-const answer = (made_at: number, isFigure: boolean, window_seconds = 900) =>
-  ({ made_at, window_seconds, pools: [{ gain: isFigure ? {} : null }] }) as unknown as ShadowAnswer;
+const answer = (made_at: number, doubt: ShadowAnswer['pools'][number]['doubt']) =>
+  ({ made_at, pools: [{ doubt }] }) as unknown as ShadowAnswer;
 
 it.each([
-  ['the first', undefined, answer(1000, false), true],
-  ['another without a figure', answer(1000, false), answer(1060, false), true],
-  ['one without a figure after one that has it', answer(1000, true), answer(1060, false), false],
-  ['a later figure', answer(1000, true), answer(1060, true), true],
-  ['the first after an engine that left', answer(1000, true), answer(1060, false, 30), false],
-  ['one that covers nothing of the figure', answer(1000, true), answer(1901, false), true],
+  ['the first', undefined, answer(1000, 'few_programs'), true],
+  ['another of too few programs', answer(1000, 'few_programs'), answer(1060, 'few_programs'), true],
+  ['too few programs after a doubt', answer(1000, 'model_differs'), answer(1060, 'few_programs'), false],
+  ['a doubt after a figure', answer(1000, null), answer(1060, 'unfinished'), false],
+  ['no difference after a figure', answer(1000, null), answer(1060, 'no_difference'), true],
+  ['a later figure', answer(1000, null), answer(1060, null), true],
+  ['a doubt that covers nothing of the figure', answer(1000, null), answer(1901, 'model_differs'), true],
+  ['too few programs, however late', answer(1000, null), answer(9000, 'few_programs'), false],
 ])('an estimate is shown: %s', (_, last, next, isShown) => {
   expect(replaces(last, next)).toBe(isShown);
 });

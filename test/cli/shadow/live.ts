@@ -31,7 +31,13 @@ export function twoKinds(long: number, short: number): AgentProgram[] {
 }
 
 /** The steps of a gateway in virtual time, and the true time of each program by its index. */
-export function live(programs: readonly AgentProgram[], policy: PolicyName, settings = SETTINGS, preset = PRESET) {
+export function live(
+  programs: readonly AgentProgram[],
+  policy: PolicyName,
+  settings = SETTINGS,
+  preset = PRESET,
+  outsideMs = 0,
+) {
   const steps: LogStep[] = [];
   const programMs = new Map<string, number>();
   runWorld({
@@ -40,6 +46,7 @@ export function live(programs: readonly AgentProgram[], policy: PolicyName, sett
     seed: 1,
     engines: 1,
     engine: { preset, blockSize: 16 },
+    outsideMs,
     scheduler: () => {
       const inner = makeSteps(policy, settings, makeBalancer(settings.balancer));
       return {
