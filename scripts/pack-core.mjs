@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const core = join(root, 'dist/core');
-const { version, license, engines, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { version, license, engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 rmSync(core, { recursive: true, force: true });
 for (const room of ['src', 'loadbalancer'])
@@ -26,6 +26,5 @@ const manifest = {
     './loadbalancer': './loadbalancer/index.js',
     './package.json': './package.json',
   },
-  dependencies: { 'lru-cache': dependencies['lru-cache'] },
 };
 writeFileSync(join(core, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeBalancer } from '../../loadbalancer/index.js';
@@ -28,7 +28,7 @@ describe('the library', () => {
     expect(callsOf(EXAMPLE)).toEqual(CALLS);
   });
 
-  it('runs it as a package of its own, which depends on one other', () => {
+  it('runs it as a package of its own, which depends on no other', () => {
     execFileSync(process.execPath, [`${ROOT}scripts/pack-core.mjs`]);
     const folder = folderOf({});
     const modules = join(folder, 'node_modules');
@@ -36,9 +36,7 @@ describe('the library', () => {
     mkdirSync(core, { recursive: true });
     const packed = execFileSync('npm', ['pack', `${ROOT}dist/core`, '--silent', '--pack-destination', folder], { encoding: 'utf8' }); // prettier-ignore
     execFileSync('tar', ['-xzf', join(folder, packed.trim()), '-C', core, '--strip-components', '1']);
-    const { dependencies } = JSON.parse(readFileSync(join(core, 'package.json'), 'utf8')) as { dependencies: object };
-    expect(Object.keys(dependencies)).toEqual(['lru-cache']);
-    cpSync(`${ROOT}node_modules/lru-cache`, join(modules, 'lru-cache'), { recursive: true });
+    expect(JSON.parse(readFileSync(join(core, 'package.json'), 'utf8'))).not.toHaveProperty('dependencies');
     const driver = join(folder, 'driver.mjs');
     writeFileSync(driver, readFileSync(EXAMPLE, 'utf8').replaceAll("from 'maitred", "from 'maitred-core"));
     expect(callsOf(driver)).toEqual(CALLS);
