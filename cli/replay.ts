@@ -33,27 +33,23 @@ async function replayFile(file: string): Promise<Outcome> {
   let replay: CoreReplay | undefined;
   try {
     for await (const record of readRecords(file)) {
-      if (record instanceof TraceError) return { replay, problem: record };
+      if (record instanceof TraceError) throw record;
       const { place, value } = record;
       try {
-        if (replay === undefined) replay = new CoreReplay(value);
-        else {
-          const difference = replay.take(value);
-          if (difference !== undefined) return { replay, difference: { ...difference, line: place.number } };
-        }
+        const difference = replay?.take(value);
+        replay ??= new CoreReplay(value);
+        if (difference !== undefined) return { replay, difference: { ...difference, line: place.number } };
       } catch (error) {
-        if (!(error instanceof ReplayFault)) throw error;
-        return { replay, problem: record.fault(error.field, error.message) };
+        throw error instanceof ReplayFault ? record.fault(error.field, error.message) : error;
       }
     }
+    if (replay === undefined) throw new TraceError('empty', file, undefined, '', 'nothing in it');
+    return { replay };
   } catch (error) {
-    // The rest cannot be read: a truncated archive.
+    // A truncated archive cannot be read further.
     if (!(error instanceof TraceError)) throw error;
     return { replay, problem: error };
   }
-  return replay === undefined
-    ? { replay, problem: new TraceError('empty', file, undefined, '', 'nothing in it') }
-    : { replay };
 }
 
 /** @throws Error unless the log is whole, as far as it goes, and identical */

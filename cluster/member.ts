@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { EngineDemand, EngineId, EngineShared } from '../src/index.js';
 import type { EngineClaim, EnginePart } from './messages.js';
 
@@ -50,7 +51,7 @@ export class Member {
     const demands = this.demands();
     const claims = demands
       .map((demand) => ({ ...demand, keeps: keptSlots(demand, this.#parts.get(demand.engine)) }))
-      .filter((claim) => !isEqual(claim, this.#claimed.get(claim.engine)));
+      .filter((claim) => !isDeepStrictEqual(claim, this.#claimed.get(claim.engine)));
     for (const claim of claims) {
       this.#claimed.set(claim.engine, claim);
       this.#kept.set(claim.engine, Math.max(claim.inFlight, claim.keeps));
@@ -77,7 +78,7 @@ export class Member {
   received(parts: readonly EnginePart[]): EngineShared[] {
     const changed = parts
       .map((part) => withAtMost(part, this.#kept.get(part.engine)))
-      .filter((part) => !isEqual(part, this.#parts.get(part.engine)));
+      .filter((part) => !isDeepStrictEqual(part, this.#parts.get(part.engine)));
     for (const part of changed) {
       this.#parts.set(part.engine, part);
       if (part.waitingGateways > 0) this.#wanted.add(part.engine);
@@ -98,12 +99,3 @@ function keptSlots({ inFlight, waiting }: EngineDemand, part: EnginePart | undef
   for (const calls of waiting.slice(0, part.waitingLevel + 1)) ahead += calls;
   return Math.min(part.slots, inFlight + ahead);
 }
-
-/** Equality of flat records whose lists hold numbers. */
-function isEqual<T extends object>(a: T, b: T | undefined): boolean {
-  const names = Object.keys(a) as (keyof T)[];
-  return b !== undefined && names.length === Object.keys(b).length && names.every((name) => isSame(a[name], b[name]));
-}
-
-const isSame = (a: unknown, b: unknown): boolean =>
-  a === b || (Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((value, i) => value === b[i]));

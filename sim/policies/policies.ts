@@ -19,7 +19,6 @@ const RETURNS_NEVER = 0;
 /** Clairvoyant retention, after Belady: holds the contexts whose threads call again, and no others. */
 function belady(returns: (program: ProgramId, thread: string) => boolean): RetentionPolicy {
   return {
-    name: 'belady',
     classOf: ({ program, thread }) => (returns(program.id, thread) ? 1 : RETURNS_NEVER),
     share: (kind, age) => (kind !== RETURNS_NEVER && age < STEPS_MAX ? 1 : 0),
     learn: () => undefined,

@@ -3,17 +3,13 @@ import type { CacheContents } from './cache-contents.js';
 import type { Context, IdleBucket } from './context.js';
 import type { IdleClaims } from './idle-claims.js';
 
-interface Displaced {
-  readonly bucket: IdleBucket;
-  readonly isRetained: boolean;
-}
-
 /** The idle contexts that a call evicted or took claims from, as they were before. */
-export type DisplacedContexts = Map<Context, Displaced>;
+export type DisplacedContexts = Map<Context, ReturnType<typeof standingOf>>;
 
-export function standingOf({ bucket, isRetained, isReturning }: Context): Displaced {
-  return { bucket: bucket as IdleBucket, isRetained: isRetained || isReturning };
-}
+export const standingOf = ({ bucket, isRetained, isReturning }: Context) => ({
+  bucket: bucket as IdleBucket,
+  isRetained: isRetained || isReturning,
+});
 
 /** Displaced contexts of each call in flight, to be restored if it leaves `nothing`. */
 export class Displacements {

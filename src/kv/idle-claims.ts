@@ -1,5 +1,5 @@
 import { HORIZON_STEPS } from '../policies/idle-steps.js';
-import type { ContextClass, RetentionPolicy, Stakes } from '../policies/retention.js';
+import type { ContextClass, RetentionPolicy } from '../policies/retention.js';
 import type { Context, IdleBucket } from './context.js';
 import type { SharedHoldings } from './shared-prefixes.js';
 
@@ -12,7 +12,7 @@ export class IdleClaims {
   readonly #old = emptyBucket(-Infinity, 0, 0);
   #buckets: IdleBucket[] = [];
   #step = 0;
-  #stakes: Stakes = { worthSteps: Infinity };
+  #worthSteps = Infinity;
   #returningTokens = 0;
   #retainedTokens = 0;
 
@@ -125,8 +125,8 @@ export class IdleClaims {
   }
 
   /** Lets claims fade up to this step. Returns the contexts that passed the horizon without a return. */
-  settle(step: number, stakes: Stakes): Context[] {
-    this.#stakes = stakes;
+  settle(step: number, worthSteps: number): Context[] {
+    this.#worthSteps = worthSteps;
     if (step === this.#step) return [];
     this.#step = step;
     const late: Context[] = [];
@@ -162,7 +162,7 @@ export class IdleClaims {
   }
 
   #shareOf(bucket: IdleBucket): number {
-    return this.retention.share(bucket.kind, this.#age(bucket), this.#stakes);
+    return this.retention.share(bucket.kind, this.#age(bucket), this.#worthSteps);
   }
 
   /** Age in steps. With a new half-life, a step's length, a bucket may lie in the future: it counts as old. */
@@ -175,7 +175,7 @@ export class IdleClaims {
       const bucket = this.#buckets[index];
       if (bucket?.kind === kind) return bucket;
     }
-    const bucket = emptyBucket(this.#step, kind, this.retention.share(kind, 0, this.#stakes));
+    const bucket = emptyBucket(this.#step, kind, this.retention.share(kind, 0, this.#worthSteps));
     this.#buckets.push(bucket);
     return bucket;
   }

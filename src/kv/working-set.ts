@@ -283,7 +283,7 @@ export class WorkingSet {
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */
   settle(nowMs: number, halfLifeMs: number, worthSteps: number): void {
-    const late = this.#claims.settle(stepOf(nowMs, halfLifeMs), { worthSteps });
+    const late = this.#claims.settle(stepOf(nowMs, halfLifeMs), worthSteps);
     // With no known capacity nothing else would ever evict them.
     if (this.contents.capacityTokens === Infinity) for (const context of late) this.#drop(context);
   }

@@ -49,14 +49,16 @@ export function mayRefuse(engine: Engine, nowMs: number): boolean {
   return passing < PASSING_MAX;
 }
 
+/** A call, and the engine that may run it now. */
+export interface Match {
+  readonly call: Call;
+  readonly engine: Engine;
+}
+
 const ANY_ROOM: Headroom = { resident: Infinity, aged: Infinity, new: Infinity };
 
 /** The first over-long call that may be sent out, by the touched engines' models, and the least busy of its refusers. */
-export function nextOversized(
-  touched: readonly Engine[],
-  accounts: Accounts,
-  nowMs: number,
-): { readonly call: Call; readonly engine: Engine } | undefined {
+export function nextOversized(touched: readonly Engine[], accounts: Accounts, nowMs: number): Match | undefined {
   for (const { pools } of touched)
     for (const { oversized, live } of pools) {
       const open = oversized.size === 0 ? [] : live.filter((engine) => mayRefuse(engine, nowMs));

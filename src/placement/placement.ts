@@ -9,7 +9,7 @@ import type { Program } from '../programs/process-table.js';
 import { bindingOf, holds, isHeld, isMoving, mayStay, retriersOf } from './eligible.js';
 import { paceOf, paceUntilMs } from './background.js';
 import { gateHolds, gateOf } from './obstacle.js';
-import { isOversized, resizedIn } from './oversized.js';
+import { isOversized, resizedIn, type Match } from './oversized.js';
 import type { PlacementRules } from './balancer.js';
 import { Search } from './search.js';
 import { Settling } from './settling.js';
@@ -213,7 +213,7 @@ export class Placement {
   }
 
   /** The first call, in order, that has room, and its engine. The caller places it and asks again. */
-  next(nowMs: number): { call: Call; engine: Engine } | undefined {
+  next(nowMs: number): Match | undefined {
     let first = this.#search.first(nowMs);
     while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#search.first(nowMs);
     if (first === undefined || first.call.boundTo !== undefined || first.call.isOversized) return first;

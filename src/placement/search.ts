@@ -6,13 +6,8 @@ import { heldOf, holds } from './eligible.js';
 import { findsRoom } from './background.js';
 import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked } from './obstacle.js';
 import { pays, type Scales } from './knee.js';
-import { nextOversized } from './oversized.js';
+import { nextOversized, type Match } from './oversized.js';
 import { agesEarly, reservationOf } from './reservation.js';
-
-export interface Match {
-  readonly call: Call;
-  readonly engine: Engine;
-}
 
 /**
  * The search for the waiting call that runs next. Only engines touched by an event are looked at, each in O(pools x log

@@ -183,8 +183,7 @@ export class Waits {
   }
 
   #pays(call: Call, engine: Engine, afterMs: number): boolean {
-    const { rules, accounts, completionIndex } = this.placement;
-    return pays(call, engine, { rules, accounts, completionIndex }, this.nowMs + afterMs);
+    return pays(call, engine, this.placement, this.nowMs + afterMs);
   }
 
   #front(engine: Engine): Front {

@@ -73,9 +73,8 @@ class Outcomes {
 export function learntRetention(): RetentionPolicy {
   const [first, later] = [new Outcomes(PRIOR_RETURNS.first), new Outcomes(PRIOR_RETURNS.later)];
   return {
-    name: 'learnt',
     classOf: ({ program }) => (program.callsFinished <= 1 ? FIRST : LATER),
-    share: (kind, age, { worthSteps }) => (kind === FIRST ? first : later).share(age, worthSteps),
+    share: (kind, age, worthSteps) => (kind === FIRST ? first : later).share(age, worthSteps),
     learn: (kind, age) => (kind === FIRST ? first : later).learn(age),
   };
 }

@@ -9,12 +9,6 @@ export interface Resting {
   readonly thread: string;
 }
 
-/** Cost and saving of holding a context on an engine now. */
-export interface Stakes {
-  /** Worth of a return, in steps of holding. */
-  readonly worthSteps: number;
-}
-
 /**
  * Answers the question "how much of an idle context should the gate hold for its return?". Each engine has its own,
  * which may learn from that engine's contexts. Time is counted in steps, `STEPS_PER_HALF_LIFE` to a half-life, so that
@@ -24,10 +18,9 @@ export interface Stakes {
  * Nothing is held at `HORIZON_STEPS` or later. The same outcomes in the same order give the same shares.
  */
 export interface RetentionPolicy {
-  readonly name: string;
   classOf(context: Resting): ContextClass;
-  /** Share of the context to hold, 0 to 1, at this age in steps. */
-  share(kind: ContextClass, age: number, stakes: Stakes): number;
+  /** Share of the context to hold, 0 to 1, at this age in steps. @param worthSteps worth of a return, in steps of holding */
+  share(kind: ContextClass, age: number, worthSteps: number): number;
   /** Learns one outcome. @param age idle steps after which the context was used again; undefined: it was not */
   learn(kind: ContextClass, age: number | undefined, context: Resting): void;
 }

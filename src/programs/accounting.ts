@@ -4,7 +4,7 @@ import type { Engine } from '../engines/engine.js';
 import { invariant } from '../invariant.js';
 import { AgentTypes } from './agent-types.js';
 import type { CallArrived, CallFinished, Elsewhere, ProgramGone, Usage } from '../protocol/events.js';
-import { ContextForecast } from '../kv/context-forecast.js';
+import * as contextForecast from '../kv/context-forecast.js';
 import type { CacheFootprint } from '../kv/context.js';
 import { Foresight } from '../foresight/foresight.js';
 import { SharedPrefixes } from '../kv/shared-prefixes.js';
@@ -27,7 +27,6 @@ export class Accounting {
   readonly ends: ProgramEnds;
   readonly types = new AgentTypes();
   readonly foresight = new Foresight();
-  readonly #forecast = new ContextForecast();
   readonly #sharedPrefixes = new SharedPrefixes();
 
   constructor(private config: SchedulerConfig) {
@@ -56,13 +55,13 @@ export class Accounting {
 
   moved(program: Program): void {
     this.ends.moved(program);
-    this.#forecast.follow(program);
+    contextForecast.follow(program);
   }
 
   joinElsewhere(program: Program, { serviceMs, calls, root }: Elsewhere): void {
     // The gateways that gave this service have learnt from it.
     if (Number.isFinite(serviceMs)) program.serviceMs = Math.max(program.serviceMs, serviceMs);
-    this.#forecast.joined(program, root);
+    contextForecast.joined(program, root);
     program.callsTotal = Math.max(program.callsTotal, calls);
     // Calls of sub-agents, which `root` leaves out, show in the service.
     program.callsFinished = Math.max(program.callsFinished, root.calls, program.serviceMs > 0 ? 1 : 0);
@@ -70,7 +69,7 @@ export class Accounting {
 
   begin(call: Call, { remaining }: Pick<CallArrived, 'remaining'>): void {
     const { program, thread, promptTokens } = call;
-    if (thread === '') this.#forecast.arrived(program, promptTokens);
+    if (thread === '') contextForecast.arrived(program, promptTokens);
     program.begin(call);
     this.foresight.arrived(call, remaining, this.config.policy);
     call.forecastTokens = this.#forecastTokens(call);
@@ -121,7 +120,7 @@ export class Accounting {
     program.cachedTokens += cachedTokens;
     program.outputTokens += outputTokens;
     const contextTokens = promptTokens + outputTokens;
-    if (call.thread === '') this.#forecast.finished(call, contextTokens, outputTokens, nowMs);
+    if (call.thread === '') contextForecast.finished(call, contextTokens, outputTokens, nowMs);
     program.contextTokens = contextTokens;
     return {
       contextTokens,

@@ -76,7 +76,7 @@ export class Call implements Waiting, Timed {
   isAged = false;
   /** Length of the prefix shared with its family (`SharedPrefixes`). */
   sharedTokens = 0;
-  /** Predicted size of its context (`ContextForecast`), and the tokens that it counts in a working set. */
+  /** Predicted size of its context (`kv/context-forecast.ts`), and the tokens that it counts in a working set. */
   forecastTokens = 0;
   countedTokens = 0;
   /** Tokens that it adds to the working set where it waits, and its admission class (`queues/wait-queue.ts`). */

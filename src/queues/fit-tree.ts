@@ -51,11 +51,7 @@ class Node<T> {
 
 export class FitTree<T> {
   #root: Node<T> | undefined;
-  #size = 0;
-
-  get size(): number {
-    return this.#size;
-  }
+  size = 0;
 
   /** Least need of all entries; Infinity when there are none. */
   get least(): number {
@@ -65,14 +61,14 @@ export class FitTree<T> {
   /** Adds `value` under a key that is not in the tree. */
   insert(key: Key, value: T, need: number): void {
     this.#root = insert(this.#root, new Node(key, value, need));
-    this.#size += 1;
+    this.size += 1;
   }
 
   /** Removes the entry under `key`; false when there is none. */
   delete(key: Key): boolean {
     if (this.#find(key) === undefined) return false;
     this.#root = remove(this.#root, key);
-    this.#size -= 1;
+    this.size -= 1;
     return true;
   }
 

@@ -3,13 +3,12 @@ import { programId, RETENTION_NAMES } from '../../src/index.js';
 import { HORIZON_STEPS } from '../../src/policies/idle-steps.js';
 import { makeRetention } from '../../src/policies/by-name.js';
 import { FIRST, LATER } from '../../src/policies/retention-learnt.js';
-import type { ContextClass, RetentionPolicy, Stakes } from '../../src/policies/retention.js';
+import type { ContextClass, RetentionPolicy } from '../../src/policies/retention.js';
 import { Desk } from '../support/core-desk.js';
 import { Dice } from '../support/dice.js';
 
 const ENOUGH = 300;
 const CLASSES: readonly ContextClass[] = [FIRST, LATER, 40, HORIZON_STEPS];
-const stakes = (worthSteps: number): Stakes => ({ worthSteps });
 
 const CONTEXT = { program: { id: programId('p'), callsFinished: 2 }, thread: '' };
 const learn = (retention: RetentionPolicy, kind: ContextClass, age: number | undefined): void =>
@@ -30,12 +29,10 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
       const retention = experienced(name, seed);
       for (const kind of CLASSES) {
         for (const worthSteps of [0, 5, 50, Infinity]) {
-          const shares = Array.from({ length: HORIZON_STEPS }, (_, age) =>
-            retention.share(kind, age, stakes(worthSteps)),
-          );
+          const shares = Array.from({ length: HORIZON_STEPS }, (_, age) => retention.share(kind, age, worthSteps));
           expect(shares.filter((share) => !(share >= 0 && share <= 1))).toEqual([]);
           for (const age of [HORIZON_STEPS, HORIZON_STEPS + 100])
-            expect(retention.share(kind, age, stakes(worthSteps))).toBe(0);
+            expect(retention.share(kind, age, worthSteps)).toBe(0);
         }
       }
     }
@@ -45,7 +42,7 @@ describe.each(RETENTION_NAMES)('%s', (name) => {
     const [one, other] = [experienced(name, 7), experienced(name, 7)];
     for (const kind of CLASSES)
       for (let age = 0; age < HORIZON_STEPS; age += 1)
-        expect(one.share(kind, age, stakes(20))).toBe(other.share(kind, age, stakes(20)));
+        expect(one.share(kind, age, 20)).toBe(other.share(kind, age, 20));
   });
 
   it('never holds more of a context as it stays idle, and in the end nothing', () => {
@@ -85,26 +82,26 @@ describe('learnt', () => {
 
   it('holds contexts until the age at which their class comes back, and no longer', () => {
     const retention = taught(5);
-    for (const age of [0, 3, 5]) expect(retention.share(LATER, age, stakes(20))).toBeGreaterThan(0.95);
-    for (const age of [6, 30, HORIZON_STEPS]) expect(retention.share(LATER, age, stakes(20))).toBe(0);
+    for (const age of [0, 3, 5]) expect(retention.share(LATER, age, 20)).toBeGreaterThan(0.95);
+    for (const age of [6, 30, HORIZON_STEPS]) expect(retention.share(LATER, age, 20)).toBe(0);
   });
 
   it('does not hold them when that takes longer than it is worth', () => {
-    expect(taught(30).share(LATER, 0, stakes(20))).toBe(0);
-    expect(taught(30).share(LATER, 0, stakes(40))).toBeGreaterThan(0.95);
+    expect(taught(30).share(LATER, 0, 20)).toBe(0);
+    expect(taught(30).share(LATER, 0, 40)).toBeGreaterThan(0.95);
   });
 
   it('lets them go again when their class stops coming back, and the other is not touched', () => {
     const retention = taught(5);
-    const before = retention.share(FIRST, 0, stakes(40));
+    const before = retention.share(FIRST, 0, 40);
     for (let seen = 0; seen < ENOUGH; seen += 1) learn(retention, LATER, undefined);
-    expect(retention.share(LATER, 0, stakes(40))).toBe(0);
-    expect(retention.share(FIRST, 0, stakes(40))).toBe(before);
+    expect(retention.share(LATER, 0, 40)).toBe(0);
+    expect(retention.share(FIRST, 0, 40)).toBe(before);
   });
 
   it('holds a program’s first context for less than a later one, until it has learnt', () => {
     const retention = makeRetention('learnt');
-    expect(retention.share(FIRST, 0, stakes(40))).toBeLessThan(retention.share(LATER, 0, stakes(40)) / 2);
+    expect(retention.share(FIRST, 0, 40)).toBeLessThan(retention.share(LATER, 0, 40) / 2);
   });
 
   it('holds contexts for seconds even in a cache that fills in no time', () => {

@@ -11,7 +11,6 @@ const STEP_MS = 1_000;
 function heldSet(share: (age: number) => number = () => 1) {
   const ages: (number | undefined)[] = [];
   const set = new WorkingSet({
-    name: 'all',
     classOf: () => 0,
     share: (_kind, age) => share(age),
     learn: (_kind, age) => void ages.push(age),
