@@ -5,6 +5,7 @@ import { count, fixed, isBareUrl, ms, name, textOrNull } from './note.js';
 const STORE_URL =
   'must be redis://host:port, rediss:// for TLS, or the path of a socket, without user, query or fragment';
 
+const HTTP = /^https?$/;
 const isStoreUrl = (text: string): boolean =>
   text.startsWith('/') ? !/[?#]/.test(text) : /^rediss?:\/\/[^/]+(?:\/\d{0,4})?$/.test(text) && isBareUrl(text);
 
@@ -21,10 +22,7 @@ export const cluster = z
       default: 'the host’s name',
     }),
     address: fixed(
-      z
-        .url({ protocol: /^https?$/ })
-        .nullable()
-        .default(null),
+      z.url({ protocol: HTTP }).nullable().default(null),
       'URL at which other gateways reach this one, for `batches.folder`.',
       'for operators',
     ),

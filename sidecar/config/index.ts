@@ -3,8 +3,7 @@
  * environment and flags, in this order) and `consistency.ts` (keys against each other).
  */
 export { configSchema } from './consistency.js';
-export { ENGINE_KINDS, engineDefaults, labelOf, REFRESH_MS_MIN } from './engines.js';
-export type { DnsConfig, SourceConfig } from './engines.js';
+export { ENGINE_KINDS, engineDefaults, labelOf, REFRESH_MS_MIN, type DnsConfig, type SourceConfig } from './engines.js';
 export { readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';
 export { configFileOf, keepRestartKeys, loadConfig, type ConfigInputs } from './load.js';

@@ -20,6 +20,8 @@ export interface ExamineOptions {
   readonly connectMs: number;
   /** Whether to send two calls of one token each, which some flags can be seen by. */
   readonly calls: boolean;
+  /** Ends it early, as if the engine broke off. */
+  readonly signal?: AbortSignal;
 }
 
 /**
@@ -31,6 +33,8 @@ export async function examine(config: EngineConfig, options: ExamineOptions) {
   const open = (timeoutMs: number) => new Prober({ config }, { timeoutMs, connectMs, setTimer });
   const prober = open(options.timeoutMs);
   const caller = open(CALL_MS);
+  const close = () => Promise.all([prober.close(), caller.close()]);
+  options.signal?.addEventListener('abort', () => void close());
   try {
     const found = await inspect(prober, config);
     const get: Get = async (path) => {
@@ -46,7 +50,7 @@ export async function examine(config: EngineConfig, options: ExamineOptions) {
     const hostTier = await adapter.hostTier?.(get);
     return { ...found, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
-    await Promise.all([prober.close(), caller.close()]);
+    await close();
   }
 }
 

@@ -1,6 +1,5 @@
 /** The engines. Start with `engine.ts` (the contract), then `replica.ts` (the states of one), then an adapter. */
 export { configuredModels, NotAnEngine } from './inspect.js';
-export { TOLD_STATES, isServing } from './engine.js';
-export type { Log, SetTimer } from './engine.js';
+export { TOLD_STATES, isServing, type Log, type SetTimer } from './engine.js';
 export { Fleet } from './fleet.js';
 export type { Engine } from './replica.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/serve.js';
-import { FakeEngine } from '../support/fake-engine.js';
+import { FakeEngine, hang } from '../support/fake-engine.js';
 import { ask, chat, fakeEngine, named, until, world } from '../sidecar/gateway/world.js';
 
 describe('maitred engines', () => {
@@ -55,6 +55,21 @@ describe('maitred engines', () => {
       code: 0,
       out: expect.stringMatching(/^other is down: .* it stays/) as string,
     });
+  });
+
+  it('adds nothing for a client that has gone', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const slow = await FakeEngine.start({});
+    slow.all = hang;
+    const client = new AbortController();
+    const body = JSON.stringify({ url: slow.url });
+    const headers = { 'content-type': 'application/json' };
+    const asked = fetch(`${url}/engines`, { method: 'POST', body, headers, signal: client.signal }).catch(() => 'gone');
+    await until(() => slow.requests.length === 1);
+    client.abort();
+    expect(await asked).toBe('gone');
+    await until(() => slow.sockets === 0);
+    expect((await ask(`${url}/engines`)).text).not.toContain(slow.id);
   });
 
   it.each([
