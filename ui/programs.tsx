@@ -16,7 +16,7 @@ import {
   type View,
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
-import { inOrder } from './select.js';
+import { inOrder, sortOf } from './select.js';
 import {
   LEVEL_MEANING,
   SERVICE_MEANING,
@@ -159,7 +159,7 @@ function Present() {
 }
 
 function Ended() {
-  const all = inOrder(ended.value?.programs ?? [], view.value);
+  const all = inOrder(ended.value?.programs ?? [], sortOf(view.value));
   const offset = PAGE_ROWS * pageNumber.value;
   const rows = all.slice(offset, offset + PAGE_ROWS);
   return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} {...{ rows, total: all.length, offset }} states={[]} none={NO_END} />; // prettier-ignore

@@ -1,14 +1,10 @@
 import type { EndedProgram, Engine } from '../sidecar/admin/answers.js';
 
-/** Of a view. */
-type Choices = Readonly<Record<'tab' | 'sort', string>>;
-
-export const sortOf = ({ tab, sort }: Choices): string =>
+export const sortOf = ({ tab, sort }: Readonly<Record<'tab' | 'sort', string>>): string =>
   sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
 
-/** Ended programs in the order of the view. */
-export function inOrder(rows: readonly EndedProgram[], choices: Choices): EndedProgram[] {
-  const sort = sortOf(choices);
+/** Ended programs by a field; with a minus sign, the greatest first. */
+export function inOrder(rows: readonly EndedProgram[], sort: string): EndedProgram[] {
   const field = sort.replace('-', '') as 'ended_at';
   const sign = sort.startsWith('-') ? -1 : 1;
   return rows.toSorted((a, b) => sign * (a[field] - b[field]));

@@ -24,7 +24,7 @@ const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): Ende
 
 it('has ended programs in the order of the view, and leaves the list as it was', () => {
   const all = [row('a', 'x', { ended_at: 1, calls: 2 }), row('a', 'y', { ended_at: 2 }), row('b', 'x', { ended_at: 3, calls: 3 })]; // prettier-ignore
-  const order = (sort: string) => inOrder(all, { tab: 'ended', sort }).map(({ ended_at: at }) => at);
+  const order = (sort: string) => inOrder(all, sortOf({ tab: 'ended', sort })).map(({ ended_at: at }) => at);
   expect(['', 'ended_at', 'calls', '-calls'].map(order)).toEqual([[3, 2, 1], [1, 2, 3], [2, 1, 3], [3, 1, 2]]); // prettier-ignore
   expect(all.map(({ ended_at: at }) => at)).toEqual([1, 2, 3]);
 });
