@@ -131,8 +131,7 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
   const arrivalMs = new Map(programs.map(({ id, arrivalMs }) => [id, arrivalMs ?? 0]));
   const [firstMs = 0] = arrivalMs.values();
   const programMs = new Map<string, number>();
-  let refused = 0;
-  let [calls, callsMs] = [0, 0];
+  let [refused, calls, callsMs] = [0, 0, 0];
   const { complete, engines } = runWorld({
     programs,
     arrivals: { type: 'trace', speed: 1 },

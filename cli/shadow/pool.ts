@@ -1,14 +1,5 @@
 import type { Served } from '../../sim/index.js';
-import {
-  millis,
-  programId,
-  tenantId,
-  tokens,
-  type CallArrived,
-  type LogStep,
-  type ProgramId,
-  type Usage,
-} from '../../src/index.js';
+import { millis, tenantId, tokens, type LogStep, type ProgramId, type Usage } from '../../src/index.js';
 import { LoggedPrograms, TraceError, TraceRecord, type AgentProgram } from '../../workloads/index.js';
 import type { Seen, SeenCall } from './seen-calls.js';
 
@@ -61,10 +52,15 @@ export function programsOf(pool: Pool): PoolPrograms {
   const begun = new Set<string>();
   const steps: LogStep[] = [];
   let outputTokens = 0;
-  const commonOf = commonBeginnings(ended);
+  /** Tokens of the beginnings that families share: the most that was found cached, as an engine may have evicted them. */
+  const shared = new Map<number | undefined, number>();
+  for (const { arrival, usage } of ended) {
+    const { id, tokens: told } = arrival.family ?? { id: undefined, tokens: 0 };
+    shared.set(id, Math.max(shared.get(id) ?? 0, Math.min(usage?.cachedTokens ?? 0, told)));
+  }
   const add = ({ arrival, arrivedMs }: SeenCall, usage: Usage, endedMs: number) => {
     const { call, family, tenant } = arrival;
-    const cachedTokens = tokens(Math.max(usage.cachedTokens ?? 0, commonOf(arrival)));
+    const cachedTokens = tokens(Math.max(usage.cachedTokens ?? 0, shared.get(family?.id) ?? 0));
     // The log's reader tells common beginnings apart by their tenants.
     const event = { ...arrival, tenant: family === undefined ? tenant : tenantId(`family ${family.id}`) };
     if (arrivedMs >= sinceMs) begun.add(call);
@@ -94,21 +90,6 @@ export function programsOf(pool: Pool): PoolPrograms {
     return { ...found.program, id };
   });
   return { programs: programs.sort((a, b) => (a.arrivalMs ?? 0) - (b.arrivalMs ?? 0)), counted };
-}
-
-/**
- * Tokens that a program's first call shares with its family: the most that an engine found cached. One that had evicted them
- * found none, but with more sharing there is more room, above all under `pass-through`.
- */
-function commonBeginnings(ended: readonly SeenCall[]) {
-  const most = new Map<number, number>();
-  const commonOf = ({ call, program, family }: CallArrived) =>
-    family !== undefined && programId(call) === program ? (most.get(family.id) ?? 0) : 0;
-  for (const { arrival, usage } of ended) {
-    const { id, tokens: told } = arrival.family ?? { id: NaN, tokens: 0 };
-    if (programId(arrival.call) === arrival.program) most.set(id, Math.max(commonOf(arrival), Math.min(usage?.cachedTokens ?? 0, told))); // prettier-ignore
-  }
-  return commonOf;
 }
 
 /** The calls of each engine that were answered or still run, as far as they were dispatched in the window. */
