@@ -2,18 +2,8 @@ import { show } from '../numbers.js';
 import type { Run, TargetName } from './run.js';
 
 export const HEADINGS = [
-  'target',
-  'seed',
-  'mean s (p99)',
-  'x first',
-  'ms/token',
-  'x first',
-  'cached',
-  'completed',
-  'refused',
-  'failed',
-  'late ms',
-  'others, cores',
+  ...['target', 'seed', 'mean s (p99)', 'x first', 'ms/token', 'x first', 'cached'],
+  ...['completed', 'refused', 'failed', 'late ms', 'others, cores'],
 ];
 
 export const brief = ({ meanSeconds, p99Seconds, msPerToken }: Figures): string =>

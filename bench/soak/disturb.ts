@@ -9,19 +9,8 @@ const AWAY_MS = 5000;
 /** Of the next answers of one engine. */
 const ANSWERS = 3;
 const FAULTS = [
-  'reset',
-  'reset-after=5',
-  'status=500',
-  'status=503;retry-after=1',
-  'status=429',
-  'hang',
-  'hang-after=4',
-  'half=3',
-  'garbage',
-  'html',
-  'slow=800',
-  'no-usage',
-  'short-length',
+  ...'reset reset-after=5 status=500 status=503;retry-after=1 status=429 hang hang-after=4'.split(' '),
+  ...'half=3 garbage html slow=800 no-usage short-length'.split(' '),
 ];
 
 export interface Disturbances {

@@ -14,17 +14,9 @@ const peers = (args: readonly string[], env: Record<string, string> = {}) =>
 const QUIET = { seconds: 10, others_cpu_seconds: 0.5, others_cores: 0.05, disturbed: false };
 
 describe('the options of bench:peers', () => {
-  it.each([
-    '--no-such-option',
-    '--loads chat',
-    '--loads fleet,fleet',
-    '--seeds 1,x',
-    '--seeds 1,1',
-    '--speed 0',
-    '--targets plas',
-    '--engine http://127.0.0.1:1 --speed 2',
-    '--router no/such/file',
-  ])('are refused: %s', async (line) => {
+  const WRONG = `--no-such-option; --loads chat; --loads fleet,fleet; --seeds 1,x; --seeds 1,1; --speed 0;
+    --targets plas; --engine http://127.0.0.1:1 --speed 2; --router no/such/file`;
+  it.each(WRONG.split(/;\s+/))('are refused: %s', async (line) => {
     expect(await peers(line.split(' '))).toMatchObject({ code: 2, err: expect.stringMatching(/./) as string });
   });
 });

@@ -9,35 +9,6 @@ export interface Step {
   readonly act?: 'reset' | 'close';
 }
 
-/** The ways in which an engine answers a call wrongly, or slowly: the first two are right, and late. */
-const FAULTS = [
-  'slow',
-  'dribble',
-  'hang',
-  'hang-after-head',
-  'hang-midway',
-  'reset-at-once',
-  'reset-after-head',
-  'reset-midway',
-  'close-at-once',
-  'close-midway',
-  'not-http',
-  'not-json',
-  'too-large',
-  'whole-instead-of-stream',
-  'error-event',
-  'no-last-event',
-  'status-400',
-  'status-404',
-  'status-307',
-  'status-429',
-  'status-500',
-  'status-502-html',
-  'status-503',
-  'status-503-cut',
-] as const;
-export type Fault = (typeof FAULTS)[number];
-
 /** What an engine is asked for, as far as its answer depends on it. */
 export interface Wish {
   readonly rid: string;
@@ -52,9 +23,70 @@ export interface Wish {
   readonly previous: string;
 }
 
+/** What the answer of a call is made of; `right` is the right one. */
+interface Parts {
+  readonly right: Step[];
+  readonly head: string;
+  /** Steps of the right answer before it goes wrong. */
+  readonly cutAt: number;
+  readonly thinkMs: number;
+  readonly wish: Wish;
+  readonly dice: Dice;
+}
+
+const NEVER: Step = { ms: 600_000 };
+const soon =
+  (act: 'reset' | 'close') =>
+  (parts: Parts): Step[] => [{ ms: parts.thinkMs, act }];
+const midway =
+  (act: 'reset' | 'close') =>
+  (parts: Parts): Step[] => [...begun(parts), { ms: parts.dice.int(0, 20), act }];
+const says =
+  (bytes: (wish: Wish) => string) =>
+  ({ thinkMs: ms, wish }: Parts): Step[] => [{ ms, bytes: bytes(wish) }];
+const refuses =
+  (status: number, how = '') =>
+  ({ thinkMs: ms, wish, dice }: Parts): Step[] => [{ ms, ...refusal(status, how, wish, dice) }];
+
+/** The ways in which an engine answers a call wrongly, or slowly: the first two are right, and late. */
+const FAULTS = {
+  slow: ({ right }) => [{ ms: 900 }, ...right],
+  dribble: ({ right, dice }) => dribble(right, dice),
+  hang: () => [NEVER],
+  'hang-after-head': ({ thinkMs, head }) => [{ ms: thinkMs, bytes: head }, NEVER],
+  'hang-midway': (parts) => [...begun(parts), NEVER],
+  'reset-at-once': soon('reset'),
+  'reset-after-head': ({ thinkMs, head, dice }) => [
+    { ms: thinkMs, bytes: head },
+    { ms: dice.int(0, 20), act: 'reset' },
+  ],
+  'reset-midway': midway('reset'),
+  'close-at-once': soon('close'),
+  'close-midway': midway('close'),
+  'not-http': says(({ rid }) => `\u0000\u0001 what? ${markOf(rid)}\r\n\r\n`),
+  'not-json': says(({ rid }) => withLength(200, 'application/json', `[1, "${markOf(rid)}"`)),
+  'too-large': says(() => withLength(200, 'application/json', `{"a":"${'x'.repeat(70_000)}"}`)),
+  'whole-instead-of-stream': says(whole),
+  'error-event': ({ thinkMs }) => [
+    { ms: thinkMs, bytes: streamHead() + chunk('data: {"error":{"message":"broke","code":500}}\n\n') },
+    { ms: 1, bytes: '0\r\n\r\n' },
+  ],
+  'no-last-event': (parts) => [...begun(parts), { ms: 1, bytes: parts.wish.stream ? '0\r\n\r\n' : '', act: 'close' }],
+  'status-400': refuses(400),
+  'status-404': refuses(404),
+  'status-307': refuses(307),
+  'status-429': refuses(429),
+  'status-500': refuses(500),
+  'status-502-html': refuses(502),
+  'status-503': refuses(503),
+  'status-503-cut': refuses(503, 'cut'),
+} satisfies Readonly<Record<string, (parts: Parts) => Step[]>>;
+type Fault = keyof typeof FAULTS;
+const NAMES = Object.keys(FAULTS) as Fault[];
+
 /** An answer of the engine's own choice: right, or, by `chance`, with a fault. */
 export function drawFault(dice: Dice, chance: number): Fault | undefined {
-  return dice.share() < chance ? FAULTS[dice.int(0, FAULTS.length - 1)] : undefined;
+  return dice.share() < chance ? NAMES[dice.int(0, NAMES.length - 1)] : undefined;
 }
 
 export function planOf(fault: Fault | undefined, wish: Wish, dice: Dice): Step[] {
@@ -62,73 +94,22 @@ export function planOf(fault: Fault | undefined, wish: Wish, dice: Dice): Step[]
   const right = wish.stream ? streamed(wish, dice, thinkMs) : [{ ms: thinkMs, bytes: whole(wish) }];
   const cutAt = dice.int(1, Math.max(1, right.length - 1));
   const head = wish.stream ? streamHead() : headOf(200, 'application/json', 5_000);
-  switch (fault) {
-    case undefined:
-      return right;
-    case 'slow':
-      return [{ ms: 900 }, ...right];
-    case 'dribble':
-      return dribble(right, dice);
-    case 'hang':
-      return [{ ms: 600_000 }];
-    case 'hang-after-head':
-      return [{ ms: thinkMs, bytes: head }, { ms: 600_000 }];
-    case 'hang-midway':
-      return [...begun(right, head, cutAt), { ms: 600_000 }];
-    case 'reset-at-once':
-      return [{ ms: thinkMs, act: 'reset' }];
-    case 'reset-after-head':
-      return [
-        { ms: thinkMs, bytes: head },
-        { ms: dice.int(0, 20), act: 'reset' },
-      ];
-    case 'reset-midway':
-      return [...begun(right, head, cutAt), { ms: dice.int(0, 20), act: 'reset' }];
-    case 'close-at-once':
-      return [{ ms: thinkMs, act: 'close' }];
-    case 'close-midway':
-      return [...begun(right, head, cutAt), { ms: dice.int(0, 20), act: 'close' }];
-    case 'not-http':
-      return [{ ms: thinkMs, bytes: `\u0000\u0001 what? ${markOf(wish.rid)}\r\n\r\n` }];
-    case 'not-json':
-      return [{ ms: thinkMs, bytes: withLength(200, 'application/json', `[1, "${markOf(wish.rid)}"`) }];
-    case 'too-large':
-      return [{ ms: thinkMs, bytes: withLength(200, 'application/json', `{"a":"${'x'.repeat(70_000)}"}`) }];
-    case 'whole-instead-of-stream':
-      return [{ ms: thinkMs, bytes: whole(wish) }];
-    case 'error-event':
-      return [
-        { ms: thinkMs, bytes: streamHead() + chunk('data: {"error":{"message":"broke","code":500}}\n\n') },
-        { ms: 1, bytes: '0\r\n\r\n' },
-      ];
-    case 'no-last-event':
-      return [...begun(right, head, cutAt), { ms: 1, bytes: wish.stream ? '0\r\n\r\n' : '', act: 'close' }];
-    case 'status-307':
-    case 'status-400':
-    case 'status-404':
-    case 'status-429':
-    case 'status-500':
-    case 'status-502-html':
-    case 'status-503':
-    case 'status-503-cut':
-      return [{ ms: thinkMs, ...refusal(fault, wish, dice) }];
-  }
+  return fault === undefined ? right : FAULTS[fault]({ right, head, cutAt, thinkMs, wish, dice });
 }
 
-function refusal(fault: Extract<Fault, `status-${string}`>, { rid }: Wish, dice: Dice): Omit<Step, 'ms'> {
-  const status = Number(/\d+/.exec(fault)?.[0]);
+function refusal(status: number, how: string, { rid }: Wish, dice: Dice): Omit<Step, 'ms'> {
   const body = JSON.stringify({ error: { message: `refused ${markOf(rid)}`, code: status } });
-  const soon = dice.share() < 0.5 ? '' : `retry-after: ${dice.int(0, 2)}\r\n`;
-  if (fault === 'status-502-html') return { bytes: withLength(502, 'text/html', '<h1>bad gateway</h1>') };
-  if (fault === 'status-307')
+  const later = dice.share() < 0.5 ? '' : `retry-after: ${dice.int(0, 2)}\r\n`;
+  if (status === 502) return { bytes: withLength(502, 'text/html', '<h1>bad gateway</h1>') };
+  if (status === 307)
     return { bytes: 'HTTP/1.1 307 Temporary Redirect\r\nlocation: /elsewhere\r\ncontent-length: 0\r\n\r\n' };
-  const text = withLength(status, 'application/json', body, soon);
-  return fault === 'status-503-cut' ? { bytes: text.slice(0, -5), act: 'reset' } : { bytes: text };
+  const text = withLength(status, 'application/json', body, later);
+  return how === 'cut' ? { bytes: text.slice(0, -5), act: 'reset' } : { bytes: text };
 }
 
 /** The beginning of an answer. */
-function begun(right: readonly Step[], head: string, parts: number): Step[] {
-  if (right.length > 1) return right.slice(0, parts);
+function begun({ right, head, cutAt }: Parts): Step[] {
+  if (right.length > 1) return right.slice(0, cutAt);
   return [{ ms: right[0]?.ms ?? 1, bytes: `${head}{"id":"c",` }];
 }
 
@@ -154,8 +135,9 @@ function dribble(steps: readonly Step[], dice: Dice): Step[] {
   });
 }
 
-const whole = ({ api, rid, plain, previous }: Wish): string =>
-  withLength(200, 'application/json', wholeAnswer(api, rid, plain, previous));
+function whole({ api, rid, plain, previous }: Wish): string {
+  return withLength(200, 'application/json', wholeAnswer(api, rid, plain, previous));
+}
 
 const headOf = (status: number, type: string, length: number, more = ''): string =>
   `HTTP/1.1 ${status} X\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n${more}\r\n`;

@@ -14,10 +14,8 @@ describe('maitred engines', () => {
     expect((await engines('list')).out).toBe(out);
     expect(out.split('\n')[0]).toMatch(/^ENGINE +STATE +IN FLIGHT +KIND +MODELS +TROUBLE$/);
     expect(out.split('\n')[1]).toMatch(new RegExp(`^${engine.id} +up +0( of \\d+)? +openai +m$`));
-    expect(await engines('drain', engine.id)).toMatchObject({
-      code: 0,
-      out: `${engine.id} is drained, 0 in flight\n`,
-    });
+    const drained = `${engine.id} is drained, 0 in flight\n`;
+    expect(await engines('drain', engine.id)).toMatchObject({ code: 0, out: drained });
     expect(JSON.parse((await engines('list', '--json')).out)).toMatchObject({ engines: [{ state: 'drained' }] });
     expect((await engines('undrain', engine.id)).out).toBe(`${engine.id} is starting, 0 in flight\n`);
   });
@@ -93,21 +91,9 @@ describe('maitred engines', () => {
     expect([code, out, errors]).toEqual([1, '', [expect.stringContaining('No such engine')]]);
   });
 
-  itRefuses(
-    (...args) => run(['engines', ...args]),
-    [
-      'drain',
-      'lst',
-      'dran gpu',
-      'ad http://gpu-3:8000 --id gpu-3',
-      'list --url x',
-      '--url http://127.0.0.1:1 drain gpu',
-      'undrain',
-      'add',
-      'add http://x --api-key NOT_SET_ANYWHERE',
-      'remove',
-    ],
-  );
+  const command = (...args: string[]) => run(['engines', ...args]);
+  itRefuses(command, ['drain', 'undrain', 'add', 'remove', 'lst', 'dran gpu', 'ad http://gpu-3:8000 --id gpu-3']);
+  itRefuses(command, ['list --url x', '--url http://127.0.0.1:1 drain gpu', 'add http://x --api-key NOT_SET_ANYWHERE']);
 });
 
 describe('maitred end', () => {

@@ -40,20 +40,11 @@ describe('maitred', () => {
   });
 
   itRefuses(command, [
-    'serve extra',
-    'serve --port',
     'init',
     'sim calibrate',
-    'serve --port 65536',
-    'serve --port -1',
-    'serve --embedded 1.5',
-    'serve --engine localhost:8000',
-    'serve --config no-such-file.yaml',
-    'engine --port x',
-    'engine --speed 0',
-    'engine --slots -1',
-    'engine --kv-tokens 1',
-    'engine --host',
+    ...['extra', '--port', '--port 65536', '--port -1', '--embedded 1.5'].map((rest) => `serve ${rest}`),
+    ...['--engine localhost:8000', '--config no-such-file.yaml'].map((rest) => `serve ${rest}`),
+    ...['--port x', '--speed 0', '--slots -1', '--kv-tokens 1', '--host'].map((rest) => `engine ${rest}`),
   ]);
 
   it('tells the faults that an engine knows', async () => {

@@ -47,53 +47,40 @@ const record = fc.record(
 /** One operation of one desk; names are made unique by the number of the run. */
 type Step = (desk: Desk, run: string) => unknown;
 
+const step = <T>(drawn: fc.Arbitrary<T>, act: (desk: Desk, run: string, value: T) => unknown): fc.Arbitrary<Step> =>
+  drawn.map((value) => (desk, run) => act(desk, run, value));
+const claims = fc.dictionary(engine, demand, { minKeys: 1 }).map(Object.entries<Parameters<typeof claimOf>[1]>);
+
 /** Steps by what they are about: sequences of one kind meet more often on the same names. */
 const STEPS: Readonly<Record<string, fc.Arbitrary<Step>>> = {
   engines: fc.oneof(
     {
       weight: 9,
-      arbitrary: fc.dictionary(engine, demand, { minKeys: 1 }).map((demands): Step => {
-        return (desk, run) => desk.claim(Object.entries(demands).map(([name, said]) => claimOf(name + run, said)));
-      }),
+      arbitrary: step(claims, (desk, run, all) => desk.claim(all.map(([name, said]) => claimOf(name + run, said)))),
     },
-    engine.map(
-      (name): Step =>
-        (desk, run) =>
-          desk.shared.release(engineId(name + run)),
-    ),
+    step(engine, ({ shared }, run, name) => shared.release(engineId(name + run))),
   ),
   programs: fc.oneof(
-    fc.tuple(program, record).map(([id, said]): Step => {
-      return ({ shared }, run) => shared.put(programId(id + run), said);
-    }),
-    program.map(
-      (id): Step =>
-        ({ shared }, run) =>
-          shared.take(programId(id + run)),
-    ),
-    program.map(
-      (id): Step =>
-        ({ shared }, run) =>
-          shared.forget(programId(id + run)),
-    ),
+    step(fc.tuple(program, record), ({ shared }, run, [id, said]) => shared.put(programId(id + run), said)),
+    step(program, ({ shared }, run, id) => shared.take(programId(id + run))),
+    step(program, ({ shared }, run, id) => shared.forget(programId(id + run))),
   ),
   keys: fc.oneof(
-    fc.tuple(tenant, key, program).map(([who, name, id]): Step => {
-      return ({ shared }, run) => shared.remember(tenantId(who + run), name, programId(id));
-    }),
-    fc.tuple(tenant, fc.array(key, { maxLength: 3 })).map(([who, names]): Step => {
-      return ({ shared }, run) => shared.find(tenantId(who + run), names);
-    }),
+    step(fc.tuple(tenant, key, program), ({ shared }, run, [who, name, id]) =>
+      shared.remember(tenantId(who + run), name, programId(id)),
+    ),
+    step(fc.tuple(tenant, fc.array(key, { maxLength: 3 })), ({ shared }, run, [who, names]) =>
+      shared.find(tenantId(who + run), names),
+    ),
   ),
 };
 
+type Others = { readonly desks: readonly Desk[]; readonly close: () => unknown };
+
 /** Any two stores hear the same, in their own time. */
-function agree(
-  what: string,
-  open: () => Promise<{ readonly desks: readonly Desk[]; readonly close: () => unknown }>,
-): void {
+function agree(what: string, open: () => Promise<Others>): void {
   describe(`a store in memory and ${what}`, () => {
-    let others: Awaited<ReturnType<typeof open>>;
+    let others: Others;
     const store = new MemoryStore({ programsMax: 1e6, keysMax: 1e6 });
     const memory = GATEWAYS.map((gateway) => Desk.inMemory(store, gateway));
 

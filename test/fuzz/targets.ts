@@ -127,11 +127,8 @@ function replay(input: Buffer): void {
   );
 }
 
-const ofApis = (
-  kind: string,
-  samples: Readonly<Record<string, string>>,
-  run: (path: string, input: Buffer) => void,
-): Target[] =>
+type Samples = Readonly<Record<string, string>>;
+const ofApis = (kind: string, samples: Samples, run: (path: string, input: Buffer) => void): Target[] =>
   Object.keys(samples).map((path) => ({
     name: `${kind} of ${path}`,
     samples: [samples[path]!, ...Object.values(samples)],
@@ -139,35 +136,32 @@ const ofApis = (
     run: (input) => run(path, input),
   }));
 
+/** A parser of files, which refuses a wrong one by this error. */
+const ofFile = (
+  name: string,
+  sample: string,
+  open: (file: string) => unknown,
+  error: typeof ConfigError | typeof WorkloadError,
+): Target => ({
+  name,
+  samples: [sample],
+  share: 0.1,
+  run(input, scratch) {
+    writeFileSync(scratch, input);
+    expects(() => void open(scratch), error);
+  },
+});
+
+const prometheus = (input: Buffer) => void parsePrometheus(input.toString(), PROMETHEUS_NAMES);
+
 export const TARGETS: readonly Target[] = [
   ...ofApis('a body', BODIES, body),
   ...ofApis('a stream', STREAMS, stream),
   ...ofApis('an answer', ANSWERS, answer),
   { name: 'headers and a path', samples: HEADERS, share: 1, run: headers },
-  {
-    name: 'Prometheus text',
-    samples: [PROMETHEUS],
-    share: 1,
-    run: (input) => void parsePrometheus(input.toString(), PROMETHEUS_NAMES),
-  },
-  {
-    name: 'a configuration',
-    samples: [CONFIG],
-    share: 0.1,
-    run(input, scratch) {
-      writeFileSync(scratch, input);
-      expects(() => loadConfig({ file: scratch, warn: () => undefined }), ConfigError);
-    },
-  },
-  {
-    name: 'a workload',
-    samples: [WORKLOAD],
-    share: 0.1,
-    run(input, scratch) {
-      writeFileSync(scratch, input);
-      expects(() => openWorkload(scratch), WorkloadError);
-    },
-  },
+  { name: 'Prometheus text', samples: [PROMETHEUS], share: 1, run: prometheus },
+  ofFile('a configuration', CONFIG, (file) => loadConfig({ file, warn: () => undefined }), ConfigError),
+  ofFile('a workload', WORKLOAD, openWorkload, WorkloadError),
   { name: 'a trace', samples: FORMAT_NAMES.map((format) => sampleTrace(format, 3)), share: 0.1, run: trace },
   { name: 'an event log', samples: [sampleTrace('event-log', 6)], share: 0.3, run: replay },
 ];

@@ -212,18 +212,8 @@ class Player {
     const dice = this.#dice;
     const over = [...this.#book.calls.values()].filter((call) => call.state === 'over');
     const call = over.length > 0 ? dice.pick(over).id : 'nobody';
-    this.#tell(
-      dice.pick([
-        finished(call),
-        failed(call, 'broken'),
-        cancelled(call),
-        progressed(call, 5),
-        ended('s/nobody'),
-        lost('nowhere'),
-        drained('nowhere'),
-        woke,
-      ]),
-    );
+    const ofCall = [finished(call), failed(call, 'broken'), cancelled(call), progressed(call, 5)];
+    this.#tell(dice.pick([...ofCall, ended('s/nobody'), lost('nowhere'), drained('nowhere'), woke]));
   }
 
   #arrive(): void {
@@ -326,14 +316,8 @@ class Player {
     this.#book.take(event, this.#nowMs, commands);
     for (const command of commands) if (command.type === 'wakeAt') this.#wakeAtMs = command.at;
     this.#log.push(...commands);
-    this.#last = {
-      event,
-      nowMs: this.#nowMs,
-      commands,
-      book: this.#book,
-      scheduler: this.#scheduler,
-      config: this.#config,
-    };
+    const [book, scheduler, config] = [this.#book, this.#scheduler, this.#config];
+    this.#last = { event, nowMs: this.#nowMs, commands, book, scheduler, config };
     this.options.onMoment?.(this.#last);
   }
 }

@@ -18,15 +18,9 @@ export function sampleTrace(format: FormatName, programs: number): string {
         step(now, { ...arrived(call, { program: `p${of}`, prompt: 60 + (now % 100) }) }),
         step(now + 20, finished(call, { prompt: 60 + (now % 100), output: 9 })),
       ];
+      const versions = { maitredEventLog: 1, behaviour: BEHAVIOUR, maitred: '0' };
       return jsonLines([
-        {
-          maitredEventLog: 1,
-          behaviour: BEHAVIOUR,
-          maitred: '0',
-          startedAt: '2026-06-01T05:40:10.151Z',
-          now: 0,
-          settings: {},
-        },
+        { ...versions, startedAt: '2026-06-01T05:40:10.151Z', now: 0, settings: {} },
         ...each((of) => [
           ...call(100 * of, of, `${of}a`),
           ...call(100 * of + 50, of, `${of}b`),
@@ -36,14 +30,8 @@ export function sampleTrace(format: FormatName, programs: number): string {
       ]);
     }
     case 'weka': {
-      const call = (t: number, hash_ids: number[]) => ({
-        type: 'n',
-        t,
-        api_time: 1,
-        in: hash_ids.length * 64,
-        out: 9,
-        hash_ids,
-      });
+      const call = (t: number, hash_ids: number[]) =>
+        ({ type: 'n', t, api_time: 1, in: hash_ids.length * 64, out: 9, hash_ids }); // prettier-ignore
       const helper = { type: 'subagent', agent_id: 'a', t: 5, duration_ms: 4000, requests: [call(0, [7])] };
       const requests = [call(0, [1, 2]), helper, call(6, [1, 2, 3])];
       return jsonLines(each((index) => ({ id: `p${index}`, block_size: 64, requests })));
@@ -62,16 +50,11 @@ export function sampleTrace(format: FormatName, programs: number): string {
         { role: 'tool', content: 'Here.', tool_call_id: 'x' },
         { role: 'assistant', content: 'Here.' },
       ];
-      return JSON.stringify(
-        each((index) => ({ task_id: index, traj })),
-        undefined,
-        1,
-      );
+      const tasks = each((index) => ({ task_id: index, traj }));
+      return JSON.stringify(tasks, undefined, 1);
     }
     case 'mooncake':
-      return jsonLines(
-        each((index) => ({ timestamp: index, input_length: 600, output_length: 9, hash_ids: [0, index + 1] })),
-      );
+      return jsonLines(each((at) => ({ timestamp: at, input_length: 600, output_length: 9, hash_ids: [0, at + 1] })));
     case 'azure':
       return [
         'TIMESTAMP,ContextTokens,GeneratedTokens',

@@ -63,16 +63,13 @@ export function programOf(id: string, arrivalMs: number, calls: readonly CallFac
 
 /** Turns that each continue the whole conversation before, with half a second of tools between them. */
 export function agentProgram(id: string, arrivalMs: number, turns = 10): AgentProgram {
-  return programOf(
-    id,
-    arrivalMs,
-    Array.from({ length: turns }, (_, turn) => ({
-      promptTokens: 4000 + turn * 400,
-      outputTokens: 100,
-      gapMs: turn === 0 ? 0 : 500,
-      prefix: turn === 0 ? { name: 'system', tokens: 512 } : { call: turn - 1, tokens: 4000 + (turn - 1) * 400 + 100 },
-    })),
-  );
+  const calls = Array.from({ length: turns }, (_, turn) => ({
+    promptTokens: 4000 + turn * 400,
+    outputTokens: 100,
+    gapMs: turn === 0 ? 0 : 500,
+    prefix: turn === 0 ? { name: 'system', tokens: 512 } : { call: turn - 1, tokens: 4000 + (turn - 1) * 400 + 100 },
+  }));
+  return programOf(id, arrivalMs, calls);
 }
 
 /** Records everything that the steps receive and return, with its time. */

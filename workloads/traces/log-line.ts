@@ -32,6 +32,10 @@ const elsewhere = object<Elsewhere>({
   root,
 });
 
+/** The same of several keys. */
+const each = <T, K extends string>(type: T, ...keys: readonly K[]) =>
+  Object.fromEntries(keys.map((key) => [key, type])) as Record<K, T>;
+
 type Typed = Event | Command;
 const typed = <T extends Exclude<Typed, CallFailed>['type']>(type: T, fields: Fields<Extract<Typed, { type: T }>>) =>
   z.strictObject({ type: z.literal(type), ...fields });
@@ -43,30 +47,18 @@ const failed = <F extends CallFailed['failure']>(
 
 const event = z.discriminatedUnion('type', [
   typed('callArrived', {
-    call: text,
-    program: text,
-    tenant: text,
-    thread: text,
-    model: text,
-    engine: text.optional(),
+    ...each(text, 'call', 'program', 'tenant', 'thread', 'model'),
+    ...each(text.optional(), 'engine', 'request'),
     promptTokens: count,
     maxTokens: count.optional(),
-    patient: yes,
-    background: yes,
-    request: text.optional(),
-    retry: yes,
+    ...each(yes, 'patient', 'background', 'retry'),
     family: family.optional(),
     remaining: work.optional(),
     elsewhere: elsewhere.optional(),
   }),
   typed('callStarted', { call: text }),
   typed('callProgressed', { call: text, outputTokens: count }),
-  typed('callFinished', {
-    call: text,
-    usage: usage.optional(),
-    serviceMs: number.optional(),
-    queueMs: number.optional(),
-  }),
+  typed('callFinished', { call: text, usage: usage.optional(), ...each(number.optional(), 'serviceMs', 'queueMs') }),
   z.discriminatedUnion('failure', [
     failed('busy', { restMs: number }),
     failed('unreached', { restMs: number }),
@@ -80,36 +72,20 @@ const event = z.discriminatedUnion('type', [
   typed('engineJoined', {
     engine: text,
     models: z.array(text),
-    windowMax: number.optional(),
-    capacityTokens: count.optional(),
-    hostTokens: count.optional(),
-    hostTokensPerSecond: number.optional(),
-    contextTokensMax: count.optional(),
+    ...each(number.optional(), 'windowMax', 'hostTokensPerSecond'),
+    ...each(count.optional(), 'capacityTokens', 'hostTokens', 'contextTokensMax'),
     probation: z.boolean().optional(),
-    shared: yes,
-    down: yes,
+    ...each(yes, 'shared', 'down'),
   }),
-  typed('engineReported', {
-    engine: text,
-    waiting: number.optional(),
-    kvUsage: number.optional(),
-    preemptions: number.optional(),
-  }),
+  typed('engineReported', { engine: text, ...each(number.optional(), 'waiting', 'kvUsage', 'preemptions') }),
   typed('engineLost', { engine: text }),
   typed('engineDrained', { engine: text }),
   typed('engineShared', {
     engine: text,
-    slots: count.optional(),
-    inFlight: count,
-    loadTokens: count,
+    ...each(count, 'inFlight', 'loadTokens', 'activeTokens', 'claimTokens', 'cachedTokens', 'waitingGateways'),
+    ...each(count.optional(), 'slots', 'ended', 'waitingLevel'),
     weight: number.optional(),
     steps: z.array(number).optional(),
-    ended: count.optional(),
-    activeTokens: count,
-    claimTokens: count,
-    cachedTokens: count,
-    waitingGateways: count,
-    waitingLevel: count.optional(),
   }),
   typed('woke', {}),
 ]);
@@ -117,23 +93,16 @@ const event = z.discriminatedUnion('type', [
 const commands = z.array(
   z.discriminatedUnion('type', [
     typed('dispatch', {
-      call: text,
-      engine: text,
-      level: number,
-      queueMs: number,
+      ...each(text, 'call', 'engine', 'reason', 'placement'),
+      ...each(number, 'level', 'queueMs'),
       inheritedMs: number.optional(),
-      reason: text,
-      placement: text,
     }),
     typed('reject', { call: text, refusal: text, retryAfterMs: number.optional() }),
     typed('wakeAt', { at: number }),
     typed('programGone', {
       program: text,
       cause: z.enum(['ended', 'expired', 'evicted']),
-      calls: number,
-      serviceMs: number,
-      waitingMs: number,
-      durationMs: number,
+      ...each(number, 'calls', 'serviceMs', 'waitingMs', 'durationMs'),
     }),
   ]),
 );

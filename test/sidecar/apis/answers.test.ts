@@ -32,19 +32,15 @@ describe('usage', () => {
   it('reads responses, with the id', () => {
     const usage = { input_tokens: 10, output_tokens: 5, input_tokens_details: { cached_tokens: 8 } };
     expect(responses.readAnswer({ id: 'x'.repeat(257), usage }).responseId).toBeUndefined();
-    expect(responses.readAnswer({ id: 'resp_1', usage })).toMatchObject({
-      responseId: 'resp_1',
-      usage: { promptTokens: 10, outputTokens: 5, cachedTokens: 8 },
-    });
+    const read = { promptTokens: 10, outputTokens: 5, cachedTokens: 8 };
+    expect(responses.readAnswer({ id: 'resp_1', usage })).toMatchObject({ responseId: 'resp_1', usage: read });
   });
 
   it('adds what Anthropic counts apart from the input', () => {
     const usage = { input_tokens: 1, cache_read_input_tokens: 8, cache_creation_input_tokens: 2, output_tokens: 5 };
     expect(messages.readAnswer({ usage }).usage).toEqual({ promptTokens: 11, outputTokens: 5, cachedTokens: 8 });
-    expect(messages.readAnswer({ usage: { ...usage, cache_read_input_tokens: null } }).usage).toEqual({
-      promptTokens: 3,
-      outputTokens: 5,
-    });
+    const uncached = { ...usage, cache_read_input_tokens: null };
+    expect(messages.readAnswer({ usage: uncached }).usage).toEqual({ promptTokens: 3, outputTokens: 5 });
   });
 });
 
@@ -82,10 +78,8 @@ describe('chat streams', () => {
     expect(reader.push(delta({}, 'stop'))).toBe('forward');
     expect(reader.push(chunk)).toBe('hide');
     expect(reader.push(data('[DONE]'))).toBe('forward');
-    expect(reader.facts()).toMatchObject({
-      usage: { promptTokens: 10 },
-      usageObject: { metrics: { queue_time_ms: 3 } },
-    });
+    const usageObject = { metrics: { queue_time_ms: 3 } };
+    expect(reader.facts()).toMatchObject({ usage: { promptTokens: 10 }, usageObject });
     expect(open(chat, { stream_options: { include_usage: true } }).push(chunk)).toBe('forward');
   });
 
@@ -120,19 +114,9 @@ describe('chat streams', () => {
     reader.push(delta({ tool_calls: [{ index: 0, function: { arguments: '"a":2}' } }] }));
     expect(reader.facts().message).toBeUndefined();
     reader.push(data('[DONE]'));
-    const whole = chat.readAnswer({
-      choices: [
-        {
-          message: {
-            content: 'Let me look',
-            tool_calls: [
-              { function: { name: 'ls', arguments: '{"a": 2, "b": 1}' } },
-              { function: { name: 'cat', arguments: '{}' } },
-            ],
-          },
-        },
-      ],
-    });
+    const ls = { function: { name: 'ls', arguments: '{"a": 2, "b": 1}' } };
+    const tool_calls = [ls, { function: { name: 'cat', arguments: '{}' } }];
+    const whole = chat.readAnswer({ choices: [{ message: { content: 'Let me look', tool_calls } }] });
     expect(reader.facts()).toMatchObject({ message: whole.message, tools: ['ls', 'cat'] });
   });
 
@@ -179,10 +163,8 @@ describe('completions streams', () => {
 });
 
 describe('messages streams', () => {
-  const start = named({
-    type: 'message_start',
-    message: { id: 'msg_1', usage: { input_tokens: 3, cache_read_input_tokens: 7, output_tokens: 1 } },
-  });
+  const usage = { input_tokens: 3, cache_read_input_tokens: 7, output_tokens: 1 };
+  const start = named({ type: 'message_start', message: { id: 'msg_1', usage } });
   const end = [
     named({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { input_tokens: 0, output_tokens: 20 } }),
     named({ type: 'message_stop' }),
@@ -238,12 +220,10 @@ describe('responses streams', () => {
   const item = { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'hello' }] };
   const created = named({ type: 'response.created', sequence_number: 0, response });
   const itemDone = named({ type: 'response.output_item.done', sequence_number: 6, item });
-  const completed = (output: unknown[]) =>
-    named({
-      type: 'response.completed',
-      sequence_number: 7,
-      response: { ...response, output, usage: { input_tokens: 4, output_tokens: 2 } },
-    });
+  const completed = (output: unknown[]) => {
+    const whole = { ...response, output, usage: { input_tokens: 4, output_tokens: 2 } };
+    return named({ type: 'response.completed', sequence_number: 7, response: whole });
+  };
 
   it('knows its id from the first event on', () => {
     const reader = open(responses);
@@ -259,10 +239,8 @@ describe('responses streams', () => {
     const reader = open(responses, {}, true);
     for (const event of [created, itemDone, completed(output)]) expect(reader.push(event)).toBe('forward');
     expect(reader.complete).toBe(true);
-    expect(reader.facts()).toMatchObject({
-      usage: { promptTokens: 4, outputTokens: 2 },
-      message: responses.readAnswer({ output: [item] }).message,
-    });
+    const { message } = responses.readAnswer({ output: [item] });
+    expect(reader.facts()).toMatchObject({ usage: { promptTokens: 4, outputTokens: 2 }, message });
   });
 
   it('reads events without a name', () => {
@@ -280,15 +258,10 @@ describe('responses streams', () => {
   it('fails under the id that the client was told, with the next number', () => {
     const reader = open(responses);
     for (const event of [created, itemDone]) reader.push(event);
-    const text = responses.errorEvent(new GatewayError('engine_failed', 'gone'), reader);
-    const [event, line] = text.split('\n');
-    expect(event).toBe('event: response.failed');
-    expect(JSON.parse(line!.slice('data: '.length))).toMatchObject({
-      type: 'response.failed',
-      sequence_number: 7,
-      response: { id: 'resp_1', status: 'failed', model: 'm', error: { code: 'engine_failed' } },
-    });
-    const first = responses.errorEvent(new GatewayError('queue_timeout', 'late'));
-    expect(JSON.parse(first.split('\n')[1]!.slice('data: '.length))).toMatchObject({ sequence_number: 0 });
+    const told = (...args: Parameters<typeof responses.errorEvent>) =>
+      JSON.parse(/^event: response.failed\ndata: (.*)$/m.exec(responses.errorEvent(...args))![1]!) as unknown;
+    const failed = { id: 'resp_1', status: 'failed', model: 'm', error: { code: 'engine_failed' } };
+    expect(told(new GatewayError('engine_failed', 'gone'), reader)).toMatchObject({ type: 'response.failed', sequence_number: 7, response: failed }); // prettier-ignore
+    expect(told(new GatewayError('queue_timeout', 'late'))).toMatchObject({ sequence_number: 0 });
   });
 });

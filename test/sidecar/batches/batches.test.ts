@@ -25,9 +25,8 @@ import { batchOf, CHAT, create, inFolder, lineOf, reached, resultsOf, shown, upl
 const echo: Answer = (response, { body }) => {
   const { messages } = JSON.parse(body.toString()) as { messages: { content: unknown }[] };
   response.setHeader('content-type', 'application/json');
-  response.end(
-    JSON.stringify(completionBody({ choices: [{ message: { content: `<${String(messages[0]!.content)}>` } }] })),
-  );
+  const message = { content: `<${String(messages[0]!.content)}>` };
+  response.end(JSON.stringify(completionBody({ choices: [{ message }] })));
 };
 
 describe('a batch', () => {
@@ -55,11 +54,9 @@ describe('a batch', () => {
 
   it('fails a line at once whose model no engine has, as all are known', async () => {
     const { url } = await world([await fakeEngine(echo)], inFolder());
-    const file = (
-      await upload(url, lineOf('a', '', { body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] } }))
-    ).json();
+    const body = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'x' }] };
     const begun = performance.now();
-    const batch = await reached(url, (await create(url, file['id'])).json()['id'] as string, 'completed');
+    const batch = await reached(url, await batchOf(url, [lineOf('a', '', { body })]), 'completed');
     expect(performance.now() - begun).toBeLessThan(5000);
     expect((await resultsOf(url, batch['error_file_id']))[0]).toMatchObject({ response: { status_code: 404 } });
   });
@@ -285,10 +282,8 @@ describe('tenants', () => {
     const b = { headers: { authorization: 'Bearer key-b' } };
     for (const path of [`files/${String(file)}`, `files/${String(file)}/content`])
       expect(refusal(await ask(`${url}/v1/${path}`, b))).toEqual([404, 'unknown_file']);
-    expect(refusal(await ask(`${url}/v1/files/${String(file)}`, { ...b, method: 'DELETE' }))).toEqual([
-      404,
-      'unknown_file',
-    ]);
+    const gone = await ask(`${url}/v1/files/${String(file)}`, { ...b, method: 'DELETE' });
+    expect(refusal(gone)).toEqual([404, 'unknown_file']);
     expect(refusal(await create(url, file, {}, 'b'))).toEqual([404, 'unknown_file']);
     expect(refusal(await ask(`${url}/v1/batches/${id}`, b))).toEqual([404, 'unknown_batch']);
     expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}, b.headers))).toEqual([404, 'unknown_batch']);

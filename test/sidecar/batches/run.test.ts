@@ -85,10 +85,8 @@ describe('a run', () => {
 
   it('asks a busy server for as long as it takes, and a failing one five times, after longer and longer pauses', async () => {
     let times = 0;
-    const busy = await runOf({
-      lines: [lineOf('a')],
-      answer: () => (++times < 50 ? { ...OK, status: 503, isBusy: true } : OK),
-    });
+    const answer: Given['answer'] = () => (++times < 50 ? { ...OK, status: 503, isBusy: true } : OK);
+    const busy = await runOf({ lines: [lineOf('a')], answer });
     await busy.all();
     expect(busy.results.counts.completed).toBe(1);
     const pauses: number[] = [];
@@ -115,10 +113,8 @@ describe('a run', () => {
     [425, {}, 5],
     [502, {}, 5],
   ])('asks a line that got %d %j so often in all: %d', async (status, more, times) => {
-    const { run, asked, all, results } = await runOf({
-      lines: [lineOf('a')],
-      answer: () => ({ ...OK, status, ...more }),
-    });
+    const answer: Given['answer'] = () => ({ ...OK, status, ...more });
+    const { run, asked, all, results } = await runOf({ lines: [lineOf('a')], answer });
     await all();
     await run.close();
     expect([asked.length, results.counts.failed]).toEqual([times, 1]);

@@ -18,14 +18,8 @@ const B = tenantId('b');
 const DAY = 86_400_000;
 
 /** Batches whose clock, timers and answers are the test's. */
-async function stage(
-  folder = folderOf({}),
-  {
-    inFlightMax = 4,
-    openMax = 50,
-    ...more
-  }: Partial<BatchPorts> & { readonly inFlightMax?: number; readonly openMax?: number } = {},
-) {
+type Given = Partial<BatchPorts> & { readonly inFlightMax?: number; readonly openMax?: number };
+async function stage(folder = folderOf({}), { inFlightMax = 4, openMax = 50, ...more }: Given = {}) {
   const clock = { now: 1_800_000_000_000 };
   const timers = new Set<{ fn: () => void; ms: number }>();
   const asked: { id: string; tenant: TenantId; signs: LineRequest; isBackground: boolean; answer: (answer: LineAnswer | undefined) => void }[] = []; // prettier-ignore

@@ -27,11 +27,7 @@ const api = (path: string): Api => {
   if (found === undefined) throw new Error(path);
   return found;
 };
-const [CHAT, MESSAGES, RESPONSES] = ['/v1/chat/completions', '/v1/messages', '/v1/responses'].map(api) as [
-  Api,
-  Api,
-  Api,
-];
+const [CHAT, MESSAGES, RESPONSES] = [api('/v1/chat/completions'), api('/v1/messages'), api('/v1/responses')];
 
 /** All that is read, without what reading it cost. */
 const told = ({ raw, body, keys, facts, opening }: ReadBody, { list = '' }: Api) => ({
@@ -80,26 +76,14 @@ const bodyOf = (field: string, items: readonly unknown[], isFirst: boolean, spac
 };
 
 /** Changes to the text of a body, most of which break it. */
+const LISTS = [',"messages":[{"role":"user","content":"other"}]', ',"mess\\u0061ges":[]'];
+const piece = fc.constantFrom(',', ']', '}', '"', ' ', '\u0000', ',{}', ',5', ...LISTS);
 const damage = fc.oneof(
   fc.constant((body: string) => body),
-  fc
-    .constantFrom(
-      ',',
-      ']',
-      '}',
-      '"',
-      ' ',
-      '\u0000',
-      ',{}',
-      ',5',
-      ',"messages":[{"role":"user","content":"other"}]',
-      ',"mess\\u0061ges":[]',
-    )
-    .chain((piece) =>
-      fc
-        .nat(60)
-        .map((back) => (body: string) => body.slice(0, body.length - back) + piece + body.slice(body.length - back)),
-    ),
+  fc.tuple(piece, fc.nat(60)).map(([inserted, back]) => (body: string) => {
+    const at = Math.max(0, body.length - back);
+    return body.slice(0, at) + inserted + body.slice(at);
+  }),
   fc.nat(1).map((share) => (body: string) => {
     const at = Math.floor(share * (body.length - 1));
     return body.slice(0, at) + body.slice(at + 1);

@@ -85,42 +85,26 @@ describe('vLLM', () => {
   it('adds prefill and decode to the service, without the queue', () => {
     const metrics = { time_to_first_token_ms: 100.5, generation_time_ms: 400, queue_time_ms: 20, mean_itl_ms: 4 };
     expect(vllm.readTimings?.({ metrics })).toEqual({ serviceMs: 500.5, queueMs: 20 });
-    expect(vllm.readTimings?.({ type: 'response.completed', response: { metrics } })).toEqual({
-      serviceMs: 500.5,
-      queueMs: 20,
-    });
-    expect(vllm.readTimings?.({ metrics: { ...metrics, generation_time_ms: null } })).toEqual({
-      serviceMs: 100.5,
-      queueMs: 20,
-    });
+    const completed = { type: 'response.completed', response: { metrics } };
+    expect(vllm.readTimings?.(completed)).toEqual({ serviceMs: 500.5, queueMs: 20 });
+    const cut = { ...metrics, generation_time_ms: null };
+    expect(vllm.readTimings?.({ metrics: cut })).toEqual({ serviceMs: 100.5, queueMs: 20 });
     expect(vllm.readTimings?.({ metrics: { time_to_first_token_ms: null, queue_time_ms: -1 } })).toEqual({});
     expect(vllm.readTimings?.({ usage: {} })).toEqual({});
   });
 });
 
 describe('SGLang', () => {
-  const loads = {
-    timestamp: '2026-01-12T10:30:00+00:00',
-    dp_rank_count: 2,
-    loads: [
-      {
-        dp_rank: 0,
-        num_running_reqs: 5,
-        num_waiting_reqs: 2,
-        token_usage: 0.4,
-        max_total_num_tokens: 1000,
-        max_running_requests: 64,
-      },
-      {
-        dp_rank: 1,
-        num_running_reqs: 1,
-        num_waiting_reqs: 0,
-        token_usage: 0.2,
-        max_total_num_tokens: 1000,
-        max_running_requests: 64,
-      },
-    ],
-  };
+  const rankOf = (dp_rank: number, running: number, waiting: number, token_usage: number) => ({
+    dp_rank,
+    num_running_reqs: running,
+    num_waiting_reqs: waiting,
+    token_usage,
+    max_total_num_tokens: 1000,
+    max_running_requests: 64,
+  });
+  const ranks = [rankOf(0, 5, 2, 0.4), rankOf(1, 1, 0, 0.2)];
+  const loads = { timestamp: '2026-01-12T10:30:00+00:00', dp_rank_count: 2, loads: ranks };
   const metrics = `sglang:num_running_reqs{model_name="m",tp_rank="0"} 4.0
 sglang:num_running_reqs{model_name="m",tp_rank="1"} 4.0
 sglang:num_queue_reqs{model_name="m",tp_rank="0"} 2.0
@@ -136,9 +120,8 @@ sglang:num_retracted_requests_total{model_name="m",tp_rank="0"} 9.0
   });
 
   it('reads metrics without adding up tensor-parallel ranks, and capacity from the server info', async () => {
-    const info = {
-      internal_states: [{ memory_usage: { token_capacity: 20_480 }, effective_max_running_requests_per_dp: 128 }],
-    };
+    const state = { memory_usage: { token_capacity: 20_480 }, effective_max_running_requests_per_dp: 128 };
+    const info = { internal_states: [state] };
     expect(await sglang.readLoad(cannedGet({ '/metrics': metrics, '/get_server_info': info }))).toEqual({
       running: 4,
       waiting: 2,
@@ -246,11 +229,8 @@ describe.each(Object.values(ADAPTERS))('$kind', (adapter) => {
   });
 
   it('reads no times and no usage from answers that hold none', () => {
-    for (const answer of [
-      {},
-      { metrics: [], timings: 'x' },
-      { timings: null, eval_count: 'x', prompt_eval_duration: NaN },
-    ]) {
+    const odd = { timings: null, eval_count: 'x', prompt_eval_duration: NaN };
+    for (const answer of [{}, { metrics: [], timings: 'x' }, odd]) {
       expect(adapter.readTimings?.(answer) ?? {}).toEqual({});
       expect(adapter.readUsage?.(answer)).toBeUndefined();
     }

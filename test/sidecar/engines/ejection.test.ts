@@ -4,12 +4,10 @@ import {
   BACKOFF,
   BACKOFF_MAX,
   ejected,
-  engineConfig,
   FAILURES_MAX,
-  fakeEngine,
-  FleetHarness,
   INTERVAL,
   onProbation,
+  probed,
   TIMEOUT,
   types,
   up,
@@ -200,9 +198,7 @@ describe('probation', () => {
   });
 
   it('finds out anew what came back', async () => {
-    const fake = await fakeEngine();
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
-    await harness.idle();
+    const { fake, harness } = await probed(undefined, { kind: 'auto' });
     expect(harness.engine('e').adapter.kind).toBe('vllm');
     harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.engine('e').adapter.kind).toBe('vllm');

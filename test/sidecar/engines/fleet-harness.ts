@@ -107,11 +107,17 @@ export class FleetHarness {
 /** Types of the events, in order. */
 export const types = (events: readonly Event[]) => events.map((event) => event.type);
 
-/** One engine `e`, already up. */
-export async function up(routes = VLLM) {
+/** One engine `e` that answers so, once it has been probed. */
+export async function probed(routes = VLLM, config: Partial<Parameters<typeof engineConfig>[0]> = {}) {
   const fake = await fakeEngine(routes);
-  const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+  const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', ...config }));
   await harness.idle();
+  return { fake, harness };
+}
+
+/** The same, already up. */
+export async function up(routes = VLLM) {
+  const { fake, harness } = await probed(routes);
   expect(harness.engine('e').state).toBe('up');
   harness.take();
   return { fake, harness };

@@ -7,6 +7,7 @@ import {
   fakeEngine,
   FleetHarness,
   INTERVAL,
+  probed,
   TIMEOUT,
   types,
   up,
@@ -35,13 +36,8 @@ describe('joining', () => {
     const harness = new FleetHarness(config);
     expect(harness.fleet.serving('mine')).toHaveLength(1);
     await harness.idle();
-    expect(harness.take()[0]).toEqual({
-      type: 'engineJoined',
-      engine: 'e',
-      models: ['mine', 'm'],
-      windowMax: 7,
-      ...facts,
-    });
+    const joined = { type: 'engineJoined', engine: 'e', models: ['mine', 'm'] };
+    expect(harness.take()[0]).toEqual({ ...joined, windowMax: 7, ...facts });
     expect(harness.engine('e').models.get('m')).toMatchObject({ owned_by: 'vllm' });
     expect(harness.engine('e').models.get('mine')).toMatchObject({ id: 'mine', object: 'model' });
   });
@@ -78,9 +74,7 @@ describe('joining', () => {
   });
 
   it('warns once that a capacity is unknown', async () => {
-    const fake = await fakeEngine({ '/v1/models': modelList(['m'], 'x') });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
-    await harness.idle();
+    const { fake, harness } = await probed({ '/v1/models': modelList(['m'], 'x') }, { kind: 'auto' });
     expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
     expect(harness.logs.filter(({ level }) => level === 'warn')).toEqual([]);
     fake.routes.set('/v1/models', modelList(['m', 'n'], 'x'));
@@ -91,12 +85,13 @@ describe('joining', () => {
   });
 
   it('lists a model under its aliases', async () => {
-    const fake = await fakeEngine({
-      '/api/version': '{"version":"1"}',
-      '/v1/models': modelList(['llama:latest'], 'library'),
-    });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'ollama' }));
-    await harness.idle();
+    const { harness } = await probed(
+      {
+        '/api/version': '{"version":"1"}',
+        '/v1/models': modelList(['llama:latest'], 'library'),
+      },
+      { kind: 'ollama' },
+    );
     expect(harness.take()[0]).toMatchObject({ models: ['llama:latest', 'llama'] });
     expect(harness.engine('e').models.get('llama')).toMatchObject({ id: 'llama' });
   });
@@ -142,9 +137,7 @@ describe('joining', () => {
     ['cuts its answer short', { ...VLLM, '/health': cutShort }],
     ['answers without end', { ...VLLM, '/v1/models': endless(modelList(['m'])) }],
   ])('does not take in an engine that %s', async (_, routes) => {
-    const fake = await fakeEngine(routes);
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
-    await harness.idle();
+    const { harness } = await probed(routes);
     expect(harness.engine('e').state).toBe('starting');
     expect(harness.take()).toEqual([]);
   });
@@ -155,9 +148,7 @@ describe('joining', () => {
     ['has endless metrics', { ...VLLM, '/metrics': endless('vllm:num_requests_waiting 1\n') }],
     ['does not have the health path', { ...VLLM, '/health': 404, '/metrics': 404 }],
   ])('takes in an engine that %s, with unknown capacity', async (_, routes) => {
-    const fake = await fakeEngine(routes);
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
-    await harness.idle();
+    const { harness } = await probed(routes);
     expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
   });
 
@@ -190,9 +181,7 @@ describe('joining', () => {
   });
 
   it('asks an engine that breaks off at /health for nothing else', async () => {
-    const fake = await fakeEngine({ '/health': reset, '/v1/models': modelList(['m']) });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
-    await harness.idle();
+    const { fake, harness } = await probed({ '/health': reset, '/v1/models': modelList(['m']) }, { kind: 'auto' });
     expect([...new Set(fake.requests)]).toEqual(['GET /health']);
     expect(harness.take()).toEqual([]);
   });
@@ -209,10 +198,8 @@ describe('joining', () => {
 describe('reporting', () => {
   it('reports each scrape, and joins again when models or capacity change', async () => {
     const { fake, harness } = await up();
-    fake.routes.set(
-      '/metrics',
-      'vllm:num_requests_waiting 5\nvllm:kv_cache_usage_perc 0.5\nvllm:num_preemptions_total 3\n',
-    );
+    const metrics = 'vllm:num_requests_waiting 5\nvllm:kv_cache_usage_perc 0.5\nvllm:num_preemptions_total 3\n';
+    fake.routes.set('/metrics', metrics);
     await harness.probe();
     expect(harness.take()).toEqual([{ type: 'engineReported', engine: 'e', waiting: 5, kvUsage: 0.5, preemptions: 3 }]);
     expect(harness.engine('e').load).toEqual({ waiting: 5, kvUsage: 0.5, preemptions: 3, capacityTokens: 1000 });

@@ -102,17 +102,12 @@ describe('reconcile', () => {
     harness.configure([engineConfig({ url: fake.url, id: 'e', window: 9, models: ['x'], apiKey: 'k' })]);
     await harness.idle();
     expect(harness.engine('e')).toBe(engine);
-    expect(harness.take()[0]).toEqual({
-      type: 'engineJoined',
-      engine: 'e',
-      models: ['x'],
-      windowMax: 9,
-      capacityTokens: 1000,
-    });
+    const joined = { type: 'engineJoined', engine: 'e', capacityTokens: 1000 };
+    expect(harness.take()[0]).toEqual({ ...joined, models: ['x'], windowMax: 9 });
     expect(fake.requests.at(-1)).toContain('Bearer k');
     harness.configure([engineConfig({ url: fake.url, id: 'e' })]);
     await harness.idle();
-    expect(harness.take()[0]).toEqual({ type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 });
+    expect(harness.take()[0]).toEqual({ ...joined, models: ['m'] });
     harness.configure([engineConfig({ url: fake.url, id: 'e', kind: 'sglang' })]);
     await harness.idle();
     expect(harness.engine('e').adapter.kind).toBe('sglang');
@@ -149,10 +144,8 @@ describe('reconcile', () => {
     await harness.idle();
     harness.configure([engineConfig({ url, id: 'e', serverName: 'b.example' })]);
     await harness.idle();
-    await harness
-      .engine('e')
-      .pool.request({ method: 'GET', path: '/' })
-      .catch(() => undefined);
+    const { pool } = harness.engine('e');
+    await pool.request({ method: 'GET', path: '/' }).catch(() => undefined);
     expect(new Set(names)).toEqual(new Set(['a.example', 'b.example']));
     expect(names.at(-1)).toBe('b.example');
   });

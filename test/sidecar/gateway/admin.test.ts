@@ -45,15 +45,8 @@ describe('API keys', () => {
     const { chat, admin, ask } = await lone(undefined, { auth: { keys }, admin: { port: 0 } });
     await chat({}, { ...bearer('a'), 'x-maitred-program': 'p' });
     await chat({}, { ...bearer('b'), 'x-maitred-program': 'p' });
-    const { programs, total } = (await admin('/programs')).json() as {
-      programs: { tenant: string; id: string }[];
-      total: number;
-    };
-    expect(total).toBe(2);
-    expect(programs.map(({ id, tenant }) => [id, tenant])).toEqual([
-      ['p', 'a'],
-      ['p', 'b'],
-    ]);
+    const both = [{ id: 'p', tenant: 'a' }, { id: 'p', tenant: 'b' }]; // prettier-ignore
+    expect((await admin('/programs')).json()).toMatchObject({ total: 2, programs: both });
     expect((await admin('/programs/p')).status).toBe(400);
     expect((await admin('/programs/p?tenant=b')).json()).toMatchObject({ tenant: 'b', calls: 1 });
     const release = { headers: { ...JSON_TYPE, ...bearer('b') }, body: '{"program_id":"p"}' };
@@ -120,36 +113,21 @@ describe('admin paths', () => {
   });
 
   it('list programs by page and order', async () => {
-    const { chat, ask } = await lone();
-    for (const [name, calls] of [
-      ['p1', 3],
-      ['p2', 1],
-      ['p3', 2],
-    ] as const)
-      for (let i = 0; i < calls; i++) await chat({}, named(name));
+    const { chat, ask, read } = await lone();
+    for (const name of ['p1', 'p2', 'p3', 'p1', 'p1', 'p3']) await chat({}, named(name));
     const list = async (query: string) => {
-      const got = (await ask(`/programs${query}`)).json() as {
-        programs: { id: string }[];
-        total: number;
-      };
-      expect(got.total).toBe(3);
-      return got.programs.map(({ id }) => id);
+      const { total, programs } = await read<ProgramPage>(`/programs${query}`);
+      expect(total).toBe(3);
+      return programs.map(({ id }) => id);
     };
     expect(await list('')).toEqual(['p1', 'p2', 'p3']);
     expect(await list('?limit=1&offset=1')).toEqual(['p2']);
     expect(await list('?sort=calls')).toEqual(['p2', 'p3', 'p1']);
     expect(await list('?sort=-calls&limit=2')).toEqual(['p1', 'p3']);
     expect(await list('?offset=9')).toEqual([]);
-    for (const query of [
-      'limit=0',
-      'limit=x',
-      'limit=1001',
-      'limit=1.5',
-      'offset=',
-      'sort=nothing',
-      'what=1',
-      'sort=constructor',
-    ]) {
+    for (const query of 'limit=0 limit=x limit=1001 limit=1.5 offset= sort=nothing what=1 sort=constructor'.split(
+      ' ',
+    )) {
       const got = await ask(`/programs?${query}`);
       expect([query, got.status, errorCode(got.text)]).toEqual([query, 400, 'bad_request']);
     }
@@ -159,18 +137,9 @@ describe('admin paths', () => {
     const { engine, open, chat, openChat, ask, read } = await held(ONE_AT_A_TIME);
     const calls = [openChat({}, { ...named('p1'), 'x-maitred-workflow': 'fix' })];
     await until(() => engine.seen.length === 1);
-    calls.push(
-      openChat({}, { ...named('p2'), 'x-maitred-workflow': 'fix' }),
-      openChat(
-        {
-          messages: [
-            { role: 'system', content: 'Be brief. '.repeat(100) },
-            { role: 'user', content: 'hello' },
-          ],
-        },
-        named('p3'),
-      ),
-    );
+    calls.push(openChat({}, { ...named('p2'), 'x-maitred-workflow': 'fix' }));
+    const system = { role: 'system', content: 'Be brief. '.repeat(100) };
+    calls.push(openChat({ messages: [system, { role: 'user', content: 'hello' }] }, named('p3')));
     await until(async () => ((await ask('/queue')).json() as { waiting: number }).waiting === 2);
     const groups = async (query: string) => (await read<ProgramGroups>(`/programs?${query}`)).groups;
     const [fix, other] = await groups('by=agent_type');
@@ -181,10 +150,8 @@ describe('admin paths', () => {
     expect(fix!.current_wait_seconds).toBeGreaterThan(0);
     expect(await groups('by=tenant')).toMatchObject([{ name: 'default', programs: 3, waiting: 2, running: 1 }]);
     expect(await groups(`by=model&agent_type=fix&state=waiting`)).toMatchObject([{ name: MODEL, programs: 1 }]);
-    expect((await ask('/programs?by=agent_type&limit=1&offset=1')).json()).toMatchObject({
-      total: 2,
-      groups: [{ name: other!.name }],
-    });
+    const second = (await ask('/programs?by=agent_type&limit=1&offset=1')).json();
+    expect(second).toMatchObject({ total: 2, groups: [{ name: other!.name }] });
     // What was grouped can be selected.
     const found = async (query: string) => (await read<ProgramPage>(`/programs?${query}`)).programs.map(({ id }) => id); // prettier-ignore
     expect(await found('agent_type=fix')).toEqual(['p1', 'p2']);
@@ -281,12 +248,8 @@ describe('admin paths', () => {
     expect((await chat()).headers['x-maitred-engine']).toBe(second.id);
     expect((await ask(at, { method: 'DELETE' })).status).toBe(200);
     expect((await rows()).map(({ id }) => id)).toEqual([second.id]);
-    for (const [path, method] of [
-      [at, 'GET'],
-      [at, 'DELETE'],
-      [`${at}/drain`, 'POST'],
-      [`${at}/undrain`, 'POST'],
-    ] as const) {
+    for (const line of [`GET ${at}`, `DELETE ${at}`, `POST ${at}/drain`, `POST ${at}/undrain`]) {
+      const [method = '', path = ''] = line.split(' ');
       expect(refusal(await ask(path, { method }))).toEqual([404, 'unknown_engine']);
     }
   });

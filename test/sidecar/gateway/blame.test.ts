@@ -6,7 +6,7 @@ import {
   DONE_EVENT,
   JSON_TYPE,
   STREAM,
-  TEXT_EVENT,
+  begun,
   chatBody,
   completion,
   configOf,
@@ -155,15 +155,8 @@ describe('an engine that has come back', () => {
 
   it('is given a call though another has room, and its first byte proves it', async () => {
     const { opened, open } = gate();
-    const engines = [
-      await fakeEngine(stream()),
-      await fakeEngine(async (response) => {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(TEXT_EVENT);
-        await opened;
-        response.end(STREAM.join(''));
-      }),
-    ];
+    const slow = begun((response) => opened.then(() => response.end(STREAM.join(''))));
+    const engines = [await fakeEngine(stream()), await fakeEngine(slow)];
     const all = await backOnProbation(engines, { intervalMs: 60_000 });
     const { body, headers } = await all.openChat({ stream: true });
     expect(headers['x-maitred-engine']).toBe(engines[1]!.id);

@@ -10,12 +10,8 @@ const eventOf = (path: string, status: number, said: object, secrets: readonly s
 };
 
 describe('a refusal of an engine in a stream that comments have opened', () => {
-  const tooLong = {
-    message: 'maximum context length is 9',
-    type: 'invalid_request_error',
-    param: 'messages',
-    code: 'context_length_exceeded',
-  };
+  const names = { type: 'invalid_request_error', param: 'messages', code: 'context_length_exceeded' };
+  const tooLong = { message: 'maximum context length is 9', ...names };
 
   it('keeps the engine’s message, type, code and parameter', () => {
     expect(eventOf('/v1/chat/completions', 400, { error: tooLong })).toEqual({ error: tooLong });
@@ -32,13 +28,9 @@ describe('a refusal of an engine in a stream that comments have opened', () => {
     [422, 'invalid_request_error', 'bad_request', 'invalid_request_error'],
   ])('has the names of its status if it has none: %i', (status, type, code, claude) => {
     const message = 'No.';
-    expect(eventOf('/v1/chat/completions', status, { error: { message } })).toEqual({
-      error: { message, type, code, param: null },
-    });
-    expect(eventOf('/v1/messages', status, { error: { message } })).toEqual({
-      type: 'error',
-      error: { type: claude, message },
-    });
+    const said = { error: { message } };
+    expect(eventOf('/v1/chat/completions', status, said)).toEqual({ error: { message, type, code, param: null } });
+    expect(eventOf('/v1/messages', status, said)).toEqual({ type: 'error', error: { type: claude, message } });
   });
 
   it('says its status if it has no words, and no secret if it has', () => {
@@ -69,50 +61,33 @@ describe('a refusal of an engine before its first byte', () => {
   });
 
   // Of vLLM, SGLang, FastAPI, text-generation-inference, nginx, and nothing at all.
-  it.each<[number, string, string, string, string?]>([
-    [
-      400,
-      '{"error":{"message":"No.","type":"Bad Request","param":null,"code":400}}',
-      'No.',
-      'bad_request',
-      'Bad Request',
-    ],
+  it.each<[number, string, string, (string | undefined)?, string?]>([
+    [400, '{"error":{"message":"No.","type":"Bad Request","param":null,"code":400}}', 'No.', undefined, 'Bad Request'],
     [
       400,
       '{"object":"error","message":"No.","type":"BadRequest","param":null,"code":400}',
       'No.',
-      'bad_request',
+      undefined,
       'BadRequest',
     ],
-    [
-      422,
-      '{"detail":[{"loc":["body","n"],"msg":"too small"}]}',
-      'The engine answered with status 422: body.n: too small',
-      'bad_request',
-    ],
-    [422, '{"detail":["No.",{"msg":"So."},null]}', 'The engine answered with status 422: No.; So.', 'bad_request'],
-    [
-      422,
-      '{"detail":[{"loc":["a",{"toString":1}],"msg":{"toString":1}}]}',
-      'The engine answered with status 422: a',
-      'bad_request',
-    ],
-    [400, '{"detail":{"message":"No."}}', 'No.', 'bad_request'],
-    [400, '{"detail":"No."}', 'The engine answered with status 400: No.', 'bad_request'],
-    [422, '{"error":"No.","error_type":"validation"}', 'The engine answered with status 422: No.', 'bad_request'],
-    [
-      413,
-      '<html><head><title>413 Too Large</title></head>nginx/1.2</html>',
-      'The engine answered with status 413: 413 Too Large',
-      'body_too_large',
-    ],
-    [400, 'No.', 'The engine answered with status 400: No.', 'bad_request'],
-    [400, '', 'The engine answered with status 400.', 'bad_request'],
-    [400, '{"error":{"mess', 'The engine answered with status 400.', 'bad_request'],
-  ])('has the form of its API, and the engine’s words: %i %s', (status, said, message, code, type) => {
-    expect(sent('/v1/messages', status, said)).toEqual(claude(status === 413 ? 'request_too_large' : 'invalid_request_error', message)); // prettier-ignore
-    if (type !== 'Bad Request') expect(sent('/v1/completions', status, said)).toEqual(openai(message, code, type));
-  });
+    [422, '{"detail":[{"loc":["body","n"],"msg":"too small"}]}', ': body.n: too small'],
+    [422, '{"detail":["No.",{"msg":"So."},null]}', ': No.; So.'],
+    [422, '{"detail":[{"loc":["a",{"toString":1}],"msg":{"toString":1}}]}', ': a'],
+    [400, '{"detail":{"message":"No."}}', 'No.'],
+    [400, '{"detail":"No."}', ': No.'],
+    [422, '{"error":"No.","error_type":"validation"}', ': No.'],
+    [413, '<html><head><title>413 Too Large</title></head>nginx/1.2</html>', ': 413 Too Large', 'body_too_large'],
+    [400, 'No.', ': No.'],
+    [400, '', '.'],
+    [400, '{"error":{"mess', '.'],
+  ])(
+    'has the form of its API, and the engine’s words: %i %s',
+    (status, said, words, code = 'bad_request', type?: string) => {
+      const message = /^[:.]/.test(words) ? `The engine answered with status ${status}${words}` : words;
+      expect(sent('/v1/messages', status, said)).toEqual(claude(status === 413 ? 'request_too_large' : 'invalid_request_error', message)); // prettier-ignore
+      if (type !== 'Bad Request') expect(sent('/v1/completions', status, said)).toEqual(openai(message, code, type));
+    },
+  );
 
   it.each([
     [401, 'authentication_error', 'unauthorized'],
@@ -164,25 +139,11 @@ describe('an error of an engine in the form of another API', () => {
     expect((await askAs(all, '/v1/completions')).json()).toEqual({ error: { message: 'No.' } });
   });
 
+  const boom = '{"error":{"message":"boom"}}';
   it.each([
-    [
-      '/v1/messages',
-      'message_start',
-      '{"error":{"message":"boom"}}',
-      /\nevent: error\ndata: \{"type":"error".*boom.*\n\n$/,
-    ],
-    [
-      '/v1/responses',
-      'response.created',
-      '{"error":{"message":"boom"}}',
-      /\nevent: response.failed\ndata: .*boom.*\n\n$/,
-    ],
-    [
-      '/v1/completions',
-      undefined,
-      '{"error":"boom","error_type":"generation"}',
-      /\ndata: \{"error":\{"message":.*boom.*\n\n$/,
-    ],
+    ['/v1/messages', 'message_start', boom, /\nevent: error\ndata: \{"type":"error".*boom.*\n\n$/],
+    ['/v1/responses', 'response.created', boom, /\nevent: response.failed\ndata: .*boom.*\n\n$/],
+    ['/v1/completions', undefined, '{"error":"boom","error_type":"generation"}', /\ndata: \{"error":\{"message":.*boom.*\n\n$/], // prettier-ignore
   ] as const)('ends a stream as its API does: %s', async (path, type, error, end) => {
     const first = type === undefined ? TEXT_EVENT : `event: ${type}\ndata: {"type":"${type}"}\n\n`;
     const { calls, ...all } = await lone(stream([first, `data: ${error}\n\n`, DONE_EVENT]));

@@ -148,17 +148,8 @@ it('has one word for an engine that never answered, wherever one looks', async (
 });
 
 it('has times below a tenth of a second in milliseconds, and seconds up to ten minutes', () => {
-  expect([0, 0.2, 7, 99, 100, 2500, 119_000, 222_900, 600_000].map(span)).toEqual([
-    '0 s',
-    '0 s',
-    '7 ms',
-    '99 ms',
-    '0.1 s',
-    '2.5 s',
-    '119 s',
-    '3 min 42 s',
-    '10 min',
-  ]);
+  const spans = [0, 0.2, 7, 99, 100, 2500, 119_000, 222_900, 600_000].map(span);
+  expect(spans.join()).toBe('0 s,0 s,7 ms,99 ms,0.1 s,2.5 s,119 s,3 min 42 s,10 min');
 });
 
 describe('a program', () => {

@@ -23,11 +23,8 @@ describe('a path that the gateway has no opinion of', () => {
   ])('goes to an engine and comes back as it is: %s %s', async (method, path) => {
     const { engine, ask, metrics } = await lone(echo, ANY_PATH);
     const body = method === 'GET' || method === 'DELETE' || method === 'OPTIONS' ? undefined : randomBytes(1000);
-    const got = await ask(path, {
-      method,
-      headers: { 'x-mine': 'kept', 'accept-encoding': 'br' },
-      ...(body && { body }),
-    });
+    const headers = { 'x-mine': 'kept', 'accept-encoding': 'br' };
+    const got = await ask(path, { method, headers, ...(body && { body }) });
     expect([got.status, got.bytes]).toEqual([207, body ?? Buffer.alloc(0)]);
     expect(got.headers).toMatchObject({
       'content-type': 'application/x-odd',
@@ -37,22 +34,18 @@ describe('a path that the gateway has no opinion of', () => {
     });
     expect(got.headers['x-request-id']).toBe(engine.last.headers['x-request-id']);
     expect([engine.last.method, engine.last.url]).toEqual([method, path]);
-    expect(engine.last.headers).toMatchObject({ 'x-mine': 'kept', 'accept-encoding': 'br' });
+    expect(engine.last.headers).toMatchObject(headers);
     expect((await metrics()).get(`maitred_passthrough_requests_total{engine="${engine.id}"}`)).toBe(1);
     expect((await metrics()).get('maitred_calls_accepted_total')).toBe(0);
   });
 
-  it.each(['/v1/x', '/tokenize', '/v1/messages/count_tokens'])(
-    'never shows declarations to an engine: %s',
-    async (path) => {
-      const { engine, post } = await lone(echo, ANY_PATH);
-      const body = `{"model":"${MODEL}","maitred":{"node":"n"},"messages":[{"role":"user","content":"a"}],"x":1e300}`;
-      await post(path, body);
-      expect(engine.last.body.toString()).toBe(
-        `{"model":"${MODEL}","messages":[{"role":"user","content":"a"}],"x":1e300}`,
-      );
-    },
-  );
+  const paths = ['/v1/x', '/tokenize', '/v1/messages/count_tokens'];
+  it.each(paths)('never shows declarations to an engine: %s', async (path) => {
+    const { engine, post } = await lone(echo, ANY_PATH);
+    const rest = '"messages":[{"role":"user","content":"a"}],"x":1e300}';
+    await post(path, `{"model":"${MODEL}","maitred":{"node":"n"},${rest}`);
+    expect(engine.last.body.toString()).toBe(`{"model":"${MODEL}",${rest}`);
+  });
 
   it('keeps compression as the engine chose it', async () => {
     const zipped = gzipSync('hello');
@@ -65,28 +58,24 @@ describe('a path that the gateway has no opinion of', () => {
   });
 
   it.each([200, 404])('answers HEAD with the engine’s headers: %i', async (status) => {
-    const { ask } = await lone((response) => {
-      response.writeHead(status, { 'content-length': 1234 });
-      response.end();
-    }, ANY_PATH);
+    const { ask } = await lone(
+      (response) => void response.writeHead(status, { 'content-length': 1234 }).end(),
+      ANY_PATH,
+    );
     const got = await ask('/v1/files', { method: 'HEAD' });
     expect([got.status, got.headers['content-length'], got.text]).toEqual([status, '1234', '']);
   });
 
   it('is answered in the API’s shape where the engine has no such path', async () => {
-    const { post } = await lone((response) => {
-      response.writeHead(404, { 'content-type': 'application/json', 'content-length': 22 });
-      response.end('{"detail":"Not Found"}');
-    });
+    const headers = { 'content-type': 'application/json', 'content-length': 22 };
+    const { post } = await lone((response) => void response.writeHead(404, headers).end('{"detail":"Not Found"}'));
     expect(refusal(await post('/v1/moderations', {}))).toEqual([404, 'unknown_path']);
   });
 
   it('keeps an engine’s refusal as it is, but for paths whose clients know one form', async () => {
     const said = '{"detail":"No."}';
-    const { engine, post, ask } = await lone((response) => {
-      response.writeHead(422, { 'content-type': 'text/plain', 'content-length': said.length });
-      response.end(said);
-    });
+    const headers = { 'content-type': 'text/plain', 'content-length': said.length };
+    const { engine, post, ask } = await lone((response) => void response.writeHead(422, headers).end(said));
     expect((await post('/v1/moderations', {})).text).toBe(said);
     const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hi' }] });
     const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
@@ -100,13 +89,9 @@ describe('a path that the gateway has no opinion of', () => {
     ['is compressed all the same passes as it is', gzipSync('{"detail":"No."}'), 422, 'gzip'],
     ['is too large is another one', Buffer.alloc(2_000_000), 502, undefined],
   ])('a refusal that %s', async (_, said, status, encoding) => {
-    const { ask } = await lone(
-      (response) => {
-        response.writeHead(422, encoding === undefined ? {} : { 'content-encoding': encoding });
-        response.end(said);
-      },
-      { limits: { answerBytes: 1_000_000 } },
-    );
+    const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
+    const refuses: Answer = (response) => void response.writeHead(422, headers).end(said);
+    const { ask } = await lone(refuses, { limits: { answerBytes: 1_000_000 } });
     const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hi' }] });
     const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
     expect([got.status, got.headers['content-encoding']]).toEqual([status, encoding]);
@@ -128,10 +113,8 @@ describe('a path that the gateway has no opinion of', () => {
     const { opened, open: openGate } = gate();
     const { engine, url, ask } = await lone(echo, ANY_PATH);
     const big = randomBytes(5_000_000);
-    const got = await ask('/v1/audio/transcriptions', {
-      headers: { 'content-type': 'multipart/form-data; boundary=x' },
-      body: big,
-    });
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+    const got = await ask('/v1/audio/transcriptions', { headers, body: big });
     expect(got.bytes.equals(big)).toBe(true);
     engine.answer = async (response) => {
       response.write('first');
@@ -148,16 +131,10 @@ describe('a path that the gateway has no opinion of', () => {
   });
 
   it('goes to an engine that serves the model that it names', async () => {
-    const one = await fakeEngine(echo, ['one']);
-    const two = await fakeEngine(echo, ['two']);
-    const { post } = await world([one, two], ANY_PATH);
-    for (const [model, engine] of [
-      ['one', one],
-      ['two', two],
-    ] as const) {
-      const got = await post('/tokenize', { model, prompt: 'x' });
-      expect(got.headers['x-maitred-engine']).toBe(engine.id);
-    }
+    const engines = { one: await fakeEngine(echo, ['one']), two: await fakeEngine(echo, ['two']) };
+    const { post } = await world(Object.values(engines), ANY_PATH);
+    for (const [model, { id }] of Object.entries(engines))
+      expect((await post('/tokenize', { model, prompt: 'x' })).headers['x-maitred-engine']).toBe(id);
     expect(refusal(await post('/tokenize', { model: 'three' }))).toEqual([404, 'unknown_model']);
     expect((await post('/tokenize', 'not json')).text).toBe('not json');
   });
@@ -216,12 +193,8 @@ describe('models', () => {
     const list = (await ask('/v1/models')).json() as { object: string; data: { id: string }[] };
     expect(list.object).toBe('list');
     expect(list.data.map(({ id }) => id)).toEqual(['b', 'org/a', 'c']);
-    for (const id of ['b', 'org/a', 'org%2Fa']) {
-      expect((await ask(`/v1/models/${id}`)).json()).toMatchObject({
-        id: decodeURIComponent(id),
-        object: 'model',
-      });
-    }
+    for (const id of ['b', 'org/a', 'org%2Fa'])
+      expect((await ask(`/v1/models/${id}`)).json()).toMatchObject({ id: decodeURIComponent(id), object: 'model' });
     expect(refusal(await ask('/v1/models/none'))).toEqual([404, 'unknown_model']);
   });
 });
@@ -243,24 +216,18 @@ describe('a response', () => {
 
   it('is read, cancelled and deleted at the engine that made it', async () => {
     const engines = [await fakeEngine(maker), await fakeEngine(maker)];
-    const { ask } = await world(engines);
+    const { ask, post } = await world(engines);
     const ids = new Map<string, string>();
     for (const name of ['a', 'b', 'c', 'd']) {
-      const got = await ask('/v1/responses', {
-        headers: { ...JSON_TYPE, 'x-name': name },
-        body: JSON.stringify({ model: MODEL, input: 'x' }),
-      });
+      const got = await post('/v1/responses', { model: MODEL, input: 'x' }, { 'x-name': name });
       ids.set(`resp_${name}`, String(got.headers['x-maitred-engine']));
     }
     for (const [id, engine] of ids) {
-      for (const [method, rest] of [
-        ['GET', ''],
-        ['GET', '/input_items?limit=2'],
-        ['POST', '/cancel'],
-        ['DELETE', ''],
-      ] as const) {
-        const got = await ask(`/v1/responses/${id}${rest}`, { method });
-        expect([got.text, got.headers['x-maitred-engine']]).toEqual([`${method} /v1/responses/${id}${rest}`, engine]);
+      const at = `/v1/responses/${id}`;
+      for (const line of [`GET ${at}`, `GET ${at}/input_items?limit=2`, `POST ${at}/cancel`, `DELETE ${at}`]) {
+        const [method = '', path = ''] = line.split(' ');
+        const got = await ask(path, { method });
+        expect([got.text, got.headers['x-maitred-engine']]).toEqual([line, engine]);
       }
     }
     expect(refusal(await ask('/v1/responses/resp_unknown'))).toEqual([404, 'unknown_response']);

@@ -40,28 +40,16 @@ describe('the admin API', () => {
     await until(async () => (await waiting()) === 1);
     const read = async (path: string, init = {}) => (await ask(path, init)).json();
     const post = { method: 'POST' };
-    expect(await read('/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject({
-      programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }],
-    });
-    expect(await read('/programs/q')).toMatchObject({
-      active: [{ text: expect.stringContaining(' for the window of ') as string }],
-    });
-    expect(await read('/gateway')).toMatchObject({
-      status: {
-        level: 'good',
-        title: '1 waiting',
-        text: expect.stringMatching(
-          /^1 engine up\. 1 call runs, 1 waits for the window, the longest for \S+ m?s\.$/,
-        ) as string,
-      },
-    });
+    const waits = { programs: [{ id: 'q', active_calls: 1, current_wait_cause: 'window' }] };
+    expect(await read('/programs?sort=-current_wait_seconds&state=waiting')).toMatchObject(waits);
+    const words = expect.stringContaining(' for the window of ') as string;
+    expect(await read('/programs/q')).toMatchObject({ active: [{ text: words }] });
+    const sum = /^1 engine up\. 1 call runs, 1 waits for the window, the longest for \S+ m?s\.$/;
+    const status = { level: 'good', title: '1 waiting', text: expect.stringMatching(sum) as string };
+    expect(await read('/gateway')).toMatchObject({ status });
     expect(await read('/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
-    expect(await read('/engines/e')).toMatchObject({
-      gate_tokens: 900,
-      cached_share: 0.25,
-      has_room: false,
-      text: 'Its window is full.',
-    });
+    const full = { gate_tokens: 900, cached_share: 0.25, has_room: false, text: 'Its window is full.' };
+    expect(await read('/engines/e')).toMatchObject(full);
     expect(await read('/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
     expect(await read('/history?range=1d')).toMatchObject({
       range: '1d',

@@ -94,22 +94,14 @@ describe(`${RUNS} runs in lockstep whose answers begin alike`, () => {
 
   it.each(FORMS.slice(0, 3))('are a program each with random ids and equal words, in a history that is %s', (form) => {
     const runs = Array.from({ length: RUNS }, () => agent('Do it.', form));
-    expect(
-      scoreOf(
-        runs,
-        engineOf('random', () => false),
-      ),
-    ).toEqual({ programs: RUNS, precision: 1, recall: 1 });
+    const engine = engineOf('random', () => false);
+    expect(scoreOf(runs, engine)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
   });
 
   it('are the right number of programs where nothing tells them apart', () => {
     const runs = Array.from({ length: RUNS }, () => agent('Do it.', 'whole'));
-    expect(
-      scoreOf(
-        runs,
-        engineOf('kimi', () => false),
-      ).programs,
-    ).toBe(RUNS);
+    const engine = engineOf('kimi', () => false);
+    expect(scoreOf(runs, engine).programs).toBe(RUNS);
   });
 });
 
@@ -184,37 +176,26 @@ function* manager(run: string): Run {
 describe('managers in lockstep, with sub-agents', () => {
   const delegating =
     (task: (run: number, call: number) => string): Engine =>
-    (run, call) =>
-      call % 3 === 0
-        ? {
-            role: 'assistant',
-            content: null,
-            tool_calls: [
-              {
-                id: idOf.random(run, call),
-                type: 'function',
-                function: { name: 'ask', arguments: JSON.stringify({ task: task(run, call) }) },
-              },
-            ],
-          }
-        : said('assistant', `It is sunny in the part ${run}.${call}, and remains so for the whole of the next week.`);
+    (run, call) => {
+      const weather = `It is sunny in the part ${run}.${call}, and remains so for the whole of the next week.`;
+      if (call % 3 !== 0) return said('assistant', weather);
+      const ask = { name: 'ask', arguments: JSON.stringify({ task: task(run, call) }) };
+      const tool_calls = [{ id: idOf.random(run, call)!, type: 'function', function: ask }];
+      return { role: 'assistant', content: null, tool_calls };
+    };
   const runs = (n: number, name: (i: number) => string) => Array.from({ length: n }, (_, i) => manager(name(i)));
 
-  it('are a program each with tasks of their own', () => {
-    const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
-    expect(scoreOf(runs(RUNS, String), engine)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
-  });
-
-  it('are a program each at three gateways, each call at one by chance', () => {
-    const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
-    expect(scoreOf(runs(RUNS, String), engine, spread(3))).toEqual({ programs: RUNS, precision: 1, recall: 1 });
-  });
+  it.each([1, 3])(
+    'are a program each with tasks of their own, each call at one of %i gateways by chance',
+    (gateways) => {
+      const engine = delegating((run, call) => `Find a way for the journey ${run}, part ${call}.`);
+      const identifier = gateways > 1 ? spread(gateways) : undefined;
+      expect(scoreOf(runs(RUNS, String), engine, identifier)).toEqual({ programs: RUNS, precision: 1, recall: 1 });
+    },
+  );
 
   it('take no sub-agent of each other if all pass on one task', () => {
-    const { precision } = scoreOf(
-      runs(8, () => 'home'),
-      delegating(() => 'Find a way for the journey home.'),
-    );
-    expect(precision).toBe(1);
+    const together = runs(8, () => 'home');
+    expect(scoreOf(together, delegating(() => 'Find a way for the journey home.')).precision).toBe(1); // prettier-ignore
   });
 });

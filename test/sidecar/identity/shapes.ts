@@ -150,16 +150,9 @@ export function* aider(task: string): Run {
   let open: JsonObject[] = [];
   let asked = `Change f to ${task}`;
   for (let edit = 0; edit < 3; edit += 1) {
-    const messages = [
-      system,
-      ...examples,
-      user('I switched to a new code base.'),
-      ok,
-      ...done,
-      ...files(edit),
-      ...open,
-    ];
-    const message: JsonObject = yield { body: { messages: [...messages, user(`${asked}${RULES}`)] } };
+    const before = [system, ...examples, user('I switched to a new code base.'), ok];
+    const messages = [...before, ...done, ...files(edit), ...open, user(`${asked}${RULES}`)];
+    const message: JsonObject = yield { body: { messages } };
     const quoted = `\nUSER: ${asked}\n\nASSISTANT: ${textOf(message)}\n\n# Diffs:\ndiff --git a/f.py b/f.py\n+    return ${edit + 1}`;
     const commit: JsonObject = yield {
       body: { messages: [{ role: 'system', content: 'Write a commit message.' }, user(quoted)] },

@@ -84,18 +84,14 @@ describe('without identity, each of two runs at once is one program of', () => {
         git('config', 'user.name', 'a');
         git('add', 'f.py');
         git('commit', '-qm', 'Begin');
-        await runClient({
-          command: join(folder, 'bin/aider'),
-          args: [
-            ...`${flags} ${quiet}`.split(' '),
-            'grep -q "return 4" f.py',
-            '--message',
-            `Change f. ${task}`,
-            'f.py',
-          ],
-          env: { OPENAI_API_BASE: `${stage.url}/v1`, OPENAI_API_KEY: 'none', LITELLM_LOCAL_MODEL_COST_MAP: 'True' },
-          cwd,
-        });
+        const told = ['grep -q "return 4" f.py', '--message', `Change f. ${task}`, 'f.py'];
+        const args = [...`${flags} ${quiet}`.split(' '), ...told];
+        const env = {
+          OPENAI_API_BASE: `${stage.url}/v1`,
+          OPENAI_API_KEY: 'none',
+          LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+        };
+        await runClient({ command: join(folder, 'bin/aider'), args, env, cwd });
       }),
     );
     await expectPrograms(stage, 6);

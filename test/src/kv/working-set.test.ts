@@ -9,23 +9,19 @@ import { Dice } from '../../support/dice.js';
 
 /** Prefill is so dear here that holding a context always pays. */
 function gatedDesk(): Desk {
-  return new Desk({
-    policy: { msPerPromptToken: 100 },
-    admission: { gate: 1, halfLifeMs: 1_600, outputReserveTokens: 0 },
-  }).with('A', { window: 8, capacity: 100_000 });
+  const admission = { gate: 1, halfLifeMs: 1_600, outputReserveTokens: 0 };
+  return new Desk({ policy: { msPerPromptToken: 100 }, admission }).with('A', { window: 8, capacity: 100_000 });
 }
 
 it('an idle context is counted from when its call ended, however long that ran', () => {
   const [short, long] = [gatedDesk(), gatedDesk()];
-  for (const desk of [short, long]) {
-    for (const call of ['p1', 'p2', 'p3']) {
-      desk.serve(
-        call,
-        { program: 'p', prompt: 10_000 },
-        { afterMs: desk === short ? 200 : 100_000, prompt: 10_000, output: 0 },
-      );
-    }
-  }
+  for (const [desk, afterMs] of [
+    [short, 200],
+    [long, 100_000],
+  ] as const)
+    // prettier-ignore
+    for (const call of ['p1', 'p2', 'p3'])
+      desk.serve(call, { program: 'p', prompt: 10_000 }, { afterMs, prompt: 10_000, output: 0 });
   expect(long.engine('A').workingSetTokens).toBeGreaterThan(1_000);
   expect(long.engine('A').workingSetTokens).toBe(short.engine('A').workingSetTokens);
 });

@@ -9,15 +9,12 @@ describe('levels', () => {
   });
 
   it('hold any service whatever, also one that is no number', () => {
-    fc.assert(
-      fc.property(
-        fc.double({ min: 1e-3, max: 1e9, noNaN: true }),
-        fc.oneof(fc.double(), fc.constantFrom(NaN, Infinity, -Infinity)),
-        (firstQuantumMs, serviceMs) => {
-          const level = levelOf(serviceMs, firstQuantumMs);
-          expect(Number.isInteger(level) && level >= 0 && level < LEVELS).toBe(true);
-        },
-      ),
-    );
+    const quantum = fc.double({ min: 1e-3, max: 1e9, noNaN: true });
+    const service = fc.oneof(fc.double(), fc.constantFrom(NaN, Infinity, -Infinity));
+    const property = fc.property(quantum, service, (firstQuantumMs, serviceMs) => {
+      const level = levelOf(serviceMs, firstQuantumMs);
+      expect(Number.isInteger(level) && level >= 0 && level < LEVELS).toBe(true);
+    });
+    fc.assert(property);
   });
 });

@@ -10,10 +10,7 @@ function openDesk(changes: ConstructorParameters<typeof Desk>[0] = {}): Desk {
 
 /** Runs calls of program `p` one after another, each for its time. */
 function runSerially(desk: Desk, ...durationsMs: readonly number[]): void {
-  for (const durationMs of durationsMs) {
-    const call = `s${desk.nowMs}`;
-    desk.serve(call, { program: 'p' }, { afterMs: durationMs });
-  }
+  for (const afterMs of durationsMs) desk.serve(`s${desk.nowMs}`, { program: 'p' }, { afterMs });
 }
 
 describe('attained service', () => {
@@ -30,9 +27,8 @@ describe('attained service', () => {
 
   it('that is charged its work counts the waiting of all its calls against it', () => {
     const promotionsOf = (charge: 'work' | 'chain'): number => {
-      const desk = new Desk({ policy: { charge }, starvation: { beta: 1, floorMs: 250, waitMsMax: 1e6 } }).with('A', {
-        window: 2,
-      });
+      const starvation = { beta: 1, floorMs: 250, waitMsMax: 1e6 };
+      const desk = new Desk({ policy: { charge }, starvation }).with('A', { window: 2 });
       // Both calls of p wait 100 ms, and run for 1 ms beside each other.
       for (const id of ['x', 'y']) desk.arrive(id);
       for (const id of ['p1', 'p2']) desk.arrive(id, { program: 'p' });
@@ -110,38 +106,16 @@ describe('the process table', () => {
     desk.tell(started('run'));
     desk.nowMs = 100;
     desk.tell({ type: 'woke' });
+    const run = { call: 'run', thread: 'sub', state: 'running', arrivedAtMs: 10, waitingMs: 0, serviceMs: 90, startedAtMs: 30 }; // prettier-ignore
+    const wait = { call: 'wait', thread: '', state: 'waiting', arrivedAtMs: 30, waitingMs: 70, serviceMs: 0 };
     expect(desk.program('p')).toMatchObject({
-      waitingMs: 70,
-      waitMsMax: 70,
-      home: 'A',
-      engines: ['A'],
-      activeCalls: 2,
-      callsTotal: 2,
-      createdAtMs: 10,
-      lastArrivalAtMs: 30,
-      lastCompletionAtMs: undefined,
-      threads: [
-        {
-          call: 'run',
-          thread: 'sub',
-          state: 'running',
-          engine: 'A',
-          arrivedAtMs: 10,
-          waitingMs: 0,
-          serviceMs: 90,
-          startedAtMs: 30,
-        },
-        { call: 'wait', thread: '', state: 'waiting', engine: 'A', arrivedAtMs: 30, waitingMs: 70, serviceMs: 0 },
-      ],
+      ...{ waitingMs: 70, waitMsMax: 70, home: 'A', engines: ['A'], activeCalls: 2, callsTotal: 2 },
+      ...{ createdAtMs: 10, lastArrivalAtMs: 30, lastCompletionAtMs: undefined },
+      threads: [run, wait].map((call) => ({ ...call, engine: 'A' })),
     });
     desk.finish('run', { prompt: 2_100, output: 50, cached: 900 });
-    expect(desk.program('p')).toMatchObject({
-      contextTokens: 2_150,
-      promptTokens: 2_100,
-      cachedTokens: 900,
-      outputTokens: 50,
-      lastCompletionAtMs: 100,
-    });
+    const tokens = { contextTokens: 2_150, promptTokens: 2_100, cachedTokens: 900, outputTokens: 50 };
+    expect(desk.program('p')).toMatchObject({ ...tokens, lastCompletionAtMs: 100 });
   });
 
   it('says what a program was when it leaves', () => {

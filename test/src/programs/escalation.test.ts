@@ -11,6 +11,14 @@ function busyDesk(starvation: { beta: number; floorMs: number; waitMsMax?: numbe
   return desk;
 }
 
+/** The promotion of this number comes after as long, and not a millisecond before. */
+function expectPromotion(desk: Desk, number: number, afterMs: number): void {
+  desk.pass(afterMs - 1);
+  expect(desk.scheduler.totals.promotions).toBe(number - 1);
+  desk.pass(1);
+  expect(desk.scheduler.totals.promotions).toBe(number);
+}
+
 describe('promotion', () => {
   it('comes when waiting over service reaches beta, and moves the call before younger programs', () => {
     const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
@@ -25,16 +33,12 @@ describe('promotion', () => {
   });
 
   it('takes the ratio against the floor, without which a new program would be promoted at once', () => {
-    const desk = new Desk({ starvation: { beta: 2, floorMs: 4_000 }, policy: { firstQuantumMs: 10 } }).with('A', {
-      window: 1,
-    });
+    const starvation = { beta: 2, floorMs: 4_000 };
+    const desk = new Desk({ starvation, policy: { firstQuantumMs: 10 } }).with('A', { window: 1 });
     desk.serve('past', { program: 'old' }, { afterMs: 20 });
     desk.arrive('blocker');
     desk.arrive('waits', { program: 'old' });
-    desk.pass(7_999);
-    expect(desk.scheduler.totals.promotions).toBe(0);
-    desk.pass(1);
-    expect(desk.scheduler.totals.promotions).toBe(1);
+    expectPromotion(desk, 1, 8_000);
   });
 
   it('counts the waiting of the calls before, and a promotion starts that window anew', () => {
@@ -47,10 +51,7 @@ describe('promotion', () => {
     expect(desk.scheduler.totals.promotions).toBe(1);
     desk.tell(cancelled('w2'));
     desk.arrive('w3', { program: 'old' });
-    desk.pass(5_999);
-    expect(desk.scheduler.totals.promotions).toBe(1);
-    desk.pass(1);
-    expect(desk.scheduler.totals.promotions).toBe(2);
+    expectPromotion(desk, 2, 6_000);
   });
 
   it('of one of several parallel calls starts the window anew for the others', () => {
@@ -58,10 +59,7 @@ describe('promotion', () => {
     for (const call of ['a', 'b', 'c', 'd', 'e']) desk.arrive(call, { program: 'old' });
     desk.pass(6_000);
     expect(desk.scheduler.totals.promotions).toBe(1);
-    desk.pass(5_999);
-    expect(desk.scheduler.totals.promotions).toBe(1);
-    desk.pass(1);
-    expect(desk.scheduler.totals.promotions).toBe(2);
+    expectPromotion(desk, 2, 6_000);
   });
 
   it('lets no wait from before it count for a call that comes after', () => {
@@ -71,10 +69,7 @@ describe('promotion', () => {
     desk.tell(cancelled('b')); // Waited 6,500 ms, 500 of them since the promotion of `a`.
     desk.tell(cancelled('a'));
     desk.arrive('next', { program: 'old' });
-    desk.pass(5_499);
-    expect(desk.scheduler.totals.promotions).toBe(1);
-    desk.pass(1);
-    expect(desk.scheduler.totals.promotions).toBe(2);
+    expectPromotion(desk, 2, 5_500);
   });
 
   it('is not for a call that is in the first queue already', () => {
@@ -139,12 +134,9 @@ describe('spilling', () => {
     desk.tell(shared('B', { inFlight: 1, waitingLevel: 0 }));
     for (const call of ['run', 'first', 'second']) desk.arrive(call, { program: 'p', prompt: 5_000 });
     desk.pass(200);
-    expect(desk.scheduler.views.call(callId('second'))?.waiting?.nearest).toMatchObject({
-      cause: 'turn',
-      engine: 'B',
-      behind: { call: 'first' },
-    });
-    expect(desk.scheduler.views.call(callId('first'))?.waiting?.nearest).toMatchObject({ cause: 'turn', engine: 'B' });
+    const nearest = (call: string) => desk.scheduler.views.call(callId(call))?.waiting?.nearest;
+    expect(nearest('second')).toMatchObject({ cause: 'turn', engine: 'B', behind: { call: 'first' } });
+    expect(nearest('first')).toMatchObject({ cause: 'turn', engine: 'B' });
   });
 
   it('is not for a call that its client has sent to one engine, however long it waits', () => {

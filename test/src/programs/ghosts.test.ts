@@ -77,16 +77,14 @@ describe('a call whose client hung up', () => {
     expect(sentOut(desk.finish('blocker'))).toEqual(['later@A']);
   });
 
-  it('has none to lose when it is gone for good, or when places are not kept', () => {
-    for (const [grace, event] of [
-      [1_000, cancelled('gone')],
-      [0, hungUp('gone')],
-    ] as const) {
-      const desk = busyDesk({ timeouts: { ghostMs: grace } });
-      asked(desk, 'gone');
-      desk.tell(event);
-      expect(desk.scheduler.views.ghosts).toBe(0);
-    }
+  it.each([
+    ['it is gone for good', 1_000, cancelled('gone')],
+    ['places are not kept', 0, hungUp('gone')],
+  ] as const)('has none to lose when %s', (_, ghostMs, event) => {
+    const desk = busyDesk({ timeouts: { ghostMs } });
+    asked(desk, 'gone');
+    desk.tell(event);
+    expect(desk.scheduler.views.ghosts).toBe(0);
   });
 
   it('is known by its thread alone where the client says that it tries again', () => {

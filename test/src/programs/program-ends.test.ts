@@ -89,109 +89,106 @@ describe('a program ends once, and with its whole service', () => {
   }
 
   function run(desk: Desk, program: string, serviceMs: number): void {
-    const call = `${program}@${desk.nowMs}`;
-    desk.serve(call, { program }, { afterMs: serviceMs });
+    desk.serve(`${program}@${desk.nowMs}`, { program }, { afterMs: serviceMs });
   }
 
-  it('when its client says so, also if it is presumed to have ended by then', () => {
-    expect(
-      told((desk) => {
+  const pause = (desk: Desk): void => {
+    desk.pass(HORIZON_MS);
+    desk.tell(woke);
+  };
+  const moved = { type: 'programMoved', program: programId('p') } as const;
+  const leave = (desk: Desk): void => {
+    run(desk, 'p', 100);
+    desk.tell(moved);
+  };
+
+  it.each<[string, (desk: Desk) => void, number[], number[]?]>([
+    [
+      'when its client says so, also if it is presumed to have ended by then',
+      (desk) => {
         run(desk, 'p', 100);
         desk.tell(ended('p'));
         run(desk, 'q', 200);
-        desk.pass(HORIZON_MS);
-        desk.tell(woke);
+        pause(desk);
         desk.tell(ended('q'));
-      }),
-    ).toEqual({ ended: [100, 200], revived: [] });
-  });
-
-  it('when its client says so while a call of it runs: at the end of that', () => {
-    expect(
-      told((desk) => {
+      },
+      [100, 200],
+    ],
+    [
+      'when its client says so while a call of it runs: at the end of that',
+      (desk) => {
         run(desk, 'p', 100);
         desk.arrive('last', { program: 'p' });
         desk.tell(ended('p'));
         desk.pass(400);
         desk.finish('last');
-      }),
-    ).toEqual({ ended: [500], revived: [] });
-  });
-
-  it('when its lease is over before the horizon, or after', () => {
-    for (const leaseMs of [HORIZON_MS / 2, 2 * HORIZON_MS])
-      expect(
-        told(
-          (desk) => {
-            run(desk, 'p', 100);
-            desk.pass(HORIZON_MS);
-            desk.tell(woke);
-            desk.pass(2 * HORIZON_MS);
-          },
-          { timeouts: { leaseMs } },
-        ),
-        `${leaseMs}`,
-      ).toEqual({ ended: [100], revived: [] });
-  });
-
-  it('when the table needs its row, had none for it, or is made smaller', () => {
-    expect(
-      told(
-        (desk) => {
-          run(desk, 'p', 100);
-          desk.arrive('b', { program: 'q' });
-          run(desk, 'r', 200);
-          desk.finish('b');
-          desk.configure({ limits: { programsMax: 2 } });
-          run(desk, 's', 300);
-          desk.configure({ limits: { programsMax: 1 } });
-          desk.tell(woke);
-        },
-        { limits: { programsMax: 1 } },
-      ),
-    ).toEqual({ ended: [100, 200, 200, 300], revived: [] });
-  });
-
-  it('counts as a program less when it comes back, and again when it ends', () => {
-    expect(
-      told((desk) => {
+      },
+      [500],
+    ],
+    [
+      'counts as a program less when it comes back, and again when it ends',
+      (desk) => {
         run(desk, 'p', 100);
         desk.pass(HORIZON_MS);
         run(desk, 'p', 50);
         desk.tell(ended('p'));
-      }),
-    ).toEqual({ ended: [100, 150], revived: [100] });
+      },
+      [100, 150],
+      [100],
+    ],
+    [
+      'where it went, if another gateway runs its calls',
+      (desk) => (leave(desk), pause(desk), desk.tell(ended('p'))),
+      [],
+    ],
+    ['where it went, also if it ends soon after', (desk) => (leave(desk), desk.tell(ended('p'))), []],
+    [
+      'here, if it came back from where it went',
+      (desk) => {
+        leave(desk);
+        pause(desk);
+        desk.tell(arrived('back', { program: 'p' }));
+        desk.finish('back');
+        desk.tell(ended('p'));
+      },
+      [100],
+    ],
+    [
+      'where it went, if it went once it was presumed to have ended',
+      (desk) => {
+        run(desk, 'p', 100);
+        desk.pass(HORIZON_MS);
+        desk.tell(moved);
+        desk.tell(moved);
+      },
+      [100],
+      [100],
+    ],
+  ])('%s', (_, act, ends, revived = []) => {
+    expect(told(act)).toEqual({ ended: ends, revived });
   });
 
-  it('ends where it went, if another gateway runs its calls', () => {
-    const moved = { type: 'programMoved', program: programId('p') } as const;
-    const leave = (desk: Desk) => {
+  it.each([HORIZON_MS / 2, 2 * HORIZON_MS])('when its lease is over before the horizon, or after: %i ms', (leaseMs) => {
+    const act = (desk: Desk) => {
       run(desk, 'p', 100);
-      desk.tell(moved);
-      desk.pass(HORIZON_MS);
+      pause(desk);
+      desk.pass(2 * HORIZON_MS);
+    };
+    expect(told(act, { timeouts: { leaseMs } })).toEqual({ ended: [100], revived: [] });
+  });
+
+  it('when the table needs its row, had none for it, or is made smaller', () => {
+    const act = (desk: Desk) => {
+      run(desk, 'p', 100);
+      desk.arrive('b', { program: 'q' });
+      run(desk, 'r', 200);
+      desk.finish('b');
+      desk.configure({ limits: { programsMax: 2 } });
+      run(desk, 's', 300);
+      desk.configure({ limits: { programsMax: 1 } });
       desk.tell(woke);
     };
-    expect(told((desk) => (leave(desk), desk.tell(ended('p'))))).toEqual({ ended: [], revived: [] });
-    const early = (desk: Desk) => {
-      run(desk, 'p', 100);
-      desk.tell(moved);
-      desk.tell(ended('p'));
-    };
-    expect(told(early)).toEqual({ ended: [], revived: [] });
-    const back = (desk: Desk) => {
-      leave(desk);
-      desk.tell(arrived('back', { program: 'p' }));
-      desk.finish('back');
-      desk.tell(ended('p'));
-    };
-    expect(told(back)).toEqual({ ended: [100], revived: [] });
-    const late = (desk: Desk) => {
-      run(desk, 'p', 100);
-      desk.pass(HORIZON_MS);
-      desk.tell(moved);
-      desk.tell(moved);
-    };
-    expect(told(late)).toEqual({ ended: [100], revived: [100] });
+    expect(told(act, { limits: { programsMax: 1 } })).toEqual({ ended: [100, 200, 200, 300], revived: [] });
   });
 });
 
