@@ -67,15 +67,6 @@ export interface GatewayOptions {
   readonly shadow?: Shadow | undefined;
 }
 
-/** Retry time for clients while the gateway drains: long enough for another gateway to replace it. */
-const DRAIN_RETRY_SECONDS = 5;
-
-/** Views of the whole gateway, which depend on it. */
-interface Readers {
-  readonly readState: (context: Context) => Reading;
-  readonly watchPorts: (context: () => Context) => WatchPorts<WatchedView>;
-}
-
 /** The parts of a gateway, which its routes share. Only start, `reload` and `drain` write to it. The fleet begins empty. */
 export class Context {
   config: Config;
@@ -109,7 +100,13 @@ export class Context {
   readonly watchers: Watchers<WatchedView>;
   readonly observers = new Observers();
 
-  constructor(config: Config, options: GatewayOptions, { readState, watchPorts }: Readers) {
+  /** @param readState and the next: views of the whole gateway, which depend on it */
+  constructor(
+    config: Config,
+    options: GatewayOptions,
+    readState: (context: Context) => Reading,
+    watchPorts: (context: () => Context) => WatchPorts<WatchedView>,
+  ) {
     const { limits } = config;
     const log = (this.log = options.log ?? makeLog(config));
     this.config = config;
@@ -158,8 +155,7 @@ export class Context {
 
   /** @throws GatewayError `draining` */
   checkNotDraining(): void {
-    if (!this.draining) return;
-    throw new GatewayError('draining', 'The gateway is shutting down.', { retryAfterSeconds: DRAIN_RETRY_SECONDS });
+    if (this.draining) throw new GatewayError('draining', 'The gateway is shutting down.');
   }
 }
 

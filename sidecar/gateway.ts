@@ -26,7 +26,7 @@ import { readState } from './watch/reading.js';
  * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {
-  const context = new Context(config, options, { readState, watchPorts });
+  const context = new Context(config, options, readState, watchPorts);
   registerGauges(context);
   const listeners: Listener[] = [];
   try {

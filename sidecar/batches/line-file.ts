@@ -61,12 +61,7 @@ export interface Disk {
   readonly failed: (error: Error) => Promise<boolean>;
 }
 
-const RETRY_SECONDS = 5;
-
-export const moving = () =>
-  new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.', {
-    retryAfterSeconds: RETRY_SECONDS,
-  });
+export const moving = () => new GatewayError('batches_moving', 'No gateway has taken over the batches yet. Ask again.');
 
 /** @throws GatewayError `batches_moving` if another gateway may write there */
 export function checkOurs({ isOurs }: Disk): void {

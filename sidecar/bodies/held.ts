@@ -2,8 +2,6 @@ import type { TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
-const RETRY_AFTER = { retryAfterSeconds: 5 };
-
 /** Bytes of all request bodies in memory: of calls that are being read, wait or run. */
 export class HeldBytes {
   readonly #byTenant = new Map<TenantId, number>();
@@ -22,7 +20,7 @@ export class HeldBytes {
     const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
     const ownMax = auth.keys.length > 0 ? limits.queuedBytes / 2 : limits.queuedBytes;
     if (bytes > 0 && (this.bytes + bytes > limits.queuedBytes || own > ownMax))
-      throw new GatewayError('bodies_full', 'The bodies of waiting calls take all the memory they may.', RETRY_AFTER);
+      throw new GatewayError('bodies_full', 'The bodies of waiting calls take all the memory they may.');
     this.bytes += bytes;
     if (own > 0) this.#byTenant.set(tenant, own);
     else this.#byTenant.delete(tenant);

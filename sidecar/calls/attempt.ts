@@ -50,7 +50,7 @@ const isBusy = (status: number): boolean => status === 429 || status === 503;
  * ```
  */
 export class Attempt implements AnswerSink {
-  readonly #exchange: Exchange;
+  readonly exchange: Exchange;
   readonly #answerBytesMax: number;
   /** Id under which the engine can abort the request; undefined if it offers no abort. */
   readonly #abortId: string | undefined;
@@ -86,22 +86,14 @@ export class Attempt implements AnswerSink {
       body: splicedBody(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = config.timeouts;
-    this.#exchange = new Exchange(engine.pool, request, { firstByteMs, idleMs, decode: true }, this);
+    this.exchange = new Exchange(engine.pool, request, { firstByteMs, idleMs, decode: true }, this);
   }
 
   abort(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#exchange.abort();
+    this.exchange.abort();
     this.#tellEngine();
-  }
-
-  pause(): void {
-    this.#exchange.pause();
-  }
-
-  resume(): void {
-    this.#exchange.resume();
   }
 
   head(status: number, headers: IncomingHttpHeaders): void {

@@ -19,7 +19,7 @@ import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
-import { KEEPS_PLACE, RETRY_AFTER, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
+import { KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
 import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { refusalFor } from './refusal.js';
@@ -83,7 +83,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   drainedAway(): void {
-    const error = new GatewayError('draining', 'The gateway shut down before the answer was complete.', RETRY_AFTER);
+    const error = new GatewayError('draining', 'The gateway shut down before the answer was complete.');
     this.#end('drained', { type: 'callCancelled', call: this.spec.id }, error);
   }
 
@@ -125,9 +125,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
 
   forward(bytes: Buffer): void {
     if (this.#state === 'ended' || this.#attempt === undefined) return;
-    const { headers, engine } = this.#attempt;
+    const { headers, engine, exchange } = this.#attempt;
     if (!this.#reply.streaming) this.#reply.open(toClient(headers, engine.url, this.#headers()));
-    this.#reply.write(bytes, this.#attempt);
+    this.#reply.write(bytes, exchange);
   }
 
   progressed(events: number): void {

@@ -4,11 +4,14 @@ import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
 import type { Outcome } from './spec.js';
 
-/** Time after which a client that was refused for lack of room should retry. */
-export const RETRY_AFTER = { retryAfterSeconds: 1 };
-
 /** Refusals after which a retry keeps the call's place. */
 export const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
+
+const TEXTS = {
+  queue_full: 'Too many calls are waiting.',
+  overloaded: 'More calls wait than could be served in time.',
+  queue_timeout: 'The call has waited too long; a retry keeps its place.',
+};
 
 /** The client's error when the scheduler refuses its call. @param failure failure of its last attempt */
 export function refusalError(
@@ -16,22 +19,10 @@ export function refusalError(
   failure: GatewayError | undefined,
   fleet: Pick<Fleet, 'list'>,
 ): GatewayError {
-  const retry = retryAfterMs === undefined ? RETRY_AFTER : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
-  switch (refusal) {
-    case 'queue_full':
-      return new GatewayError('queue_full', 'Too many calls are waiting.', retry);
-    case 'overloaded':
-      return new GatewayError('overloaded', 'More calls wait than could be served in time.', retry);
-    case 'queue_timeout':
-      // The call's place is kept, so a prompt retry is best.
-      return new GatewayError('queue_timeout', 'The call has waited too long; a retry keeps its place.', retry);
-    case 'no_engine':
-      return noEngine(fleet);
-    case 'attempts_exhausted':
-      return failure ?? new GatewayError('engine_failed', 'The engines failed.');
-    default:
-      return refusal satisfies never;
-  }
+  if (refusal === 'no_engine') return noEngine(fleet);
+  if (refusal === 'attempts_exhausted') return failure ?? new GatewayError('engine_failed', 'The engines failed.');
+  const retry = retryAfterMs === undefined ? {} : { retryAfterSeconds: Math.max(1, retryAfterMs / 1000) };
+  return new GatewayError(refusal, TEXTS[refusal], retry);
 }
 
 export const outcomeOf = (error: GatewayError): Outcome =>

@@ -5,13 +5,6 @@ import type { Event, Views } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import type { Log } from '../engines/index.js';
 
-export interface ClusterPorts {
-  readonly emit: (event: Event) => void;
-  readonly views: Views;
-  readonly log: Log;
-  readonly answer: RedisOptions['answer'];
-}
-
 /**
  * Joins the cluster that the configuration names. Waits for the server for up to a second, and goes on without it.
  * @throws Error if the package ioredis is not installed, or the file of authorities cannot be read
@@ -19,10 +12,9 @@ export interface ClusterPorts {
 export async function openCluster(
   { cluster, limits }: Config,
   url: string,
-  ports: ClusterPorts,
+  { emit, views, log, answer }: Pick<RedisOptions, 'answer'> & { emit: (event: Event) => void; views: Views; log: Log },
 ): Promise<{ readonly cluster: Participant; readonly peers: RedisState }> {
   const { username, password, caFile, ...shared } = cluster;
-  const { emit, views, log, answer } = ports;
   const options = {
     ...(username !== null && { username }),
     ...(password !== null && { password }),

@@ -41,7 +41,7 @@ export function sendError(
   api: Pick<Api, 'errorBody' | 'idHeader'>,
   headers: OutgoingHttpHeaders = {},
 ): void {
-  const { retryAfterSeconds } = error.detail;
+  const { retryAfterSeconds } = error;
   const id = requestIdOf(request);
   sendJson(request, response, error.status, error.code, api.errorBody(error, id), {
     ...idHeaders(api, id),

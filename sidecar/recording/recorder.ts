@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { createHmac, randomBytes, randomInt } from 'node:crypto';
 import { open } from 'node:fs/promises';
-import { PassThrough, type Transform } from 'node:stream';
+import { PassThrough, type Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, createGzip, type Gzip } from 'node:zlib';
@@ -57,16 +57,16 @@ export class EventLog implements Recorder {
   static async open(options: RecordOptions): Promise<EventLog> {
     // Only the owner may read who calls, when and how much.
     const file = await open(options.file, 'a', 0o600);
-    return new EventLog(options, (sink) => pipeline(sink, file.createWriteStream()));
+    return new EventLog(options, file.createWriteStream());
   }
 
   private constructor(
     private readonly options: RecordOptions,
-    write: (from: Transform) => Promise<void>,
+    to: Writable,
   ) {
     const { file, config, version } = options;
     this.#sink = file.endsWith('.gz') ? createGzip({ level: constants.Z_BEST_SPEED }) : new PassThrough();
-    this.#written = write(this.#sink).catch((error: unknown) => this.#broke(error));
+    this.#written = pipeline(this.#sink, to).catch((error: unknown) => this.#broke(error));
     this.#add({
       maitredEventLog: EVENT_LOG_VERSION,
       maitred: version,

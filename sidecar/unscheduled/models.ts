@@ -6,9 +6,6 @@ import { configuredModels, type Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 
-/** Retry time for clients while no engine is ready, or none is left. */
-const RETRY_AFTER = { retryAfterSeconds: 2 };
-
 /** Models, and engines with their troubles, that an error names. */
 const NAMED_MAX = 8;
 const TROUBLES_MAX = 3;
@@ -36,7 +33,7 @@ export function noEngine(fleet: Pick<Fleet, 'list'>): GatewayError {
   );
   const more = troubles.length > TROUBLES_MAX ? [`and ${troubles.length - TROUBLES_MAX} more`] : [];
   const why = engines.length === 0 ? 'there is none' : [...troubles.slice(0, TROUBLES_MAX), ...more].join('; ');
-  return new GatewayError('no_engine', `No engine is ready${why === '' ? '' : ` (${why})`}.`, RETRY_AFTER);
+  return new GatewayError('no_engine', `No engine is ready${why === '' ? '' : ` (${why})`}.`);
 }
 
 /** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */
