@@ -45,7 +45,6 @@ export interface AnswerFacts {
   readonly message?: CanonicalMessage | undefined;
   /** The further choices of an answer of several, at most `FURTHER_MAX`: the client may continue any. */
   readonly further?: readonly CanonicalMessage[];
-  readonly tools: readonly string[];
   /** The parsed object that carried the usage, for the engine adapter's timings. */
   readonly usageObject?: JsonObject | undefined;
 }
@@ -75,8 +74,11 @@ export interface Api {
   readonly list?: string | undefined;
   /** @throws GatewayError `invalid_body` with the invalid field */
   readRequest(body: JsonObject): RequestFacts;
-  /** Fields to set so that a streamed answer ends with usage. Those of an object are merged into an existing one. */
-  usageFields(body: JsonObject): JsonObject;
+  /**
+   * Fields to set so that a streamed answer ends with usage; absent: it always does. Those of an object are merged into an
+   * existing one.
+   */
+  usageFields?(body: JsonObject): JsonObject;
   readAnswer(answer: JsonObject): AnswerFacts;
   /** @param wantsMessage whether to read the whole answer, for history matching; otherwise only the cheap parts */
   readStream(facts: RequestFacts, wantsMessage: boolean): StreamReader;

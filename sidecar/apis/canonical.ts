@@ -43,6 +43,8 @@ export function canonicalMessage(role: string, said: Said): CanonicalMessage {
   return callIds === '' ? { role, content } : { role, content, callIds };
 }
 
+export const asksForTools = ({ content }: CanonicalMessage): boolean => content.includes('\u0000');
+
 /** A message that is read on demand. A class, as calls have hundreds of them: closures take three times the memory. */
 export class LazyTurn<T> implements Turn {
   constructor(

@@ -38,16 +38,8 @@ export const chat: Api = {
 
   readAnswer(answer): AnswerFacts {
     const messages = listOf(answer['choices']).map((choice) => objectOf(objectOf(choice)['message']));
-    const tools: string[] = [];
-    for (const each of messages) for (const { name } of readCalls(each)) tools.push(name);
     const [message, ...further] = messages.slice(0, 1 + FURTHER_MAX).map((each) => canonicalChat(each, 'assistant'));
-    return {
-      usageObject: answer,
-      tools,
-      usage: openaiUsage(answer['usage']),
-      message,
-      further,
-    };
+    return { usageObject: answer, usage: openaiUsage(answer['usage']), message, further };
   },
 
   readStream: (facts, wantsMessage) => new ChunkReader(facts, wantsMessage),

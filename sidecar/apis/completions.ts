@@ -17,7 +17,7 @@ import { openaiUsage } from './usage.js';
 /** An API whose answers are read for their usage alone. */
 const openaiUnread: Pick<Api, 'readAnswer' | 'readStream' | keyof typeof openaiErrors> = {
   ...openaiErrors,
-  readAnswer: (answer) => ({ usageObject: answer, tools: [], usage: openaiUsage(answer['usage']) }),
+  readAnswer: (answer) => ({ usageObject: answer, usage: openaiUsage(answer['usage']) }),
   readStream: (facts) => new ChunkReader(facts, false),
 };
 
@@ -60,6 +60,5 @@ export const embeddings: Api = {
     };
   },
 
-  usageFields: () => ({}),
   ...openaiUnread,
 };

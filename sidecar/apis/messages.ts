@@ -20,8 +20,6 @@ export const messages: Api = {
   kind: 'messages',
   list: 'messages',
   readRequest: readMessagesRequest,
-  /** Every stream of this API carries usage. */
-  usageFields: () => ({}),
 
   readAnswer(answer): AnswerFacts {
     const said = nothingSaid();
@@ -29,7 +27,6 @@ export const messages: Api = {
     return {
       usageObject: answer,
       message: canonicalMessage('assistant', said),
-      tools: said.calls.map((call) => call.name),
       usage: anthropicUsage(objectOf(answer['usage'])),
     };
   },
@@ -47,7 +44,7 @@ export const countTokens: Api = {
   ...messages,
   kind: 'count_tokens',
   readRequest: (body) => ({ ...readMessagesRequest(body), stream: false, maxTokens: 0, conversation: () => [] }),
-  readAnswer: () => ({ tools: [] }),
+  readAnswer: () => ({}),
 };
 
 function readMessagesRequest(body: JsonObject): RequestFacts {
@@ -124,16 +121,14 @@ function anthropicErrorBody(error: GatewayError, requestId?: string): JsonObject
 }
 
 /** Events that are always read; the others, only if the text is wanted. */
-const FEW = new Set(['message_start', 'message_delta', 'message_stop', 'content_block_start', 'error']);
+const FEW = new Set(['message_start', 'message_delta', 'message_stop', 'error']);
 
 class MessageReader implements StreamReader {
   complete = false;
   failed = false;
   readonly #kept: Kept;
-  readonly #named = new Kept(true);
   #usage: Record<string, number> = {};
   #usageObject: JsonObject | undefined;
-  readonly #tools: string[] = [];
   readonly #text: string[] = [];
   /** By the index of their content block, with the pieces of their input. */
   readonly #calls = new Map<unknown, { name: string; id: string; input: unknown; pieces: string[] }>();
@@ -150,13 +145,8 @@ class MessageReader implements StreamReader {
 
   facts(): AnswerFacts {
     const isWhole = this.#kept.wanted && this.complete && !this.failed;
-    const usage = anthropicUsage(this.#usage);
-    return {
-      tools: this.#tools,
-      usage,
-      usageObject: this.#usageObject,
-      message: isWhole ? this.#message() : undefined,
-    };
+    const message = isWhole ? this.#message() : undefined;
+    return { usage: anthropicUsage(this.#usage), usageObject: this.#usageObject, message };
   }
 
   #message(): CanonicalMessage {
@@ -188,10 +178,8 @@ class MessageReader implements StreamReader {
 
   #readBlock(index: unknown, block: JsonObject): void {
     if (block['type'] === 'tool_use') {
-      const name = stringOf(block['name']);
-      this.#named.keep(this.#tools, name);
-      if (this.#kept.wanted)
-        this.#calls.set(index, { name, id: stringOf(block['id']), input: block['input'], pieces: [] });
+      const [name, id] = [stringOf(block['name']), stringOf(block['id'])];
+      if (this.#kept.wanted) this.#calls.set(index, { name, id, input: block['input'], pieces: [] });
     } else if (block['type'] === 'text') this.#kept.keep(this.#text, stringOf(block['text']));
   }
 

@@ -35,7 +35,7 @@ export function openaiUsageFields(body: JsonObject): JsonObject {
 }
 
 /** Marks of the few chunks worth parsing when the text is not wanted. Prose does not match: its quotes are escaped. */
-const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"(?:finish_reason|name)"\s*:\s*"/;
+const TELLING = /"(?:usage|error)"\s*:\s*[{"]|"finish_reason"\s*:\s*"/;
 
 interface ChoiceSoFar {
   readonly text: string[];
@@ -49,9 +49,7 @@ export class ChunkReader implements StreamReader {
   readonly #finished = new Set<unknown>();
   /** By the engine's index. */
   readonly #choices = new Map<unknown, ChoiceSoFar>([[0, { text: [], calls: new Map() }]]);
-  readonly #tools: string[] = [];
   readonly #kept: Kept;
-  readonly #named = new Kept(true);
   #usageObject: JsonObject | undefined;
 
   constructor(
@@ -71,7 +69,7 @@ export class ChunkReader implements StreamReader {
     const isWhole = this.#kept.wanted && this.complete && !this.failed;
     const [message, ...further] = isWhole ? [...this.#choices.values()].map(messageOf) : [];
     const usage = openaiUsage(this.#usageObject?.['usage']);
-    return { tools: this.#tools, usage, usageObject: this.#usageObject, message, further };
+    return { usage, usageObject: this.#usageObject, message, further };
   }
 
   #read(chunk: JsonObject): 'forward' | 'hide' {
@@ -93,9 +91,10 @@ export class ChunkReader implements StreamReader {
     }
     const delta = objectOf(choice['delta']);
     const into = this.#kept.wanted ? this.#choice(choice['index'] ?? 0) : undefined;
-    if (into) this.#kept.keep(into.text, stringOf(delta['content']));
-    for (const call of listOf(delta['tool_calls'])) this.#readCall(objectOf(call), into?.calls);
-    if (isObject(delta['function_call'])) this.#readCall({ index: 0, function: delta['function_call'] }, into?.calls);
+    if (!into) return;
+    this.#kept.keep(into.text, stringOf(delta['content']));
+    for (const call of listOf(delta['tool_calls'])) this.#readCall(objectOf(call), into.calls);
+    if (isObject(delta['function_call'])) this.#readCall({ index: 0, function: delta['function_call'] }, into.calls);
   }
 
   /** The choice with this index; undefined for one too many. */
@@ -107,11 +106,9 @@ export class ChunkReader implements StreamReader {
     return choice;
   }
 
-  #readCall(delta: JsonObject, calls: ChoiceSoFar['calls'] | undefined): void {
+  #readCall(delta: JsonObject, calls: ChoiceSoFar['calls']): void {
     const called = objectOf(delta['function'] ?? delta['custom']);
     const name = stringOf(called['name']);
-    this.#named.keep(this.#tools, name);
-    if (!calls) return;
     // Without an index, a name starts a new call, and the following pieces belong to it.
     const index = delta['index'] ?? calls.size - (name === '' ? 1 : 0);
     const call = calls.get(index) ?? { name: '', id: '', arguments: [] };

@@ -41,9 +41,6 @@ export const responses: Api = {
     };
   },
 
-  /** Every stream of this API ends with usage. */
-  usageFields: () => ({}),
-
   readAnswer(answer): AnswerFacts {
     const { input_tokens, output_tokens, input_tokens_details } = objectOf(answer['usage']);
     const usage = usageOf(input_tokens, output_tokens, objectOf(input_tokens_details)['cached_tokens']);
@@ -53,7 +50,6 @@ export const responses: Api = {
     return {
       usageObject: answer,
       message: canonicalMessage('assistant', said),
-      tools: said.calls.map((call) => call.name),
       usage,
       responseId: id !== '' && id.length <= ID_CHARS_MAX ? id : undefined,
     };

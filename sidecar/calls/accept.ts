@@ -97,7 +97,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     raw,
     keys,
     held,
-    fields: api.usageFields(body),
+    fields: api.usageFields?.(body) ?? {},
     trace: context.tracing?.begin(tenant, identity, headers),
   };
   new Call(spec, request, response, context).start();

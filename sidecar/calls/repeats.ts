@@ -1,5 +1,6 @@
 import type { ProgramGone, ProgramId } from '../../src/index.js';
 import type { AnswerFacts } from '../apis/api.js';
+import { asksForTools } from '../apis/canonical.js';
 import { hashOf } from '../identity/growing.js';
 import type { Observer } from './observers.js';
 import type { CallSpec } from './spec.js';
@@ -14,10 +15,10 @@ export class Repeats implements Observer {
   /** The present run of each thread of each program. */
   readonly #runs = new Map<ProgramId, Map<string, Run>>();
 
-  answered({ identity }: Pick<CallSpec, 'identity'>, { message, tools }: Pick<AnswerFacts, 'message' | 'tools'>): void {
+  answered({ identity }: Pick<CallSpec, 'identity'>, { message }: Pick<AnswerFacts, 'message'>): void {
     const { program, thread } = identity;
     if (message === undefined) return;
-    if (tools.length === 0) {
+    if (!asksForTools(message)) {
       this.#runs.get(program)?.delete(thread);
       return;
     }

@@ -1,5 +1,6 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
+import { asksForTools } from '../apis/canonical.js';
 import { parseObject } from '../apis/fields.js';
 import type { Ends } from './memory.js';
 import { Excerpts, leadOf, type Excerpt, type Text } from './texts.js';
@@ -82,9 +83,9 @@ export function threadOf(parent: string, { tool, hash }: Pick<Passed, 'tool' | '
   return cleanId(parent === '' ? own : `${parent}/${own}`) ?? own;
 }
 
-export function passedOn({ content }: CanonicalMessage): Passed[] {
-  if (!content.includes('\u0000')) return [];
-  const [, ...calls] = content.split('\u0000');
+export function passedOn(answer: CanonicalMessage): Passed[] {
+  if (!asksForTools(answer)) return [];
+  const [, ...calls] = answer.content.split('\u0000');
   const passed: Passed[] = [];
   for (let i = 0; i + 1 < calls.length; i += 2) {
     const [tool = '', given = ''] = calls.slice(i, i + 2);

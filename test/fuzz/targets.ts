@@ -70,8 +70,8 @@ function body(path: string, input: Buffer): void {
     const identity = identifier.identify({ tenant: tenantId('t'), headers: {}, body, facts });
     assert.match(identity.label, /^[\x20-\x7e]{1,256}$/);
     const message = facts.conversation().at(-1)?.read();
-    identifier.answered(identity, { tenant: tenantId('t') }, { tools: [], ...(message && { message }) });
-    const fields = { ...api(path).usageFields(body), priority: 3 };
+    identifier.answered(identity, { tenant: tenantId('t') }, message ? { message } : {});
+    const fields = { ...api(path).usageFields?.(body), priority: 3 };
     const changed = JSON.parse(spliceFields(raw, new Set(Object.keys(body)), fields).toString()) as object;
     assert.deepEqual(Object.keys(changed).sort(), [...new Set([...Object.keys(body), ...Object.keys(fields)])].sort());
   }, GatewayError);

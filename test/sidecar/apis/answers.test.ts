@@ -117,7 +117,7 @@ describe('chat streams', () => {
     const ls = { function: { name: 'ls', arguments: '{"a": 2, "b": 1}' } };
     const tool_calls = [ls, { function: { name: 'cat', arguments: '{}' } }];
     const whole = chat.readAnswer({ choices: [{ message: { content: 'Let me look', tool_calls } }] });
-    expect(reader.facts()).toMatchObject({ message: whole.message, tools: ['ls', 'cat'] });
+    expect(reader.facts()).toMatchObject({ message: whole.message });
   });
 
   it('puts calls together that carry no index', () => {
@@ -128,13 +128,6 @@ describe('chat streams', () => {
     const calls = [{ function: { name: 'a', arguments: '{"x":1}' } }, { function: { name: 'b' } }];
     const whole = chat.readAnswer({ choices: [{ message: { tool_calls: calls } }] });
     expect(reader.facts().message).toEqual(whole.message);
-  });
-
-  it('names the tools also when the text is not wanted', () => {
-    const reader = open(chat);
-    reader.push(delta({ tool_calls: [{ index: 0, function: { name: 'ls', arguments: '{}' } }] }));
-    reader.push(data('[DONE]'));
-    expect(reader.facts()).toEqual({ tools: ['ls'], further: [] });
   });
 
   it('sees an error that the engine sends', () => {
@@ -203,7 +196,7 @@ describe('messages streams', () => {
         { type: 'tool_use', name: 'pwd', input: {} },
       ],
     });
-    expect(reader.facts()).toMatchObject({ message: whole.message, tools: ['ls', 'pwd'] });
+    expect(reader.facts()).toMatchObject({ message: whole.message });
   });
 
   it('reads events without a name by their type, and sees an error', () => {
