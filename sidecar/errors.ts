@@ -73,13 +73,6 @@ export function reasonOf(error: unknown): string {
   return PLAIN[code ?? ''] ?? (message || (code ?? name));
 }
 
-/** Names that an engine gave an error of its own. */
-export interface ErrorNames {
-  readonly type?: string;
-  readonly code?: string;
-  readonly param?: string;
-}
-
 /** An error of the table, with a message for the client and, if known, the invalid request field. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError';
@@ -89,9 +82,9 @@ export class GatewayError extends Error {
     readonly detail: {
       readonly param?: string;
       readonly retryAfterSeconds?: number;
-      /** Of an engine's refusal, in the place of the table's. */
+      /** Of an engine's refusal, in the place of the table's, and the names that the engine gave it. */
       readonly status?: number;
-      readonly names?: ErrorNames;
+      readonly names?: { readonly type?: string; readonly code?: string; readonly param?: string };
     } = {},
   ) {
     super(message);

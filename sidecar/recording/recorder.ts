@@ -93,10 +93,7 @@ export class EventLog implements Recorder {
     const { file, log } = this.options;
     const wasOpen = this.#isOpen;
     if (wasOpen) this.#end('closed');
-    const tooLong = new AbortController();
-    const late = sleep(CLOSE_MS_MAX, 'late', { signal: tooLong.signal }).catch(() => undefined);
-    const isLate = (await Promise.race([this.#written, late])) === 'late';
-    tooLong.abort();
+    const isLate = (await Promise.race([this.#written, sleep(CLOSE_MS_MAX, 'late', { ref: false })])) === 'late';
     if (isLate) log.error({ file }, 'the end of the event log could not be written in time');
     else if (wasOpen && !this.#sink.errored) log.info({ file, steps: this.#steps }, 'event log written');
   }
