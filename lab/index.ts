@@ -20,20 +20,18 @@ export { EXPERIMENTS } from './experiments/experiments.js';
 export { Results } from './experiments/results.js';
 export { type Surroundings, runCase } from './experiments/run-case.js';
 export { Backlog, type RunHooks, type RunMeasures, measureRun } from './measure/run.js';
-export { MARGIN, type Pair, type Ratio, pairedRatio, pairsToTell, verdictOf, overSamePrograms } from './measure/comparison.js';
+export {
+  MARGIN,
+  type Pair,
+  type Ratio,
+  pairedRatio,
+  pairsToTell,
+  verdictOf,
+  overSamePrograms,
+} from './measure/comparison.js';
 export { ProgramGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
-export {
-  type Columns,
-  type Grid,
-  gridLines,
-  gridOf,
-  intervalText,
-  meanOf,
-  ratioText,
-  scaled,
-  spread,
-} from './report/grid.js';
+export * from './report/grid.js';
 export { headline, type Change } from './report/headline.js';
 export { breakEvenOf, isRising, placeVerdict, type PlaceVerdict } from './report/places.js';
 export { markdownOf, type Report, drawCharts } from './report/report.js';

@@ -80,7 +80,7 @@ async function report(command: Command, flags: ReportFlags, signal: AbortSignal)
     flags.traces,
     new Set(experiments.flatMap(({ recordings: played }) => played)),
   );
-  const { config } = readScheduling({});
+  const { config } = readScheduling();
   const seedList = flags.seed ?? (flags.smoke ? SEEDS.slice(0, 1) : SEEDS);
   const present = RECORDING_NAMES.filter((name) => recordings[name] !== undefined);
   const scale = (flags.smoke ? smokeScale : fullScale)({ recordings: present, config });

@@ -77,6 +77,7 @@ function settingsOf(plan: Plan) {
   const { arrivals, engines, preset, engine, config } = variants[0] as Variant;
   const axes = axesOf(lists);
   const common = <T>(axis: Axis, value: T): T | undefined => (axes.includes(axis) ? undefined : value);
+  const unless = (names: readonly Axis[]) => Object.fromEntries(names.filter((axis) => axes.includes(axis)).map((axis) => [axis, undefined])); // prettier-ignore
   return {
     workload: source.type === 'workload' ? source.workload : undefined,
     trace: source.type === 'trace' ? source.file : undefined,
@@ -109,19 +110,8 @@ function settingsOf(plan: Plan) {
     margin,
     config: {
       ...config,
-      policy: {
-        ...config.policy,
-        name: undefined,
-        foresight: common('foresight', config.policy.foresight),
-        tenants: common('tenants', config.policy.tenants),
-      },
-      admission: {
-        ...config.admission,
-        window: common('window', config.admission.window),
-        gate: common('gate', config.admission.gate),
-        hostGate: common('hostGate', config.admission.hostGate),
-        retention: common('retention', config.admission.retention),
-      },
+      policy: { ...config.policy, name: undefined, ...unless(['foresight', 'tenants']) },
+      admission: { ...config.admission, ...unless(['window', 'gate', 'hostGate', 'retention']) },
       balancer: { ...config.balancer, name: undefined },
     },
   };

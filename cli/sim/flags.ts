@@ -1,12 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
-import {
-  SIM_BALANCERS,
-  SIM_POLICIES,
-  type HostOptions,
-  type SimBalancerName,
-  type SimPolicyName,
-} from '../../sim/index.js';
+import { SIM_BALANCERS, SIM_POLICIES, type HostOptions } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { addExamples } from '../advice.js';
 import { names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
@@ -15,24 +9,16 @@ import { marginOption } from '../margin.js';
 import { hostWritesOption, presetsOption, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, type SourceFlags } from '../program-source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
-import type { Value } from './axes.js';
+import type { Lists } from './axes.js';
 import { BELADY } from './scheduling.js';
 
-export interface SimFlags extends SourceFlags<readonly number[]>, HostOptions {
-  readonly engines?: readonly number[];
+export interface SimFlags
+  extends SourceFlags<readonly number[]>, HostOptions, Omit<Lists, 'rate' | 'concurrency' | 'preset'> {
   readonly preset?: readonly ChosenPreset[];
   readonly kvTokens?: number;
   readonly announceEnds: boolean;
   readonly conditions: ChosenConditions;
-  readonly policy?: readonly SimPolicyName[];
-  readonly balancer?: readonly SimBalancerName[];
   readonly config?: string;
-  readonly window?: readonly Value[];
-  readonly gate?: readonly Value[];
-  readonly hostGate?: readonly Value[];
-  readonly foresight?: readonly string[];
-  readonly tenants?: readonly string[];
-  readonly retention?: readonly string[];
   readonly seed?: readonly number[];
   readonly margin: number;
   readonly jobs: number;

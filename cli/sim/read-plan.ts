@@ -21,7 +21,7 @@ const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies read
  * @throws ConfigError, TraceError or Error about the files that they name
  */
 export async function readPlan(command: Command, flags: SimFlags, faults: Faults, signal: AbortSignal): Promise<Plan> {
-  const { config } = readScheduling({ config: flags.config, ...firstOf(flags) });
+  const { config } = readScheduling(flags.config, firstOf(flags));
   const lists = {
     ...listsOf(flags),
     policy: flags.policy ?? (saysWhat(flags) ? [config.policy.name] : COMPARED),
@@ -91,7 +91,7 @@ export function variantOf(
 ): Variant {
   const { policy, balancer, retention } = values;
   // Warnings were printed with the first.
-  const { config, engines } = readScheduling({ config: flags.config, ...values }, () => undefined);
+  const { config, engines } = readScheduling(flags.config, values, () => undefined);
   const { name, preset } = flags.preset?.find((each) => each.name === values.preset) ?? DEFAULT_PRESET;
   return {
     policy,

@@ -14,13 +14,6 @@ export interface Scheduling {
   readonly engines: number;
 }
 
-export interface SchedulingFlags extends Pick<
-  Values,
-  'window' | 'gate' | 'hostGate' | 'foresight' | 'tenants' | 'retention'
-> {
-  readonly config?: string | undefined;
-}
-
 /** Keys of the configuration, by the names of their flags. */
 export const KEYS = {
   policy: 'policy.name',
@@ -37,7 +30,7 @@ export const KEYS = {
  * The gateway's own reading of its file, without the environment: the same command gives the same result everywhere.
  * @throws ConfigError with every problem found
  */
-export function readScheduling({ config: file, ...settings }: SchedulingFlags, warn = warnOfConfig): Scheduling {
+export function readScheduling(file?: string, settings: Values = {}, warn = warnOfConfig): Scheduling {
   const flags = (['window', 'foresight', 'tenants', 'retention', 'gate', 'hostGate'] as const).flatMap(
     (name): Override[] => {
       const value = settings[name];

@@ -1,7 +1,9 @@
 import { pairedRatio, type Pair, type Ratio, overSamePrograms } from '../measure/comparison.js';
 import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
+import type { Statistic } from '../measure/sample.js';
 import { keyOf, type Case } from './case.js';
+import { meanOf, scaled } from '../report/grid.js';
 import type { Table } from '../report/plot.js';
 
 export interface Measure {
@@ -11,37 +13,19 @@ export interface Measure {
   readonly show: (value: number | null) => string;
 }
 
-type Statistic = 'mean' | 'p50' | 'p95' | 'p99' | 'max';
+const measure = (label: string, of: Measure['of'], show: (value: number | null) => string = integer): Measure => ({ label, of, show }); // prettier-ignore
+const total = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((sum, count) => sum + count, 0);
 
-export const perToken = (statistic: Statistic): Measure => ({
-  label: `ms/token ${statistic}`,
-  of: (run) => times(1000, run.seconds_per_token[statistic]),
-  show: number,
-});
-
-export const programTime = (statistic: Statistic): Measure => ({
-  label: `program s ${statistic}`,
-  of: (run) => run.program_seconds[statistic],
-  show: number,
-});
-
-export const HITS: Measure = { label: 'hits', of: (run) => run.prefix_hit_rate, show: (value) => percent(value) };
-export const WORST_WAIT: Measure = {
-  label: 'longest wait s',
-  of: (run) => run.worst_waiting?.seconds ?? 0,
-  show: integer,
-};
-export const REFUSED: Measure = {
-  label: 'refused calls',
-  of: (run) => Object.values(run.refused).reduce((sum, count) => sum + count, 0),
-  show: integer,
-};
-export const LOST: Measure = { label: 'lost', of: (run) => run.lost, show: integer };
-export const RETRIES: Measure = {
-  label: 'retries',
-  of: (run) => Object.values(run.retries).reduce((sum, count) => sum + count, 0),
-  show: integer,
-};
+export const perToken = (statistic: Statistic): Measure =>
+  measure(`ms/token ${statistic}`, (run) => scaled(run.seconds_per_token[statistic], 1000), number);
+export const programTime = (statistic: Statistic): Measure =>
+  measure(`program s ${statistic}`, (run) => run.program_seconds[statistic], number);
+export const HITS = measure('hits', (run) => run.prefix_hit_rate, (value) => percent(value)); // prettier-ignore
+export const WORST_WAIT = measure('longest wait s', (run) => run.worst_waiting?.seconds ?? 0);
+export const REFUSED = measure('refused calls', (run) => total(run.refused));
+export const LOST = measure('lost', (run) => run.lost);
+export const RETRIES = measure('retries', (run) => total(run.retries));
 
 export class Results {
   readonly #runs = new Map<string, (RunMeasures | undefined)[]>();
@@ -57,8 +41,7 @@ export class Results {
 
   /** The mean over the seeds; null where no run has the figure. */
   mean(one: Case, { of }: Measure): number | null {
-    const values = this.#of(one).flatMap((run) => (run ? (of(run) ?? []) : []));
-    return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+    return meanOf(this.#of(one).map((run) => (run === undefined ? null : of(run))));
   }
 
   shown(one: Case, measure: Measure): string {
@@ -112,5 +95,3 @@ export class Results {
 
 export const ratioText = ({ ratio: value, low, high }: Ratio): string =>
   low === null || high === null || low === high ? ratio(value) : `${ratio(value)} (${ratio(low)}–${ratio(high)})`;
-
-const times = (factor: number, value: number | null): number | null => (value === null ? null : factor * value);

@@ -22,10 +22,6 @@ export class SvgElement {
     this.#attributes.set(name, GEOMETRY.test(name) ? text.replace(LONG_FRACTION, shorten) : text);
   }
 
-  setAttributeNS(_namespace: string, name: string, value: string | number): void {
-    this.setAttribute(name, value);
-  }
-
   getAttribute(name: string): string | null {
     return this.#attributes.get(name) ?? null;
   }
@@ -41,10 +37,6 @@ export class SvgElement {
   appendChild<Child extends SvgElement | string>(child: Child): Child {
     this.#children.push(child);
     return child;
-  }
-
-  append(...children: (SvgElement | string)[]): void {
-    this.#children.push(...children);
   }
 
   prepend(...children: (SvgElement | string)[]): void {
@@ -65,15 +57,6 @@ export class SvgElement {
     return this.#children.filter((child) => typeof child !== 'string');
   }
 
-  /** Drawing never looks up earlier elements. */
-  querySelector(): null {
-    return null;
-  }
-
-  querySelectorAll(): readonly SvgElement[] {
-    return [];
-  }
-
   toString(): string {
     const attributes = [...this.#attributes].map(([name, value]) => ` ${name}="${escapeMarkup(value)}"`).join('');
     const children = this.#children.map((child) =>
@@ -92,11 +75,6 @@ export class SvgDocument {
 
   createElement(name: string): SvgElement {
     return new SvgElement(this, name);
-  }
-
-  /** A text node is represented by its string. */
-  createTextNode(text: string): string {
-    return text;
   }
 }
 

@@ -3,16 +3,6 @@ import type { RunHooks } from '../measure/run.js';
 
 const DRAW_MS = 200;
 
-export interface WorkerData<Task> {
-  readonly task: Task;
-  readonly signals: SharedArrayBuffer;
-}
-
-export interface WorkerMessage<Report> {
-  readonly index: number;
-  readonly report: Report;
-}
-
 export interface Progress {
   readonly complete: boolean;
   readonly programs: number;
@@ -28,12 +18,13 @@ export class Pool<Task, Report extends Progress> {
    * had ended.
    */
   readonly ended: Promise<ReadonlyMap<number, Report>>;
-  readonly #signals: Signals;
+  /** Shared with the threads, as one in the middle of a run receives no messages: [stop, programs ended in run 0, ...]. */
+  readonly #signals: Int32Array;
   readonly #reports = new Map<number, Report>();
   #next = 0;
 
   /**
-   * @param worker module that receives indexes of runs, and answers each with a `WorkerMessage`
+   * @param worker module that calls `serveRuns`
    * @param runs number of runs
    */
   constructor(
@@ -42,7 +33,7 @@ export class Pool<Task, Report extends Progress> {
     readonly runs: number,
     jobs: number,
   ) {
-    this.#signals = Signals.forRuns(runs);
+    this.#signals = new Int32Array(new SharedArrayBuffer((1 + runs) * Int32Array.BYTES_PER_ELEMENT));
     const threads = Array.from({ length: Math.min(jobs, runs) }, () => this.#work());
     this.ended = Promise.all(threads).then(() => {
       const made = [...this.#reports].filter(([, { complete, programs }]) => complete || programs > 0);
@@ -55,62 +46,29 @@ export class Pool<Task, Report extends Progress> {
   }
 
   get programsDone(): number {
-    return this.#signals.programs;
+    return this.#signals.reduce((sum, count, at) => (at === 0 ? 0 : sum + count), 0);
   }
 
   /** Runs under way end as soon as they can; others do not start. */
   stop(): void {
-    this.#signals.stop();
+    Atomics.store(this.#signals, 0, 1);
   }
 
   /** A thread that makes one run after another. Rejects with a run's error. */
   #work(): Promise<void> {
-    const workerData: WorkerData<Task> = { task: this.task, signals: this.#signals.buffer };
-    const worker = new Worker(this.worker, { workerData });
+    const worker = new Worker(this.worker, { workerData: { task: this.task, signals: this.#signals } });
     return new Promise<void>((resolve, reject) => {
       const next = () => {
-        if (this.#next < this.runs && !this.#signals.isStopped) worker.postMessage(this.#next++);
+        if (this.#next < this.runs && this.#signals[0] === 0) worker.postMessage(this.#next++);
         else resolve();
       };
-      worker.on('message', ({ index, report }: WorkerMessage<Report>) => {
+      worker.on('message', ({ index, report }: { index: number; report: Report }) => {
         this.#reports.set(index, report);
         next();
       });
       worker.on('error', reject);
       next();
     }).finally(() => worker.terminate());
-  }
-}
-
-/**
- * Memory shared by the threads and their starter, because a thread in the middle of a run receives no messages: `[stop,
- * programs ended in run 0, in run 1, ...]`.
- */
-export class Signals {
-  readonly #cells: Int32Array;
-
-  constructor(readonly buffer: SharedArrayBuffer) {
-    this.#cells = new Int32Array(buffer);
-  }
-
-  static forRuns(runs: number): Signals {
-    return new Signals(new SharedArrayBuffer((1 + runs) * Int32Array.BYTES_PER_ELEMENT));
-  }
-
-  get isStopped(): boolean {
-    return Atomics.load(this.#cells, 0) !== 0;
-  }
-
-  stop(): void {
-    Atomics.store(this.#cells, 0, 1);
-  }
-
-  tell(run: number, programs: number): void {
-    Atomics.store(this.#cells, 1 + run, programs);
-  }
-
-  get programs(): number {
-    return this.#cells.reduce((sum, count, at) => (at === 0 ? 0 : sum + count), 0);
   }
 }
 
@@ -158,14 +116,13 @@ const leftText = (ms: number): string => (ms < 90_000 ? `${Math.ceil(ms / 1000)}
 
 /** The thread's side of a `Pool`: makes the runs whose indexes it receives. */
 export function serveRuns(prepare: (task: unknown) => (index: number, hooks: RunHooks) => unknown): void {
-  const { task, signals } = workerData as WorkerData<unknown>;
-  const shared = new Signals(signals);
+  const { task, signals } = workerData as { readonly task: unknown; readonly signals: Int32Array };
   const run = prepare(task);
   parentPort?.on('message', (index: number) => {
     const report = run(index, {
-      shouldStop: () => shared.isStopped,
-      onProgress: (programs) => shared.tell(index, programs),
+      shouldStop: () => Atomics.load(signals, 0) !== 0,
+      onProgress: (programs) => Atomics.store(signals, 1 + index, programs),
     });
-    parentPort?.postMessage({ index, report } satisfies WorkerMessage<unknown>);
+    parentPort?.postMessage({ index, report });
   });
 }

@@ -7,7 +7,7 @@ import type { LogStep, PolicyName } from '../../../src/index.js';
 import { inChain, type AgentProgram } from '../../../workloads/index.js';
 
 /** @param window calls at a time: so few that the order matters */
-export const settingsOf = (window: number) => readScheduling({ window: String(window) }).config;
+export const settingsOf = (window: number) => readScheduling(undefined, { window: String(window) }).config;
 const SETTINGS = settingsOf(12);
 /** None of the presets: a batch is of little use on it. */
 const PRESET: Preset = { ...PRESETS['llama-3.1-8b-a100'], sequenceOverheadMs: 10 };
