@@ -105,7 +105,7 @@ describe('the estimate of the gain', () => {
     [400, 3],
   ])('tells no range without the truth where a busy machine holds calls up, by %s ms (seed %s)', (outsideMs, seed) => {
     const preset = { ...PRESETS[DEFAULT_PRESET], kvTokens: 40_000, maxModelLen: 40_000 };
-    const settings = readScheduling({}).config;
+    const settings = readScheduling().config;
     const all = programs(WORKLOADS.react, seed)[Symbol.iterator]();
     const agents = Array.from({ length: 80 }, (_, at) => ({
       ...all.next().value,
