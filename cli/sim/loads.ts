@@ -13,6 +13,8 @@ const BEYOND = 3;
 const RANGE = 5;
 /** An engine serves so many times what a whole run does, whose last programs are alone. */
 const SERVED_SHORT = 1.5;
+/** A rate that so few programs cannot tell about is far beyond what an engine serves. */
+const PROGRAMS_MAX = 2000;
 /** Room for chance: other programs take longer, or arrive sooner. */
 const AMPLE = 1.25;
 
@@ -31,7 +33,7 @@ function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null 
   const alone = aloneOf(run);
   // However few programs there are: what is much slower than alone is no chance.
   const signs = { arrivals_seconds: null, alone_seconds: null, program_seconds: program, program_queue_seconds: queueing, slowdown }; // prettier-ignore
-  if (grew !== true || isOverload(grew, signs) === true) return grew;
+  if (grew === null || isOverload(grew, signs) === true) return grew;
   const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
   return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
 }
@@ -76,7 +78,7 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   const name = settingOf(plan, 0);
   if (states[0] === true) {
     const ended = runs.filter(({ variant }) => variant < choices).map((run) => run.programs_per_second ?? 0);
-    const top = Math.min(least, SERVED_SHORT * Math.max(...ended));
+    const top = Math.min(least, SERVED_SHORT * Math.max(...ended) || Infinity);
     return `${name} ${rates.length > 1 ? 'sustains none of these loads' : 'does not sustain this load'}. To see what it sustains, ${again(plan, runs, [top / BEYOND, top])}`; // prettier-ignore
   }
   const enough = comparisonsOf(plan).map((pair) => pairsToTell(ratiosOf(runs, pair).program_seconds.mean, plan.margin) ?? 0); // prettier-ignore
@@ -90,17 +92,19 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   if (rates.length > 1 && !states.includes(true))
     return states.includes(null)
       ? `Too few programs to tell whether the highest loads are sustained: ${again(plan, runs, [rates[states.indexOf(null) - 1] ?? least, most])}` // prettier-ignore
-      : `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, runs, [rates.at(-2) ?? most, BEYOND * most])}`; // prettier-ignore // prettier-ignore
+      : `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, runs, [rates.at(-2) ?? most, BEYOND * most])}`; // prettier-ignore
   const isOpen = verdicts.some(({ isUnsure }) => isUnsure) && seeds !== '';
   return isOpen ? `Too few seeds to tell whether anything is better than ${name}: run again with${seeds}.` : undefined;
 }
 
 /** The sentence's end that names the options of the next command. */
-export function again(plan: Plan, runs: readonly RunReport[], [from, to]: readonly [number, number]): string {
-  const range = [from, to].map((rate) => Number(rate.toPrecision(2))).join('..');
-  const spans = runs.filter(({ variant }) => variant === 0).map(aloneOf);
-  const more = moreToTell({ arrivals_seconds: plan.programs / to, alone_seconds: meanOf(spans) });
-  const programs = more === undefined ? '' : ` --programs ${10 * Math.ceil((plan.programs * more * AMPLE) / 10)}`;
+export function again(plan: Plan, runs: readonly RunReport[], [least, most]: readonly [number, number]): string {
+  const alone = meanOf(runs.filter(({ variant }) => variant === 0).map(aloneOf));
+  const needed = (rate: number) => plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / rate, alone_seconds: alone }) ?? 0); // prettier-ignore
+  const served = Math.max(...runs.map((run) => run.programs_per_second ?? 0)) || Infinity;
+  const to = needed(most) > PROGRAMS_MAX ? Math.min(most, BEYOND * SERVED_SHORT * served) : most;
+  const range = [(least * to) / most, to].map((rate) => Number(rate.toPrecision(2))).join('..');
+  const programs = needed(to) === 0 ? '' : ` --programs ${10 * Math.ceil(needed(to) / 10)}`;
   return `run again with --rate ${range}${programs}${seedsText(plan, RANGE * choicesOf(plan), SEEDS)}.`;
 }
 
