@@ -196,5 +196,6 @@ export function checkConfig(config: SchedulerConfig): void {
 
 function check(name: string, value: unknown, fault: Setting<unknown>['fault']): void {
   const wrong = fault(value);
-  if (wrong !== undefined) throw new RangeError(`${name} ${wrong}; it is ${String(value)}`);
+  const shown = typeof value === 'object' && value !== null ? '' : `; it is ${String(value)}`;
+  if (wrong !== undefined) throw new RangeError(`${name} ${wrong}${shown}`);
 }

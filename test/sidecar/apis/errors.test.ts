@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { apiFor, type Api } from '../../../sidecar/apis/index.js';
+import { refusalError } from '../../../sidecar/calls/endings.js';
 import { GatewayError, type ErrorCode } from '../../../sidecar/errors.js';
+import { callId, millis, type Reject } from '../../../src/index.js';
 
 const api = (path: string): Api => apiFor(path)!;
 const chat = api('/v1/chat/completions');
@@ -40,6 +42,18 @@ describe('errors', () => {
     expect(messages.errorBody(error(code))).toEqual(expected);
     expect(api('/v1/messages/count_tokens').errorBody(error(code))).toEqual(expected);
     expect(messages.errorEvent(error(code))).toBe(`event: error\ndata: ${JSON.stringify(expected)}\n\n`);
+  });
+
+  it.each<[Reject['refusal'], number | undefined, number]>([
+    ['queue_full', undefined, 1],
+    ['overloaded', 90_500, 90.5],
+    ['overloaded', 10, 1],
+    ['queue_timeout', undefined, 1],
+    ['no_engine', 9000, 2],
+  ])('say when to ask again, the scheduler’s own time first: %s, %s', (refusal, afterMs, seconds) => {
+    const retry = afterMs === undefined ? {} : { retryAfterMs: millis(afterMs) };
+    const reject: Reject = { type: 'reject', call: callId('c'), refusal, ...retry };
+    expect(refusalError(reject, undefined, { list: () => [] })).toMatchObject({ code: refusal, retryAfterSeconds: seconds }); // prettier-ignore
   });
 
   // The tool runners of Anthropic's SDKs use threads by default, and engines ignore them. So every call after the first

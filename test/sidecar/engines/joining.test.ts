@@ -42,6 +42,17 @@ describe('joining', () => {
     expect(harness.engine('e').models.get('mine')).toMatchObject({ id: 'mine', object: 'model' });
   });
 
+  it.each([
+    [['m'], 'up'],
+    [undefined, 'starting'],
+  ])('takes a server whose paths are pages for an engine only with configured models: %s', async (models, state) => {
+    const fake = await fakeEngine({});
+    fake.all = (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>');
+    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto', models }));
+    await harness.idle();
+    expect(harness.engine('e').state).toBe(state);
+  });
+
   it('finds out what an engine is', async () => {
     const fake = await fakeEngine({
       '/health': 'ok',

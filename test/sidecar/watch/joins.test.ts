@@ -3,6 +3,7 @@ import type { EndedPrograms, Program, ProgramPage, Queue } from '../../../sideca
 import { joinEnded, joinPages, joinQueues } from '../../../sidecar/admin/joins.js';
 import { readProgramQuery } from '../../../sidecar/admin/query.js';
 import { wholePage } from '../../../sidecar/admin/watch.js';
+import { joined, Step } from '../../../sidecar/watch/steps.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
   ({ key, gateway, state, age_seconds: age, current_wait_seconds: 0 }) as Program;
@@ -80,4 +81,14 @@ it('goes on behind the thousand rows that another gateway tells at once', async 
   // No page is asked for behind the last.
   expect((await pageAt(9000)).programs).toEqual([]);
   expect(asked).toHaveLength(3);
+});
+
+it('adds up the readings of gateways, but for the room of the engines that they share', () => {
+  const told = [1, 3].map((waiting) => {
+    const step = new Step(0);
+    for (const more of [0, 2]) step.read({ kv: waiting + more, gate_tokens: 900 });
+    return step.toJSON();
+  });
+  const { readings } = joined(told);
+  expect([readings.of('kv'), readings.of('gate_tokens'), readings.of('turn')]).toEqual([6, 900, null]);
 });
