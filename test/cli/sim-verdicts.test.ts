@@ -89,6 +89,13 @@ describe('the verdict over several loads', () => {
     ]);
   });
 
+  it('takes no setting that is overloaded where the first is not, however fast', () => {
+    const grown = (_: RunReport, at: number) => ({ queue_grew: at === 10 });
+    const { choice } = outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], grown); // prettier-ignore
+    expect(choice).toBe(0);
+    expect(outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], () => ({ queue_grew: false })).choice).toBe(2); // prettier-ignore
+  });
+
   it('keeps the first setting where none is better, and where a better one fails programs', () => {
     const { sentence, choice } = outcome([[10, 11, 12, 5], [20, 20, 20, 9], [400, 410, 200, 90]], (_, at) => ({ failed: at === 10 ? 1 : 0 })); // prettier-ignore
     expect(sentence.split('\n')).toEqual([

@@ -82,8 +82,12 @@ describe('a call that waits', () => {
       stream(),
       queueOf(150, { ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }),
     );
+    const left = vi.spyOn(ExpectedWaits.prototype, 'left');
     const patient = chat({ stream: true });
     const got = await chat();
+    // What was learnt of its wait is forgotten, or it would stay for ever.
+    expect(left).toHaveBeenCalledOnce();
+    left.mockRestore();
     expect(refusal(got)).toEqual([408, 'queue_timeout']);
     expect(got.headers).toMatchObject({ 'x-maitred-reason': 'queue_timeout', 'retry-after': '1' });
     expect(Number(got.headers['x-maitred-queue-ms'])).toBeGreaterThanOrEqual(140);

@@ -171,6 +171,23 @@ describe('/stream', () => {
     await until(() => seen.over());
   });
 
+  it('tells of the ended programs that its filters choose', async () => {
+    const { chat, ask, watch } = await lone();
+    for (const name of ['alpha', 'beta']) {
+      await chat({}, named(name));
+      await ask(`/programs/${name}/end`, { method: 'POST' });
+    }
+    for (const [filter, ids] of [
+      ['', ['beta', 'alpha']],
+      ['text=ALPHA&', ['alpha']],
+      ['state=idle&', []],
+    ] as const) {
+      const seen = await watch(`${filter}ended=`);
+      await until(() => seen.last['ended'] !== undefined);
+      expect(seen.last['ended']).toMatchObject({ programs: ids.map((id) => ({ id })) });
+    }
+  });
+
   it('is guarded and bounded, and ends for clients with an old token', async () => {
     const { url, gateway, ask } = await world([], { admin: { token: 'admin-token' }, limits: { watchersMax: 1 } });
     expect((await ask('/stream')).status).toBe(401);

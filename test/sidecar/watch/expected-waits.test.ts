@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import type { Parts } from '../../../sidecar/context.js';
 import { ExpectedWaits } from '../../../sidecar/watch/expected-waits.js';
+import { readState } from '../../../sidecar/watch/reading.js';
 import { callId, engineId, type WaitView } from '../../../src/index.js';
 
 const at = (engine: string | undefined, ahead: number, background = false): WaitView =>
@@ -57,4 +59,12 @@ it('counts a long wait again each time that it has doubled, and no more often', 
     expected.dispatched(callId('long'), 600_000);
     expect(expected.of(at('A', 0)) !== undefined, `${others}`).toBe(isKnown);
   }
+});
+
+it('is learnt at each reading of the state, though nobody asks', () => {
+  const waits = vi.fn();
+  const driver = { views: {}, waits, queue: () => ({ byCause: { kv: 2 } }) };
+  const parts = { config: {}, driver, fleet: { list: () => [] } } as unknown as Parts;
+  expect(readState(parts)).toMatchObject({ kv: 2, in_flight: 0 });
+  expect(waits).toHaveBeenCalledOnce();
 });

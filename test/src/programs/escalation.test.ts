@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callId, engineId } from '../../../src/index.js';
+import { earliest, reachedBy } from '../../../src/programs/escalation.js';
 import { Desk, sentOut, use } from '../../support/core-desk.js';
 import { arrived, cancelled, shared } from '../../support/core-events.js';
 
@@ -18,6 +19,18 @@ function expectPromotion(desk: Desk, number: number, afterMs: number): void {
   desk.pass(1);
   expect(desk.scheduler.totals.promotions).toBe(number);
 }
+
+it('of several states that are due, the first is reached: what ends the call, then what moves it forward', () => {
+  let due = { timedOut: 7, stranded: 6, retriable: 5, overdue: 4, promoted: 3, aged: 2, stealable: 1 };
+  const reached: unknown[] = [];
+  for (let state = reachedBy(due, 7); state !== undefined; state = reachedBy(due, 7)) {
+    reached.push(state);
+    due = { ...due, [state]: Infinity };
+  }
+  expect(reached).toEqual(['timedOut', 'stranded', 'retriable', 'overdue', 'promoted', 'aged', 'stealable']);
+  expect(earliest(due)).toBe(Infinity);
+  expect(earliest({ ...due, retriable: 9, aged: 8 })).toBe(8);
+});
 
 describe('promotion', () => {
   it('comes when waiting over service reaches beta, and moves the call before younger programs', () => {
