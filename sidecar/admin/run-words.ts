@@ -51,7 +51,7 @@ function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy,
   const had = `${span(serviceMs)} of engine time${foreseen}`;
   if (order === 'attained') return [`${next}, because it has received ${had}.`];
   return [
-    `${next}, by what programs that have received ${had} are expected to need still.`,
+    `${next}, by how soon programs end that have received ${had}.`,
     'The gateway learns that from programs that end, so the level may change while this one is idle.',
   ];
 }
@@ -59,11 +59,13 @@ function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy,
 /** At most one sentence; none while nothing is foreseen, or no end is. */
 export function forecastInWords(forecast: ForecastView | undefined): string[] {
   if (forecast === undefined || !Number.isFinite(forecast.remainingMs) || forecast.remainingMs < 50) return [];
-  const source = { declared: 'by what its client declared', learnt: 'by earlier programs of its agent type' }[
-    forecast.source
-  ];
   const used = forecast.used ? '' : ' The policy does not rank by that.';
-  return [`The program is expected to need ${span(forecast.remainingMs)} more of engine time, ${source}.${used}`];
+  const rest = `${span(forecast.remainingMs)} more of engine time`;
+  const told = {
+    declared: `The program is expected to need ${rest}, by what its client declared.`,
+    learnt: `Of the ended programs most like it, half needed at most ${rest}.`,
+  };
+  return [`${told[forecast.source]}${used}`];
 }
 
 /** At most one line, without its wait, which is told apart: calls that run for one reason share these words. */

@@ -80,7 +80,7 @@ function standingInWords(
   if (levels === 1) return [];
   const had = `${span(serviceAtArrivalMs)} of engine time`;
   if (policy !== 'plas' || order === 'attained') return [`${at}: its program had received ${had} when it arrived.`];
-  return [`${at}, by what programs that have received ${had} are expected to need still.`];
+  return [`${at}, by how soon programs end that have received ${had}.`];
 }
 
 function obstacleInWords(

@@ -105,13 +105,23 @@ export class CompletionIndex {
   /** Service to expect until a program with this service ends, in milliseconds: 1 / the index. */
   msToEnd(serviceMs: number): number {
     this.refresh();
-    return this.lastMsToEnd(serviceMs);
+    if (this.all !== undefined && this.#programs < PROGRAMS_MIN) return this.all.msToEnd(serviceMs);
+    return 1 / (this.#index[serviceClassOf(serviceMs)] ?? 0);
   }
 
-  /** The same as last computed. Views use it, because looking must not bring the next computation forward. */
-  lastMsToEnd(serviceMs: number): number {
-    if (this.all !== undefined && this.#programs < PROGRAMS_MIN) return this.all.lastMsToEnd(serviceMs);
-    return 1 / (this.#index[serviceClassOf(serviceMs)] ?? 0);
+  /** Service within which half of such programs end, by the hazards last computed: looking brings no computation forward. */
+  medianMsToEnd(serviceMs: number): number {
+    if (this.all !== undefined && this.#programs < PROGRAMS_MIN) return this.all.medianMsToEnd(serviceMs);
+    let fromMs = serviceMs;
+    let left = Math.LN2;
+    for (let kind = serviceClassOf(serviceMs); kind < CLASSES; kind += 1) {
+      const hazard = this.#hazards[kind] ?? 0;
+      const untilMs = lowerMs(kind) + widthMs(kind);
+      if (hazard * (untilMs - fromMs) >= left) return fromMs + left / hazard - serviceMs;
+      left -= hazard * (untilMs - fromMs);
+      fromMs = untilMs;
+    }
+    return Infinity;
   }
 
   refresh(): void {

@@ -5,8 +5,8 @@ import type { EngineId, Millis, Tokens } from '../protocol/units.js';
 import { threadView, type ThreadView } from './wait-views.js';
 
 /**
- * Engine time to come of a program: as its client declares it, or as learnt of its agent type. Infinity: no program of
- * its type ended after as much.
+ * Engine time to come of a program: as its client declares it, or what half of the ended programs of its agent type
+ * needed at most. Infinity: hardly any ended after as much.
  */
 export interface ForecastView {
   readonly source: 'declared' | 'learnt';
@@ -24,7 +24,7 @@ export function forecastOf(
   const declaredMs = outlook?.declaredMs(serviceMs);
   if (declaredMs !== undefined) return { source: 'declared', remainingMs: declaredMs, used: foresees };
   if (!learns || !type.index.isLearnt) return undefined;
-  return { source: 'learnt', remainingMs: type.index.lastMsToEnd(serviceMs), used: true };
+  return { source: 'learnt', remainingMs: type.index.medianMsToEnd(serviceMs), used: true };
 }
 
 /** A row of the process table, for people and metrics. Times are in milliseconds on the driver's clock. */

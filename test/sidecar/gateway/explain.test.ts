@@ -67,7 +67,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by what programs that have received 0 s of engine time are expected to need still\.\n[^]*In .* idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by how soon programs end that have received 0 s of engine time\.\n[^]*In .* idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${id}/explain`)).json();
@@ -185,7 +185,7 @@ describe('a program', () => {
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
     expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(
-      /would enter level 0 of 0 to \d+ \(0 goes first\), by what programs that have received .* of engine time .*\n.* may change while this one is idle/,
+      /would enter level 0 of 0 to \d+ \(0 goes first\), by how soon programs end that have received .* of engine time\.\n.* may change while this one is idle/,
     );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });

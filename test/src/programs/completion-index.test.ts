@@ -35,10 +35,25 @@ describe('the completion index', () => {
 
   it('is shown as last read: looking does not bring the next reading forward', () => {
     const index = learnt([1_000], 100);
-    expect(index.lastMsToEnd(100)).toBe(Infinity);
-    const read = index.msToEnd(100);
-    expect(index.lastMsToEnd(100)).toBe(read);
-    expect(read).toBeLessThan(Infinity);
+    expect(index.medianMsToEnd(100)).toBe(Infinity);
+    index.refresh();
+    expect(index.medianMsToEnd(100)).toBeLessThan(Infinity);
+  });
+
+  it('tells within which further service half of such programs end, be a few of them short', () => {
+    const index = learnt([1, 7_000, 9_000, 10_000, 11_000, 14_000], 600);
+    index.refresh();
+    for (const [serviceMs, restMs] of [
+      [0, 9_500],
+      [5_000, 5_000],
+      [8_500, 2_500],
+    ] as const) {
+      const told = index.medianMsToEnd(serviceMs);
+      expect(told / restMs, `${serviceMs}: ${told}`).toBeGreaterThan(0.6);
+      expect(told / restMs, `${serviceMs}: ${told}`).toBeLessThan(1.5);
+    }
+    // The ranking goes by the quickest ends.
+    expect(index.msToEnd(0)).toBeLessThan(100);
   });
 
   it('rises with service where all programs are alike: the oldest is the nearest to its end', () => {
