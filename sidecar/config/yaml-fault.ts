@@ -68,8 +68,8 @@ function misplaced(lines: readonly string[], at: number): string {
 /** Other keys may be secrets with a slip in their names. */
 const SECRET_NAMES = new Set(SECRET_KEYS.map(({ segments }) => segments.at(-1)));
 const SHOWN = new Set(CONFIG_KEYS.flatMap(({ segments }) => segments).filter((name) => !SECRET_NAMES.has(name)));
-/** A key before its value, not the scheme or the port of a URL. */
-const BEFORE_VALUE = /([\w.-]+)["']?\s*:(?!\/\/|\d+\b)\s*(?=[^\s#])/g;
+/** A key before its value, not the scheme or the port of a URL. Each word is tried once: a line may be long. */
+const BEFORE_VALUE = /(?<![^\s"'{}[\],:])([^\s"'{}[\],:]+)(?:\s*["'])?\s*:(?!\/\/|\d+\b)\s*(?=[^\s#])/g;
 
 /** A secret's value; of a URL, its user; of a line without a key, all: it may be a secret. */
 const SECRETS: readonly (readonly [RegExp, string])[] = [

@@ -156,11 +156,12 @@ describe('maitred load', () => {
     }
   });
 
-  it('fails where no program could be completed', async () => {
+  it('fails where no program could be completed, whatever an objective allows', async () => {
     const url = await front(await engine(), (_path, _body, { 'x-maitred-program': program }) =>
       program === undefined ? undefined : { status: 503, text: '' },
     );
-    const { code, out } = await load(['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', '--json', '-']);
+    const args = ['--target', url, ...CHAT, '--identity', 'maitred', '--quiet', '--json', '-', '--slo', 'failed <= 9'];
+    const { code, out } = await load(args);
     expect(code).toBe(1);
     expect(JSON.parse(out)).toMatchObject({ complete: true, targets: [{ failed: 4, errors: { http_503: 4 } }] });
   });

@@ -67,11 +67,19 @@ describe('file', () => {
     ['  tokn: hunter2', '  tokn: …'],
     ['  - {url: http://a:80, apiKy:hunter2, id: x}', '  - {url: http://a:80, apiKy:…'],
     ['  {"pasword": "hunter2"}', '  {"pasword": …'],
+    ['  ключ: hunter2', '  ключ: …'],
+    ['  "tokn ": hunter2', '  "tokn ": …'],
+    ['  tokn!: hunter2', '  tokn!: …'],
     ['# a comment', '# a comment'],
     ['  host: a # first', '  host: a # first'],
   ])('shows the values of keys that it knows: %s', (line, shown) => {
     const [problem] = problemsIn({ file: write(`listen:\n${line}\nlisten:\n`) });
     expect(problem?.excerpt?.[0]).toBe(`  2 | ${shown}`);
+  });
+
+  it('shows a fault beside a line of any length at once', () => {
+    const [problem] = problemsIn({ file: write(`listen:\n  # ${'a'.repeat(1_000_000)}\nlisten:\n`) });
+    expect(problem?.excerpt).toHaveLength(2);
   });
 
   it('names the nearest of equal keys', () => {
