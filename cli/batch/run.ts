@@ -26,6 +26,9 @@ export interface RunOptions {
 const SILENCE_MS = 600_000;
 /** Longest silence of one that is only asked whether it is there. */
 const REACH_MS = 30_000;
+/** Longest absence of one that was there, such as a restart. */
+const AWAY_MS = 60_000;
+const AWAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
 const PROGRESS_MS = 500;
 const MODELS_SHOWN_MAX = 8;
 const WARNINGS_SHOWN_MAX = 5;
@@ -51,7 +54,21 @@ export async function runBatch(
   const paths = { output: out, errors: `${out}.errors` };
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
   const results = await Results.open(name, input.numbers, paths, disk);
-  const ports = { ask: (line: LineRequest) => ask(agent, target, line), changed: () => pump(), setTimer };
+  let awaySinceMs = Infinity;
+  const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
+    const answer = await send(agent, target, line);
+    if (!(answer instanceof Error)) {
+      awaySinceMs = Infinity;
+      return answer;
+    }
+    const nowMs = performance.now();
+    if (awaySinceMs === Infinity) complain(`${target} is away, and is asked again: ${answer.message}`);
+    awaySinceMs = Math.min(awaySinceMs, nowMs);
+    if (nowMs - awaySinceMs < AWAY_MS) return { status: 503, body: Buffer.from(answer.message), isBusy: true };
+    failed(new Error(`${target} has been away for ${AWAY_MS / 1000} s; --resume goes on`));
+    return undefined;
+  };
+  const ports = { ask, changed: () => pump(), setTimer };
   const run = await Run.open(name, file, input, results, ports);
   let fault: unknown;
   let end = (): void => undefined;
@@ -76,21 +93,23 @@ export async function runBatch(
   if (code !== undefined) throw new Error(`${out} cannot be written: ${message}; --resume goes on`);
   if (fault !== undefined) throw fault as Error;
   if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
-  if (results.counts.failed > 0) throw new Error(`lines have failed; ${paths.errors} tells why`);
+  if (results.counts.failed > 0)
+    throw new Error(`lines have failed; ${paths.errors} tells why: delete it, and --resume asks them again`);
 }
 
 /**
  * Models that the target lists; none unless it tells.
- * @throws ConfigError when nothing listens there: each line would fail, after retries
+ * @throws ConfigError when nothing listens there, or the key is refused: each line would fail
  */
 async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Promise<string[]> {
   try {
     const options = { dispatcher: agent, headersTimeout: REACH_MS, headers: authorization(), signal };
-    const { body } = await request(pathAt(target, '/v1/models'), options);
+    const { statusCode: status, body } = await request(pathAt(target, '/v1/models'), options);
+    if (status === 401 || status === 403) throw new Error(`answers ${status}: set OPENAI_API_KEY to a key of its own`);
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
-    throw new ConfigError([{ path: '', message: `cannot be reached: ${(error as Error).message}`, origin: target }]);
+    throw new ConfigError([{ path: '', message: `cannot be used: ${(error as Error).message}`, origin: target }]);
   }
 }
 
@@ -123,8 +142,12 @@ const pathAt = (target: string, path: string): string => target.replace(/(\/v1)?
 const show = ({ counts, leftOut }: Results, end: string): void =>
   void process.stderr.write(`${countsInWords(counts, leftOut)}${end}`);
 
-/** Sends a line; a server that cannot be reached counts as one that failed. */
-async function ask(agent: Agent, target: string, { url, headers, body, id }: LineRequest): Promise<LineAnswer> {
+/** Sends a line. A server that breaks off counts as one that failed; an Error: it is not there. */
+async function send(
+  agent: Agent,
+  target: string,
+  { url, headers, body, id }: LineRequest,
+): Promise<LineAnswer | Error> {
   try {
     const { statusCode: status, body: answer } = await request(pathAt(target, url), {
       method: 'POST',
@@ -134,7 +157,9 @@ async function ask(agent: Agent, target: string, { url, headers, body, id }: Lin
     });
     return { status, body: Buffer.from(await answer.arrayBuffer()), isBusy: status === 429 || status === 503 };
   } catch (error) {
-    const message = `The server did not answer: ${(error as Error).message}`;
+    const { code = '', message: reason } = error as NodeJS.ErrnoException;
+    if (AWAY.has(code)) return error as Error;
+    const message = `The server did not answer: ${reason}`;
     return { status: 502, body: Buffer.from(JSON.stringify({ error: { message } })), isBusy: false };
   }
 }

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
+import { existsSync, rmSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
 import { MODEL } from '../support/fake-engine.js';
 import { lineOf } from '../sidecar/batches/service.js';
@@ -34,7 +34,9 @@ describe('maitred batch run', () => {
     const { engine, out, batch } = await stage();
     const { code, err } = await batch();
     expect(code).toBe(1);
-    expect(err).toBe(`2 of 4 lines answered, 2 failed\nmaitred: lines have failed; ${out}.errors tells why\n`);
+    expect(err).toBe(
+      `2 of 4 lines answered, 2 failed\nmaitred: lines have failed; ${out}.errors tells why: delete it, and --resume asks them again\n`,
+    );
     expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
     expect(engine.seen).toHaveLength(3);
     expect(await batch()).toMatchObject({ code: 2 });
@@ -43,8 +45,57 @@ describe('maitred batch run', () => {
   it('stops at once where nothing listens', async () => {
     const { file, out } = await stage();
     const { code, err } = await command('batch', 'run', file, '--target', 'http://127.0.0.1:9', '-o', out);
-    expect([code, err]).toEqual([2, expect.stringContaining('http://127.0.0.1:9: cannot be reached')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('http://127.0.0.1:9: cannot be used')]);
     expect(existsSync(out)).toBe(false);
+  });
+
+  it('stops before the first line if the key is refused', async () => {
+    const { engine, out, batch } = await stage();
+    engine.routes.set('/v1/models', 401);
+    const told = `${engine.url}/v1: cannot be used: answers 401: set OPENAI_API_KEY to a key of its own`;
+    expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });
+    expect([engine.seen, existsSync(out)]).toEqual([[], false]);
+  });
+
+  it('waits for a server that goes away for a while, and loses no line to one that stays away', async () => {
+    const { engine, out, batch } = await stage([lineOf('a'), lineOf('b'), lineOf('c')]);
+    /** Answers one line, and closes. */
+    engine.answer = async (response, ...rest) => {
+      response.on('close', () => void engine.close());
+      response.setHeader('connection', 'close');
+      await completion()(response, ...rest);
+    };
+    const now = performance.now.bind(performance);
+    /** Time that passes from one look at the clock to the next. */
+    let stepMs = 0;
+    let skewMs = 0;
+    const first = batch('--parallel', '1');
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + (skewMs += stepMs));
+    const asked = vi.mocked(process.stderr.write);
+    const hasSaid = (text: string) => asked.mock.calls.some(([said]) => String(said).includes(text));
+    await until(() => hasSaid('is away, and is asked again'));
+    await engine.reopen();
+    await until(() => engine.seen.length === 2);
+    stepMs = 31_000;
+    const { code, err } = await first;
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining(`${engine.url}/v1 has been away for 60 s; --resume goes on`),
+    ]);
+    expect([idsIn(out).length, idsIn(`${out}.errors`)]).toEqual([2, []]);
+    await engine.reopen();
+    engine.answer = completion();
+    expect((await batch('--resume')).code).toBe(0);
+    expect(idsIn(out)).toEqual(['a', 'b', 'c']);
+  });
+
+  it('asks failed lines again once their errors are deleted', async () => {
+    const { engine, out, batch } = await stage();
+    await batch();
+    engine.answer = completion();
+    rmSync(`${out}.errors`);
+    expect((await batch('--resume')).code).toBe(0);
+    expect(idsIn(out)).toEqual(['a', 'b', 'c', 'd']);
   });
 
   it('stops before the first line if the target lacks a model', async () => {

@@ -93,6 +93,12 @@ export class FakeEngine {
     if (this.#server.listening) await once(this.#server, 'close');
   }
 
+  /** Listens again at its port. */
+  async reopen(): Promise<void> {
+    this.#server.listen(Number(new URL(this.url).port), '127.0.0.1');
+    await once(this.#server, 'listening');
+  }
+
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     response.on('error', () => undefined);
     const { method = '', url = '', headers } = request;
