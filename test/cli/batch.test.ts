@@ -71,7 +71,7 @@ describe('maitred batch run', () => {
     let skewMs = 0;
     const first = batch('--parallel', '1');
     vi.spyOn(performance, 'now').mockImplementation(() => now() + (skewMs += stepMs));
-    const asked = vi.mocked(process.stderr.write);
+    const asked = vi.spyOn(process.stderr, 'write');
     const hasSaid = (text: string) => asked.mock.calls.some(([said]) => String(said).includes(text));
     await until(() => hasSaid('is away, and is asked again'));
     await engine.reopen();
