@@ -91,20 +91,26 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
   }
   if (rates.length > 1 && !states.includes(true))
     return states.includes(null)
-      ? `Too few programs to tell whether the highest loads are sustained: ${again(plan, runs, [rates[states.indexOf(null) - 1] ?? least, most])}` // prettier-ignore
+      ? `Too few programs to tell whether the highest loads are sustained: ${again(plan, runs, [rates[states.indexOf(null) - 1] ?? least, most], 2 * plan.programs)}` // prettier-ignore
       : `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, runs, [rates.at(-2) ?? most, BEYOND * most])}`; // prettier-ignore
   const isOpen = verdicts.some(({ isUnsure }) => isUnsure) && seeds !== '';
   return isOpen ? `Too few seeds to tell whether anything is better than ${name}: run again with${seeds}.` : undefined;
 }
 
-/** The sentence's end that names the options of the next command. */
-export function again(plan: Plan, runs: readonly RunReport[], [least, most]: readonly [number, number]): string {
+/** The sentence's end that names the options of the next command. @param programsMin 0: as many as now may do */
+export function again(
+  plan: Plan,
+  runs: readonly RunReport[],
+  [least, most]: readonly [number, number],
+  programsMin = 0,
+): string {
   const alone = meanOf(runs.filter(({ variant }) => variant === 0).map(aloneOf));
   const needed = (rate: number) => plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / rate, alone_seconds: alone }) ?? 0); // prettier-ignore
   const served = Math.max(...runs.map((run) => run.programs_per_second ?? 0)) || Infinity;
   const to = needed(most) > PROGRAMS_MAX ? Math.min(most, BEYOND * SERVED_SHORT * served) : most;
   const range = [(least * to) / most, to].map((rate) => Number(rate.toPrecision(2))).join('..');
-  const programs = needed(to) === 0 ? '' : ` --programs ${10 * Math.ceil(needed(to) / 10)}`;
+  const more = Math.max(needed(to), programsMin);
+  const programs = more === 0 ? '' : ` --programs ${10 * Math.ceil(more / 10)}`;
   return `run again with --rate ${range}${programs}${seedsText(plan, RANGE * choicesOf(plan), SEEDS)}.`;
 }
 
