@@ -24,8 +24,8 @@ export function addEnginesCommand(program: Command): void {
   addAdminOptions(list, URL_DEFAULT)
     .option('--json', 'print the admin API’s answer')
     .usage('[options]')
-    .argument('[subcommand]')
-    .action((unknown: string | undefined, { json, ...flags }: AdminFlags & { readonly json?: true }) => {
+    .argument('[subcommand...]')
+    .action(([unknown]: readonly string[], { json, ...flags }: AdminFlags & { readonly json?: true }) => {
       if (unknown !== undefined) list.error(`unknown subcommand '${unknown}': list, add, remove, drain or undrain, then its options`); // prettier-ignore
       return printEngines(list, flags, json);
     });

@@ -55,7 +55,7 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at), from: 'phone' },
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds), from: 'phone' },
   {
-    name: 'Queued',
+    name: 'Queue share',
     meaning: 'Share of the time that its calls spent here',
     cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)),
     from: 'phone',
@@ -75,7 +75,7 @@ const GROUPS: readonly Column<ProgramGroup>[] = [
   { name: 'Calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Prompts', meaning: 'Prompt tokens', cell: (row) => tokens(row.prompt_tokens) },
   { name: 'Answers', meaning: 'Output tokens', cell: (row) => tokens(row.output_tokens) },
-  { name: 'Queued', meaning: 'Mean of a call', cell: (row) => duration(ratio(row.queue_seconds, row.calls)), from: 'tablet' }, // prettier-ignore
+  { name: 'Queue a call', meaning: 'Mean wait of its calls', cell: (row) => duration(ratio(row.queue_seconds, row.calls)), from: 'tablet' }, // prettier-ignore
   { name: 'Service', meaning: SERVICE_MEANING, cell: (row) => duration(row.service_seconds), from: 'phone' },
 ];
 

@@ -48,7 +48,7 @@ const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
 };
 
 export const LEVEL_MEANING =
-  'Queue of its calls, or of its next one: 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';
+  'Queue of its calls, or of its next one: of those that wait for room, 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';
 export const SERVICE_MEANING = 'Engine time of all its calls together';
 
 /** Lines of a text that say the same but for ids and figures: the first says it for those after it. */

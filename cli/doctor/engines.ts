@@ -1,6 +1,6 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
-import { idOf } from '../../sidecar/engines/address.js';
+import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { CONFIGURED } from '../../sidecar/engines/inspect.js';
@@ -19,7 +19,10 @@ export async function engineFindings(config: Config, calls: boolean): Promise<Fi
   }
   const sources = config.discovery.map((source) => lookedAt(source, config, calls));
   const engines = config.engines.map((engine) => judged(engine, config, calls));
-  return (await Promise.all([...sources, ...engines])).flat();
+  const urls = config.engines.map((engine) => addressOf(engine).url.href);
+  const twins = config.engines.filter((engine, at) => urls.indexOf(addressOf(engine).url.href) < at);
+  const twice = twins.map((engine) => warning(`engine ${idOf(engine)}`, `is another one too: ${engine.url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
+  return [...twice, ...(await Promise.all([...sources, ...engines])).flat()];
 }
 
 /** A source of discovery, and the engines that it finds. */
@@ -48,7 +51,10 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
       : [broken(subject, `${engine.url} is not healthy: ${reason}`, DEAD_ENGINE)];
   }
   const names = [...(found.models?.keys() ?? [])];
+  const seen = engine.kind === 'auto' ? found : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found); // prettier-ignore
+  const [kind, own] = [found.adapter.kind, seen.adapter.kind];
   return [
+    ...(own === kind || own === 'openai' ? [] : [warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`)]), // prettier-ignore
     ...(names.length > 0
       ? healthFindings(subject, engine, found, names)
       : [
@@ -75,9 +81,10 @@ function healthFindings(
     ok(subject, `${kind}; serves ${names.slice(0, 5).join(', ')}${more}`),
     capacityTokens === undefined
       ? warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)
-      : ok(subject, `KV cache of ${integer(capacityTokens)} tokens`),
-  ];
-  if (isOdd) findings.push(warning(subject, `it reports a KV cache of ${integer(reported)} tokens`, `correct engines[].capacityTokens, ${integer(capacityTokens)} now, or leave it out`)); // prettier-ignore
+      : isOdd
+        ? warning(subject, `it reports a KV cache of ${integer(reported)} tokens`, `correct engines[].capacityTokens, ${integer(capacityTokens)} now, or leave it out`)
+        : ok(subject, `KV cache of ${integer(capacityTokens)} tokens`),
+  ]; // prettier-ignore
   if (unlisted.length > 0) findings.push(warning(subject, `it does not list ${unlisted.slice(0, 5).join(', ')}`, 'correct engines[].models: calls for a model that it lacks fail')); // prettier-ignore
   const { running, waiting = 0 } = load;
   if (running === undefined && load.waiting === undefined)

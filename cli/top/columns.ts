@@ -16,7 +16,7 @@ interface Column {
 /** Columns whose titles do not say all. */
 const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
   ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
-  ['LVL', 'its queue: 0 goes first'],
+  ['LVL', 'its queue: of calls that wait for room, 0 goes first'],
   ['QUEUED', 'the waits of all its calls, so with parallel calls more than its AGE'],
   ['IDLE', 'since its last call; programs whose end nobody tells stay until their lease is over'],
 ];

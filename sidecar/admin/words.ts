@@ -113,7 +113,7 @@ function obstacleInWords(
     case 'knee':
       return `${at} has room, but its batch is past the knee: one more call would slow down those in flight by more than it gains.${left === undefined ? '' : ` Its own wait ends the hold in about ${left}, if the calls in flight stay the same.`}`;
     case 'background':
-      return `It is a background call, and ${at} keeps the room that is left for others.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
+      return `It is a background call, and ${at} keeps the room that is left for others; alone there, each that ends lets in two.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
 }
 

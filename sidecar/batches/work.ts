@@ -61,11 +61,11 @@ export class Work {
     return this.run.isDone || status === 'cancelling' || this.ports.now() >= 1000 * until;
   }
 
-  /** Milliseconds that the rest takes at the pace so far; undefined: none of its lines has ended yet. */
+  /** Milliseconds that the rest takes at the pace so far; undefined: more lines run than have ended, as engines take in more and more. */
   get restMs(): number | undefined {
     const ended = this.#ended - this.#endedBefore;
     const left = this.run.results.counts.total - this.#ended;
-    return ended === 0 ? undefined : (left * (this.ports.now() - this.#sinceMs)) / ended;
+    return ended <= this.run.inFlight ? undefined : (left * (this.ports.now() - this.#sinceMs)) / ended;
   }
 
   /** Whether the rest would take more than half of the time that is left to it. */

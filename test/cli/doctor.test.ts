@@ -52,6 +52,14 @@ describe('maitred doctor', () => {
     expect([own.levels.has('warning'), own.about('KV cache of 900 tokens').length]).toEqual([false, 1]);
   });
 
+  it('tells an engine that is named twice, and one of another kind than it is told to be', async () => {
+    const { url } = await vllm();
+    const engines = [{ url }, { url: `${url}/v1`, id: 'again' }, { url, id: 'other', kind: 'sglang' }];
+    const { about } = await examine(['--config', fileOf('twice.yaml', stringify({ engines }))]);
+    expect(about('is another one too')).toMatchObject([{ subject: 'engine again' }, { subject: 'engine other' }]);
+    expect(about('answers as vllm, not sglang')).toMatchObject([{ level: 'warning', subject: 'engine other' }]);
+  });
+
   it('says which host tier an engine has, and that it runs none of its requests', async () => {
     const offloads = `${CONFIG_INFO.replace('num_gpu', 'kv_offloading_size="2.0",num_gpu')}vllm:kv_offload_store_bytes_total 9\n`;
     const loaded = 'vllm:kv_offload_load_bytes_total 1835008\nvllm:external_prefix_cache_hits_total 896\n';

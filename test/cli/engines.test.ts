@@ -92,6 +92,8 @@ describe('maitred engines', () => {
   });
 
   const command = (...args: string[]) => run(['engines', ...args]);
+  it('names its subcommands where one is mistyped, whatever follows', async () =>
+    expect((await command('remov', 'gpu', 'x')).errors).toEqual([expect.stringContaining("unknown subcommand 'remov': list, ")])); // prettier-ignore
   itRefuses(command, ['drain', 'undrain', 'add', 'remove', 'lst', 'dran gpu', 'ad http://gpu-3:8000 --id gpu-3']);
   itRefuses(command, ['list --url x', '--url http://127.0.0.1:1 drain gpu', 'add http://x --api-key NOT_SET_ANYWHERE']);
 });
