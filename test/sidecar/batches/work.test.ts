@@ -7,7 +7,7 @@ it('tells when a batch will be done once more lines have ended than run: before,
   const run = { inFlight: 4, results: { counts }, input: { models: new Map() } };
   const ports = { now: () => nowMs, unserved: () => undefined };
   // Two had ended when it was taken up.
-  const work = new Work({} as Work['shelf'], 'batch', run as unknown as Work['run'], ports);
+  const work = new Work(null as unknown as Work['shelf'], 'batch', run as unknown as Work['run'], ports);
   nowMs += 1_000;
   counts.completed += 4;
   expect(work.restMs).toBeUndefined();
