@@ -7,7 +7,7 @@ import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
 import { broken, ok, type Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
-import { accessFindings } from './doctor/settings.js';
+import { accessFindings, folderFindings } from './doctor/settings.js';
 import { collect } from './options.js';
 import { wrapped } from './text.js';
 
@@ -59,6 +59,7 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     return [
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
+      ...folderFindings(config),
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
     ];

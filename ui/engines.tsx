@@ -90,6 +90,10 @@ function factsOf(engine: Engine, isOff: boolean): Fact[] {
     ...(host > 0 ? [onTheHost] : []),
     ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
     ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
-    ['Queued', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'],
+    [
+      'Waiting inside',
+      waiting === null ? '–' : count(waiting),
+      'Requests that wait inside the engine, by its own report',
+    ],
   ];
 }

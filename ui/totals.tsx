@@ -44,7 +44,11 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
         ...(background > 0 ? [`${count(background)} in the background`] : []),
       ].join('; '),
     ],
-    ['Queue time, p50 / p99', `${duration(queued.p50)} / ${duration(queued.p99)}`, counted(queued.count, 'call')],
+    [
+      'Queue time of started calls, p50 / p99',
+      `${duration(queued.p50)} / ${duration(queued.p99)}`,
+      counted(queued.count, 'call'),
+    ],
     [
       'Completion time, p50 / p99',
       `${duration(completion.p50)} / ${duration(completion.p99)}`,

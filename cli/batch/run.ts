@@ -104,7 +104,9 @@ export async function runBatch(
 async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Promise<string[]> {
   try {
     const options = { dispatcher: agent, headersTimeout: REACH_MS, headers: authorization(), signal };
-    const { statusCode: status, body } = await request(pathAt(target, '/v1/models'), options);
+    const { statusCode: status, headers, body } = await request(pathAt(target, '/v1/models'), options);
+    if (status === 200 && /^text\/html/i.test(String(headers['content-type'])))
+      throw new Error('it is a web site: /v1/models is a page');
     if (status === 401 || status === 403) throw new Error(`answers ${status}: set OPENAI_API_KEY to a key of its own`);
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {

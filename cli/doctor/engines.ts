@@ -1,6 +1,7 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
+import { isLoopback } from '../../sidecar/http/auth.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { CONFIGURED } from '../../sidecar/engines/inspect.js';
@@ -19,10 +20,16 @@ export async function engineFindings(config: Config, calls: boolean): Promise<Fi
   }
   const sources = config.discovery.map((source) => lookedAt(source, config, calls));
   const engines = config.engines.map((engine) => judged(engine, config, calls));
-  const urls = config.engines.map((engine) => addressOf(engine).url.href);
-  const twins = config.engines.filter((engine, at) => urls.indexOf(addressOf(engine).url.href) < at);
+  const urls = config.engines.map((engine) => placeOf(engine));
+  const twins = config.engines.filter((engine, at) => urls.indexOf(placeOf(engine)) < at);
   const twice = twins.map((engine) => warning(`engine ${idOf(engine)}`, `is another one too: ${engine.url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
   return [...twice, ...(await Promise.all([...sources, ...engines])).flat()];
+}
+
+/** Its address, the same for all names of this machine. */
+function placeOf(engine: EngineConfig): string {
+  const { url, basePath } = addressOf(engine);
+  return `${url.protocol}${isLoopback(url.hostname) ? 'here' : url.hostname}:${url.port}${basePath}`;
 }
 
 /** A source of discovery, and the engines that it finds. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { MAKE_TOKEN, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import { broken, note, warning, type Finding } from './finding.js';
@@ -24,6 +25,20 @@ export function accessFindings({ auth, admin, listen }: Config, file: string | u
     ...when(admin.port !== null && admin.token === null && !isLoopback(admin.host), warning('admin.host', `${admin.host} opens the admin paths to the network, without a token`, 'set admin.token, or bind admin.host to 127.0.0.1')),
     ...when(admin.port === null && admin.token === null && (hasKeys || isOpen), note('admin.token', 'is not set, so admin paths and metrics are closed', 'set admin.token or admin.port')),
   ]; // prettier-ignore
+}
+
+/** The folder of batches, which the start makes. */
+export function folderFindings({ batches: { folder } }: Config): Finding[] {
+  if (folder === null) return [];
+  let place = resolve(folder);
+  while (!existsSync(place)) place = dirname(place);
+  try {
+    accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (statSync(place).isDirectory()) return [];
+  } catch {
+    // Told below.
+  }
+  return [broken('batches.folder', `${place} is no folder that this user may write to`, 'name another one')];
 }
 
 function fileFindings(file: string): Finding[] {

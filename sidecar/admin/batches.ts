@@ -76,14 +76,14 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
   // Of a list that is not there yet, all places may be ready.
   const pausing = batch.pauses?.calls ?? 0;
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
+  const stop = stopOf(context, batch);
   const idle = [
     ...(pausing > 0 ? [`${pausing} ${pausing === 1 ? 'pauses' : 'pause'}`] : []),
-    ...(needing > 0 ? [`${needing} need answers first`] : []),
+    ...(needing > 0 && stop === '' ? [`${needing} need answers first`] : []),
   ];
-  const stop = stopOf(context, batch);
   const pace =
     restMs === undefined
-      ? 'No line has ended yet, so nothing tells how long it will take.'
+      ? 'Too few lines have ended to tell how long it will take.'
       : `At the pace so far it ends in about ${span(restMs)}.`;
   const rank = batch.isLate
     ? 'That is too early, so its lines are calls like all others.'

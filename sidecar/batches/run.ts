@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
 import { BadAnswer, fill, holds, ITEM, itemsOf, requestOf, type BatchLine } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
-import { parseJson } from '../apis/fields.js';
+import { isObject, parseJson } from '../apis/fields.js';
 import { refusalOf } from '../calls/refusal.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
@@ -72,6 +72,7 @@ const FAULT_PAUSE_MS = 5000;
 
 const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
 
+const NO_ANSWER = { code: 'invalid_answer', message: 'The server answered 200 without a JSON object.' };
 const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
 
 /**
@@ -203,16 +204,20 @@ export class Run {
     const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
     if (answer === undefined) return undefined;
     const { status, isBusy, mayCome = false } = answer;
-    const said = (): string => refusalOf(status, answer.body, { path: line.url }).message;
+    const text = answer.body.toString();
+    const value = parseJson(text);
+    // A page for people, say, is no answer.
+    const isNoAnswer = status === 200 && !isObject(value);
+    const said = (): string =>
+      isNoAnswer ? NO_ANSWER.message : refusalOf(status, answer.body, { path: line.url }).message;
     if (isBusy) return this.#later(task, PAUSE_MS, said());
-    if (status >= 500 || mayCome || PASSING.has(status)) {
+    if (status >= 500 || isNoAnswer || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
       this.#attempts.set(id, attempts);
       if (attempts < ATTEMPTS_MAX)
         return this.#later(task, PAUSE_MS * 2 ** (attempts - 1), said(), ATTEMPTS_MAX - attempts);
     }
-    const text = answer.body.toString();
-    const value = parseJson(text);
+    if (isNoAnswer) return { state: 'failed', response: null, error: NO_ANSWER };
     return ended(status, value === undefined ? text : value);
   }
 

@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises';
+import { access, constants, mkdir } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import type { SharedState } from '../../cluster/index.js';
 import type { Config } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
@@ -44,7 +45,12 @@ export class BatchSeat {
   /** @throws Error if this gateway is alone and the folder cannot be read */
   static async open(ports: SeatPorts): Promise<BatchSeat> {
     const seat = new BatchSeat(ports);
-    await mkdir(ports.folder, { recursive: true });
+    try {
+      await makeFolder(ports.folder);
+      await access(ports.folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch (error) {
+      throw new Error(`batches.folder cannot be used: ${(error as Error).message}`);
+    }
     if (ports.cluster === undefined) await seat.#take();
     else await (seat.#beating = seat.#beat());
     return seat;
@@ -108,5 +114,18 @@ export class BatchSeat {
       batches.log.error({ err }, 'batches cannot be taken over; the next attempt follows');
     }
     if (!this.#isClosing) this.#cancel = setTimer(() => void (this.#beating = this.#beat()), cluster.heartbeatMs);
+  }
+}
+
+/** Makes the folders above it too. Node's own way never ends where the system has no such name to give, as below /proc. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return;
+    if (code !== 'ENOENT' || dirname(path) === path) throw error;
+    await makeFolder(dirname(path));
+    await mkdir(path);
   }
 }

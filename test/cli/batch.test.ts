@@ -49,6 +49,14 @@ describe('maitred batch run', () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it('stops before the first line at a web site', async () => {
+    const { engine, out, batch } = await stage([lineOf('a')]);
+    engine.routes.set('/v1/models', (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end());
+    const told = 'it is a web site: /v1/models is a page';
+    expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });
+    expect([engine.seen, existsSync(out)]).toEqual([[], false]);
+  });
+
   it('stops before the first line if the key is refused', async () => {
     const { engine, out, batch } = await stage();
     engine.routes.set('/v1/models', 401);

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { DnsServer } from '../sidecar/discovery/dns-server.js';
@@ -54,10 +55,25 @@ describe('maitred doctor', () => {
 
   it('tells an engine that is named twice, and one of another kind than it is told to be', async () => {
     const { url } = await vllm();
-    const engines = [{ url }, { url: `${url}/v1`, id: 'again' }, { url, id: 'other', kind: 'sglang' }];
+    const engines = [
+      { url },
+      { url: `${url.replace('127.0.0.1', 'localhost')}/v1`, id: 'again' },
+      { url, id: 'other', kind: 'sglang' },
+    ];
     const { about } = await examine(['--config', fileOf('twice.yaml', stringify({ engines }))]);
     expect(about('is another one too')).toMatchObject([{ subject: 'engine again' }, { subject: 'engine other' }]);
     expect(about('answers as vllm, not sglang')).toMatchObject([{ level: 'warning', subject: 'engine other' }]);
+  });
+
+  it('tells a folder of batches in which nothing can be written', async () => {
+    const { url } = await vllm();
+    const of = (folder: string) =>
+      examine(['--config', fileOf('batches.yaml', stringify({ engines: [{ url }], batches: { folder } }))]);
+    const file = fileOf('taken', '');
+    const { code, about } = await of(join(file, 'batches'));
+    expect([code, about('batches.folder')]).toMatchObject([1, [{ level: 'broken', found: `${file} is no folder that this user may write to` }]]); // prettier-ignore
+    const fresh = join(dirname(file), 'new', 'batches');
+    expect([(await of(fresh)).code, existsSync(fresh)]).toEqual([0, false]);
   });
 
   it('says which host tier an engine has, and that it runs none of its requests', async () => {

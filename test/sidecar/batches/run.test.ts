@@ -112,6 +112,8 @@ describe('a run', () => {
     [409, {}, 5],
     [425, {}, 5],
     [502, {}, 5],
+    [200, { body: Buffer.from('<html>') }, 5],
+    [200, { body: Buffer.from('[]') }, 5],
   ])('asks a line that got %d %j so often in all: %d', async (status, more, times) => {
     const answer: Given['answer'] = () => ({ ...OK, status, ...more });
     const { run, asked, all, results } = await runOf({ lines: [lineOf('a')], answer });

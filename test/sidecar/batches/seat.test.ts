@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { readFileSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -16,7 +17,7 @@ const LEASE_MS = 1000;
 
 /** Gateways with one folder and one store, whose clock and answers are the test's. */
 function stage() {
-  const folder = folderOf({});
+  const folder = join(folderOf({}), 'made', 'here');
   const clock = { now: 0 };
   /** Who holds the batches, and until when. */
   let lease: { name: string; untilMs: number } | undefined;
@@ -156,4 +157,9 @@ it('a name is held by one gateway until it gives it up or leaves', async () => {
   expect(await b!.hold('batches', 'http://b', 1)).toEqual({ isOwn: true, value: 'http://b' });
   await b!.leave();
   expect(await a!.hold('batches', 'http://a', 1)).toEqual({ isOwn: true, value: 'http://a' });
+});
+
+it('fails at a folder that the system cannot make', async () => {
+  const ports = { folder: '/proc/none/here', cluster: undefined } as unknown as Parameters<typeof BatchSeat.open>[0];
+  await expect(BatchSeat.open(ports)).rejects.toThrow(/^batches\.folder cannot be used: .*mkdir/);
 });
