@@ -114,6 +114,7 @@ function waitView(call: Call, waits: Waits, nowMs: number) {
     behind,
     untilMs,
     level: call.level,
+    waitingMs: call.waitingMs(nowMs) as Millis,
     /** Number of waiting calls that come before it where it waits, and the oldest of them. */
     ahead: calls,
     oldestAhead: waitingCall(oldest, nowMs),

@@ -1,18 +1,16 @@
-import { expect, it, vi } from 'vitest';
-import type { Parts } from '../../../sidecar/context.js';
+import { expect, it } from 'vitest';
 import { ExpectedWaits } from '../../../sidecar/watch/expected-waits.js';
-import { readState } from '../../../sidecar/watch/reading.js';
 import { callId, engineId, type WaitView } from '../../../src/index.js';
 
-const at = (engine: string | undefined, ahead: number, background = false): WaitView =>
-  ({ engine: engine === undefined ? undefined : engineId(engine), ahead, background }) as WaitView;
+const at = (engine: string | undefined, ahead: number, waitingMs = 5_000, background = false): WaitView =>
+  ({ engine: engine === undefined ? undefined : engineId(engine), ahead, waitingMs, background }) as WaitView;
 
-/** Has calls of these milliseconds a place seen after 5 s of waiting at an engine, and then dispatched. */
+/** Has calls seen at a place, and dispatched after these milliseconds for each place. */
 function learn(expected: ExpectedWaits, waits: readonly number[], view = at('A', 1)): void {
   waits.forEach((ms, index) => {
     const call = callId(`c${index}`);
-    for (const nowMs of [0, 5_000]) expected.observe([[call, view]], nowMs);
-    expected.dispatched(call, 5_000 + (view.ahead + 1) * ms);
+    expected.observe([[call, view]], 0);
+    expected.dispatched(call, (view.ahead + 1) * ms);
   });
 }
 
@@ -26,45 +24,43 @@ it('tells the spread of the last waits at an engine for a place in line', () => 
   learn(expected, [131]);
   expect(expected.of(at('A', 0))).toEqual({ p50Ms: 116, p90Ms: 128 });
   expect(expected.of(at('A', 9))).toEqual({ p50Ms: 1_160, p90Ms: 1_280 });
-  for (const unknown of [at('B', 1), at(undefined, 1), at('A', 1, true)]) expect(expected.of(unknown)).toBeUndefined();
+  for (const unknown of [at('B', 1), at(undefined, 1), at('A', 1, 5_000, true)])
+    expect(expected.of(unknown)).toBeUndefined();
   // Only the last ones count.
   learn(expected, Array<number>(256).fill(7));
   expect(expected.of(at('A', 0))).toEqual({ p50Ms: 7, p90Ms: 7 });
 });
 
-it('learns nothing from short waits, background calls, calls without an engine and those that left', () => {
+it('tells those who have just come by others who had, and those who have waited by others who had', () => {
   const expected = new ExpectedWaits();
-  learn(expected, Array<number>(64).fill(1), at('A', 1, true));
+  learn(expected, Array<number>(32).fill(10), at('A', 0, 4_999));
+  expect(expected.of(at('A', 0))).toBeUndefined();
+  learn(expected, Array<number>(32).fill(9_000));
+  expect([expected.of(at('A', 0, 0))?.p50Ms, expected.of(at('A', 0, 60_000))?.p50Ms]).toEqual([10, 9_000]);
+});
+
+it('learns nothing from background calls, calls without an engine and those that left', () => {
+  const expected = new ExpectedWaits();
+  learn(expected, Array<number>(64).fill(1), at('A', 1, 5_000, true));
   learn(expected, Array<number>(64).fill(1), at(undefined, 1));
   for (let index = 0; index < 64; index += 1) {
     const call = callId(`d${index}`);
-    for (const nowMs of [0, 4_999]) expected.observe([[call, at('A', 0)]], nowMs);
-    expected.dispatched(call, 9_000);
-    for (const nowMs of [0, 5_000]) expected.observe([[call, at('A', 0)]], nowMs);
+    expected.observe([[call, at('A', 0)]], 0);
     expected.left(call);
     expected.dispatched(call, 9_000);
   }
   expect(expected.of(at('A', 1))).toBeUndefined();
 });
 
-it('counts a long wait again each time that it has doubled, and no more often', () => {
-  for (const [others, isKnown] of [
-    [24, false],
-    [25, true],
-  ] as const) {
-    const expected = new ExpectedWaits();
-    learn(expected, Array<number>(others).fill(1));
-    // At 5, 10, 20, 40, 80, 160 and 320 s: seven times.
-    for (let nowMs = 0; nowMs < 600_000; nowMs += 1_000) expected.observe([[callId('long'), at('A', 0)]], nowMs);
-    expected.dispatched(callId('long'), 600_000);
-    expect(expected.of(at('A', 0)) !== undefined, `${others}`).toBe(isKnown);
-  }
-});
-
-it('is learnt at each reading of the state, though nobody asks', () => {
-  const waits = vi.fn();
-  const driver = { views: {}, waits, queue: () => ({ byCause: { kv: 2 } }) };
-  const parts = { config: {}, driver, fleet: { list: () => [] } } as unknown as Parts;
-  expect(readState(parts)).toMatchObject({ kv: 2, in_flight: 0 });
-  expect(waits).toHaveBeenCalledOnce();
+it.each([
+  [25, false],
+  [26, true],
+])('counts a long wait each time that it has doubled, and no more often: beside %d others', (others, isKnown) => {
+  const expected = new ExpectedWaits();
+  const long = callId('long');
+  learn(expected, Array<number>(others).fill(1));
+  // At 0 s among the young, then at 5, 10, 20, 40, 80 and 160 s.
+  for (let ms = 0; ms < 300_000; ms += 1_000) expected.observe([[long, at('A', 0, ms)]], ms);
+  expected.dispatched(long, 300_000);
+  expect(expected.of(at('A', 0)) !== undefined).toBe(isKnown);
 });
