@@ -58,6 +58,11 @@ export class Questions {
     if (question?.awaited.delete(from) === true && question.awaited.size === 0) question.end();
   }
 
+  /** Ends open questions with the answers that they have. */
+  close(): void {
+    for (const { end } of this.#open.values()) end();
+  }
+
   async #answer(from: GatewayId, id: number, question: string): Promise<void> {
     if (this.#answering === ANSWERING_MAX) {
       if (this.#waiting.length < WAITING_MAX) this.#waiting.push(() => void this.#answer(from, id, question));

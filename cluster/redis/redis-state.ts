@@ -144,6 +144,7 @@ export class RedisState implements SharedState {
       await this.#circuit.inTime(left, CONTACT_MS_MAX.last);
     }
     this.#circuit.isClosed = false;
+    this.#questions.close();
     this.client.disconnect();
   }
 

@@ -121,8 +121,8 @@ const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
-  await checkEngine(context, engine, response);
   // Of a client that has gone, nobody would know that it was added.
+  if (!response.destroyed) await checkEngine(context, engine, response);
   if (response.destroyed) return;
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
 }

@@ -117,3 +117,12 @@ it.each(['{}', '[1,2]', '["b",1]', 'no JSON', 'null', '["b","1","x"]'])(
     expect(published).toEqual([]);
   },
 );
+
+it('ends what is open with the answers so far when its gateway leaves', async () => {
+  const { questions } = fleet(C);
+  const asked = questions.ask('who', [B, C]);
+  await vi.advanceTimersByTimeAsync(1);
+  questions.close();
+  expect(await asked).toEqual(new Map([[B, 'b who']]));
+  expect(vi.getTimerCount()).toBe(0);
+});
