@@ -67,8 +67,8 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     if (!(error instanceof ConfigError)) throw error;
     const command = `${OWN_NAME} config${file === undefined ? '' : ` --config ${file}`}`;
     return error.problems.map(({ origin = '', path, message, excerpt }) => {
-      // A fault of a flag, or a missing file, says what to do.
-      const isTold = origin.startsWith('--') || message.includes(OWN_NAME);
+      // A fault of a flag, or of a file that cannot be read, says what to do.
+      const isTold = origin.startsWith('--') || message.includes(OWN_NAME) || (path === '' && excerpt === undefined);
       const advice = isTold ? undefined : `docs/CONFIG.md lists the keys; check the file alone: ${command}`;
       const subject = problemText({ origin, path, message: '' }) || 'configuration';
       return { ...broken(subject, message, advice), ...(excerpt && { excerpt }) };

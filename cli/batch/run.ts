@@ -107,7 +107,7 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
     const { statusCode: status, headers, body } = await request(pathAt(target, '/v1/models'), options);
     if (status === 200 && /^text\/html/i.test(String(headers['content-type'])))
       throw new Error('it is a web site: /v1/models is a page');
-    if (status === 401 || status === 403) throw new Error(`answers ${status}: set OPENAI_API_KEY to a key of its own`);
+    if (status === 401 || status === 403) throw new Error(`answers ${status}: ${process.env['OPENAI_API_KEY'] === undefined ? 'set OPENAI_API_KEY to a key of its own' : 'OPENAI_API_KEY is no key of its own'}`); // prettier-ignore
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');

@@ -74,6 +74,8 @@ function queueFinding({ waiting, longest_wait_seconds, waiting_for }: Queue): Fi
   if (waiting === 0) return ok('queue', 'no call waits');
   const causes = Object.entries(waiting_for).filter(([, calls]) => calls > 0);
   const why = causes.map(([cause, calls]) => `${cause} ${calls}`).join(', ');
-  const found = `${waiting} wait (${why}), the longest for ${Math.round(longest_wait_seconds)} s`;
+  // Nobody waits for background calls.
+  const longest = longest_wait_seconds > 0 ? `, the longest for ${Math.round(longest_wait_seconds)} s` : '';
+  const found = `${waiting} wait (${why})${longest}`;
   return note('queue', found, `${OWN_NAME} why explains the longest wait`);
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
 import { BadAnswer, fill, holds, ITEM, itemsOf, requestOf, type BatchLine } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
-import { isObject, parseJson } from '../apis/fields.js';
+import { isAbsent, isObject, parseJson } from '../apis/fields.js';
 import { refusalOf } from '../calls/refusal.js';
 import type { Input } from './input.js';
 import { readAt } from './line-file.js';
@@ -72,7 +72,7 @@ const FAULT_PAUSE_MS = 5000;
 
 const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
 
-const NO_ANSWER = { code: 'invalid_answer', message: 'The server answered 200 without a JSON object.' };
+const NO_ANSWER = { code: 'invalid_answer', message: 'The server answered 200 with an error, or without a JSON object.' };
 const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
 
 /**
@@ -206,8 +206,8 @@ export class Run {
     const { status, isBusy, mayCome = false } = answer;
     const text = answer.body.toString();
     const value = parseJson(text);
-    // A page for people, say, is no answer.
-    const isNoAnswer = status === 200 && !isObject(value);
+    // A page for people, say, or an error is no answer.
+    const isNoAnswer = status === 200 && (!isObject(value) || !isAbsent(value['error']));
     const said = (): string =>
       isNoAnswer ? NO_ANSWER.message : refusalOf(status, answer.body, { path: line.url }).message;
     if (isBusy) return this.#later(task, PAUSE_MS, said());

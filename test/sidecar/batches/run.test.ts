@@ -114,6 +114,7 @@ describe('a run', () => {
     [502, {}, 5],
     [200, { body: Buffer.from('<html>') }, 5],
     [200, { body: Buffer.from('[]') }, 5],
+    [200, { body: Buffer.from('{"error":{"message":"no"}}') }, 5],
   ])('asks a line that got %d %j so often in all: %d', async (status, more, times) => {
     const answer: Given['answer'] = () => ({ ...OK, status, ...more });
     const { run, asked, all, results } = await runOf({ lines: [lineOf('a')], answer });
