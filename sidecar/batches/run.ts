@@ -72,7 +72,10 @@ const FAULT_PAUSE_MS = 5000;
 
 const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
 
-const NO_ANSWER = { code: 'invalid_answer', message: 'The server answered 200 with an error, or without a JSON object.' };
+const NO_ANSWER = {
+  code: 'invalid_answer',
+  message: 'The server answered 200 with an error, or without a JSON object.',
+};
 const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
 
 /**
