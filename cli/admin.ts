@@ -40,14 +40,14 @@ export class AdminError extends Error {
   }
 }
 
-/** Reads a gateway's base URL; a trailing slash or `/v1` is dropped. */
+/** Reads a gateway's base URL; a trailing slash, `/v1` or `/ui` is dropped. */
 function gatewayUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
-    throw new InvalidArgumentError('It must be an http:// or https:// URL.');
+    throw new InvalidArgumentError(`It must be an http:// or https:// URL${/^[\w.-]+(:\d+)?\/?$/.test(text) ? `: did you mean http://${text}?` : '.'}`); // prettier-ignore
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
     throw new InvalidArgumentError('It must be without user, query or fragment.');
-  return url.href.replace(/\/+$/, '').replace(/\/v1$/, '');
+  return url.href.replace(/\/+$/, '').replace(/\/(v1|ui)$/, '');
 }
 
 type How = [method?: 'GET' | 'POST' | 'DELETE', body?: object];

@@ -93,8 +93,9 @@ export async function runBatch(
   if (code !== undefined) throw new Error(`${out} cannot be written: ${message}; --resume goes on`);
   if (fault !== undefined) throw fault as Error;
   if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
-  if (results.counts.failed > 0)
-    throw new Error(`lines have failed; ${paths.errors} tells why: delete it, and --resume asks them again`);
+  const [first] = results.failures;
+  const why = first === undefined ? '' : `. The first, line ${first.line}: ${first.message}`;
+  if (results.counts.failed > 0) throw new Error(`lines have failed; ${paths.errors} has all: delete it, and --resume asks them again${why}`); // prettier-ignore
 }
 
 /**

@@ -132,4 +132,7 @@ const BATCH_ID = /^batch_[\da-f]{24}$/;
 const cancelling = (id: string) => (BATCH_ID.test(id) ? ` A batch is cancelled by POST /v1/batches/${id}/cancel.` : '');
 
 export const unknownProgram = (id: string, advice = cancelling(id)): GatewayError =>
-  new GatewayError('unknown_program', `No program ${JSON.stringify(id.slice(0, 200))} is known.${advice}`);
+  new GatewayError(
+    'unknown_program',
+    `No ${BATCH_ID.test(id) ? 'batch' : 'program'} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
+  );

@@ -1,4 +1,6 @@
-import { access, constants, mkdir } from 'node:fs/promises';
+import { once } from 'node:events';
+import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import type { SharedState } from '../../cluster/index.js';
 import type { Config } from '../config/index.js';
@@ -34,6 +36,7 @@ export class BatchSeat {
   /** The heartbeat under way, and what is lost and still closing. */
   #beating: Promise<void> = Promise.resolve();
   #lost: Promise<unknown> = Promise.resolve();
+  #claim: Server | undefined;
   #isStarted = false;
   #isClosing = false;
   #cancel = (): void => undefined;
@@ -48,6 +51,7 @@ export class BatchSeat {
     try {
       await makeFolder(ports.folder);
       await access(ports.folder, constants.R_OK | constants.W_OK | constants.X_OK);
+      if (ports.cluster === undefined) seat.#claim = await claimOf(ports.folder);
     } catch (error) {
       throw new Error(`batches.folder cannot be used: ${(error as Error).message}`);
     }
@@ -78,6 +82,7 @@ export class BatchSeat {
     // Another gateway need not wait for the end of the lease.
     if (this.#isOurs()) await this.ports.cluster?.store.hold(NAME, '', 0);
     this.#batches = undefined;
+    if (this.#claim !== undefined) await once(this.#claim.close(), 'close');
   }
 
   #isOurs(): boolean {
@@ -127,5 +132,27 @@ async function makeFolder(path: string): Promise<void> {
     if (code !== 'ENOENT' || dirname(path) === path) throw error;
     await makeFolder(dirname(path));
     await mkdir(path);
+  }
+}
+
+/**
+ * A name for the folder that one process of this machine has at a time; Linux forgets it when that ends. Others have none.
+ * @throws Error if another process has it: both would ask all lines and write into one file
+ */
+async function claimOf(folder: string): Promise<Server | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  const { dev, ino } = await stat(folder);
+  const server = createServer((socket) => socket.destroy())
+    .unref()
+    .listen(`\0maitred-batches-${dev}-${ino}`);
+  try {
+    await once(server, 'listening');
+    return server;
+  } catch (error) {
+    // A sandbox may allow no such names.
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined;
+    throw new Error(
+      'another gateway of this machine uses it; gateways that share one need a cluster (docs/CLUSTER.md)',
+    );
   }
 }

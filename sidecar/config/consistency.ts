@@ -47,7 +47,10 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   });
   config.engines.forEach((engine, index) => {
     if (isSelf(engine, listen) || isSelf(engine, admin))
-      report(['engines', index, 'url'], 'is this gateway’s own address: name the engines behind it');
+      report(
+        ['engines', index, 'url'],
+        'is this gateway’s own address: name the engines behind it, or give the gateway another listen.port',
+      );
   });
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)

@@ -17,10 +17,10 @@ interface Place {
 /** Ended waits by which others are judged, and the fewest that tell anything. */
 const KEPT = 256;
 const KNOWN_MIN = 32;
-/** Those who have waited so long wait longer still than those who have just come. */
+/** Calls that have waited so long wait longer still than those that have just come. */
 const OLD_MS = 5000;
-/** Engines that are remembered, also of those that have left, for young waits and for old ones. */
-const LINES_MAX = 2000;
+/** Lines that are remembered, four an engine, also of engines that have left. */
+const LINES_MAX = 4000;
 
 /**
  * Learns how long calls wait for each place that they stand back in line: the spread over the last waits that ended, since
@@ -69,5 +69,8 @@ export class ExpectedWaits {
   }
 }
 
-const lineOf = ({ engine, background, waitingMs }: WaitView): string | undefined =>
-  engine === undefined || background ? undefined : `${waitingMs < OLD_MS ? 'young' : 'old'} ${engine}`;
+/** Calls that wait alike: the first in line waits for room, and not for others. */
+const lineOf = ({ engine, background, ahead, waitingMs }: WaitView): string | undefined =>
+  engine === undefined || background
+    ? undefined
+    : `${waitingMs < OLD_MS ? 'young' : 'old'} ${ahead === 0 ? 'first' : 'behind'} ${engine}`;

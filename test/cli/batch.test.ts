@@ -35,7 +35,7 @@ describe('maitred batch run', () => {
     const { code, err } = await batch();
     expect(code).toBe(1);
     expect(err).toBe(
-      `2 of 4 lines answered, 2 failed\nmaitred: lines have failed; ${out}.errors tells why: delete it, and --resume asks them again\n`,
+      `2 of 4 lines answered, 2 failed\nmaitred: lines have failed; ${out}.errors has all: delete it, and --resume asks them again. The first, line 3: The engine answered with status 400: no\n`,
     );
     expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
     expect(engine.seen).toHaveLength(3);

@@ -163,3 +163,16 @@ it('fails at a folder that the system cannot make', async () => {
   const ports = { folder: '/proc/none/here', cluster: undefined } as unknown as Parameters<typeof BatchSeat.open>[0];
   await expect(BatchSeat.open(ports)).rejects.toThrow(/^batches\.folder cannot be used: .*mkdir/);
 });
+
+it.runIf(process.platform === 'linux')(
+  'keeps its folder from another gateway of the machine until it closes',
+  async () => {
+    const ports = { folder: folderOf({}), cluster: undefined, now: () => 0, batches: { log: pino({ level: 'silent' }) } } as unknown as Parameters<typeof BatchSeat.open>[0]; // prettier-ignore
+    const seat = await BatchSeat.open(ports);
+    await expect(BatchSeat.open(ports)).rejects.toThrow(
+      'batches.folder cannot be used: another gateway of this machine uses it',
+    );
+    await seat.close();
+    await (await BatchSeat.open(ports)).close();
+  },
+);
