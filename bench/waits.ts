@@ -57,7 +57,7 @@ class Teller {
     for (const [call, wait] of waits) {
       const { arrivedAtMs = now, told = [] } = this.#told.get(call) ?? {};
       if (now - (told.at(-1)?.atMs ?? arrivedAtMs) < this.#config.timeouts.commentMs) continue;
-      told.push({ atMs: now, expected: this.#expected.of(wait) });
+      told.push({ atMs: now, expected: this.#expected.of(call, wait, now) });
     }
   }
 

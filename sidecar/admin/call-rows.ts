@@ -22,7 +22,10 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
     first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
     promoted,
     overdue,
-    waiting_for: waiting === undefined ? null : waitRow(waiting.nearest, setting.expected.of(waiting.nearest)),
+    waiting_for:
+      waiting === undefined
+        ? null
+        : waitRow(waiting.nearest, setting.expected.of(call.call, waiting.nearest, setting.now)),
     reason: dispatch?.reason ?? null,
     placement: dispatch?.placement ?? null,
     text: callInWords(call, setting),

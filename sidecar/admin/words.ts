@@ -53,7 +53,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
     ...forecastInWords(forecast),
-    ...expectedInWords(setting.expected.of(nearest)),
+    ...expectedInWords(setting.expected.of(id, nearest, now)),
     ...prospects(view, now),
     `What helps: ${REMEDIES[background && FOR_ROOM.has(cause) ? 'background' : cause]}.`,
   ];

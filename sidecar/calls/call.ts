@@ -212,8 +212,9 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #queued(): string {
     const { driver } = this.context;
     const wait = driver.waits().get(this.spec.id);
-    const expected = wait && driver.expected.of(wait);
-    return queuedComment(driver.now() - this.#arrivedAt, driver.scheduler.views.waiting, wait, expected);
+    const now = driver.now();
+    const expected = wait && driver.expected.of(this.spec.id, wait, now);
+    return queuedComment(now - this.#arrivedAt, driver.scheduler.views.waiting, wait, expected);
   }
 
   #noteResponse(facts: AnswerFacts, usage?: Usage): void {

@@ -10,16 +10,15 @@ export interface ExpectedWait {
 interface Place {
   readonly line: string;
   readonly ahead: number;
-  readonly waitingMs: number;
   readonly atMs: number;
 }
 
 /** Ended waits by which others are judged, and the fewest that tell anything. */
 const KEPT = 256;
-const KNOWN_MIN = 32;
-/** Calls that have waited so long wait longer still than those that have just come. */
+const KNOWN_MIN = 16;
+/** Calls that have waited so long, and again each time twice as long, wait longer still than those that have just come. */
 const OLD_MS = 5000;
-/** Lines that are remembered, four an engine, also of engines that have left. */
+/** Lines that are remembered, some ten an engine, also of engines that have left. */
 const LINES_MAX = 4000;
 
 /**
@@ -30,16 +29,14 @@ export class ExpectedWaits {
   readonly #watched = new Map<CallId, Place[]>();
   readonly #msPerPlace = new LRUCache<string, number[]>({ max: LINES_MAX });
 
-  /** Looks at the waiting calls. Each counts again once it has waited twice as long, so that long waits do not prevail. */
+  /** Looks at the waiting calls. Each counts once an age, so that long waits do not prevail. */
   observe(waits: Iterable<readonly [CallId, WaitView]>, nowMs: number): void {
     for (const [call, wait] of waits) {
-      const line = lineOf(wait);
-      if (line === undefined) continue;
-      const { ahead, waitingMs } = wait;
+      if (wait.engine === undefined || wait.background) continue;
+      const line = lineOf(wait.engine, ageOf(wait));
       const places = this.#watched.get(call) ?? [];
-      const last = places.at(-1);
-      if (last !== undefined && waitingMs < Math.max(OLD_MS, 2 * last.waitingMs)) continue;
-      places.push({ line, ahead, waitingMs, atMs: nowMs });
+      if (places.some((place) => place.line === line)) continue;
+      places.push({ line, ahead: wait.ahead, atMs: nowMs });
       this.#watched.set(call, places);
     }
   }
@@ -59,18 +56,29 @@ export class ExpectedWaits {
     this.#watched.delete(call);
   }
 
-  /** Undefined: too few waits like it have ended at its engine, or nobody waits for the call. */
-  of(wait: WaitView): ExpectedWait | undefined {
-    const known = this.#msPerPlace.get(lineOf(wait) ?? '') ?? [];
-    if (known.length < KNOWN_MIN) return undefined;
-    const sorted = Float64Array.from(known).sort();
-    const within = (share: number) => (wait.ahead + 1) * (sorted[Math.floor(share * sorted.length)] as number);
-    return { p50Ms: within(0.5), p90Ms: within(0.9) };
+  /**
+   * Undefined: the call is first, and waits for room instead of others; too few waits like it have ended at its engine; it
+   * has outlasted nine of ten of them, so that they do not tell of it; or nobody waits for it.
+   */
+  of(call: CallId, wait: WaitView, nowMs: number): ExpectedWait | undefined {
+    const { engine, background, ahead } = wait;
+    if (engine === undefined || background || ahead === 0) return undefined;
+    // Waits of calls that had waited less stand in until enough as old have ended.
+    for (let age = ageOf(wait); age >= 0; age -= 1) {
+      const line = lineOf(engine, age);
+      const known = this.#msPerPlace.get(line) ?? [];
+      if (known.length < KNOWN_MIN) continue;
+      const sorted = Float64Array.from(known).sort();
+      const within = (share: number) => (ahead + 1) * (sorted[Math.floor(share * sorted.length)] as number);
+      const p90Ms = within(0.9);
+      const sinceMs = this.#watched.get(call)?.find((place) => place.line === line)?.atMs ?? nowMs;
+      return nowMs - sinceMs > p90Ms ? undefined : { p50Ms: within(0.5), p90Ms };
+    }
+    return undefined;
   }
 }
 
-/** Calls that wait alike: the first in line waits for room, and not for others. */
-const lineOf = ({ engine, background, ahead, waitingMs }: WaitView): string | undefined =>
-  engine === undefined || background
-    ? undefined
-    : `${waitingMs < OLD_MS ? 'young' : 'old'} ${ahead === 0 ? 'first' : 'behind'} ${engine}`;
+/** How often its wait has doubled from `OLD_MS` on. */
+const ageOf = ({ waitingMs }: WaitView): number => Math.max(0, Math.floor(Math.log2(waitingMs / OLD_MS)) + 1);
+
+const lineOf = (engine: string, age: number): string => `${age} ${engine}`;

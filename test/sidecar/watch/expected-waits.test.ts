@@ -4,6 +4,8 @@ import { callId, engineId, type WaitView } from '../../../src/index.js';
 
 const at = (engine: string | undefined, ahead: number, waitingMs = 5_000, background = false): WaitView =>
   ({ engine: engine === undefined ? undefined : engineId(engine), ahead, waitingMs, background }) as WaitView;
+const ASKED = callId('asked');
+const told = (expected: ExpectedWaits, view: WaitView, nowMs = 0) => expected.of(ASKED, view, nowMs);
 
 /** Has calls seen at a place, and dispatched after these milliseconds for each place. */
 function learn(expected: ExpectedWaits, waits: readonly number[], view = at('A', 1)): void {
@@ -18,26 +20,35 @@ it('tells the spread of the last waits at an engine for a place in line', () => 
   const expected = new ExpectedWaits();
   learn(
     expected,
-    Array.from({ length: 31 }, (_, index) => 100 + index),
+    Array.from({ length: 15 }, (_, index) => 100 + index),
   );
-  expect(expected.of(at('A', 1))).toBeUndefined();
-  learn(expected, [131]);
-  expect(expected.of(at('A', 1))).toEqual({ p50Ms: 232, p90Ms: 256 });
-  expect(expected.of(at('A', 9))).toEqual({ p50Ms: 1_160, p90Ms: 1_280 });
+  expect(told(expected, at('A', 1))).toBeUndefined();
+  learn(expected, [115]);
+  expect(told(expected, at('A', 1))).toEqual({ p50Ms: 216, p90Ms: 228 });
+  expect(told(expected, at('A', 9))).toEqual({ p50Ms: 1_080, p90Ms: 1_140 });
   // The first in line waits for room, and not for others.
   for (const unknown of [at('A', 0), at('B', 1), at(undefined, 1), at('A', 1, 5_000, true)])
-    expect(expected.of(unknown)).toBeUndefined();
+    expect(told(expected, unknown)).toBeUndefined();
   // Only the last ones count.
   learn(expected, Array<number>(256).fill(7));
-  expect(expected.of(at('A', 1))).toEqual({ p50Ms: 14, p90Ms: 14 });
+  expect(told(expected, at('A', 1))).toEqual({ p50Ms: 14, p90Ms: 14 });
 });
 
-it('tells those who have just come by others who had, and those who have waited by others who had', () => {
+it('judges a call by others that had waited as long, or else the longest of which enough have ended', () => {
   const expected = new ExpectedWaits();
-  learn(expected, Array<number>(32).fill(10), at('A', 0, 4_999));
-  expect(expected.of(at('A', 0))).toBeUndefined();
-  learn(expected, Array<number>(32).fill(9_000), at('A', 0));
-  expect([expected.of(at('A', 0, 0))?.p50Ms, expected.of(at('A', 0, 60_000))?.p50Ms]).toEqual([10, 9_000]);
+  learn(expected, Array<number>(16).fill(10), at('A', 0, 4_999));
+  learn(expected, Array<number>(16).fill(9_000), at('A', 1, 10_000));
+  const p50s = [0, 9_999, 10_000, 60_000].map((ms) => told(expected, at('A', 1, ms))?.p50Ms);
+  expect(p50s).toEqual([20, 20, 18_000, 18_000]);
+});
+
+it('tells a call nothing once it has outlasted nine of ten of the others', () => {
+  const expected = new ExpectedWaits();
+  learn(expected, Array<number>(16).fill(1_000), at('A', 1));
+  const view = at('A', 1);
+  expected.observe([[ASKED, view]], 0);
+  expect(told(expected, view, 2_000)?.p90Ms).toBe(2_000);
+  expect(told(expected, view, 2_001)).toBeUndefined();
 });
 
 it('learns nothing from background calls, calls without an engine and those that left', () => {
@@ -50,18 +61,17 @@ it('learns nothing from background calls, calls without an engine and those that
     expected.left(call);
     expected.dispatched(call, 9_000);
   }
-  expect(expected.of(at('A', 1))).toBeUndefined();
+  expect(told(expected, at('A', 1))).toBeUndefined();
 });
 
 it.each([
-  [25, false],
-  [26, true],
-])('counts a long wait each time that it has doubled, and no more often: beside %d others', (others, isKnown) => {
+  [14, false],
+  [15, true],
+])('counts a long wait once until it has doubled: beside %d others', (others, isKnown) => {
   const expected = new ExpectedWaits();
   const long = callId('long');
   learn(expected, Array<number>(others).fill(1));
-  // At 0 s among the young, then at 5, 10, 20, 40, 80 and 160 s.
-  for (let ms = 0; ms < 300_000; ms += 1_000) expected.observe([[long, at('A', 1, ms)]], ms);
+  for (let ms = 5_000; ms < 300_000; ms += 1_000) expected.observe([[long, at('A', 1, ms)]], ms);
   expected.dispatched(long, 300_000);
-  expect(expected.of(at('A', 1)) !== undefined).toBe(isKnown);
+  expect(told(expected, at('A', 1)) !== undefined).toBe(isKnown);
 });
