@@ -77,15 +77,16 @@ async function printEngines(command: Command, flags: AdminFlags, json = false): 
 export function addEndCommand(program: Command): void {
   const end = program
     .command('end')
-    .description('end a program: its running calls finish, and its next call begins a new one')
-    .argument('<program>', 'its id');
+    .description('end a program, or cancel a batch: its running calls finish; a program’s next call begins a new one')
+    .argument('<program>', 'its id, or a batch’s');
   addAdminOptions(end, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
     .action(async (id: string, { tenant, ...flags }: AdminFlags & { readonly tenant?: string }) => {
       if (id.trim() === '') end.error('give the id of a program');
-      const query = tenant === undefined ? '' : `?tenant=${encodeURIComponent(tenant)}`;
-      await adminClient(end, flags).json(`/programs/${encodeURIComponent(id)}/end${query}`, 'POST');
-      process.stdout.write(`${plain(id)} has ended\n`);
+      const ofTenant = tenant === undefined ? '' : `&tenant=${encodeURIComponent(tenant)}`;
+      const path = `/programs/${encodeURIComponent(id)}/end?by=operator${ofTenant}`;
+      const { text } = (await adminClient(end, flags).json(path, 'POST')) as { readonly text?: string };
+      process.stdout.write(`${plain(text ?? `${id} has ended`)}\n`);
     });
 }
 

@@ -1,9 +1,8 @@
 import type { Command } from 'commander';
-import type { EndedPrograms, Explanation, GatewayState } from '../sidecar/admin/answers.js';
+import type { Explanation, GatewayState } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
-import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
+import { URL_DEFAULT, addAdminOptions, adminClient, type AdminClient, type AdminFlags } from './admin.js';
 import { wrapped } from './text.js';
-import { counted, timeText } from './top/figures.js';
 
 type WhyFlags = AdminFlags & { readonly tenant?: string; readonly json?: true };
 
@@ -32,44 +31,8 @@ export function addWhyCommand(program: Command): void {
     });
 }
 
-/** Of a program that has left the table, how it ended. @throws AdminError */
-export async function explained(
-  client: AdminClient,
-  program: string,
-  query = '',
-): Promise<Partial<Explanation> & { readonly text: string; readonly ended?: Ended }> {
-  try {
-    return (await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`)) as Explanation;
-  } catch (error) {
-    if (!(error instanceof AdminError) || error.status !== 404 || query !== '') throw error;
-    const { programs } = (await client.json('/ended')) as EndedPrograms;
-    // As the gateway finds a present one.
-    const alike = programs.filter(
-      ({ id }) => program.length >= BEGINNING_CHARS_MIN && bare(id).startsWith(bare(program)),
-    );
-    const found =
-      programs.find(({ id, key }) => id === program || key === program) ?? (alike.length === 1 ? alike[0] : undefined);
-    if (found === undefined) throw error;
-    const { id, cause, calls, ended_at: endedAt, duration_seconds: took, queue_seconds: queued } = found;
-    const agoSeconds = Math.max(0, Date.now() / 1000 - endedAt);
-    return {
-      text: `Program ${JSON.stringify(id)} ended ${timeText(agoSeconds)} ago, ${END_CAUSES[cause]}.\nIt had ${counted(calls, 'call')} in ${timeText(took)}, of which ${timeText(queued)} queued.`,
-      program: null,
-      ended: found,
-    };
-  }
-}
-
-const BEGINNING_CHARS_MIN = 4;
-const bare = (id: string): string => id.replace(/^~/, '');
-
-type Ended = EndedPrograms['programs'][number];
-
-const END_CAUSES: Readonly<Record<Ended['cause'], string>> = {
-  ended: 'declared over',
-  expired: 'idle for its lease',
-  evicted: 'idle, as the table was full',
-};
+export const explained = async (client: AdminClient, program: string, query = ''): Promise<Explanation> =>
+  (await client.json(`/programs/${encodeURIComponent(program)}/explain?${query}`)) as Explanation;
 
 /** The program whose call has waited longest; undefined: none waits. */
 async function longestWaiting(client: AdminClient, query: string): Promise<string | undefined> {

@@ -41,7 +41,7 @@ export function ProgramView() {
         <>
           <Facts style="facts wide-facts" facts={factsOf(detail)} />
           <Command
-            path={`/programs/${encodeURIComponent(detail.key)}/end`}
+            path={`/programs/${encodeURIComponent(detail.key)}/end?by=operator`}
             question={`End ${brief(detail.id, 80)}? Its running calls finish. Its next call begins a new program, which starts at level 0.`}
             {...(detail.active_calls > 0 && { done: 'It ends with the calls that it has.' })}
           >

@@ -43,6 +43,7 @@ export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): str
 
 const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'declared over',
+  operator: 'ended by an operator',
   expired: 'idle for too long',
   evicted: 'idle, row needed',
 };

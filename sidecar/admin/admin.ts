@@ -16,7 +16,7 @@ import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { engineRow, engineRows, gatewayRow, historyRow, identityRow, totalsRow } from './state-rows.js';
-import { wholeCalls, wholeEnded, wholePage } from './watch.js';
+import { wholeCalls, wholeEnded, wholeExplanation, wholePage } from './watch.js';
 
 /** Paths for operators. All but the two probes check authorization first. */
 export function adminRoutes(context: Parts): Routes {
@@ -30,14 +30,15 @@ export function adminRoutes(context: Parts): Routes {
     guarded(async (request, response, params) =>
       sendJson(request, response, status, 'admin', await read(request, params)),
     );
-  const ofProgram = (name: 'program' | 'explain'): Handlers => ({
-    GET: answer((request, { id = '' }) => wherever(context, name, id, tenantIn(request))),
-  });
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
     '/ended': { GET: answer(async () => (await wholeEnded(context))()) },
-    '/programs/:id': ofProgram('program'),
-    '/programs/:id/explain': ofProgram('explain'),
+    '/programs/:id': {
+      GET: answer((request, { id = '' }) => wherever(context, 'program', id, tenantIn(request))),
+    },
+    '/programs/:id/explain': {
+      GET: answer((request, { id = '' }) => wholeExplanation(context, id, tenantIn(request))),
+    },
     '/programs/:id/calls': { GET: answer((request, params) => listCalls(context, request, params)) },
     '/engines': {
       GET: answer(() => engineRows(context)),

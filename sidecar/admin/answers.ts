@@ -142,6 +142,8 @@ export interface Explanation {
   readonly text: string;
   /** Of its active calls, those that are explained; null: of a batch, none waits. */
   readonly program: ProgramDetail | null;
+  /** If it has ended, and is among the last 500 that have. */
+  readonly ended?: EndedProgram;
 }
 
 interface Sums extends Pick<Program, 'calls' | 'prompt_tokens' | 'output_tokens'> {
@@ -152,8 +154,8 @@ interface Sums extends Pick<Program, 'calls' | 'prompt_tokens' | 'output_tokens'
 
 export interface EndedProgram
   extends Sums, Pick<Program, 'id' | 'tenant' | 'key' | 'model' | 'identified_by' | 'agent_type'> {
-  /** `ended`: announced. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
-  readonly cause: 'ended' | 'expired' | 'evicted';
+  /** `ended`: by its client. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
+  readonly cause: 'ended' | 'operator' | 'expired' | 'evicted';
   readonly ended_at: UnixSeconds;
   /** First arrival to last completion. */
   readonly duration_seconds: number;

@@ -1,5 +1,5 @@
 import { PROBLEMS_MAX } from '../../plans/index.js';
-import type { BatchObject } from '../batches/objects.js';
+import { isEnded, type BatchObject } from '../batches/objects.js';
 import type { BatchView } from '../batches/work.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
@@ -67,7 +67,7 @@ export function countsInWords({ total, completed, failed }: BatchObject['request
 export async function batchInWords(context: Parts, id: string): Promise<string | undefined> {
   const batch = underWay(context).find((each) => each.id === id);
   if (batch === undefined) {
-    const other = await context.batches?.batches?.find(id);
+    const other = (await context.batches?.batches?.shelfOf(id))?.batches.get(id);
     if (other === undefined) return undefined;
     return `Batch ${id} is ${other.status}:${other.errors === null ? ' ' : '\n'}${resultInWords(other)}`;
   }
@@ -96,6 +96,21 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
   ];
   const first = `Batch ${id} of tenant ${batch.tenant}${stop}: ${countsInWords(batch.request_counts, batch.left_out)}.`;
   return [first, details.join(' '), ...troublesInWords(batch)].join('\n');
+}
+
+/**
+ * Cancels a batch of any tenant, unless it has ended.
+ * @returns how far it is, in one line; '': this gateway does not have it
+ * @throws GatewayError `batch_ended` while its results are put together
+ */
+export async function cancelBatch(context: Parts, id: string): Promise<string> {
+  const batches = context.batches?.batches;
+  const shelf = await batches?.shelfOf(id);
+  const batch = shelf?.batches.get(id);
+  if (batches === undefined || shelf === undefined || batch === undefined) return '';
+  if (!isEnded(batch)) await batches.cancel(shelf.tenant, id);
+  const [text = ''] = (await batchInWords(context, id))?.split('\n') ?? [];
+  return `${text} Its answers are kept.`;
 }
 
 /** Why no further line can run now; '': some may. */

@@ -6,11 +6,11 @@ import { VERSION } from '../version.js';
 import type { Told } from '../watch/steps.js';
 import type { Range } from '../watch/totals.js';
 import type * as Answers from './answers.js';
-import { batchRows, endedBatchRows } from './batches.js';
+import { batchRows, cancelBatch, endedBatchRows } from './batches.js';
 import { explain } from './explain.js';
 import { groupsOf } from './groups.js';
 import { joinQueues } from './joins.js';
-import { endProgram, findProgram, isHere, notHere, ofSeveralTenants, selectPrograms } from './programs.js';
+import { endProgram, findProgram, isHere, isUnknown, notHere, ofSeveralTenants, selectPrograms } from './programs.js';
 import { readProgramQuery } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
@@ -41,12 +41,13 @@ const OWN = {
   },
   calls: pastCalls,
   explain,
-  end: (context: Parts, key: string): boolean => {
+  end: (context: Parts, key: string, by: 'operator' | undefined): boolean => {
     const row = context.driver.views.program(key as ProgramId);
     if (row === undefined || !isHere(context, row)) return false;
-    endProgram(context, row.id);
+    endProgram(context, row.id, by);
     return true;
   },
+  cancel: cancelBatch,
 };
 
 type Name = keyof typeof OWN;
@@ -82,16 +83,22 @@ export async function stateOfAll(context: Parts): Promise<State> {
   };
 }
 
+/** The same of `cancelBatch`, whichever gateway has the batch. */
+export async function cancelAnywhere(context: Parts, id: string): Promise<string> {
+  const text = await cancelBatch(context, id);
+  return text === '' ? ((await ofOthers(context, 'cancel', id)).find((each) => each !== '') ?? '') : text;
+}
+
 /**
  * Ends the program here and wherever it runs. Only a program that others may have is asked for, and cheaply: any client
  * may name one.
  * @returns whether it was known
  */
-export async function endEverywhere(context: Parts, program: ProgramId): Promise<boolean> {
+export async function endEverywhere(context: Parts, program: ProgramId, by?: 'operator'): Promise<boolean> {
   const row = context.driver.views.program(program);
   const isOurs = row !== undefined && isHere(context, row);
-  const isTheirs = !isOurs && (await ofOthers(context, 'end', program)).includes(true);
-  endProgram(context, program);
+  const isTheirs = !isOurs && (await ofOthers(context, 'end', program, by)).includes(true);
+  endProgram(context, program, by);
   return isTheirs || row !== undefined;
 }
 
@@ -113,7 +120,7 @@ export async function wherever<N extends 'program' | 'explain'>(
     if (row?.key === id || (row?.id === id && tenant !== undefined)) return own;
     found.push(own);
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'unknown_program') throw error;
+    if (!isUnknown(error)) throw error;
     unknown = error;
   }
   found.push(...(await ofOthers(context, name, ...([id, tenant] as unknown as Asked<N>))));

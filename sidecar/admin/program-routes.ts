@@ -1,40 +1,50 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { programId, tenantId, type ProgramId, type TenantId } from '../../src/index.js';
+import { programId, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
 import type { Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
-import { endEverywhere, wherever } from './peers.js';
-import { keyOf, unknownProgram } from './programs.js';
-import { tenantIn } from './query.js';
+import { cancelAnywhere, endEverywhere, wherever } from './peers.js';
+import { isBatchId, keyOf, unknownProgram } from './programs.js';
+import { queryOf, tenantIn } from './query.js';
 
 /**
- * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key;
- * clients only to their own.
+ * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key, and to batches,
+ * which are then cancelled; clients only to their own programs.
  * @param asAdmin whether this listener serves operators
  */
 export function programRoutes(context: Parts, asAdmin: boolean): Routes {
-  const find = async (request: IncomingMessage, id: string): Promise<readonly [ProgramId | undefined, TenantId]> => {
-    if (asAdmin && !hasClientKey(context, request)) {
-      context.auth.checkAdmin(request.headers);
-      const { key, tenant } = await wherever(context, 'program', id, tenantIn(request));
-      return [programId(key), tenantId(tenant)];
-    }
+  const endAsOperator = async (request: IncomingMessage, id: string): Promise<object> => {
+    context.auth.checkAdmin(request.headers);
+    const text = isBatchId(id) ? await cancelAnywhere(context, id) : '';
+    if (text !== '') return { text };
+    const { key, tenant } = await wherever(context, 'program', id, tenantIn(request));
+    const by = isOperator(context, request) ? 'operator' : undefined;
+    if (!(await endEverywhere(context, programId(key), by))) throw unknownProgram(id);
+    return { tenant };
+  };
+  const endAsClient = async (request: IncomingMessage, id: string): Promise<object> => {
     const tenant = context.auth.tenantOf(request);
-    return [keyOf(context, id, tenant), tenant];
+    const program = keyOf(context, id, tenant);
+    if (program === undefined || !(await endEverywhere(context, program)))
+      throw unknownProgram(id, isBatchId(id) ? ` A batch is cancelled by POST /v1/batches/${id}/cancel.` : '');
+    return { tenant };
   };
   return {
     '/programs/:id/end': {
       POST: async (request, response, { id = '' }) => {
-        const [program, tenant] = await find(request, id);
-        if (program === undefined || !(await endEverywhere(context, program))) throw unknownProgram(id);
-        sendJson(request, response, 200, 'ended', { ended: true, id, tenant });
+        const end = asAdmin && !hasClientKey(context, request) ? endAsOperator : endAsClient;
+        sendJson(request, response, 200, 'ended', { ended: true, id, ...(await end(request, id)) });
       },
     },
   };
 }
+
+/** Clients without keys may come as operators do: `maitred end` and the page say who they are. */
+const isOperator = ({ config }: Parts, request: IncomingMessage): boolean =>
+  config.auth.keys.length > 0 || config.admin.port !== null || queryOf(request).get('by') === 'operator';
 
 /** Whether the request carries an API key. Without configured keys, all callers share one tenant. */
 function hasClientKey(context: Parts, request: IncomingMessage): boolean {

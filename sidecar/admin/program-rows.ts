@@ -73,7 +73,7 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
     tenant: tenantOf(gone.program),
     key: gone.program,
     ...toldRow(told),
-    cause: gone.cause,
+    cause: told?.isStopped ? ('operator' as const) : gone.cause,
     ended_at: unixSeconds(endedAtMs),
     duration_seconds: seconds(gone.durationMs),
     queue_seconds: seconds(gone.waitingMs),

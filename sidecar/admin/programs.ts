@@ -3,12 +3,13 @@ import { type ProgramId, type ProgramView, type TenantId } from '../../src/index
 import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { labelOf, madeProgram } from '../identity/names.js';
+import type { EndedProgram } from './answers.js';
 import { toldRow } from './program-rows.js';
 import { programState, type ProgramQuery } from './query.js';
 
 /** Ends a program: its running calls finish, and the next call with its id is a new program. */
-export function endProgram({ driver, observers }: Parts, program: ProgramId): void {
-  observers.tell('programEnded', program);
+export function endProgram({ driver, observers }: Parts, program: ProgramId, by?: 'operator'): void {
+  observers.tell('programEnded', program, by);
   driver.emit({ type: 'programEnded', program });
 }
 
@@ -100,14 +101,12 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
     if (!isHere(context, row)) throw notHere();
     return row;
   } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'unknown_program') throw error;
+    if (!isUnknown(error)) throw error;
     if (id.length < BEGINNING_CHARS_MIN)
       throw unknownProgram(id, ` Give at least ${BEGINNING_CHARS_MIN} characters of its beginning.`);
     const found = [...context.driver.views.programs()].filter(
       (row) =>
-        bare(labelOf(row.id)).startsWith(bare(id)) &&
-        (tenant === undefined || row.tenant === tenant) &&
-        isHere(context, row),
+        beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
     );
     const [first, ...others] = found;
     if (first === undefined)
@@ -119,7 +118,19 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
   }
 }
 
+/** An ended program by its id or key, or by the beginning of its id if no other one begins so. */
+export function endedLike(
+  rows: readonly EndedProgram[],
+  id: string,
+  tenant: TenantId | undefined,
+): EndedProgram | undefined {
+  const own = rows.filter((row) => tenant === undefined || row.tenant === tenant);
+  const alike = id.length < BEGINNING_CHARS_MIN ? [] : own.filter((row) => beginsLike(row.id, id));
+  return own.find((row) => row.id === id || row.key === id) ?? (alike.length === 1 ? alike[0] : undefined);
+}
+
 const bare = (label: string): string => label.replace(/^~/, '');
+const beginsLike = (label: string, id: string): boolean => bare(label).startsWith(bare(id));
 
 function ambiguous(found: readonly ProgramView[]): GatewayError {
   const named = found.slice(0, CANDIDATES_MAX).map(({ id }) => JSON.stringify(labelOf(id).slice(0, CANDIDATE_CHARS)));
@@ -128,11 +139,13 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
   return new GatewayError('bad_request', message, { param: 'id' });
 }
 
-const BATCH_ID = /^batch_[\da-f]{24}$/;
-const cancelling = (id: string) => (BATCH_ID.test(id) ? ` A batch is cancelled by POST /v1/batches/${id}/cancel.` : '');
+export const isUnknown = (error: unknown): error is GatewayError =>
+  error instanceof GatewayError && error.code === 'unknown_program';
 
-export const unknownProgram = (id: string, advice = cancelling(id)): GatewayError =>
+export const isBatchId = (id: string): boolean => id.startsWith('batch_');
+
+export const unknownProgram = (id: string, advice = ''): GatewayError =>
   new GatewayError(
     'unknown_program',
-    `No ${BATCH_ID.test(id) ? 'batch' : 'program'} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
+    `No ${isBatchId(id) ? 'batch' : 'program'} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
   );

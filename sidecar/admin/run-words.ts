@@ -1,6 +1,6 @@
 import type { Dispatch, ForecastView, ProgramView, SchedulerConfig } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
-import type { PastCall } from './answers.js';
+import type { EndedProgram, PastCall } from './answers.js';
 import { counted, named, percent, span, tokens } from './figures.js';
 
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
@@ -100,6 +100,34 @@ export function pastCallInWords(
   const isCold = cached === 0 && (prompt ?? 0) > 0;
   return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold)].join('\n');
 }
+
+/** How a program ended: the answer in the first line. */
+export function endedInWords({
+  id,
+  cause,
+  calls,
+  ended_at: at,
+  duration_seconds: took,
+  queue_seconds: queued,
+  engine,
+}: EndedProgram): string {
+  const why = cause === 'ended' && BATCH_LINE.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
+  const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
+  const where = engine === null ? '' : ` The last one ran on ${engine}.`;
+  return [
+    `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`,
+    `It had ${counted(calls, 'call')} in ${span(1000 * took)}, ${waited}.${where}`,
+  ].join('\n');
+}
+
+const BATCH_LINE = /^batch_[\da-f]{24}\./;
+
+const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
+  ended: 'its client said that it was over',
+  operator: 'an operator ended it',
+  expired: 'it was idle for its lease',
+  evicted: 'it was idle, and the table of programs was full',
+};
 
 function endInWords(call: Omit<PastCall, 'text'>): string {
   const { outcome, code, status, duration_seconds: seconds, first_token_seconds: first } = call;

@@ -1,15 +1,16 @@
-import type { ProgramId, ProgramView } from '../../src/index.js';
+import type { ProgramId, ProgramView, TenantId } from '../../src/index.js';
 import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { groupsOf, joinGroups } from './groups.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
-import { selectPrograms } from './programs.js';
+import { endedLike, isUnknown, selectPrograms } from './programs.js';
+import { endedInWords } from './run-words.js';
 import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programPage } from './program-rows.js';
 import { engineRows, gatewayRow, historyRow, INSTANCE, totalsRow } from './state-rows.js';
-import type { EndedPrograms, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
+import type { EndedPrograms, Explanation, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
 
 /** The page of a query, or of its groups, over all gateways. @param rows all of this one, in the query's order */
 export async function wholePage(
@@ -38,6 +39,17 @@ export async function wholePage(
 
 export const wholeCalls = async (context: Parts, program: ProgramId): Promise<PastCallList> =>
   joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
+
+/** Of a program that has left all tables, how it ended. @throws GatewayError as `wherever` */
+export async function wholeExplanation(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
+  try {
+    return await wherever(context, 'explain', id, tenant);
+  } catch (error) {
+    const found = endedLike((await wholeEnded(context))().programs, id, tenant);
+    if (!isUnknown(error) || found === undefined) throw error;
+    return { text: endedInWords(found), program: null, ended: found };
+  }
+}
 
 export async function wholeEnded(context: Parts): Promise<() => EndedPrograms> {
   const others = await ofOthers(context, 'ended');

@@ -116,10 +116,10 @@ export class Batches {
     throw new GatewayError('unknown_batch', `There is no batch ${JSON.stringify(id.slice(0, 100))}.`);
   }
 
-  /** A batch of any tenant. */
-  async find(id: string): Promise<BatchObject | undefined> {
+  /** The shelf of a batch, whatever its tenant. */
+  async shelfOf(id: string): Promise<Shelf | undefined> {
     const shelves = await Promise.all(this.#shelves.values());
-    return shelves.map(({ batches }) => batches.get(id)).find((found) => found !== undefined);
+    return shelves.find(({ batches }) => batches.has(id));
   }
 
   /** Batches that are planned and not ended, as operators see them. */

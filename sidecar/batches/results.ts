@@ -172,7 +172,9 @@ export class Results {
   #noteFailure({ index }: Task, end: Pick<End, 'response' | 'error'> | undefined): void {
     if (end === undefined || this.failures.length >= FAILURES_MAX || CONSEQUENCES.has(end.error?.code ?? '')) return;
     const { status_code: status = 0, body = '' } = end.response ?? {};
-    const refusal = refusalOf(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)));
+    const refusal = refusalOf(status, Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
+      isTold: true,
+    });
     const { code, message } = end.error ?? {
       code: refusal.detail.names?.code ?? `status_${status}`,
       message: refusal.message,

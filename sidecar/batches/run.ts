@@ -212,7 +212,7 @@ export class Run {
     // A page for people, say, or an error is no answer.
     const isNoAnswer = status === 200 && (!isObject(value) || !isAbsent(value['error']));
     const said = (): string =>
-      isNoAnswer ? NO_ANSWER.message : refusalOf(status, answer.body, { path: line.url }).message;
+      isNoAnswer ? NO_ANSWER.message : refusalOf(status, answer.body, { path: line.url, isTold: true }).message;
     if (isBusy) return this.#later(task, PAUSE_MS, said());
     if (status >= 500 || isNoAnswer || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);

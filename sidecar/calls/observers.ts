@@ -19,8 +19,8 @@ export interface Observer {
   answered?(spec: CallSpec, facts: AnswerFacts, usage: Usage | undefined): void;
   /** An accepted call has ended. */
   ended?(call: CallHandle, report: CallReport, nowMs: Millis): void;
-  /** The client, or an operator, ended the program. */
-  programEnded?(program: ProgramId): void;
+  /** The program was ended. @param by absent: its client */
+  programEnded?(program: ProgramId, by?: 'operator'): void;
   /** The program's row has left the scheduler's table. */
   programGone?(gone: ProgramGone, nowMs: Millis): void;
 }

@@ -45,16 +45,19 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 interface Asked {
   readonly path?: string;
   readonly secrets?: readonly string[];
+  /** Whether the reader has the answer itself, so that nothing of it is redacted. */
+  readonly isTold?: boolean;
 }
 
 /** An engine's refusal as an error of ours, with its words and names: clients retry or shorten their history by them. */
-export function refusalOf(status: number, body: Buffer, { path, secrets }: Asked = {}): GatewayError {
-  const words = redacted(wordsIn(body), secrets);
+export function refusalOf(status: number, body: Buffer, { path, secrets, isTold = false }: Asked): GatewayError {
+  const said = (value: unknown) => (isTold ? shortened(value) : redacted(value, secrets));
+  const words = said(wordsIn(body));
   // All that FastAPI says, so vLLM and SGLang.
   if (status === 404 && words === 'Not Found')
     return new GatewayError('unknown_path', `The engine has no ${path === undefined ? 'such path' : `path ${path}`}.`, { status }); // prettier-ignore
   const error = errorIn(body);
-  const [type, code, param] = ['type', 'code', 'param'].map((field) => redacted(error?.[field], secrets));
+  const [type, code, param] = ['type', 'code', 'param'].map((field) => said(error?.[field]));
   const hasMessage = typeof error?.['message'] === 'string' && words !== '';
   return new GatewayError(
     CODES[status] ?? (status < 500 ? 'bad_request' : 'engine_failed'),
@@ -111,8 +114,11 @@ export function redacted(value: unknown, secrets: readonly string[] = []): strin
   text = text.slice(0, text.search(STACK) >>> 0);
   for (const secret of secrets) if (secret !== '') text = text.replaceAll(secret, '[...]');
   for (const secret of [...SECRETS, PATHS]) text = text.replaceAll(secret, '[...]');
-  return text.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX);
+  return shortened(text);
 }
+
+const shortened = (value: unknown): string =>
+  typeof value === 'string' ? value.replaceAll(/\s+/g, ' ').trim().slice(0, QUOTE_MAX) : '';
 
 /** Texts that an engine's words must not tell a client: its address and all keys. */
 export function secretsOf({ config, url }: Pick<Engine, 'config' | 'url'>, headers: IncomingHttpHeaders): string[] {

@@ -18,6 +18,8 @@ export interface Told {
   readonly tokens: { prompt: number; output: number };
   /** Another gateway has it: its end is told there. */
   readonly hasMoved?: true;
+  /** An operator ends it. */
+  readonly isStopped?: true;
 }
 
 export interface EndedProgram {
@@ -33,16 +35,20 @@ export class KnownPrograms implements Observer {
   /** Calls of each sub-agent; programs without sub-agents use no memory. */
   readonly #threads = new Map<ProgramId, Map<string, number>>();
   readonly #sources: string[] = [];
+  /** Where the tokens of each call count: its program may have ended before it, and begun anew. */
+  readonly #tokensOf = new WeakMap<object, Told['tokens']>();
 
   accepted({ spec }: { readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow'> }): void {
     const { identity, facts, family, workflow } = spec;
     const before = this.#told.get(identity.program);
+    const tokens = before?.tokens ?? { prompt: 0, output: 0 };
+    this.#tokensOf.set(spec, tokens);
     this.#told.set(identity.program, {
       model: facts.model,
       identifiedBy: identity.source,
       agentType: workflow ?? before?.agentType ?? family?.id.toString(16).padStart(8, '0'),
       engine: before?.engine,
-      tokens: before?.tokens ?? { prompt: 0, output: 0 },
+      tokens,
     });
     this.#count(identity);
     this.#sources.push(identity.source);
@@ -54,19 +60,22 @@ export class KnownPrograms implements Observer {
     if (told !== undefined && told.engine !== engine) this.#told.set(identity.program, { ...told, engine });
   }
 
-  /** The last calls of a program may end after it. */
-  ended({ spec }: { readonly spec: Pick<CallSpec, 'identity'> }, { usage }: Pick<CallReport, 'usage'>): void {
-    const { program } = spec.identity;
-    const told = this.#told.get(program) ?? this.#ended.findLast(({ gone }) => gone.program === program)?.told;
-    if (told === undefined || usage === undefined) return;
-    told.tokens.prompt += usage.promptTokens;
-    told.tokens.output += usage.outputTokens;
+  ended({ spec }: { readonly spec: object }, { usage }: Pick<CallReport, 'usage'>): void {
+    const tokens = this.#tokensOf.get(spec);
+    if (tokens === undefined || usage === undefined) return;
+    tokens.prompt += usage.promptTokens;
+    tokens.output += usage.outputTokens;
   }
 
   /** Its calls come to another gateway now, until one comes here again. */
   moved(program: ProgramId): void {
     const told = this.#told.get(program);
     if (told !== undefined) this.#told.set(program, { ...told, hasMoved: true });
+  }
+
+  programEnded(program: ProgramId, by?: 'operator'): void {
+    const told = this.#told.get(program);
+    if (told !== undefined && by !== undefined) this.#told.set(program, { ...told, isStopped: true });
   }
 
   programGone(gone: ProgramGone, nowMs: Millis): void {

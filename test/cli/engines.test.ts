@@ -104,7 +104,7 @@ describe('maitred end', () => {
     await chat(url, {}, named('task'));
     const end = () => run(['end', 'task', '--url', url]);
     expect(await end()).toMatchObject({ code: 0, out: 'task has ended\n' });
-    expect((await ask(`${url}/ended`)).json()).toMatchObject({ programs: [{ id: 'task', cause: 'ended' }] });
+    expect((await ask(`${url}/ended`)).json()).toMatchObject({ programs: [{ id: 'task', cause: 'operator' }] });
     const again = await end();
     expect([again.code, again.errors]).toEqual([1, [expect.stringContaining('No program "task" is known')]]);
   });

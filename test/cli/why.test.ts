@@ -29,11 +29,19 @@ describe('maitred why', () => {
   });
 
   it('tells how a program ended', async () => {
-    const { url } = await world([await fakeEngine()]);
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    await chat(url, {}, { ...named('final'), 'x-maitred-final': 'true' });
+    expect((await why(url, 'final')).out).toMatch(
+      /^Program "final" ended .* ago: its client said that it was over\.\n/,
+    );
     await chat(url, {}, { 'x-maitred-program': 'done' });
     expect((await run(['end', 'done', '--url', url])).code).toBe(0);
     const { code, out } = await why(url, 'done');
-    expect([code, out]).toEqual([0, expect.stringMatching(/^Program "done" ended \S+ ago, declared over\.\nIt had 1 call in \S+, of which \S+ queued\.\n$/)]); // prettier-ignore
+    const [first, second] = out.split('\n');
+    expect([code, first]).toEqual([0, expect.stringMatching(/^Program "done" ended .* ago: an operator ended it\.$/)]);
+    expect(second).toMatch(new RegExp(`^It had 1 call in .*, .*wait.*\\. The last one ran on ${engine.id}\\.$`));
+    expect((await why(url, 'done', '--tenant', 'other')).code).toBe(1);
     expect(JSON.parse((await why(url, 'done', '--json')).out)).toMatchObject({
       program: null,
       ended: { id: 'done', calls: 1 },
@@ -61,7 +69,7 @@ describe('maitred why', () => {
     await Promise.all(answers);
     expect((await chat(url, {}, named('next'))).status).toBe(200);
     expect((await why(url, 'strange')).out).toMatch(
-      /^Program "strange" ended \S+ ago, idle, as the table was full\.\nIt had 1 call /,
+      /^Program "strange" ended .* ago: it was idle, and the table of programs was\sfull\.\nIt had 1 call /,
     );
     expect((await why(url, 'held')).out).toMatch(/^Program "held" has no call active\./);
   });

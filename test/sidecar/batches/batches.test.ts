@@ -287,6 +287,8 @@ describe('tenants', () => {
     expect(refusal(await create(url, file, {}, 'b'))).toEqual([404, 'unknown_file']);
     expect(refusal(await ask(`${url}/v1/batches/${id}`, b))).toEqual([404, 'unknown_batch']);
     expect(refusal(await post(`${url}/v1/batches/${id}/cancel`, {}, b.headers))).toEqual([404, 'unknown_batch']);
+    const ended = await post(`${url}/programs/${id}/end`, {}, b.headers);
+    expect([...refusal(ended), ended.text]).toEqual([404, 'unknown_program', expect.stringContaining(`POST /v1/batches/${id}/cancel`)]); // prettier-ignore
     for (const path of ['files', 'batches']) expect((await ask(`${url}/v1/${path}`, b)).json()['data']).toEqual([]);
     expect(refusal(await ask(`${url}/v1/files`))).toEqual([401, 'unauthorized']);
   });

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { run } from '../../support/command-line.js';
 import { ask, completion, fakeEngine, gate, ONE_AT_A_TIME, post, until, world } from '../gateway/world.js';
 import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
@@ -58,11 +59,13 @@ it('a batch that no engine can run is explained by that first, and without a for
   expect(await why()).not.toContain('At the pace');
   const rows = (await ask(`${adminUrl}/gateway`)).json()['batches'];
   expect(rows).toMatchObject([{ id, rest_seconds: null }]);
-  await post(`${url}/v1/batches/${id}/cancel`, {});
+  const end = () => run(['end', id, '--url', adminUrl]);
+  expect(await end()).toMatchObject({ code: 0, out: `Batch ${id} of tenant default is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed. Its answers are kept.\n` }); // prettier-ignore
   expect(await why()).toContain(
     ' is being cancelled, and its running lines finish first: 1 of 3 lines answered, 0 failed.',
   );
   open();
   expect(await reached(url, id, 'cancelled')).toMatchObject({ request_counts: { total: 3, completed: 2, failed: 0 } });
+  expect((await end()).out).toMatch(/^Batch .* is cancelled: 2 of 3 lines answered, .* Its answers are kept\.\n$/);
   expect(await why()).toContain('; cancelled before the other 1 was answered: see /v1/files/');
 });

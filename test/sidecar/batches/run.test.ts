@@ -144,13 +144,13 @@ describe('a run', () => {
     expect(again.run.results.failures).toEqual(failures);
   });
 
-  it('tells of three failures at most, without addresses', async () => {
+  it('tells of three failures at most, in the server’s words', async () => {
     const body = Buffer.from('{"error":{"message":"Refused by http://10.0.0.1:8000/x."}}');
     const lines = Array.from({ length: 5 }, (_, at) => lineOf(`l${at}`));
     const { run, all } = await runOf({ lines, answer: () => ({ ...OK, status: 404, body }) });
     await all();
     await run.close();
-    expect(run.results.failures.map(({ message }) => message)).toEqual(Array.from({ length: 3 }, () => 'Refused by [...]')); // prettier-ignore
+    expect(run.results.failures.map(({ message }) => message)).toEqual(Array.from({ length: 3 }, () => 'Refused by http://10.0.0.1:8000/x.')); // prettier-ignore
   });
 
   it('keeps a line pending whose sender closes, and fails what is left with a reason', async () => {

@@ -40,17 +40,20 @@ it('remember what calls tell, and the last programs that ended', () => {
   expect(known.lastEnded().at(-1)).toMatchObject({ gone: { program: 'p1' }, told: undefined });
 });
 
-it('add up the tokens of a program, also of calls that end after it', () => {
+it('add up the tokens of a program, also of calls that end after it, and after another of its name began', () => {
   const known = new KnownPrograms();
   const usage = { promptTokens: 10, outputTokens: 2 } as Usage;
-  known.accepted({ spec: spec('a', 'm') });
-  known.ended({ spec: spec('a', 'm') }, { usage });
-  known.accepted({ spec: spec('a', 'm') });
-  known.ended({ spec: spec('a', 'm') }, { usage: undefined });
+  const [first, second, next] = [spec('a', 'm'), spec('a', 'm'), spec('a', 'm')];
+  known.accepted({ spec: first });
+  known.ended({ spec: first }, { usage });
+  known.accepted({ spec: second });
   known.ended({ spec: spec('never seen', 'm') }, { usage });
   known.programGone({ program: 'a' } as unknown as ProgramGone, millis(0));
-  known.ended({ spec: spec('a', 'm') }, { usage });
+  known.accepted({ spec: next });
+  known.ended({ spec: second }, { usage });
+  known.ended({ spec: next }, { usage: undefined });
   expect(known.lastEnded()[0]?.told?.tokens).toEqual({ prompt: 20, output: 4 });
+  expect(of(known, 'a')?.tokens).toEqual({ prompt: 0, output: 0 });
 });
 
 it('count no more than 256 threads of a program, and forget them with it', () => {
