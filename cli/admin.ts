@@ -108,7 +108,10 @@ export class AdminClient {
       return this.token === undefined
         ? 'requires the admin token: name its environment variable with --token'
         : 'refuses the admin token: check the variable that --token names';
-    if (reason === 'unknown_path') return 'does not serve operators on this port: use the one of admin.port';
+    if (reason === 'unknown_path')
+      return new URL(this.url).pathname === '/'
+        ? 'does not serve operators on this port: use the one of admin.port'
+        : 'serves nothing below this path: leave it out of --url';
     return `answers ${status}: ${this.#quoted(messageIn(text))}`;
   }
 

@@ -13,6 +13,27 @@ export function addExamples(command: Command, examples: Readonly<Record<string, 
   return command.addHelpText('after', `\nExamples:${lines.join('')}`);
 }
 
+interface ListenError extends NodeJS.ErrnoException {
+  readonly address?: string;
+  readonly port?: number;
+  readonly hostname?: string;
+}
+
+/** The fault of an address that cannot be listened on, and its remedy; undefined: the error is another one. */
+export function cannotListen({ code = '', address = '', port = 0, hostname = '' }: ListenError, key = '--port') {
+  const here = `port ${port} of ${address}`;
+  const looks = key === '--port' ? '' : `, or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`; // prettier-ignore
+  const unknown = [`${hostname} cannot be found`, 'choose another address to listen on (--host)'] as const;
+  const words: Readonly<Record<string, readonly [fault: string, remedy: string]>> = {
+    ENOTFOUND: unknown,
+    EAI_AGAIN: unknown,
+    EADDRNOTAVAIL: [`${address} is no address of this machine`, 'choose one of its own, or 0.0.0.0 for all (--host)'],
+    EACCES: [`${here} needs more rights, as most below 1024 do`, `choose another one (${key})`],
+    EADDRINUSE: [`${here} is taken`, `choose another one (${key})${looks}`],
+  };
+  return hostname + address === '' ? undefined : words[code];
+}
+
 /** The URL at which this machine reaches a listener. */
 export function urlAt(host: string, port: number): string {
   const bare = host.replace(/^\[|\]$/g, '');

@@ -5,9 +5,9 @@ import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
-import { broken, ok, type Finding } from './doctor/finding.js';
+import { broken, ok, warning, type Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
-import { accessFindings, folderFindings } from './doctor/settings.js';
+import { accessFindings, folderFindings, listenFindings } from './doctor/settings.js';
 import { collect } from './options.js';
 import { wrapped } from './text.js';
 
@@ -55,11 +55,13 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     const name = configFileOf(inputs);
     // A gateway that is asked may be on another machine; defaults of this one do not concern it.
     if (url !== undefined && engine === undefined && name === undefined) return [];
-    const config = loadConfig(inputs);
+    const config = loadConfig({ ...inputs, isLook: true });
     return [
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
       ...folderFindings(config),
+      // Without a file, only the engines may be meant.
+      ...(url === undefined ? await listenFindings(config, name === undefined ? warning : broken) : []),
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
     ];

@@ -10,6 +10,7 @@ import {
   checkValue,
   configSchema,
   pathText,
+  servedSchema,
   type Config,
 } from '../sidecar/config/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
@@ -66,6 +67,8 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   if (isFile) checkWritable(command, out);
   const [check, start] = ['doctor', 'serve'].map((verb) => `${OWN_NAME} ${verb} --config ${file}`);
   const doubts = await doubtsOf(made.config, engineKey);
+  // A gateway that answers there has been told already.
+  checked(servedSchema, made.values);
   const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
   if (isFile) write(command, out, text);
   else process.stdout.write(text);
@@ -97,7 +100,7 @@ async function doubtsOf(config: Config, engineKey: string | undefined): Promise<
     .map(({ subject, found, advice }) => `${subject}: ${found}${advice === undefined ? '' : ` (${advice})`}`);
 }
 
-/** A file's values, and the secrets that are told once. @throws ConfigError with all that the schema refuses */
+/** A file's values, and the secrets that are told once. @throws ConfigError */
 function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] }: InitFlags) {
   const keys = tenants.map((tenant) => ({ tenant, key: secret() }));
   // Without a token, admin paths are open only on loopback without keys.
@@ -111,11 +114,15 @@ function make({ role, engine, engineKey, port, adminToken, tenant: tenants = [] 
     engines: engine.map((url) => ({ url, ...apiKey })),
     ...(keys.length > 0 && { auth: { keys: keys.map(({ tenant, key }) => ({ tenant, sha256: sha256(key) })) } }),
   };
+  return { values, config: checked(configSchema, values), keys, token };
+}
+
+/** @throws ConfigError with all that the schema refuses */
+function checked(schema: typeof configSchema, values: object): Config {
   // A token is generated, or a variable of any length.
-  const { problems, data: config } = checkValue(configSchema, { ...values, admin: {} });
-  if (config === undefined)
-    throw new ConfigError(problems.map(({ path, message }) => ({ path: pathText(path), message })));
-  return { values, config, keys, token };
+  const { problems, data } = checkValue(schema, { ...values, admin: {} });
+  if (data !== undefined) return data;
+  throw new ConfigError(problems.map(({ path, message }) => ({ path: pathText(path), message })));
 }
 
 /** YAML with the description of each key before it; of the elements of a list, the first has them. */

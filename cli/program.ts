@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
-import { OWN_NAME, addExamples, urlAt } from './advice.js';
+import { OWN_NAME, addExamples, cannotListen } from './advice.js';
 import { complain, ExpectedDifference, oneLine } from './complain.js';
 import { guard } from './guard.js';
 import { Interrupted } from './signals.js';
@@ -57,32 +57,13 @@ export async function main(argv: readonly string[]): Promise<number> {
       }
       return 2;
     }
-    const text = error instanceof Error ? (cannotListen(argv[2] ?? '', error) ?? error.message) : String(error);
+    const listens = ({ serve: '--port or admin.port', engine: '--port' } as Record<string, string>)[argv[2] ?? ''];
+    const fault = error instanceof Error && listens !== undefined ? cannotListen(error, listens) : undefined;
+    const text = fault?.join(': ') ?? (error instanceof Error ? error.message : String(error));
     // A report may have told all.
     if (text !== '') complain(text);
     return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
-}
-
-interface ListenError extends NodeJS.ErrnoException {
-  readonly address?: string;
-  readonly port?: number;
-  readonly hostname?: string;
-}
-
-/** Words about an address that cannot be listened on; undefined: the error is another one. */
-function cannotListen(word: string, { code = '', address = '', port = 0, hostname }: ListenError): string | undefined {
-  const here = `port ${port} of ${address}`;
-  const unknown = `${hostname} cannot be found: choose another address to listen on (--host)`;
-  const looks = word === 'serve' ? ` or admin.port), or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there` : ')'; // prettier-ignore
-  const words: Readonly<Record<string, string>> = {
-    ENOTFOUND: unknown,
-    EAI_AGAIN: unknown,
-    EADDRNOTAVAIL: `${address} is no address of this machine: choose one of its own, or 0.0.0.0 for all (--host)`,
-    EACCES: `${here} needs more rights, as most below 1024 do: choose another one (--port)`,
-    EADDRINUSE: `${here} is taken: choose another one (--port${looks}`,
-  };
-  return ['serve', 'engine'].includes(word) && (hostname ?? address) !== '' ? words[code] : undefined;
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */

@@ -93,7 +93,8 @@ function healthFindings(
         : ok(subject, `KV cache of ${integer(capacityTokens)} tokens`),
   ]; // prettier-ignore
   if (unlisted.length > 0) findings.push(warning(subject, `it does not list ${unlisted.slice(0, 5).join(', ')}`, 'correct engines[].models: calls for a model that it lacks fail')); // prettier-ignore
-  const { running, waiting = 0 } = load;
+  const { running, waiting = 0, windowMax = Infinity } = load;
+  if ((engine.window ?? 0) > windowMax) findings.push(warning(subject, `it runs ${integer(windowMax)} requests at once, fewer than its window`, `correct engines[].window, ${integer(engine.window ?? 0)} now, or leave it out`)); // prettier-ignore
   if (running === undefined && load.waiting === undefined)
     findings.push(note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it'));
   if (running === 0 && waiting > 0) {

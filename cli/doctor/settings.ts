@@ -1,8 +1,14 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, existsSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import { MAKE_TOKEN, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { folderFault } from '../../sidecar/batches/seat.js';
+import { MAKE_TOKEN, PORT_KEYS, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
+import { idOf, isSelf } from '../../sidecar/engines/address.js';
+import { LOOK_MS } from '../../sidecar/engines/examine.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
+import { AdminClient } from '../admin.js';
+import { OWN_NAME, cannotListen, urlAt } from '../advice.js';
 import { broken, note, warning, type Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
@@ -29,17 +35,31 @@ export function accessFindings({ auth, admin, listen }: Config, file: string | u
 
 /** The folder of batches, which the start makes. */
 export function folderFindings({ batches: { folder } }: Config): Finding[] {
-  if (folder === null) return [];
-  let place = resolve(folder);
-  while (!existsSync(place)) place = dirname(place);
-  try {
-    accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
-    if (statSync(place).isDirectory()) return [];
-  } catch {
-    // Told below.
-  }
-  return [broken('batches.folder', `${place} is no folder that this user may write to`, 'name another one')];
+  const fault = folder === null ? undefined : folderFault(folder);
+  return fault === undefined ? [] : [broken('batches.folder', fault)];
 }
+
+/**
+ * Whether a gateway can listen where it is to.
+ * @param fault how to tell what would end its start
+ */
+export async function listenFindings(config: Config, fault: typeof broken): Promise<Finding[]> {
+  const found = (['listen', 'admin'] as const).map(async (section) => {
+    const { host, port } = config[section];
+    if (port === null || port === 0) return [];
+    const server = createServer().listen({ host, port });
+    const error = await once(server, 'listening').then(() => undefined, (thrown: unknown) => thrown as Error); // prettier-ignore
+    server.close();
+    const url = urlAt(host, port);
+    if (error !== undefined && (await isGateway(url))) return [note(`${section}.port`, `a gateway runs at ${url}`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]; // prettier-ignore
+    const own = config.engines.find((engine) => isSelf(engine, { host, port }));
+    const [taken, remedy] = own === undefined ? ((error && cannotListen(error, PORT_KEYS[section])) ?? []) : [`${port} is that of engine ${idOf(own)}`, `choose another one (${PORT_KEYS[section]})`]; // prettier-ignore
+    return taken === undefined ? [] : [fault(`${section}.port`, taken, remedy)];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+const isGateway = (url: string) => new AdminClient(url, undefined, LOOK_MS).text('/healthz').then(() => true, () => false); // prettier-ignore
 
 function fileFindings(file: string): Finding[] {
   const secrets = secretsAsText(readConfigFile(file).values);

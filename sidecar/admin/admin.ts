@@ -128,21 +128,23 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
 }
 
+/** Time of all requests of such a look. */
+const LOOKS_MS = 3 * LOOK_MS;
+
 /** Refuses an address that would stay down for ever; an engine that does not answer may be starting. */
 async function checkEngine({ config, fleet }: Parts, engine: EngineConfig, response: ServerResponse): Promise<void> {
   if (fleet.get(idOf(engine))?.url.href === addressOf(engine).url.href) return;
   const { connectMs } = config.timeouts;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  await examine(engine, { timeoutMs: LOOK_MS, connectMs, calls: false, signal: gone.signal }).catch(
-    (error: unknown) => {
-      if (error instanceof NotAnEngine) throw new GatewayError('not_an_engine', `${error.message}.`, { param: 'url' });
-    },
-  );
+  const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(LOOKS_MS)]);
+  await examine(engine, { timeoutMs: LOOK_MS, connectMs, calls: false, signal }).catch((error: unknown) => {
+    if (error instanceof NotAnEngine) throw new GatewayError('not_an_engine', `${error.message}.`, { param: 'url' });
+  });
 }
 
 function readEngine(body: unknown): EngineConfig {
-  const { data, problems } = checkValue(configSchema, { listen: { port: 0 }, engines: [body] });
+  const { data, problems } = checkValue(configSchema, { engines: [body] });
   const engine = data?.engines[0];
   // An operator must not make the gateway send its variables to any address.
   if (engine?.apiKey?.startsWith('env:'))

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
-import { access, constants, mkdir, stat } from 'node:fs/promises';
+import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { mkdir, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SharedState } from '../../cluster/index.js';
-import type { Config } from '../config/index.js';
+import { ConfigError, type Config } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
 import { Batches, type BatchPorts } from './batches.js';
 
@@ -45,16 +46,13 @@ export class BatchSeat {
     this.#untilMs = ports.cluster === undefined ? Infinity : -Infinity;
   }
 
-  /** @throws Error if this gateway is alone and the folder cannot be read */
+  /** @throws ConfigError if the folder cannot be used; Error if this gateway is alone and what is in it cannot be read */
   static async open(ports: SeatPorts): Promise<BatchSeat> {
     const seat = new BatchSeat(ports);
-    try {
-      await makeFolder(ports.folder);
-      await access(ports.folder, constants.R_OK | constants.W_OK | constants.X_OK);
-      if (ports.cluster === undefined) seat.#claim = await claimOf(ports.folder);
-    } catch (error) {
-      throw new Error(`batches.folder cannot be used: ${(error as Error).message}`);
-    }
+    const fault = folderFault(ports.folder);
+    if (fault !== undefined) throw unfit(fault);
+    await mkdir(ports.folder, { recursive: true });
+    if (ports.cluster === undefined) seat.#claim = await claimOf(ports.folder);
     if (ports.cluster === undefined) await seat.#take();
     else await (seat.#beating = seat.#beat());
     return seat;
@@ -122,22 +120,34 @@ export class BatchSeat {
   }
 }
 
-/** Makes the folders above it too. Node's own way never ends where the system has no such name to give, as below /proc. */
-async function makeFolder(path: string): Promise<void> {
+const FAULTS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'is no folder',
+  EACCES: 'may not be written by this user',
+  EPERM: 'may not be written by this user',
+  EROFS: 'can only be read',
+  ENOSPC: 'is on a full disk',
+  ENOENT: 'takes no new folder',
+};
+
+/** Why the folder, or the nearest above it that is there, takes no new one, and a remedy; undefined: it does. */
+export function folderFault(folder: string): string | undefined {
+  let place = resolve(folder);
+  while (!existsSync(place)) place = dirname(place);
   try {
-    await mkdir(path);
+    rmdirSync(mkdtempSync(join(place, '.maitred-')));
+    return undefined;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return;
-    if (code !== 'ENOENT' || dirname(path) === path) throw error;
-    await makeFolder(dirname(path));
-    await mkdir(path);
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    const why = FAULTS[code] ?? `cannot be used: ${message}`;
+    return `${place} ${why}: name another folder, or let this user write there`;
   }
 }
 
+const unfit = (message: string) => new ConfigError([{ path: 'batches.folder', message }]);
+
 /**
  * A name for the folder that one process of this machine has at a time; Linux forgets it when that ends. Others have none.
- * @throws Error if another process has it: both would ask all lines and write into one file
+ * @throws ConfigError if another process has it: both would ask all lines and write into one file
  */
 async function claimOf(folder: string): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined;
@@ -151,8 +161,6 @@ async function claimOf(folder: string): Promise<Server | undefined> {
   } catch (error) {
     // A sandbox may allow no such names.
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined;
-    throw new Error(
-      'another gateway of this machine uses it; gateways that share one need a cluster (docs/CLUSTER.md)',
-    );
+    throw unfit('another gateway of this machine uses it; gateways that share one need a cluster (docs/CLUSTER.md)');
   }
 }

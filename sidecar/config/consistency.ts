@@ -7,6 +7,19 @@ import { configKeys, tenantsOf, type Config } from './schema.js';
 /** A configuration is complete and without contradictions. */
 export const configSchema = configKeys.superRefine(checkConsistency);
 
+/** One by which a gateway can listen: none of its engines is where it would meet itself. */
+export const servedSchema = configSchema.superRefine((config, context) => {
+  config.engines.forEach((engine, index) => {
+    const section = (['listen', 'admin'] as const).find((each) => isSelf(engine, config[each]));
+    if (section === undefined) return;
+    const message = `is where this gateway is to listen: give it another port (${PORT_KEYS[section]})`;
+    context.addIssue({ code: 'custom', path: ['engines', index, 'url'], message });
+  });
+});
+
+/** What sets a listener's port. */
+export const PORT_KEYS = { listen: '--port, or listen.port', admin: 'admin.port' } as const;
+
 /** Contradictions between keys, which no single key's range can catch; each with the path of the key to change. */
 function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
   const report = (path: (string | number)[], message: string) => {
@@ -44,13 +57,6 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
     report(['admin', 'port'], 'must differ from listen.port; null shares the main listener');
   reportTwice(config.engines.map(idOf), (index, id) => {
     report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
-  });
-  config.engines.forEach((engine, index) => {
-    if (isSelf(engine, listen) || isSelf(engine, admin))
-      report(
-        ['engines', index, 'url'],
-        'is this gateway’s own address: name the engines behind it, or give the gateway another listen.port',
-      );
   });
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)

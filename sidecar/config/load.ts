@@ -4,7 +4,7 @@ import { CONFIG_KEYS } from './keys.js';
 import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
 import { readOtelEnvironment } from './otel.js';
 import { checkValue, ConfigError, pathText, type ConfigProblem, type Path } from './problems.js';
-import { configSchema } from './consistency.js';
+import { configSchema, servedSchema } from './consistency.js';
 import type { Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
 
@@ -14,6 +14,8 @@ export interface ConfigInputs {
   readonly file?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly flags?: readonly Override[];
+  /** Whether nothing is to listen by it: an engine may then have the gateway's own address. */
+  readonly isLook?: boolean;
   /** Called for each setting of the environment that cannot be followed. */
   readonly warn?: (warning: ConfigProblem) => void;
 }
@@ -23,7 +25,7 @@ export interface ConfigInputs {
  * and then the defaults.
  * @throws ConfigError with all problems found
  */
-export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): Config {
+export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }: ConfigInputs): Config {
   const name = configFileOf({ file, env });
   const source = name === undefined ? undefined : readConfigFile(name);
   // YAML reads a section whose keys are all commented out as null.
@@ -36,7 +38,7 @@ export function loadConfig({ file, env = {}, flags = [], warn }: ConfigInputs): 
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
-  const result = checkValue(configSchema, values);
+  const result = checkValue(isLook ? configSchema : servedSchema, values);
   for (const { path, message } of result.problems)
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });

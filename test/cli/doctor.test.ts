@@ -49,8 +49,29 @@ describe('maitred doctor', () => {
     const odd = await of({ models: ['m', 'other'], capacityTokens: 100 });
     expect(odd.about('it reports a KV cache of 1,600 tokens')).toMatchObject([{ level: 'warning' }]);
     expect(odd.about('it does not list other')).toMatchObject([{ level: 'warning' }]);
-    const own = await of({ models: ['m'], capacityTokens: 900 });
+    const own = await of({ models: ['m'], capacityTokens: 900, window: 9999 });
     expect([own.levels.has('warning'), own.about('KV cache of 900 tokens').length]).toEqual([false, 1]);
+  });
+
+  it('tells a window above the engine’s own limit', async () => {
+    const { url } = await FakeEngine.start({ '/v1/models': modelList(['m'], 'llamacpp'), '/health': 200, '/slots': JSON.stringify([{ n_ctx: 9 }, { n_ctx: 9 }]) }); // prettier-ignore
+    const of = async (window: number) => (await examine(['--config', fileOf('window.yaml', stringify({ engines: [{ url, window }] }))])).about('fewer than its window'); // prettier-ignore
+    expect([await of(2), await of(3)]).toMatchObject([[], [{ level: 'warning' }]]);
+  });
+
+  it('tells a port that is not free: an engine has it, another program, or a gateway', async () => {
+    const { url } = await vllm();
+    const { port } = new URL(url);
+    const env = { MAITRED_LISTEN_PORT: port };
+    const own = await examine(['--engine', url], env);
+    expect([own.code, own.about('vllm, detected').length, own.about('listen.port')]).toMatchObject([0, 1, [{ level: 'warning', advice: expect.stringContaining('--port') as string }]]); // prettier-ignore
+    const file = fileOf('port.yaml', stringify({ listen: { port: Number(port) }, engines: [{ url: (await vllm()).url }] })); // prettier-ignore
+    const taken = await examine(['--config', file], env);
+    expect([taken.code, taken.about('listen.port')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining('is taken') as string }]]); // prettier-ignore
+    const gateway = (await world([])).url;
+    const runs = await examine(['--config', file], { MAITRED_LISTEN_PORT: new URL(gateway).port });
+    expect([runs.code, runs.about('listen.port')]).toMatchObject([0, [{ level: 'note', found: `a gateway runs at ${gateway}` }]]); // prettier-ignore
+    expect((await examine(['--url', gateway, '--config', file], env)).about('listen.port')).toEqual([]);
   });
 
   it('tells an engine that is named twice, and one of another kind than it is told to be', async () => {
@@ -71,7 +92,7 @@ describe('maitred doctor', () => {
       examine(['--config', fileOf('batches.yaml', stringify({ engines: [{ url }], batches: { folder } }))]);
     const file = fileOf('taken', '');
     const { code, about } = await of(join(file, 'batches'));
-    expect([code, about('batches.folder')]).toMatchObject([1, [{ level: 'broken', found: `${file} is no folder that this user may write to` }]]); // prettier-ignore
+    expect([code, about('batches.folder')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining(`${file} is no folder: `) as string }]]); // prettier-ignore
     const fresh = join(dirname(file), 'new', 'batches');
     expect([(await of(fresh)).code, existsSync(fresh)]).toEqual([0, false]);
   });
@@ -245,6 +266,7 @@ describe('maitred doctor --url', () => {
     const both = await examine(['--url', url, '--engine', engine.url]);
     expect(both.findings.filter(({ level }) => level === 'broken')).toMatchObject([{ subject: `engine ${engine.id}` }]);
     const refusing = await world([], { admin: { token: 'a-long-token' } });
+    expect((await examine(['--url', `${url}/x`])).about('leave it out of --url')).toMatchObject([{ level: 'broken' }]);
     for (const each of [url, 'http://127.0.0.1:1', (await world([])).url, refusing.url])
       expect((await examine(['--url', each])).code).toBe(1);
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { itRefuses, run } from '../support/command-line.js';
 import { serve } from '../support/serve.js';
 import { FakeEngine, hang } from '../support/fake-engine.js';
@@ -68,6 +68,20 @@ describe('maitred engines', () => {
     expect(await asked).toBe('gone');
     await until(() => slow.sockets === 0);
     expect((await ask(`${url}/engines`)).text).not.toContain(slow.id);
+  });
+
+  it('looks for a bounded time at what it adds', async () => {
+    const { url } = await world([await fakeEngine()]);
+    const slow = await FakeEngine.start({});
+    slow.all = hang;
+    const limit = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(limit.signal);
+    const headers = { 'content-type': 'application/json' };
+    const asked = fetch(`${url}/engines`, { method: 'POST', body: JSON.stringify({ url: slow.url }), headers });
+    await until(() => slow.requests.length === 1);
+    limit.abort();
+    expect([(await asked).status, slow.requests.filter((each) => each.includes('/v1/models'))]).toEqual([201, []]);
+    vi.restoreAllMocks();
   });
 
   it.each([

@@ -74,6 +74,12 @@ describe('maitred init', () => {
     expect(existsSync(file)).toBe(false);
   });
 
+  it('refuses an engine where the gateway is to listen, and tells of --port', async () => {
+    const { url } = await FakeEngine.start({ '/health': 200, '/v1/models': modelList(['m']) });
+    const { code, out, err } = await init('-o', '-', '-e', url, '--port', new URL(url).port);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(/this gateway is to listen.*--port/)]);
+  });
+
   it('asks engines with their key', async () => {
     const { url, requests } = await FakeEngine.start({ '/v1/models': modelList(['m']) });
     await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' });
