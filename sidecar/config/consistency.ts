@@ -17,7 +17,7 @@ export const servedSchema = configSchema.superRefine((config, context) => {
   });
 });
 
-/** What sets a listener's port. */
+/** The flag and the key of a listener’s port. */
 export const PORT_KEYS = { listen: '--port, or listen.port', admin: 'admin.port' } as const;
 
 /** Contradictions between keys, which no single key's range can catch; each with the path of the key to change. */
