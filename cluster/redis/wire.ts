@@ -19,14 +19,15 @@ import type { LedgerState } from './shares.js';
 
 /** Threads of one record; of more, those with the largest contexts. */
 const THREADS_MAX = 256;
+const TOKENS = ['loadTokens', 'activeTokens', 'claimTokens', 'cachedTokens'] as const;
+type Counted = (typeof TOKENS)[number];
 
 export function claimText(claims: readonly EngineClaim[], released: readonly EngineId[]): string {
   const claimed = claims.map((claim) => {
-    const { engine, keeps, window, inFlight, waiting } = claim;
+    const { engine, keeps, window, inFlight, waiting, weight, steps, ended } = claim;
     // A level without calls may be absent. An empty list would be an empty object in Lua.
     const levels = Array.from(waiting.length > 0 ? waiting : [0], (calls: number | undefined) => calls ?? 0);
-    const { weight, steps, ended, loadTokens, activeTokens, claimTokens, cachedTokens } = claim;
-    const tokens = [loadTokens, activeTokens, claimTokens, cachedTokens];
+    const tokens = TOKENS.map((name) => claim[name]);
     return [engine, keeps, window === Infinity ? -1 : window, inFlight, levels, weight, steps, ended, ...tokens];
   });
   return JSON.stringify([...claimed, ...released.map((engine) => [engine])]);
@@ -67,10 +68,7 @@ function holdingOf(engine: string, holding: unknown): [GatewayId, Holding] {
     weight: countOf(weight),
     steps: listOf(steps).map(countOf),
     ended: countOf(ended),
-    loadTokens: tokensOf(tokens[0]),
-    activeTokens: tokensOf(tokens[1]),
-    claimTokens: tokensOf(tokens[2]),
-    cachedTokens: tokensOf(tokens[3]),
+    ...(Object.fromEntries(TOKENS.map((name, i) => [name, tokensOf(tokens[i])])) as Pick<EngineClaim, Counted>),
   };
   return [gatewayId(textOf(gateway)), { claim, slots: claim.keeps }];
 }

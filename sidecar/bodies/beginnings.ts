@@ -16,6 +16,7 @@ const BYTES_MAX = 2_097_152;
 const ENTRY_BYTES = 512;
 const REFERENCE_BYTES = 8;
 const ITEM_BYTES = 96;
+const NAME_CHARS_MAX = 64;
 
 export type Item = Span & Outline;
 
@@ -40,26 +41,21 @@ export interface Beginning extends List {
  *            └──────────── equal ────────────┘ from the last whole item on: read
  * ```
  */
-export class Beginnings {
-  readonly #known: SharedCache<Beginning> | undefined;
-
-  /** @param bytesMax most bytes of memory; 0: remembers nothing */
+export class Beginnings extends SharedCache<Beginning> {
+  /** @param bytesMax most bytes of memory; 0: remembers nothing, as no entry is so small */
   constructor(bytesMax: number) {
-    this.#known = bytesMax > 0 ? new SharedCache(bytesMax, ({ size }) => size) : undefined;
+    super(Math.max(1, bytesMax), ({ size }) => size);
   }
 
   /** The longest known beginning of the body. */
   find(tenant: TenantId, { list }: Api, hashes: Hashes | undefined): Beginning | undefined {
     // Tools may follow the conversation at length, so a known beginning may end far before the body.
-    for (const hash of hashes?.beginnings.toReversed() ?? []) {
-      const known = this.#known?.get(tenant, hash);
-      if (known?.field === list) return known;
-    }
-    return undefined;
+    const hash = hashes?.beginnings.findLast((hash) => this.get(tenant, hash)?.field === list);
+    return hash === undefined ? undefined : this.get(tenant, hash);
   }
 
   learn(tenant: TenantId, beginning: Beginning | undefined): void {
-    if (beginning) this.#known?.set(tenant, beginning.hash, beginning);
+    if (beginning) this.set(tenant, beginning.hash, beginning);
   }
 }
 
@@ -109,8 +105,8 @@ export function beginningOf(
     if (span.end > blocks * BLOCK_BYTES) break;
     const item = objects[items.length] as unknown;
     if (!isObject(item) || span.end - span.start > itemBytesMax) return undefined;
-    const [role, type] = [nameOf(item['role']), nameOf(item['type'])];
-    if (role === null || type === null) return undefined;
+    const { role, type } = item;
+    if (!isName(role) || !isName(type)) return undefined;
     const { start, end, nodes, depth } = span;
     // Not spread: V8 would make several layouts of them, of which one is migrated at each access.
     items.push({ start, end, nodes, depth, role, type, promptBytes: promptBytes(item) });
@@ -120,16 +116,6 @@ export function beginningOf(
   return { field, hash, start: list.start, fields: list.fields, items, size };
 }
 
-/** Names that are kept once for all. */
-const NAMES_MAX = 256;
-const NAME_CHARS_MAX = 64;
-const names = new Map<string, string>();
-
-/** Null: not the name of a role or a type. */
-function nameOf(value: unknown): string | null | undefined {
-  if (isAbsent(value)) return undefined;
-  if (typeof value !== 'string' || value.length > NAME_CHARS_MAX) return null;
-  const name = names.get(value) ?? value;
-  if (names.size < NAMES_MAX) names.set(name, name);
-  return name;
-}
+/** Whether it may be the name of a role or a type, which is kept. */
+const isName = (value: unknown): boolean =>
+  isAbsent(value) || (typeof value === 'string' && value.length <= NAME_CHARS_MAX);

@@ -2,6 +2,13 @@ import type { TenantId } from '../../src/index.js';
 import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 
+export interface HeldBody {
+  /** @throws GatewayError `bodies_full` */
+  add(bytes: number): void;
+  /** Releases all its bytes; a second call has no effect. */
+  release(): void;
+}
+
 /** Bytes of all request bodies in memory: of calls that are being read, wait or run. */
 export class HeldBytes {
   readonly #byTenant = new Map<TenantId, number>();
@@ -11,11 +18,16 @@ export class HeldBytes {
 
   /** An account for one body, which grows as the bytes arrive. */
   open(tenant: TenantId): HeldBody {
-    return new HeldBody(this, tenant);
+    let held = 0;
+    const add = (bytes: number): void => {
+      this.#add(tenant, bytes);
+      held += bytes;
+    };
+    return { add, release: () => add(-held) };
   }
 
-  /** With several tenants each may hold half, so that none locks the others out. @throws GatewayError `bodies_full` */
-  add(tenant: TenantId, bytes: number): void {
+  /** With several tenants each may hold half, so that none locks the others out. */
+  #add(tenant: TenantId, bytes: number): void {
     const { limits, auth } = this.config();
     const own = (this.#byTenant.get(tenant) ?? 0) + bytes;
     const ownMax = auth.keys.length > 0 ? limits.queuedBytes / 2 : limits.queuedBytes;
@@ -24,26 +36,5 @@ export class HeldBytes {
     this.bytes += bytes;
     if (own > 0) this.#byTenant.set(tenant, own);
     else this.#byTenant.delete(tenant);
-  }
-}
-
-export class HeldBody {
-  #bytes = 0;
-
-  constructor(
-    private readonly all: HeldBytes,
-    private readonly tenant: TenantId,
-  ) {}
-
-  /** @throws GatewayError `bodies_full` */
-  add(bytes: number): void {
-    this.all.add(this.tenant, bytes);
-    this.#bytes += bytes;
-  }
-
-  /** Releases all its bytes; a second call has no effect. */
-  release(): void {
-    this.all.add(this.tenant, -this.#bytes);
-    this.#bytes = 0;
   }
 }

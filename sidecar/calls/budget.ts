@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import type { ProgramView } from '../../src/index.js';
-import type { Config } from '../config/index.js';
+import { countSchema, type Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
+import { readNumbers } from '../http/headers.js';
 import { valueOf } from '../identity/claims.js';
 import type { Identity } from '../identity/identity.js';
 import type { CallSpec } from './spec.js';
@@ -10,7 +12,6 @@ const FORM =
   "'tokens=N, calls=N, engine-seconds=N, repeats=N', each at most once, with whole numbers from 1 to 1000000000000";
 
 type Bound = 'tokens' | 'calls' | 'engineSeconds' | 'repeats';
-type Bounds = { [bound in Bound]?: number | null | undefined };
 
 export type Spender = Pick<ProgramView, 'promptTokens' | 'outputTokens' | 'callsTotal' | 'serviceMs'> & {
   /** Answers in a row that asked for the same tool calls. */
@@ -44,9 +45,9 @@ export function checkBudget(
   find: () => Spender | undefined,
 ): string | undefined {
   const own = budget.tenants[tenant];
-  const ofTenant: Bounds = own === undefined ? budget : { ...budget, ...own };
+  const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = { ...budget, ...own };
   const ofCall = readHeader(valueOf(headers, HEADER));
-  const mostOf = ({ key }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[key] ?? Infinity);
+  const mostOf = ({ key, name }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
   const bounds = KINDS.filter((kind) => mostOf(kind) < Infinity);
   if (bounds.length === 0) return undefined;
   const row = find();
@@ -61,15 +62,12 @@ export function checkBudget(
   );
 }
 
-/** A dictionary of RFC 8941 with whole numbers. */
-function readHeader(text: string | undefined): Bounds {
-  const bounds: Bounds = {};
-  for (const member of text?.split(',') ?? []) {
-    const [, name = '', digits] = /^\s*([a-z-]+)=([1-9]\d{0,12})\s*$/.exec(member) ?? [];
-    const key = KINDS.find((kind) => kind.name === name)?.key;
-    if (key === undefined || bounds[key] !== undefined || Number(digits) > 1e12)
-      throw new GatewayError('bad_request', `The header ${HEADER} must be ${FORM}.`, { param: HEADER });
-    bounds[key] = Number(digits);
-  }
-  return bounds;
+const boundsSchema = z.strictObject(
+  Object.fromEntries(KINDS.map(({ name }) => [name, countSchema(1, 1e12).optional()])),
+);
+
+function readHeader(text: string | undefined): z.output<typeof boundsSchema> {
+  const { data } = boundsSchema.safeParse(text === undefined ? {} : readNumbers(text));
+  if (data !== undefined) return data;
+  throw new GatewayError('bad_request', `The header ${HEADER} must be ${FORM}.`, { param: HEADER });
 }

@@ -5,6 +5,7 @@ import type { ReadBody } from '../bodies/read.js';
 import { countSchema } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
+import { readNumbers } from '../http/headers.js';
 import { withoutField } from '../http/splice.js';
 import { valueOf } from '../identity/claims.js';
 import { cleanId } from '../identity/names.js';
@@ -82,21 +83,11 @@ function readField(value: unknown): z.output<typeof fieldSchema> {
   return checked(fieldSchema, value, [FIELD]);
 }
 
-/** `prompt=1200, output=300`, and optionally `calls=4`: a dictionary of RFC 8941 with whole numbers. */
+/** `prompt=1200, output=300`, and optionally `calls=4`. */
 function readHeader(text: string): Remaining {
-  const given = new Map<string, number>();
-  for (const member of text.split(',')) {
-    const [, key = '', digits] = /^\s*(prompt|output|calls)=(\d{1,10})\s*$/.exec(member) ?? [];
-    if (digits === undefined || given.has(key)) throw badHeader();
-    given.set(key, Number(digits));
-  }
-  const [calls, promptTokens, outputTokens] = ['calls', 'prompt', 'output'].map((key) => given.get(key));
-  const { data } = remainingSchema.safeParse({ calls, promptTokens, outputTokens });
-  if (data === undefined) throw badHeader();
-  return data;
-}
-
-function badHeader(): GatewayError {
+  const { prompt, output, ...others } = readNumbers(text) ?? {};
+  const { data } = remainingSchema.safeParse({ promptTokens: prompt, outputTokens: output, ...others });
+  if (data !== undefined) return data;
   const expected = `'prompt=N, output=N', with whole numbers up to ${TOKENS_MAX}`;
-  return new GatewayError('bad_request', `The header ${REMAINING} must be ${expected}.`, { param: REMAINING });
+  throw new GatewayError('bad_request', `The header ${REMAINING} must be ${expected}.`, { param: REMAINING });
 }

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import type { SseEvent } from '../apis/api.js';
 
 const LF = 0x0a;
@@ -109,18 +110,9 @@ function startsWith(bytes: Buffer, text: string): boolean {
 }
 
 function readLines(text: string): SseEvent | undefined {
-  let event: string | undefined;
-  let data: string | undefined;
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r?\n/)) {
-    const colon = line.indexOf(':');
-    if (colon === 0) continue;
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? '' : line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1);
-    if (field === 'event') event = value;
-    else if (field === 'data') data = data === undefined ? value : `${data}\n${value}`;
-  }
-  if (data === undefined) return undefined;
-  return event === undefined ? { data } : { event, data };
+  let read: SseEvent | undefined;
+  createParser({ onEvent: ({ event, data }) => (read = { event, data }) }).feed(`${text.replace(/^\uFEFF/, '')}\n\n`);
+  return read;
 }
 
 /** Clients ignore a comment, and it keeps idle timers on the path from expiring. */

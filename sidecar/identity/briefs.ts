@@ -20,10 +20,7 @@ const LINES_MAX = 3;
 export class Briefs {
   readonly #seats: Seats;
 
-  constructor(
-    max: number,
-    private readonly ends: Ends,
-  ) {
+  constructor(max: number, ends: Ends) {
     this.#seats = new Seats(max, SEATS_MAX, ends);
   }
 
@@ -54,7 +51,7 @@ export class Briefs {
     if (wholeOf(answer) !== undefined) return [];
     const keys = keysOf(endsOf(linesIn(trail.said(index - 1).content)), answer);
     if (keys.some((key) => this.#seats.isCrowded(tenant, key))) return [];
-    return keys.flatMap((key) => (this.#seats.at(tenant, key) ?? []).filter((seat) => this.ends.isAlive(seat)));
+    return keys.flatMap((key) => this.#seats.at(tenant, key) ?? []);
   }
 }
 

@@ -58,40 +58,39 @@ export const saysFinal = (headers: IncomingHttpHeaders): boolean => isYes(header
 /** Whether the request is a retry, which official clients count. */
 export const saysRetry = (headers: IncomingHttpHeaders): boolean => Number(headers['x-stainless-retry-count'] ?? 0) > 0;
 
-function harnessClaim(headers: IncomingHttpHeaders): Claim | undefined {
-  for (const harness of HARNESSES) {
-    const claim = claimOf(headers, harness);
-    if (claim) return claim;
+const harnessClaim = (headers: IncomingHttpHeaders): Claim | undefined =>
+  firstOf(HARNESSES, (names) => claimOf(headers, names)) ?? vendorClaim(headers) ?? claimOf(headers, CORRELATION);
+
+function firstOf<T, R>(all: readonly T[], read: (one: T) => R | undefined): R | undefined {
+  for (const one of all) {
+    const found = read(one);
+    if (found !== undefined) return found;
   }
-  return vendorClaim(headers) ?? claimOf(headers, CORRELATION);
+  return undefined;
 }
 
 function vendorClaim(headers: IncomingHttpHeaders): Claim | undefined {
   const names = Object.keys(headers).filter((name) => name.endsWith('-session-id'));
   // Sorted, so that the result does not depend on the order in which a proxy writes headers.
-  for (const name of names.sort()) {
+  return firstOf(names.sort(), (name) => {
     const vendor = VENDOR_SESSION.exec(name)?.[1];
-    if (vendor === undefined || vendor === 'parent' || vendor.endsWith('-parent')) continue;
+    if (vendor === undefined || /(?:^|-)parent$/.test(vendor)) return undefined;
     const parent = [`x-${vendor}-parent-session-id`];
-    const claim = claimOf(headers, { session: [name], parent, final: `x-${vendor}-session-final` });
-    if (claim) return claim;
-  }
-  return undefined;
+    return claimOf(headers, { session: [name], parent, final: `x-${vendor}-session-final` });
+  });
 }
 
 /** A client's statement about its program in headers, or in one object of a body. The source is the id's name. */
 function claimOf(from: Readonly<Record<string, unknown>>, names: Names): Claim | undefined {
-  const firstOf = (some: readonly string[] = []) => {
-    for (const source of some) {
+  const idOf = (some: readonly string[] = []) =>
+    firstOf(some, (source) => {
       const id = cleanId(from[source]);
-      if (id !== undefined) return { id, source };
-    }
-    return undefined;
-  };
-  const session = firstOf(names.session);
+      return id === undefined ? undefined : { id, source };
+    });
+  const session = idOf(names.session);
   if (session === undefined) return undefined;
   const final = names.final !== undefined && isYes(from[names.final]);
-  return { ...session, thread: firstOf(names.thread)?.id, parent: firstOf(names.parent)?.id, final };
+  return { ...session, thread: idOf(names.thread)?.id, parent: idOf(names.parent)?.id, final };
 }
 
 const isYes = (value: unknown): boolean =>
@@ -129,18 +128,18 @@ function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
  * Body fields that name a client's program, tried in this order. To add one, add a row. `user` is not among them: it
  * names a person, not a program.
  */
-const FIELDS: readonly (((body: JsonObject) => Claim | undefined) | (Names & { readonly at?: string }))[] = [
+const FIELDS: readonly ((body: JsonObject) => Claim | undefined)[] = [
   readAgenticContext,
   // The contract of Continuum's clients: a step of a job, and whether it is the last.
-  { at: 'vllm_xargs', session: ['job_id'], final: 'is_last_step' },
-  { at: 'agent_hint', session: ['session_id'], parent: ['parent_session_id'] },
+  inField('vllm_xargs', { session: ['job_id'], final: 'is_last_step' }),
+  inField('agent_hint', { session: ['session_id'], parent: ['parent_session_id'] }),
   // Codex repeats its headers here, so that they survive a proxy that drops them.
-  { at: 'client_metadata', session: ['session_id'], thread: ['thread_id'] },
-  { session: ['conversation'] },
-  { at: 'conversation', session: ['id'] },
-  { at: 'metadata', session: ['session_id', 'conversation_id', 'thread_id'] },
+  inField('client_metadata', { session: ['session_id'], thread: ['thread_id'] }),
+  (body) => claimOf(body, { session: ['conversation'] }),
+  inField('conversation', { session: ['id'] }),
+  inField('metadata', { session: ['session_id', 'conversation_id', 'thread_id'] }),
   readClaudeUser,
-  { session: ['session_id'] },
+  (body) => claimOf(body, { session: ['session_id'] }),
 ];
 
 /** ThunderAgent's field, which belongs to the same source as our own header. */
@@ -149,14 +148,11 @@ const PROGRAM_ID: Names = { session: ['program_id'] };
 /** OpenAI's hint of a common prefix: some clients send a session's id, others the same text for every user. */
 export const cacheKeyClaim = (body: JsonObject): Claim | undefined => claimOf(body, { session: ['prompt_cache_key'] });
 
-function fieldClaim(body: JsonObject): Claim | undefined {
-  for (const field of FIELDS) {
-    const at = typeof field === 'function' ? undefined : field.at;
-    const claim =
-      typeof field === 'function' ? field(body) : claimOf(at === undefined ? body : objectOf(body[at]), field);
-    if (claim) return at === undefined ? claim : { ...claim, source: `${at}.${claim.source}` };
-  }
-  return undefined;
+function inField(at: string, names: Names): (typeof FIELDS)[number] {
+  return (body) => {
+    const claim = claimOf(objectOf(body[at]), names);
+    return claim && { ...claim, source: `${at}.${claim.source}` };
+  };
 }
 
 const CLAUDE_SESSION = '_session_';
@@ -199,7 +195,7 @@ export const CLAIMS = {
   maitred: (headers, body) =>
     claimOf(headers, MAITRED) ?? claimOf(body, PROGRAM_ID) ?? claimOf(objectOf(body['extra_body']), PROGRAM_ID),
   harness: harnessClaim,
-  body: (_, body) => fieldClaim(body),
+  body: (_, body) => firstOf(FIELDS, (read) => read(body)),
   baggage: baggageClaim,
   traceparent: traceparentClaim,
 } satisfies Record<string, (headers: IncomingHttpHeaders, body: JsonObject) => Claim | undefined>;

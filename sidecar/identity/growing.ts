@@ -1,6 +1,7 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
-import { SharedCache, type Ends, type Seat } from './memory.js';
+import type { Ends } from './memory.js';
+import { Seats, type Left } from './seats.js';
 
 /**
  * Programs whose whole history is one user message that grows from call to call (dspy's ReAct and other prompts filled
@@ -35,34 +36,28 @@ export interface Opening {
   readonly tail: ReadonlySet<number>;
 }
 
-interface Grower<S extends Seat> {
+interface Grower<S> extends Left {
   readonly seat: S;
   readonly lines: readonly number[];
 }
 
-export class Growing<S extends Seat & { readonly taken: number | undefined }> {
-  readonly #growers: SharedCache<readonly Grower<S>[]>;
+export class Growing<S extends Left> {
+  readonly #growers: Seats<Grower<S>>;
 
-  constructor(
-    max: number,
-    private readonly ends: Ends,
-  ) {
-    this.#growers = new SharedCache(max, (growers) => growers.length);
+  constructor(max: number, ends: Ends) {
+    this.#growers = new Seats(max, SEATS_MAX, ends);
   }
 
   find(tenant: TenantId, { content }: CanonicalMessage, only?: ProgramId): { seat?: S | undefined; opening?: Opening } {
     if (content.length < CHARS_MIN || content.length > CHARS_MAX) return {};
     const { hashes, beginnings } = read(content);
     let seat: S | undefined;
-    const own = this.#growers.of(tenant);
-    for (let i = beginnings.length - 1; own && i >= 0 && !seat; i--) {
-      const growers = own.get(beginnings[i] ?? 0);
-      if (!growers || growers.length >= SEATS_MAX) continue;
+    for (let i = beginnings.length - 1; i >= 0 && !seat; i--) {
+      const at = beginnings[i] ?? 0;
+      const growers = this.#growers.at(tenant, at, only);
+      if (!growers || this.#growers.isCrowded(tenant, at)) continue;
       const fresh = new Set(hashes.slice(i + 1, i + 1 + NEW_LINES));
-      const fits = growers.filter(
-        ({ seat, lines }) =>
-          this.ends.isAlive(seat) && (only ?? seat.program) === seat.program && lines.some((line) => fresh.has(line)),
-      );
+      const fits = growers.filter(({ lines }) => lines.some((line) => fresh.has(line)));
       seat = (fits.findLast((grower) => grower.seat.taken === undefined) ?? fits.at(-1))?.seat;
     }
     const tail = new Set(hashes.slice(-TAIL_LINES));
@@ -79,12 +74,8 @@ export class Growing<S extends Seat & { readonly taken: number | undefined }> {
       .filter((line) => !tail.has(line))
       .slice(0, ANSWER_LINES);
     if (lines.length === 0) return;
-    const grower = { seat, lines };
-    for (const at of beginnings) {
-      const others = this.#growers.get(tenant, at) ?? [];
-      const alive = others.length < SEATS_MAX ? others : others.filter((grower) => this.ends.isAlive(grower.seat));
-      if (alive.length < SEATS_MAX) this.#growers.set(tenant, at, [...alive, grower]);
-    }
+    const { program, stamp, hash } = seat;
+    for (const at of beginnings) this.#growers.sit(tenant, at, { program, stamp, hash, seat, lines });
   }
 }
 

@@ -144,10 +144,9 @@ export class History {
   }
 
   #seated(tenant: TenantId, said: CanonicalMessage, place: Place, only?: ProgramId): Answered | undefined {
-    const seats = this.#places.at(tenant, place.chain);
-    if (!seats) return undefined;
+    const here = this.#places.at(tenant, place.chain, only);
+    if (!here) return undefined;
     const hash = hashOf(said.content);
-    const here = seats.filter((seat) => (only ?? seat.program) === seat.program && this.ends.isAlive(seat));
     const same = here.filter((seat) => seat.hash === hash);
     const told = same.length > 0 ? same : here.filter((seat) => isContinued(said, seat));
     const allIds = idsWith(place.ids, said);

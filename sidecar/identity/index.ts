@@ -104,7 +104,7 @@ export class Identifier {
     if (leaf) for (const answer of further) remember(leaf, answer);
     if (responseId === undefined) return;
     share?.(tenant, responseKey(responseId), program);
-    this.#responses.set(tenant, responseId, { thread, answered, ...this.#ends.seat(program) });
+    this.#responses.set(tenant, responseId, { thread, answered, program, stamp: this.#ends.tick() });
   }
 
   /** Forgets all links to the program: a call that continues its answers is a new program. */

@@ -24,10 +24,7 @@ export class Marked {
   readonly #ids: Seats;
   readonly #texts: Excerpts<Answered>;
 
-  constructor(
-    max: number,
-    private readonly ends: Ends,
-  ) {
+  constructor(max: number, ends: Ends) {
     this.#wholes = new Seats(max, SEATS_MAX, ends);
     this.#ids = new Seats(max, SEATS_MAX, ends);
     this.#texts = new Excerpts(max, ends);
@@ -94,12 +91,9 @@ export class Marked {
 
   /** The seats under a mark that may be the answer's; none in a crowd. */
   #at(seats: Seats, tenant: TenantId, mark: string | number, only?: ProgramId, call?: MarkedCall): Answered[] {
-    const known = seats.at(tenant, mark);
+    const known = seats.at(tenant, mark, only);
     if (!known) call?.foreign.add(mark);
-    if (!known || seats.isCrowded(tenant, mark)) return [];
-    return known.filter(
-      (seat) => !seat.guessed && (only === undefined || seat.program === only) && this.ends.isAlive(seat),
-    );
+    return !known || seats.isCrowded(tenant, mark) ? [] : known.filter(({ guessed }) => !guessed);
   }
 }
 

@@ -20,11 +20,6 @@ export class SharedCache<V extends object | boolean | number> {
     return this.#shares.get(tenant)?.get(key);
   }
 
-  /** The tenant's own entries, to look up many. */
-  of(tenant: TenantId): Pick<LRUCache<string | number, V>, 'get'> | undefined {
-    return this.#shares.get(tenant);
-  }
-
   /** A changed value must be a new object; otherwise its size is not updated. */
   set(tenant: TenantId, key: string | number, value: V): void {
     const share = this.#shareOf(tenant);
@@ -76,10 +71,6 @@ export class Ends {
     this.#ends.set(program, this.tick());
   }
 
-  seat(program: ProgramId): Seat {
-    return { program, stamp: this.tick() };
-  }
-
   /** A stamp later than all earlier ones. */
   tick(): number {
     return ++this.#clock;
@@ -117,14 +108,13 @@ export class Lineage {
   }
 
   rootOf(program: ProgramId): ProgramId {
-    let root = program;
-    for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next;
-    for (let at = program; at !== root;) {
-      const next = this.#parents.get(at) ?? root;
-      if (next !== root) this.#parents.set(at, root);
-      at = next;
+    for (let at = program; ;) {
+      const parent = this.#parents.get(at);
+      if (parent === undefined) return at;
+      const grandparent = this.#parents.get(parent);
+      if (grandparent !== undefined) this.#parents.set(at, grandparent);
+      at = parent;
     }
-    return root;
   }
 
   forget(program: ProgramId): void {

@@ -1,6 +1,6 @@
-import type { TenantId } from '../../src/index.js';
-import { SharedCache, type Ends } from './memory.js';
-import type { Excerpt } from './texts.js';
+import type { ProgramId, TenantId } from '../../src/index.js';
+import { SharedCache, type Ends, type Seat } from './memory.js';
+import type { Excerpt, Told } from './texts.js';
 import type { Place } from './trail.js';
 
 /** Share of a full table's seats that stay, the latest ones. */
@@ -25,20 +25,23 @@ export interface Answered extends Excerpt, Place {
   guessed: boolean;
 }
 
-interface Table {
-  readonly seats: Answered[];
+interface Table<S> {
+  readonly seats: S[];
   /** Seats that were dropped for lack of room while their programs lived, the latest ones. */
-  readonly crowd: readonly Answered[];
+  readonly crowd: readonly S[];
 }
 
-/** Most keys have one seat. By itself it takes half the memory of a table. */
-type Kept = Answered | Table;
+const isTable = <S extends object>(kept: S | Table<S>): kept is Table<S> => 'seats' in kept;
 
-const isTable = (kept: Kept): kept is Table => 'seats' in kept;
+/** What an answer of a program left behind. */
+export interface Left extends Seat, Pick<Told, 'hash'> {
+  readonly taken?: number | undefined;
+}
 
 /** Seats by key, at most `max` in all and `perKey` under each. */
-export class Seats {
-  readonly #kept: SharedCache<Kept>;
+export class Seats<S extends Left = Answered> {
+  /** Most keys have one seat. By itself it takes half the memory of a table. */
+  readonly #kept: SharedCache<S | Table<S>>;
 
   constructor(
     max: number,
@@ -48,9 +51,11 @@ export class Seats {
     this.#kept = new SharedCache(max, (kept) => (isTable(kept) ? kept.seats.length : 1));
   }
 
-  at(tenant: TenantId, key: string | number): readonly Answered[] | undefined {
+  /** The seats of programs that live, or of the only one to look for; undefined: nobody has sat there. */
+  at(tenant: TenantId, key: string | number, only?: ProgramId): readonly S[] | undefined {
     const kept = this.#kept.get(tenant, key);
-    return kept && (isTable(kept) ? kept.seats : [kept]);
+    const seats = kept && (isTable(kept) ? kept.seats : [kept]);
+    return seats?.filter((seat) => (only ?? seat.program) === seat.program && this.ends.isAlive(seat));
   }
 
   /** Whether living programs have lost their seats here, so that a call without a match may be a stranger's. */
@@ -59,9 +64,9 @@ export class Seats {
     return kept !== undefined && isTable(kept) && kept.crowd.some((seat) => this.ends.isAlive(seat));
   }
 
-  sit(tenant: TenantId, key: string | number, seat: Answered): void {
+  sit(tenant: TenantId, key: string | number, seat: S): void {
     const kept = this.#kept.get(tenant, key);
-    const isOwn = (other: Answered) => other.hash === seat.hash && other.program === seat.program;
+    const isOwn = (other: S) => other.hash === seat.hash && other.program === seat.program;
     if (!kept || (!isTable(kept) && isOwn(kept))) {
       this.#kept.set(tenant, key, seat);
       return;

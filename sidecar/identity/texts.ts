@@ -1,7 +1,8 @@
 import type { TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { hashOf } from './growing.js';
-import { SharedCache, type Ends, type Seat } from './memory.js';
+import type { Ends, Seat } from './memory.js';
+import { Seats, type Left } from './seats.js';
 
 /** Shortest and longest line that is read. Shorter ones are common, longer ones take long to hash. */
 const CHARS_MIN = 16;
@@ -92,21 +93,16 @@ export interface Excerpt extends Seat, Told {
  * Texts that may come back whole inside a message. Each is found by one of its lines, and counts only if all of it is
  * there. At most `max` texts are remembered; the least recently used lines are dropped first.
  */
-export class Excerpts<E extends Excerpt> {
-  readonly #byLine: SharedCache<readonly E[]>;
+export class Excerpts<E extends Excerpt & Left> {
+  readonly #byLine: Seats<E>;
 
-  constructor(
-    max: number,
-    private readonly ends: Ends,
-  ) {
-    this.#byLine = new SharedCache(max, (excerpts) => excerpts.length);
+  constructor(max: number, ends: Ends) {
+    this.#byLine = new Seats(max, PER_LINE, ends);
   }
 
   /** @param line hash of the line that leads to the text, see `leadOf` */
   remember(tenant: TenantId, line: number, excerpt: E): void {
-    const others = this.#byLine.get(tenant, line);
-    const alive = others?.filter((other) => this.ends.isAlive(other)).slice(1 - PER_LINE);
-    this.#byLine.set(tenant, line, alive ? [...alive, excerpt] : [excerpt]);
+    this.#byLine.sit(tenant, line, excerpt);
   }
 
   /** The texts in a message, without those within longer ones. @param lines its lines, see `linesIn` */
@@ -121,12 +117,9 @@ export class Excerpts<E extends Excerpt> {
   /** The texts to which lines of a message lead, with their beginnings there. */
   led(tenant: TenantId, lines: readonly Line[]): Led<E>[] {
     const led: Led<E>[] = [];
-    const own = this.#byLine.of(tenant);
-    if (own === undefined) return led;
     let chars = 0;
     for (const { at, hash } of lines)
-      for (const excerpt of own.get(hash) ?? []) {
-        if (!this.ends.isAlive(excerpt)) continue;
+      for (const excerpt of this.#byLine.at(tenant, hash) ?? []) {
         if (led.length === COMPARED_MAX || (chars += excerpt.chars) > COMPARED_CHARS_MAX) return led;
         led.push({ excerpt, start: at - excerpt.at });
       }
