@@ -18,8 +18,14 @@ export class DemoFleet implements Demo {
   /** Base URL of the gateway, known once it listens. */
   target = '';
 
-  /** @param failed receives the error of a fleet that could not run */
-  constructor(private readonly failed: (error: unknown) => void) {}
+  /**
+   * @param engine URL of an engine of the gateway
+   * @param failed receives the error of a fleet that could not run
+   */
+  constructor(
+    private readonly engine: string,
+    private readonly failed: (error: unknown) => void,
+  ) {}
 
   get progress(): Demo['progress'] {
     return this.#progress;
@@ -32,7 +38,11 @@ export class DemoFleet implements Demo {
     const onProgress: LoadOptions['onProgress'] = ({ programsEnded }) => {
       this.#progress = { ended: programsEnded, total: PROGRAMS };
     };
-    this.#run = runLoad({ ...optionsOf(this.target, this.#fleets), onProgress }, NOBODY, this.#stop.signal)
+    this.#run = runLoad(
+      { ...optionsOf(this.target, this.#fleets), measuredAt: [this.engine], onProgress },
+      NOBODY,
+      this.#stop.signal,
+    )
       .catch((error: unknown) => {
         if (!this.#stop.signal.aborted) this.failed(error);
       })

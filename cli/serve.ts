@@ -43,7 +43,7 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
   const embedded = await startEmbedded(config.embedded, (engine, error) => {
     log.error({ engine, err: error }, 'embedded engine stopped');
   });
-  const demo = await demoOf(config, (err) => log.error({ err }, 'the demo fleet failed'));
+  const demo = await demoOf(config, embedded.configs[0]?.url, (err) => log.error({ err }, 'the demo fleet failed'));
   const shadow = config.shadow.enabled
     ? new ShadowThread(config, log, embedded.configs.map(({ id = '' }) => id)) // prettier-ignore
     : undefined;
@@ -76,11 +76,11 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
 }
 
 /** Loaded on demand, as a gateway before real engines needs neither it nor the simulator. */
-async function demoOf({ embedded, auth }: Config, failed: (error: unknown) => void) {
+async function demoOf({ auth }: Config, engine: string | undefined, failed: (error: unknown) => void) {
   // It has no key of a client.
-  if (embedded === 0 || auth.keys.length > 0) return undefined;
+  if (engine === undefined || auth.keys.length > 0) return undefined;
   const { DemoFleet } = await import('./demo-fleet.js');
-  return new DemoFleet(failed);
+  return new DemoFleet(engine, failed);
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */

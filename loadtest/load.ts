@@ -37,6 +37,8 @@ export interface LoadOptions {
   readonly timeoutMs: number;
   /** Whether the user states that they own the targets, whatever their addresses. */
   readonly ownsTargets: boolean;
+  /** An engine behind each target, to be asked before the run in its place: a gateway would count these calls. */
+  readonly measuredAt?: readonly string[];
   readonly baseline: 'estimate' | 'none';
   /** Receives one sentence for each limitation of the run, before the first program is sent. */
   readonly onWarning?: ((warning: string) => void) | undefined;

@@ -16,11 +16,13 @@ const PROGRESS_MS = 200;
  * @throws LoadError when a target cannot be used; RangeError for impossible arrivals
  */
 export async function runLoad(options: LoadOptions, observer: LoadObserver, signal: AbortSignal) {
-  const targets: Target[] = [];
+  const opened: Target[] = [];
   try {
-    for (const url of options.targets) targets.push(await Target.open(url, options));
+    const { targets: urls, measuredAt = [] } = options;
+    for (const url of [...urls, ...measuredAt]) opened.push(await Target.open(url, options));
+    const targets = opened.slice(0, urls.length);
     const looks: Readiness[] = [];
-    for (const target of targets) looks.push(await preflight(target, options, signal));
+    for (const target of opened.slice(-urls.length)) looks.push(await preflight(target, options, signal));
     const alone = baselineOf(looks.map(({ facts }) => facts.alone));
     const ready = looks.map((look) => ({ ...look, facts: { ...look.facts, alone } }));
     const fitting = new Fitting(ready.map(({ facts }) => facts.maxModelLen ?? Infinity));
@@ -32,7 +34,7 @@ export async function runLoad(options: LoadOptions, observer: LoadObserver, sign
     const around = { options, observer, targets, ready, fitting, meter: new Meter(), now: () => performance.now() - began }; // prettier-ignore
     return await new Runs(around).play(signal);
   } finally {
-    await Promise.all(targets.map((target) => target.close()));
+    await Promise.all(opened.map((target) => target.close()));
   }
 }
 

@@ -37,7 +37,13 @@ export function Command({ path, label, question, done = '', isOff = false, child
 }
 
 /** To another view of the page. */
-export const Link = ({ change, children }: { readonly change: Partial<View>; readonly children: string }) => (
+export const Link = ({
+  change,
+  children,
+}: {
+  readonly change: Partial<View>;
+  readonly children: ComponentChildren;
+}) => (
   <a href={urlOf(change)} onClick={(event) => go(event, change)}>
     {children}
   </a>

@@ -13,7 +13,7 @@ export function duration(seconds: number | null): string {
   if (seconds < 0.0005) return '0 s';
   if (seconds < 0.9995) return `${Math.round(seconds * 1000)} ms`;
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
-  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  if (seconds < 119.5) return `${Math.round(seconds)} s`;
   const rounded = Math.round(seconds);
   const [minutes, hours] = [Math.floor(rounded / 60), Math.floor(rounded / 3600)];
   if (hours === 0) return rounded % 60 === 0 ? `${minutes}m` : `${minutes}m ${two(rounded % 60)}s`;

@@ -29,7 +29,7 @@ import {
 } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
-  { name: 'State', cell: stateOf, from: 'phone', isText: true },
+  { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, from: 'phone', isText: true }, // prettier-ignore
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf, from: 'phone' },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, from: 'phone', isText: true },
   { name: 'Level', meaning: LEVEL_MEANING, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
@@ -41,7 +41,6 @@ const COLUMNS: readonly Column<Program>[] = [
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
   { name: 'Cached', cell: (row) => percent(ratio(row.cached_tokens, row.prompt_tokens)), from: 'large' },
-  { name: 'Idle', meaning: 'Time since its last call ended', sort: 'idle_seconds', cell: (row) => (row.state === 'idle' ? duration(row.idle_seconds) : '–') }, // prettier-ignore
   { name: 'Age', sort: 'age_seconds', cell: (row) => duration(row.age_seconds) },
 ];
 const GATEWAY: Column<Program> = { name: 'Gateway', cell: (row) => brief(row.gateway ?? '–', 24), from: 'tablet', isText: true }; // prettier-ignore
@@ -84,12 +83,13 @@ function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_s
 }
 
 function causeOf({ background, current_wait_cause: cause }: Program): string {
-  return cause === null ? '' : `${background ? 'background: ' : ''}${cause.replace('_', ' ')}`;
+  if (cause === null) return '';
+  return `${cause === 'kv' ? 'KV cache' : cause.replace('_', ' ')}${background ? ', background' : ''}`;
 }
 
 /** Some of a program's calls may wait while others run. */
-function stateOf({ state, current_wait_seconds: waits }: Program): string {
-  return state === 'running' && waits > 0 ? 'run+wait' : state;
+function stateOf({ state, current_wait_seconds: waits, idle_seconds: idle }: Program): string {
+  return state === 'idle' ? `idle ${duration(idle)}` : state === 'running' && waits > 0 ? 'run+wait' : state;
 }
 
 const TABS: Readonly<Record<string, string>> = {

@@ -5,20 +5,18 @@ import { gateway, totals } from './state.js';
 type Pool = ShadowAnswer['pools'][number];
 
 const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference'>, string>> = {
-  foresight: 'what was declared or learnt of programs cannot be replayed',
+  foresight: 'the policy uses what programs declare or what was learnt, which cannot be replayed',
   capacity_unknown: 'the KV cache of an engine is not known; set engines[].capacityTokens',
-  cache_unknown: 'the engines do not report the prompt tokens that they found in their caches',
+  cache_unknown: 'no engine reports cached prompt tokens (vLLM: --enable-prompt-tokens-details)',
   engines_differ: 'the engines differ in models or size',
-  few_programs: 'fewer than 20 programs began and ended in that time; it is made anew each minute',
+  few_programs: 'fewer than 20 programs began and ended in that time',
   unanswered: 'too many calls ended without an answer',
-  not_fitted: 'too few calls for a model of the engines; wait for more',
+  not_fitted: 'too few calls to model the engines',
   too_slow: 'the simulation takes too long',
   refused: 'simulated calls are refused',
-  unfinished: 'too many programs have not ended; wait until they have',
-  model_differs:
-    'the same programs under the same policy took another time in the simulator than here; on a busy machine, try again when it is quiet',
-  beyond_seen:
-    'pass-through would run more calls at a time than were seen, so their speed is not known; wait for a busier time',
+  unfinished: 'many programs had not ended yet',
+  model_differs: 'the simulation does not match the measured times',
+  beyond_seen: 'pass-through would run more calls at once than were seen, so their speed is not known',
 };
 
 /** An estimate of what `pass-through` would have made of the latest programs. */
@@ -36,8 +34,8 @@ export function Shadow() {
       ))}
       <p class="quiet">
         {latest
-          ? `Of the ${duration(latest.window_seconds)} until ${timeOf(latest.made_at)}, replayed in a simulation of these engines.`
-          : 'The first estimate comes about a minute after the first calls.'}
+          ? `Of the ${duration(latest.window_seconds)} until ${timeOf(latest.made_at)}, replayed in a simulation of these engines; made anew each minute while calls end.`
+          : 'An estimate follows about a minute after calls begin.'}
       </p>
     </div>
   );

@@ -57,7 +57,7 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
             return (
               <tr key={key} class={state}>
                 <th scope="row" title={title}>
-                  {change === undefined ? name : <Link change={change}>{name}</Link>}
+                  {change === undefined ? <Name text={name} /> : <Link change={change}>{<Name text={name} />}</Link>}
                 </th>
                 {columns.map((column) => (
                   <td
@@ -78,8 +78,17 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
   );
 }
 
-const styleOf = ({ from, isText }: Pick<Column<never>, 'from' | 'isText'>): string =>
-  `${from ?? 'desk'} ${isText ? '' : 'number'}`;
+/** Names often differ only at their end: where there is no room, the middle is left out. */
+const Name = ({ text }: { readonly text: string }) => (
+  <span class="name">
+    <span>{text.slice(0, -NAME_END)}</span>
+    <span>{text.slice(-NAME_END)}</span>
+  </span>
+);
+const NAME_END = 8;
+
+const styleOf = ({ name, from, isText }: Pick<Column<never>, 'name' | 'from' | 'isText'>): string =>
+  `${from ?? 'desk'} ${isText ? name.toLowerCase() : 'number'}`;
 
 function Head<Row>(column: Column<Row>) {
   const { name, sort = '', meaning } = column;

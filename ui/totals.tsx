@@ -45,17 +45,17 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
       ].join('; '),
     ],
     [
-      'Queue time of started calls, p50 / p99',
+      'Queue time, p50 / p99',
       `${duration(queued.p50)} / ${duration(queued.p99)}`,
-      counted(queued.count, 'call'),
+      `${counted(queued.count, 'call')} ended`,
     ],
     [
       'Completion time, p50 / p99',
       `${duration(completion.p50)} / ${duration(completion.p99)}`,
       `${counted(completion.count, 'program')} finished`,
     ],
-    ['In flight', count(inFlight), window === null ? '' : `of ${count(window)}`],
-    ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)}`],
+    ['In flight', count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
+    ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     ['Prompt from cache', percent(sums.cached_share), ''],
   ];
 }

@@ -64,7 +64,11 @@ export class ShadowThread implements Shadow {
     const nowMs = performance.now();
     if (this.#isWaiting || nowMs < this.#estimateAtMs) return;
     const { ended, ...seen } = this.#calls.seen(nowMs);
-    if (ended.length === 0) return;
+    if (ended.length === 0) {
+      // Nothing of the doubt is left in the window.
+      if (this.#latest !== undefined && !hasFigure(this.#latest)) this.#latest = undefined;
+      return;
+    }
     this.#isWaiting = true;
     const settings = { ...this.#config, embedded: this.embedded };
     void send((this.#worker ??= this.#start()), ended, { ...seen, settings });
@@ -81,7 +85,9 @@ export class ShadowThread implements Shadow {
     if (!this.#isOutdated && replaces(this.#latest, answer)) this.#latest = answer;
     this.#isOutdated = false;
     const pauseMs = (1000 * answer.took_seconds) / CPU_SHARE_MAX;
-    this.#estimateAtMs = performance.now() + Math.max(this.#config.shadow.everyMs, pauseMs);
+    const { everyMs } = this.#config.shadow;
+    const isSoon = answer.pools.some(({ doubt }) => doubt === 'unfinished');
+    this.#estimateAtMs = performance.now() + Math.max(isSoon ? everyMs / 6 : everyMs, pauseMs);
   }
 
   #failed(err: Error): void {
@@ -92,15 +98,16 @@ export class ShadowThread implements Shadow {
   }
 }
 
-/** How much an estimate tells: 2 whether there is a gain, 0 that there are too few programs, 1 another doubt. */
-const weightOf = ({ pools }: ShadowAnswer): number =>
-  Math.max(...pools.map(({ doubt }) => (doubt === null || doubt === 'no_difference' ? 2 : doubt === 'few_programs' ? 0 : 1))); // prettier-ignore
+/** Also that there is no difference. */
+const hasFigure = ({ pools }: ShadowAnswer): boolean =>
+  pools.some(({ doubt }) => doubt === null || doubt === 'no_difference');
 
-/** Whether the next estimate is shown. One that tells less must cover nothing of the last; too few programs tell nothing. */
+/** Whether the next estimate is shown. A doubt never outlives the next answer; a figure stands while too few programs tell anything. */
 export const replaces = (last: ShadowAnswer | undefined, next: ShadowAnswer): boolean =>
   last === undefined ||
-  weightOf(next) >= weightOf(last) ||
-  (weightOf(next) === 1 && next.made_at - last.made_at > LIMITS.windowMs / 1000);
+  hasFigure(next) ||
+  !hasFigure(last) ||
+  (next.pools.some(({ doubt }) => doubt !== 'few_programs') && next.made_at - last.made_at > LIMITS.windowMs / 1000);
 
 async function send(worker: Worker, ended: Seen['ended'], scene: Scene): Promise<void> {
   for (let from = 0; from < ended.length; from += SEND_MAX) {

@@ -69,7 +69,10 @@ export const shadow = z.strictObject({
     'Estimate program times under `pass-through` (INSPECT.md).',
     'an estimate takes at most 1 % of a core',
   ),
-  everyMs: fixed(ms(1000).default(60_000), 'Least time between two estimates.'),
+  everyMs: fixed(
+    ms(1000).default(60_000),
+    'Least time between two estimates; a sixth of it while too many programs have not ended.',
+  ),
 });
 
 /** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { IDENTITY_NAMES, type IdentityName } from '../../loadtest/index.js';
+import type { TotalsAnswer } from '../../sidecar/admin/answers.js';
 import { engine } from '../sim/client.js';
 import { world } from '../sidecar/gateway/world.js';
 import { bodiesOf, call, front, load, program } from '../support/load.js';
@@ -81,6 +82,20 @@ describe.each(IDENTITY_NAMES)('the identity %s', (identity) => {
     expect(programs.map((each) => each.calls).filter((count) => count > 1)).toEqual(isTold ? [] : [4]);
     if (identity === 'maitred') expect(programs).toEqual([]);
   });
+});
+
+it('leaves what is measured before a run out of a gateway’s count where an engine behind it is named', async () => {
+  const handle = await engine();
+  const { url } = await world([handle]);
+  const options = { targets: [url], programs: () => [nested('one')], identity: 'maitred' } as const;
+  const counted = async () => {
+    const { program_completion_seconds: completed } = (await (await fetch(`${url}/totals`)).json()) as TotalsAnswer;
+    return completed.count;
+  };
+  await load({ ...options, measuredAt: [handle.url] });
+  expect(await counted()).toBe(1);
+  await load(options);
+  expect(await counted()).toBe(3);
 });
 
 describe('the end of a program', () => {

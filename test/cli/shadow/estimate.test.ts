@@ -212,7 +212,8 @@ const answer = (made_at: number, doubt: ShadowAnswer['pools'][number]['doubt']) 
 it.each([
   ['the first', undefined, answer(1000, 'few_programs'), true],
   ['another of too few programs', answer(1000, 'few_programs'), answer(1060, 'few_programs'), true],
-  ['too few programs after a doubt', answer(1000, 'model_differs'), answer(1060, 'few_programs'), false],
+  ['too few programs after a doubt', answer(1000, 'unfinished'), answer(1060, 'few_programs'), true],
+  ['another doubt', answer(1000, 'model_differs'), answer(1060, 'unfinished'), true],
   ['a doubt after a figure', answer(1000, null), answer(1060, 'unfinished'), false],
   ['no difference after a figure', answer(1000, null), answer(1060, 'no_difference'), true],
   ['a later figure', answer(1000, null), answer(1060, null), true],
