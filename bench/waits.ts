@@ -2,7 +2,7 @@ import { loadConfig } from '../sidecar/config/load.js';
 import { ExpectedWaits, type ExpectedWait } from '../sidecar/watch/expected-waits.js';
 import { CONDITIONS, makeSimBalancer, PRESETS, runWorld, type PresetName } from '../sim/index.js';
 import { type CallId, type Command, type Event, type Millis, Scheduler } from '../src/index.js';
-import { openWorkload, programs, type WorkloadName } from '../workloads/index.js';
+import { programs, WORKLOADS, type WorkloadName } from '../workloads/index.js';
 import { percentile, printTable, say, show } from './numbers.js';
 
 interface Load {
@@ -81,7 +81,7 @@ export function benchWaits(isQuick: boolean): void {
 function endedOf({ workload, ratePerSecond, count, engines, machine }: Load, seed: number): readonly Ended[] {
   const tellers: Teller[] = [];
   runWorld({
-    programs: programs(openWorkload(workload), seed),
+    programs: programs(WORKLOADS[workload], seed),
     maxPrograms: count,
     arrivals: { type: 'open', ratePerSecond, cv: 1 },
     seed,

@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
+import type { z } from 'zod';
+import { checkValue, ConfigError, pathText, readConfigFile, type Path } from '../sidecar/config/index.js';
 
 const isFolder = (path: string) => existsSync(path) && statSync(path).isDirectory();
 
@@ -20,4 +22,22 @@ export function checkWritable(command: Command, file: string): void {
   } catch {
     command.error(`${file}: cannot be written: permission denied`);
   }
+}
+
+/**
+ * Reads a YAML file by its schema.
+ * @param more faults that the schema cannot tell
+ * @throws ConfigError with every problem found, each in its place
+ */
+export function readYaml<T extends z.ZodType>(
+  file: string,
+  schema: T,
+  more: (values: unknown) => readonly { readonly path: Path; readonly message: string }[] = () => [],
+): z.output<T> {
+  const { values, originOf } = readConfigFile(file);
+  const { data, problems } = checkValue(schema, values);
+  const told = new Set(problems.map(({ path }) => pathText(path)));
+  const all = [...problems, ...more(values).filter(({ path }) => !told.has(pathText(path)))];
+  if (data !== undefined && all.length === 0) return data;
+  throw new ConfigError(all.map(({ path, message }) => ({ path: pathText(path), message, origin: originOf(path) ?? file }))); // prettier-ignore
 }

@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { InvalidArgumentError, Option } from 'commander';
-import { didYouMean } from '../sidecar/config/index.js';
-import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, readPreset } from '../sim/index.js';
+import { ConfigError, didYouMean, readConfigFile } from '../sidecar/config/index.js';
+import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, presetFileSchema } from '../sim/index.js';
+import { readYaml } from './files.js';
 import { eachOnce } from './options.js';
 
 export interface ChosenPreset {
@@ -42,22 +43,17 @@ export const hostWritesOption = (): Option =>
     .choices(HOST_WRITES)
     .default(HOST_WRITES[0]);
 
-function choosePreset(name: string): ChosenPreset {
+/** @throws ConfigError with every problem of a file */
+export function choosePreset(name: string): ChosenPreset {
   const known = PRESET_NAMES.find((each) => each === name);
   if (known !== undefined) return { name, preset: PRESETS[known] };
-  let text: string;
-  try {
-    text = readFileSync(name, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw new InvalidArgumentError(String(error));
-    throw new InvalidArgumentError(
-      `It must be one of ${PRESET_NAMES.join(', ')}, or a file${didYouMean(name, PRESET_NAMES)}`,
-    );
-  }
-  try {
-    return { name, preset: readPreset(text) };
-  } catch (error) {
-    if (error instanceof TypeError) throw new InvalidArgumentError(`${name} is no preset: ${error.message}`);
-    throw error;
-  }
+  if (existsSync(name)) return { name, preset: readPreset(name) };
+  throw new InvalidArgumentError(`It must be one of ${PRESET_NAMES.join(', ')}, or a file${didYouMean(name, PRESET_NAMES)}`); // prettier-ignore
+}
+
+function readPreset(file: string): Preset {
+  // Each of its keys would be told else.
+  if (!('preset' in readConfigFile(file).values))
+    throw new ConfigError([{ path: '', message: 'is no preset that sim calibrate wrote', origin: file }]);
+  return readYaml(file, presetFileSchema).preset;
 }

@@ -20,7 +20,7 @@ export async function openTraceFile(
   try {
     return await openTrace(file, { format, onMalformed: (error) => faults.add(error) });
   } catch (error) {
-    if (error instanceof TraceError && error.code === 'wrong_format') command.error(error.message);
+    if (error instanceof TraceError) command.error(error.message);
     throw error;
   }
 }

@@ -17,7 +17,7 @@
 import { readOptions, type EngineOptions } from './options.js';
 import type { EngineStats } from './server/stats.js';
 
-export { readPreset } from './engine/preset-file.js';
+export { presetFileSchema } from './engine/preset-file.js';
 export { DEFAULT_PRESET, PRESET_NAMES, PRESETS, type Preset, type PresetName } from './engine/presets.js';
 export { HashList, type BlockHashes } from './engine/blocks.js';
 export { Engine, type EngineSettings, type EngineTotals } from './engine/engine.js';

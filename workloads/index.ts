@@ -8,10 +8,11 @@
  * - `traces/open.ts`: the recorded formats, and a reader of any of them.
  */
 export { Dice } from './dice.js';
-export { UNKNOWN_KEY, issueText } from './issue-text.js';
 export { type AgentCall, type AgentMessage, type AgentProgram, type Prefix, inChain } from './program.js';
 export { arrivalTimes, recordedPrograms, withShortGaps, type Arrivals, programs } from './workload.js';
-export { WorkloadError, WORKLOADS, WORKLOAD_NAMES, type WorkloadName, openWorkload } from './synthetic/file.js';
+export { nameFindings, WORKLOADS, WORKLOAD_NAMES, type WorkloadName, workloadOf } from './synthetic/file.js';
+export { fileSchema as workloadFileSchema } from './synthetic/spec.js';
+export type { Workload } from './workload.js';
 export { TraceError } from './traces/pieces.js';
 export { TraceRecord, readRecords } from './traces/records.js';
 export { FORMAT_NAMES, type FormatName, type Trace, openTrace } from './traces/open.js';

@@ -9,19 +9,11 @@ export function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'too_small')
     return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
   if (issue.code === 'too_big') return `must ${SIZES[issue.origin] ?? 'be'} at most ${issue.maximum}`;
-  return issue.code === 'invalid_union' ? unknownKind(issue) : issue.message;
+  return issue.code === 'invalid_union' ? 'is of no known kind' : issue.message;
 }
 
 /** Issues of a missing value. */
 const MISSING: ReadonlySet<string | undefined> = new Set(['invalid_type', 'invalid_value', 'invalid_union']);
-
-export const UNKNOWN_KEY = 'is not a known key';
-
-function unknownKind(issue: z.core.$ZodIssueInvalidUnion): string {
-  return 'options' in issue && Array.isArray(issue.options)
-    ? `must be one of ${issue.options.join(', ')}`
-    : 'is of no known kind';
-}
 
 const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
@@ -31,6 +23,5 @@ const TYPES: Readonly<Record<string, string>> = {
   object: 'a mapping',
   record: 'a mapping',
   array: 'a list',
-  tuple: 'a pair of a share and a value',
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };

@@ -13,7 +13,7 @@ import {
   type Surroundings,
 } from '../../lab/index.js';
 import { type AgentProgram, type FormatName, withShortGaps } from '../../workloads/index.js';
-import { readRecording } from '../../cli/recording.js';
+import { readRecording } from '../../cli/sim/recording.js';
 import { Faults } from '../../cli/trace-file.js';
 import { loadConfig } from '../../sidecar/config/load.js';
 

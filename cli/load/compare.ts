@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { plain, tableWidth } from '../../text/index.js';
 import { compareDocuments, ComparisonError, summaryOf } from '../../loadtest/report/index.js';
 import { checkReadable } from '../files.js';
-import { marginOption } from '../margin.js';
+import { marginOption } from '../sim/source.js';
 
 export function addCompareCommand(load: Command): void {
   const compare = load

@@ -2,8 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
 import { addExamples } from '../advice.js';
 import { choice, collect, duration, numberFrom, wholeFrom } from '../options.js';
-import { marginOption } from '../margin.js';
-import { addSourceOptions, type SourceFlags } from '../program-source.js';
+import { addSourceOptions, marginOption, type SourceFlags } from '../sim/source.js';
 
 export interface LoadFlags extends SourceFlags<readonly number[]> {
   readonly target: readonly string[];

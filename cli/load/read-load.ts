@@ -4,14 +4,7 @@ import { parseSlo, SloError, type ReporterOptions } from '../../loadtest/report/
 import { didYouMean } from '../../sidecar/config/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
-import {
-  countOf,
-  programsOf,
-  readArrivals,
-  readSource,
-  type ProgramSource,
-  type SourceFlags,
-} from '../program-source.js';
+import { countOf, programsOf, readArrivals, readSource, type ProgramSource, type SourceFlags } from '../sim/source.js';
 import { valuesText, type Values } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';

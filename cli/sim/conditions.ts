@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { checkValue, ConfigError, didYouMean, pathText, readConfigFile } from '../../sidecar/config/index.js';
+import { didYouMean } from '../../sidecar/config/index.js';
 import { CONDITIONS, type Conditions, type ConditionsName, conditionsSchema } from '../../sim/index.js';
+import { readYaml } from '../files.js';
 
 export interface ChosenConditions {
   readonly name: string;
@@ -20,10 +21,5 @@ function choose(name: string): ChosenConditions {
   if (known !== undefined) return { name, conditions: CONDITIONS[known] };
   if (!/[./\\]/.test(name))
     throw new InvalidArgumentError(`It must be one of ${NAMES.join(', ')}, or a file${didYouMean(name, NAMES)}`);
-  const file = readConfigFile(name);
-  const { data, problems } = checkValue(conditionsSchema, file.values);
-  if (data !== undefined) return { name, conditions: data };
-  throw new ConfigError(
-    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: file.originOf(path) ?? name })),
-  );
+  return { name, conditions: readYaml(name, conditionsSchema) };
 }

@@ -5,9 +5,8 @@ import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index
 import { addExamples } from '../advice.js';
 import { names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
 import { explainChoices } from '../choices-help.js';
-import { marginOption } from '../margin.js';
 import { hostWritesOption, presetsOption, type ChosenPreset } from '../preset.js';
-import { addSourceOptions, type SourceFlags } from '../program-source.js';
+import { addSourceOptions, marginOption, type SourceFlags } from './source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Lists } from './axes.js';
 import { BELADY } from './scheduling.js';

@@ -2,7 +2,7 @@ import type { BalancerOptions } from '../../loadbalancer/index.js';
 import type { EngineSettings, SimBalancerName, SimPolicyName } from '../../sim/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
-import type { ProgramSource } from '../program-source.js';
+import type { ProgramSource } from './source.js';
 import { AXES, isChoice, valuesText, type Axis, type Lists, type Values } from './axes.js';
 import type { ChosenConditions } from './conditions.js';
 

@@ -4,7 +4,7 @@ import { hostOf, type HostSettings, type Preset, type SimPolicyName } from '../.
 import { POLICY_NAMES } from '../../src/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
-import { countOf, readArrivals, readSource, type ProgramSource } from '../program-source.js';
+import { countOf, readArrivals, readSource, type ProgramSource } from './source.js';
 import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';

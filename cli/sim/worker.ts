@@ -1,7 +1,7 @@
 import { measureRun, type RunHooks, type RunMeasures, serveRuns } from '../../lab/index.js';
 import { makeSimBalancer, makeSteps, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
 import { withShortGaps } from '../../workloads/index.js';
-import { programsOf } from '../program-source.js';
+import { programsOf } from './source.js';
 import { type Combination, combinationsOf, type Plan } from './plan.js';
 
 /** A thread of `maitred sim`: each run of a plan is of one of its combinations. */

@@ -9,7 +9,7 @@ import {
   type PresetName,
   PRESETS,
 } from '../../sim/index.js';
-import { type AgentProgram, openWorkload, programs, recordedPrograms } from '../../workloads/index.js';
+import { type AgentProgram, programs, recordedPrograms, WORKLOADS } from '../../workloads/index.js';
 import { measureRun, type RunHooks, type RunMeasures } from '../measure/run.js';
 import { type Case, type Machine, type RecordingName, type Scenario, type Settings } from './case.js';
 
@@ -58,7 +58,7 @@ function programsOf(
   { recordings }: Surroundings,
   seed: number,
 ): Iterable<AgentProgram> {
-  if ('workload' in source) return programs(openWorkload(source.workload), seed);
+  if ('workload' in source) return programs(WORKLOADS[source.workload], seed);
   const recorded = recordings[source.recording];
   if (recorded === undefined) throw new RangeError(`there is no recording ${source.recording}`);
   return recordedPrograms(recorded, seed);

@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { isMap, isNode, isScalar, LineCounter, parseDocument, type Document } from 'yaml';
 import { ConfigError, type Path } from './problems.js';
 import { excerpt, yamlFault } from './yaml-fault.js';
+
+/** Far more than any such file, so that a wrong path cannot fill the memory. */
+const BYTES_MAX = 8 * 2 ** 20;
 
 /**
  * Reads one YAML 1.2 or JSON mapping, unchecked. An empty file is an empty mapping.
@@ -10,7 +13,10 @@ import { excerpt, yamlFault } from './yaml-fault.js';
  */
 export function readConfigFile(file: string) {
   const counter = new LineCounter();
-  const text = orFault(file, () => new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file)));
+  const text = orFault(file, () => {
+    if (statSync(file).size > BYTES_MAX) throw new RangeError(`it is longer than ${BYTES_MAX} bytes`);
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+  });
   const document = parseDocument(text, { lineCounter: counter, version: '1.2', stringKeys: true, prettyErrors: false });
   const lineAt = (offset: number) => counter.linePos(offset).line;
   const lines = text.split(/\r?\n/);
@@ -26,7 +32,7 @@ export function readConfigFile(file: string) {
       }),
     );
   const values = orFault(file, (): unknown => document.toJS()) ?? {};
-  if (!isMapping(values)) throw fault(file, 'must be keys and values in YAML or JSON, such as "embedded: 2"');
+  if (!isMapping(values)) throw fault(file, 'must be keys and values in YAML or JSON, such as "key: value"');
   const originOf = (path: Path) => {
     const start = offsetOf(document, path);
     return start === undefined ? undefined : `${file}:${lineAt(start)}`;

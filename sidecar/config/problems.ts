@@ -42,25 +42,41 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['engine', '; did you mean engines, a list with a line for each: "- url: http://gpu-1:8000"?'],
 ]);
 
+interface Problem {
+  readonly path: Path;
+  readonly message: string;
+}
+
 /** The value as the schema has it, or the problems in our words, each with its key's path. */
 export function checkValue<T extends z.ZodType>(
   schema: T,
   value: unknown,
-): { readonly data?: z.output<T> | undefined; readonly problems: readonly { path: Path; message: string }[] } {
+): { readonly data?: z.output<T> | undefined; readonly problems: readonly Problem[] } {
   const { data, error } = schema.safeParse(value, { reportInput: true });
-  const problems = (error?.issues ?? []).flatMap((issue) => {
-    const path = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
-    if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue, schemaAt(schema, path)) }];
-    const at = schemaAt(schema, path);
-    const under = at && unwrap(at);
-    const known = under instanceof z.ZodObject ? Object.keys(under.shape) : [];
-    const list = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
-    return issue.keys.map((key) => ({
-      path: [...path, key],
-      message: `is not a known key${REPLACEMENTS.get(key) ?? nested(key, known) ?? (didYouMean(key, known) || list)}`,
-    }));
-  });
-  return { data, problems };
+  const schemaOf = (path: Path) => schemaAt(schema, path, value);
+  return { data, problems: (error?.issues ?? []).flatMap((issue) => problemsOf(issue, [], schemaOf)) };
+}
+
+/** @param before path of the value that the issue is about a part of */
+function problemsOf(
+  issue: z.core.$ZodIssue,
+  before: Path,
+  schemaOf: (path: Path) => z.core.$ZodType | undefined,
+): Problem[] {
+  const path = [...before, ...issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part))];
+  if (issue.code === 'invalid_union') {
+    // Of several shapes, the one that was meant.
+    const meant = issue.errors.find((each) => !each.some((other) => other.path.length === 0 && other.code === 'invalid_type')); // prettier-ignore
+    if (meant !== undefined) return meant.flatMap((each) => problemsOf(each, path, schemaOf));
+  }
+  if (issue.code !== 'unrecognized_keys') return [{ path, message: messageOf(issue, schemaOf(path)) }];
+  const at = schemaOf(path);
+  const known = at instanceof z.ZodObject ? Object.keys(at.shape) : [];
+  const list = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
+  return issue.keys.map((key) => ({
+    path: [...path, key],
+    message: `is not a known key${REPLACEMENTS.get(key) ?? nested(key, known) ?? (didYouMean(key, known) || list)}`,
+  }));
 }
 
 /** How to write `listen.port: 1`, as flags and messages name it. */
@@ -69,21 +85,28 @@ function nested(key: string, known: readonly string[]): string | undefined {
   return rest.length > 0 && known.includes(section) ? `; write ${section}: {${rest.join(': {')}: …${'}'.repeat(rest.length)}` : undefined; // prettier-ignore
 }
 
-/** The schema at a path; undefined: none, or one of several. */
-function schemaAt(schema: z.core.$ZodType, path: Path): z.core.$ZodType | undefined {
-  let at: z.core.$ZodType | undefined = schema;
-  for (const part of path) {
-    const inner: z.core.$ZodType | undefined = at && unwrap(at);
-    if (inner instanceof z.ZodObject) at = inner.shape[part] as z.core.$ZodType | undefined;
-    else if (inner instanceof z.ZodArray) at = inner.element;
-    else at = inner instanceof z.ZodRecord ? inner.valueType : undefined;
-  }
-  return at;
+/** The schema at a path; of several shapes, that of the mapping there. Undefined: none. */
+function schemaAt(schema: z.core.$ZodType, [part, ...rest]: Path, value: unknown): z.core.$ZodType | undefined {
+  const at = optionFor(unwrap(schema), value);
+  if (part === undefined) return at instanceof z.ZodObject ? at : schema;
+  const inner: z.core.$ZodType | undefined =
+    at instanceof z.ZodObject ? (at.shape[part] as z.core.$ZodType | undefined) : at instanceof z.ZodArray ? at.element : at instanceof z.ZodRecord ? at.valueType : undefined; // prettier-ignore
+  return inner && schemaAt(inner, rest, (value as Readonly<Record<string | number, unknown>> | undefined)?.[part]);
+}
+
+/** Of the schemas of mappings, the one whose fixed words the value has. */
+function optionFor(schema: z.core.$ZodType, value: unknown): z.core.$ZodType {
+  if (!(schema instanceof z.ZodUnion)) return schema;
+  const fits = (option: z.core.$ZodType) =>
+    option instanceof z.ZodObject &&
+    Object.entries(option.shape).every(([key, each]) => !(each instanceof z.ZodLiteral) || each.value === (value as Record<string, unknown> | undefined)?.[key]); // prettier-ignore
+  return schema.options.map((option) => optionFor(unwrap(option), value)).find(fits) ?? schema;
 }
 
 function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined): string {
+  if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_union'))
+    return 'is missing';
   if (issue.code === 'invalid_type') {
-    if (issue.input === undefined) return 'is missing';
     const words =
       issue.path[0] === 'engines' && issue.path.length <= 2
         ? `${issue.expected === 'array' ? 'a list with a line for each engine: ' : 'written '}"- url: ${urlIn(issue.input)}"`
@@ -91,19 +114,23 @@ function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined)
     const isReference = typeof issue.input === 'string' && issue.input.startsWith('env:');
     return `${issue.input === null ? 'has no value: ' : ''}must be ${words ?? TYPES[issue.expected] ?? issue.expected}${isReference ? '; only secrets may name a variable' : ''}`;
   }
-  if (issue.code === 'invalid_value') {
-    const words = issue.values.map(String);
-    return `must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${typeof issue.input === 'string' ? didYouMean(issue.input, words) : ''}`;
-  }
+  if (issue.code === 'invalid_value') return mustBe(issue.values.map(String), issue.input);
   // A schema's own words begin as ours do; the library's do not.
   if (issue.message.startsWith('must ')) return issue.message;
   if (issue.code === 'too_small')
     return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
   if (issue.code === 'too_big')
     return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'below' : 'at most'} ${issue.maximum}`;
-  if (issue.code === 'invalid_union' && issue.discriminator !== undefined) return 'is not one of the known kinds';
+  if (issue.code === 'invalid_key') return issue.issues[0]?.message ?? issue.message;
+  if (issue.code === 'invalid_union' && 'options' in issue) {
+    const { discriminator = '', options = [], input } = issue;
+    return mustBe(options.map(String), (input as Readonly<Record<string, unknown>>)[discriminator]);
+  }
   return issue.message;
 }
+
+const mustBe = (words: readonly string[], input: unknown): string =>
+  `${input === undefined ? 'is missing: ' : ''}must be ${words.length === 1 ? '' : 'one of '}${words.join(', ')}${typeof input === 'string' ? didYouMean(input, words) : ''}`;
 
 const TYPES: Readonly<Record<string, string>> = {
   int: 'a whole number',
@@ -111,7 +138,9 @@ const TYPES: Readonly<Record<string, string>> = {
   string: 'text',
   boolean: 'true or false',
   object: 'a mapping, "key: value"',
+  record: 'a mapping, "key: value"',
   array: 'a list, such as [a, b]',
+  tuple: 'a list, such as [a, b]',
 };
 const SIZES: Readonly<Record<string, string>> = { string: 'have a length of', array: 'have a length of' };
 

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { issueText, UNKNOWN_KEY } from '../../workloads/index.js';
 import type { Preset } from './presets.js';
 
 const positive = z.number().positive().max(1e30);
@@ -28,27 +27,8 @@ export const presetSchema: z.ZodType<Preset> = z.strictObject({
 });
 
 /** The output of `maitred sim calibrate --json`. The section about the fit is for people only. */
-const fileSchema = z.strictObject({ version: z.literal(1), preset: presetSchema, fit: z.unknown().optional() });
-
-/**
- * Reads the text of a preset file.
- * @throws TypeError that names each bad field.
- */
-export function readPreset(text: string): Preset {
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch (error) {
-    throw new TypeError(`not JSON: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const result = fileSchema.safeParse(document, { reportInput: true });
-  if (!result.success) throw new TypeError(result.error.issues.flatMap(findings).join('; '));
-  return result.data.preset;
-}
-
-/** The problem of each field, after its name. */
-function findings(issue: z.core.$ZodIssue): string[] {
-  if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => `${[...issue.path, key].join('.')} ${UNKNOWN_KEY}`);
-  return [`${issue.path.join('.')} ${issueText(issue)}`.trim()];
-}
+export const presetFileSchema = z.strictObject({
+  version: z.literal(1),
+  preset: presetSchema,
+  fit: z.unknown().optional(),
+});

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readPreset } from '../../sim/index.js';
+import { choosePreset } from '../../cli/preset.js';
 import { engine } from '../sim/client.js';
 import { run } from '../support/command-line.js';
 import { folderOf } from '../support/folder.js';
@@ -22,7 +22,7 @@ describe('maitred sim calibrate', () => {
     expect(version).toBe(1);
     expect(fit).toMatchObject({ target: server.url, model: 'measured' });
     expect(fit.testErrors.median).toBeGreaterThan(0);
-    const { stepOverheadMs } = readPreset(out);
+    const { stepOverheadMs } = choosePreset(file).preset;
     expect(stepOverheadMs).toBeLessThan(1);
 
     const served = new Maitred(['engine', '--port', '0', '--preset', file, '--speed', '100']);

@@ -55,7 +55,7 @@ describe('maitred sim --trace', () => {
 
   it.each(['{}\n', '{"maitredProgram":1,"id":"x","calls":[]}\n'])('fails on %j', async (text) => {
     const { code, out, errors } = await sim('--trace', fileOf('a.jsonl', text), '--rate', '1');
-    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(errors.length).toBeGreaterThan(0);
   });
 

@@ -60,9 +60,10 @@ describe('maitred trace convert', () => {
     const cut = await trace('convert', fileOf('a.jsonl.gz', packed.subarray(0, packed.length / 2)));
     expect(cut.code).toBe(1);
     expect(cut.out.split('\n').length).toBeGreaterThan(100);
-    for (const text of ['Not a trace.', `{"timestamp":1,"input_length":-1,"hash_ids":[]}`]) {
+    const refused: readonly [string, number][] = [['', 2], ['Not a trace.', 2], [`{"timestamp":1,"input_length":-1,"hash_ids":[]}`, 1]]; // prettier-ignore
+    for (const [text, expected] of refused) {
       const { code, out, errors } = await trace('convert', fileOf('a.jsonl', text));
-      expect({ code, out }, text).toEqual({ code: 1, out: '' });
+      expect({ code, out }, text).toEqual({ code: expected, out: '' });
       expect(errors.length, text).toBeGreaterThan(0);
     }
   });
@@ -70,7 +71,7 @@ describe('maitred trace convert', () => {
   it('writes over nothing when there is nothing to read, nor over what it reads', async () => {
     const folder = folderOf({ 'in.jsonl': 'Not a trace.', 'out.jsonl': GOOD });
     const [source, file] = [join(folder, 'in.jsonl'), join(folder, 'out.jsonl')];
-    expect((await trace('convert', source, '--out', file)).code).toBe(1);
+    expect((await trace('convert', source, '--out', file)).code).toBe(2);
     expect((await trace('convert', file, '--out', file)).code).toBe(2);
     expect(readFileSync(file, 'utf8')).toBe(GOOD);
   });

@@ -18,7 +18,7 @@ import { Identifier } from '../../sidecar/identity/index.js';
 import { sampleTrace } from '../support/sample-trace.js';
 import { readTrace } from '../support/traces.js';
 import { FORMAT_NAMES } from '../../workloads/index.js';
-import { WorkloadError, openWorkload } from '../../workloads/synthetic/file.js';
+import { openWorkload } from '../../cli/sim/source.js';
 import { tenantId } from '../../src/index.js';
 import { ANSWERS, BODIES, CONFIG, HEADERS, PROMETHEUS, PROMETHEUS_NAMES, STREAMS, WORKLOAD } from './samples.js';
 
@@ -136,19 +136,14 @@ const ofApis = (kind: string, samples: Samples, run: (path: string, input: Buffe
     run: (input) => run(path, input),
   }));
 
-/** A parser of files, which refuses a wrong one by this error. */
-const ofFile = (
-  name: string,
-  sample: string,
-  open: (file: string) => unknown,
-  error: typeof ConfigError | typeof WorkloadError,
-): Target => ({
+/** A parser of files, which refuses a wrong one by a ConfigError. */
+const ofFile = (name: string, sample: string, open: (file: string) => unknown): Target => ({
   name,
   samples: [sample],
   share: 0.1,
   run(input, scratch) {
     writeFileSync(scratch, input);
-    expects(() => void open(scratch), error);
+    expects(() => void open(scratch), ConfigError);
   },
 });
 
@@ -160,8 +155,8 @@ export const TARGETS: readonly Target[] = [
   ...ofApis('an answer', ANSWERS, answer),
   { name: 'headers and a path', samples: HEADERS, share: 1, run: headers },
   { name: 'Prometheus text', samples: [PROMETHEUS], share: 1, run: prometheus },
-  ofFile('a configuration', CONFIG, (file) => loadConfig({ file, warn: () => undefined }), ConfigError),
-  ofFile('a workload', WORKLOAD, openWorkload, WorkloadError),
+  ofFile('a configuration', CONFIG, (file) => loadConfig({ file, warn: () => undefined })),
+  ofFile('a workload', WORKLOAD, openWorkload),
   { name: 'a trace', samples: FORMAT_NAMES.map((format) => sampleTrace(format, 3)), share: 0.1, run: trace },
   { name: 'an event log', samples: [sampleTrace('event-log', 6)], share: 0.3, run: replay },
 ];

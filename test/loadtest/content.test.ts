@@ -5,7 +5,7 @@ import type { EngineHandle } from '../../sim/index.js';
 import type { AgentMessage, AgentProgram } from '../../workloads/index.js';
 import { FORMAT_NAMES } from '../../workloads/index.js';
 import { programs } from '../../workloads/workload.js';
-import { openWorkload, WORKLOAD_NAMES } from '../../workloads/synthetic/file.js';
+import { WORKLOADS, WORKLOAD_NAMES } from '../../workloads/synthetic/file.js';
 import { engine } from '../sim/client.js';
 import { sampleTrace } from '../support/sample-trace.js';
 import { readText } from '../support/traces.js';
@@ -106,7 +106,7 @@ describe('recorded programs', () => {
 describe('made text', () => {
   it.each(WORKLOAD_NAMES)('has the lengths of the workload %s', async (name) => {
     const handle = await engine({ speed: 100_000, maxModelLen: 40_000 });
-    const take = () => programs(openWorkload(name), 3);
+    const take = () => programs(WORKLOADS[name], 3);
     const { calls, summary } = await load({ targets: [handle.url], programs: take, maxPrograms: 4, timeScale: 1e5, gapMsMax: 1000 }); // prettier-ignore
     const left = new Set(calls.map((each) => each.program));
     const drawn: AgentProgram[] = [];

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { PRESET_NAMES, PRESETS, readPreset } from '../../sim/index.js';
+import { choosePreset } from '../../cli/preset.js';
+import { ConfigError } from '../../sidecar/config/index.js';
+import { PRESET_NAMES, PRESETS } from '../../sim/index.js';
+import { fileOf } from '../support/folder.js';
 import { engine } from './client.js';
 
 const text = (preset: object, more: object = {}) => JSON.stringify({ version: 1, preset, ...more });
+
+const readPreset = (content: string) => choosePreset(fileOf('preset.json', content)).preset;
 
 describe('a preset file', () => {
   it.each(PRESET_NAMES)('holds whatever %s does', (name) => {
@@ -22,7 +27,7 @@ describe('a preset file', () => {
     ['half a slot', text({ ...tiny, slots: 0.5 })],
     ['more experts for a token than there are', text({ ...tiny, experts: { bytes: 1, total: 4, perToken: 5 } })],
   ])('is refused when it is %s', (_, wrong) => {
-    expect(() => readPreset(wrong)).toThrow(TypeError);
+    expect(() => readPreset(wrong)).toThrow(ConfigError);
   });
 
   it('is told every field that is wrong with it, by its name', () => {

@@ -43,7 +43,9 @@ export function counts(source: string, ...counted: readonly (readonly [value: nu
 
 /** For numbers from `least` to `most`: no draw lies outside. */
 export const distribution = (least: number, most: number) =>
-  z.union([z.number().min(least).max(most), shapes(least, most).superRefine(checkOrder)]);
+  z.union([z.number().min(least).max(most), shapes(least, most).superRefine(checkOrder)], {
+    error: 'must be a number or a distribution',
+  });
 
 function shapes(least: number, most: number) {
   const value = z.number().min(least).max(most);

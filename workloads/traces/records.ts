@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { issueText, UNKNOWN_KEY } from '../issue-text.js';
+import { issueText } from '../issue-text.js';
 import {
   behind,
   readBytes,
@@ -145,6 +145,7 @@ function firstIssue(issues: readonly z.core.$ZodIssue[]): { path: PropertyKey[];
     const { path, message } = firstIssue(nearest);
     return { path: [...issue.path, ...path], message };
   }
-  if (issue?.code === 'unrecognized_keys') return { path: [...issue.path, issue.keys[0] ?? ''], message: UNKNOWN_KEY };
+  if (issue?.code === 'unrecognized_keys')
+    return { path: [...issue.path, issue.keys[0] ?? ''], message: 'is not a known key' };
   return { path: issue?.path ?? [], message: issue === undefined ? 'malformed' : issueText(issue) };
 }

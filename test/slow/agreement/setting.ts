@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PRESETS, type PresetName } from '../../../sim/index.js';
 import { openTrace, type AgentProgram } from '../../../workloads/index.js';
 import { recordedPrograms, programs } from '../../../workloads/workload.js';
-import { openWorkload } from '../../../workloads/synthetic/file.js';
+import { WORKLOADS } from '../../../workloads/synthetic/file.js';
 import { ROOT } from '../../support/tree.js';
 
 /** A setting that runs in virtual time and in real time alike. */
@@ -36,7 +36,7 @@ export async function agents(): Promise<Setting> {
   return {
     ...AGENTS,
     name: 'coding',
-    programs: take(programs(openWorkload('coding'), AGENTS.seed), AGENT_COUNT).map(wordless),
+    programs: take(programs(WORKLOADS.coding, AGENTS.seed), AGENT_COUNT).map(wordless),
   };
 }
 
@@ -56,7 +56,7 @@ export function fleet(): Setting {
   return {
     ...ENGINES,
     name: 'fleet, window 4',
-    programs: take(programs(openWorkload('fleet'), seed), 60).map(wordless),
+    programs: take(programs(WORKLOADS.fleet, seed), 60).map(wordless),
     ratePerSecond: 0.5,
     seed,
     kvTokens: 80_000,

@@ -2,7 +2,9 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { BUILT_IN } from '../../../workloads/synthetic/built-in.js';
-import { WorkloadError, openWorkload, WORKLOADS, type WorkloadName } from '../../../workloads/synthetic/file.js';
+import { openWorkload } from '../../../cli/sim/source.js';
+import { ConfigError } from '../../../sidecar/config/index.js';
+import { WORKLOADS, type WorkloadName } from '../../../workloads/synthetic/file.js';
 import { fileOf, folderOf } from '../../support/folder.js';
 import { ROOT } from '../../support/tree.js';
 import { take } from '../../support/workload-figures.js';
@@ -12,8 +14,8 @@ function problemsOf(file: string): string[] {
   try {
     openWorkload(file);
   } catch (error) {
-    if (!(error instanceof WorkloadError)) throw error;
-    return error.problems.map(({ path, origin, message }) => {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.problems.map(({ path, origin = '', message }) => {
       expect(message).not.toBe('');
       return `${origin.startsWith(file) ? origin.slice(file.length) : origin} ${path}`.trim();
     });
@@ -107,9 +109,17 @@ describe('a file of workloads', () => {
     expect(problemsIn(text)).toEqual(problems);
   });
 
+  it.each([
+    ['an agent', with1('turn: 3'), 'turns'],
+    ['a tool', with1('tools: [{ nam: a, ms: 0, resultTokens: 0 }]'), 'name'],
+    ['a distribution', with1('turns: { dist: geometric, mean: 3, max: 5, maxx: 5 }'), 'max?'],
+  ])('names the key that an unknown one of %s is like', (_, text, known) => {
+    expect(() => openWorkload(fileOf('own.yaml', text))).toThrow(`did you mean ${known}`);
+  });
+
   it.each<[string, string | Uint8Array]>([
     ['not UTF-8', Uint8Array.of(0x61, 0xff, 0xfe)],
-    ['too long', `# ${'x'.repeat(2 ** 20)}\n`],
+    ['too long', `# ${'x'.repeat(2 ** 23)}\n`],
     ['blown up by aliases', `a: &a [${'1,'.repeat(9)}1]\nb: &b [${'*a,'.repeat(9)}*a]\nc: [${'*b,'.repeat(60)}]\n`],
   ])('that is %s is refused', (_, text) => expect(problemsIn(text)).toEqual(['']));
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { AgentCall, AgentProgram, FormatName } from '../workloads/index.js';
-import { complain } from './complain.js';
-import { openTraceFile, type Faults } from './trace-file.js';
+import type { AgentCall, AgentProgram, FormatName } from '../../workloads/index.js';
+import { complain } from '../complain.js';
+import { openTraceFile, type Faults } from '../trace-file.js';
 
 /** Most calls and KV block ids held of a recording, together: some 500 MB. */
 const HELD_MAX = 4_000_000;

@@ -1,19 +1,25 @@
 import { existsSync } from 'node:fs';
 import { Option, type Command } from 'commander';
-import { duration, loadsFrom, numberFrom, wholeFrom } from './options.js';
-import { ConfigError, didYouMean } from '../sidecar/config/index.js';
+import { didYouMean } from '../../sidecar/config/index.js';
+import { MARGIN } from '../../lab/index.js';
 import {
   type AgentProgram,
   type Arrivals,
   type FormatName,
-  openWorkload,
+  nameFindings,
   programs,
   recordedPrograms,
+  type Workload,
+  type WorkloadName,
+  workloadFileSchema,
   WORKLOAD_NAMES,
-  WorkloadError,
-} from '../workloads/index.js';
+  workloadOf,
+  WORKLOADS,
+} from '../../workloads/index.js';
+import { readYaml } from '../files.js';
+import { duration, loadsFrom, numberFrom, wholeFrom } from '../options.js';
+import { formatOption, type Faults } from '../trace-file.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
-import { formatOption, type Faults } from './trace-file.js';
 
 /** Flags for the programs and their arrivals, common to all commands that run programs. */
 export interface SourceFlags<Load = number> {
@@ -72,6 +78,11 @@ export function addSourceOptions(command: Command, { otherwise = '', several = f
     .option('--gap-max <time>', 'longest gap between two calls, such as 60s; longer ones are cut to it', duration);
 }
 
+export const marginOption = (): Option =>
+  new Option('--margin <share>', 'largest relative difference that does not matter')
+    .argParser(numberFrom(0, 0.5))
+    .default(MARGIN);
+
 /**
  * The source of the programs; ends the command if its flags do not determine one.
  * @param signal stops the reading of a recording early
@@ -86,23 +97,24 @@ export async function readSource(
 ): Promise<ProgramSource> {
   if (trace !== undefined) {
     const recording = await readRecording(command, trace, { format, kept, signal }, faults);
-    if (recording.programs.length === 0 && signal?.aborted !== true) throw new Error(`${trace}: no program in it`);
+    if (recording.programs.length === 0 && signal?.aborted !== true) command.error(`${trace}: no program in it`);
     return recording;
   }
   if (workload === undefined) return command.error('choose the programs: --workload or --trace');
   if (format !== undefined) command.error('--format needs a --trace');
-  if (!WORKLOAD_NAMES.some((name) => name === workload) && !existsSync(workload))
+  if (!isBuiltIn(workload) && !existsSync(workload))
     command.error(
       `--workload: ${workload} is neither a file nor one of ${WORKLOAD_NAMES.join(', ')}${didYouMean(workload, WORKLOAD_NAMES)}`,
     );
-  try {
-    openWorkload(workload);
-  } catch (error) {
-    // Reported like any faulty file that a command line names.
-    throw error instanceof WorkloadError ? new ConfigError(error.problems) : error;
-  }
+  openWorkload(workload);
   return { type: 'workload', workload };
 }
+
+const isBuiltIn = (name: string): name is WorkloadName => WORKLOAD_NAMES.some((each) => each === name);
+
+/** The built-in workload of that name, or the one of a YAML file. @throws ConfigError with all problems of the file */
+export const openWorkload = (nameOrFile: string): Workload =>
+  isBuiltIn(nameOrFile) ? WORKLOADS[nameOrFile] : workloadOf(readYaml(nameOrFile, workloadFileSchema, nameFindings));
 
 /** The arrivals of the programs; ends the command if its flags do not determine them and there is no `usual` way. */
 export function readArrivals(command: Command, flags: SourceFlags, source: ProgramSource, usual?: Arrivals): Arrivals {
