@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { FaultyBatch, PASSES, sharedTokens, type Outline, type Plan } from '../plans/index.js';
 import { readPlan } from '../sidecar/batches/input.js';
@@ -45,7 +45,8 @@ export function addBatchCommand(program: Command): void {
     checkReadable(run, file);
     for (const path of [out, `${out}.errors`]) {
       checkWritable(run, path);
-      if (!resume && existsSync(path)) run.error(`${path} exists: give --resume to go on with it, or another --out`);
+      if (!resume && existsSync(path) && statSync(path).size > 0)
+        run.error(`${path} exists: give --resume to go on with it, or another --out`);
     }
     if (!URL.canParse(target) || !/^https?:/.test(target)) run.error(`--target: ${target} is no URL of a server`);
     await stoppable((signal) => naming(file, () => runBatch(file, options, limitsOf(options.without), signal)));

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { countsInWords } from '../../sidecar/admin/batches.js';
-import { parseJson } from '../../sidecar/apis/fields.js';
+import { isObject, parseJson } from '../../sidecar/apis/fields.js';
 import { readInput, type InputLimits } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
@@ -29,6 +29,8 @@ const REACH_MS = 30_000;
 /** Longest absence of one that was there, such as a restart. */
 const AWAY_MS = 60_000;
 const AWAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
+/** Statuses that no later attempt would change. */
+const FINAL = new Set([200, 400, 413, 415, 422]);
 const PROGRESS_MS = 500;
 const MODELS_SHOWN_MAX = 8;
 const WARNINGS_SHOWN_MAX = 5;
@@ -55,11 +57,16 @@ export async function runBatch(
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
   const results = await Results.open(name, input.numbers, paths, disk);
   let awaySinceMs = Infinity;
+  const statuses = new Set<number>();
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
     const answer = await send(agent, target, line);
     if (!(answer instanceof Error)) {
       awaySinceMs = Infinity;
-      return answer;
+      const { status, body } = answer;
+      statuses.add(status);
+      if (models.length > 0 || results.counts.completed > 0 || !isNoApi(status, body)) return answer;
+      failed(unusable(target, `it answers POST ${line.url} with status ${status}, and not in JSON: that is no server of the OpenAI API`)); // prettier-ignore
+      return undefined;
     }
     const nowMs = performance.now();
     if (awaySinceMs === Infinity) complain(`${target} is away, and is asked again: ${answer.message}`);
@@ -93,9 +100,11 @@ export async function runBatch(
   if (code !== undefined) throw new Error(`${out} cannot be written: ${message}; --resume goes on`);
   if (fault !== undefined) throw fault as Error;
   if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
-  const [first] = results.failures;
-  const why = first === undefined ? '' : `. The first, line ${first.line}: ${first.message}`;
-  if (results.counts.failed > 0) throw new Error(`lines have failed; ${paths.errors} has all: delete it, and --resume asks them again${why}`); // prettier-ignore
+  if (results.counts.failed === 0) return;
+  warnOf(file, results.failures);
+  const isTheirs = [...statuses].every((status) => FINAL.has(status));
+  const next = isTheirs ? 'mend these lines in a file of their own' : 'delete it, and --resume asks them again';
+  throw new Error(`lines have failed; ${paths.errors} has all: ${next}`);
 }
 
 /**
@@ -112,9 +121,16 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
-    throw new ConfigError([{ path: '', message: `cannot be used: ${(error as Error).message}`, origin: target }]);
+    throw unusable(target, (error as Error).message);
   }
 }
+
+const unusable = (origin: string, why: string) =>
+  new ConfigError([{ path: '', message: `cannot be used: ${why}`, origin }]);
+
+/** Whether an answer is that of a server that does not know the path: those of the API answer in JSON. */
+const isNoApi = (status: number, body: Buffer): boolean =>
+  [200, 404, 405, 501].includes(status) && !isObject(parseJson(body.toString()));
 
 /** @throws ConfigError for models that the target lacks: each of their lines would fail */
 function checkModels(file: string, asked: ReadonlyMap<string, number>, target: string, there: readonly string[]): void {

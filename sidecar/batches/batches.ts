@@ -239,7 +239,11 @@ export class Batches {
   }
 
   #tick(): void {
-    for (const { id } of this.#pump.works.values()) this.#changed(id);
+    const isIdle = this.ports.engines().length === 0;
+    for (const work of this.#pump.works.values()) {
+      if (isIdle) work.hasIdled(TICK_MS);
+      this.#changed(work.id);
+    }
     this.#ticks += 1;
     if (this.#ticks % DISK_TICKS === 0) for (const wake of this.#waits.splice(0)) wake();
     if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();

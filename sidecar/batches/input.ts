@@ -12,7 +12,7 @@ import {
 } from '../../plans/index.js';
 import type { Config } from '../config/index.js';
 import { readLines, type Place } from './line-file.js';
-import { idIn, parseLine } from './lines.js';
+import { idIn, parseLine, strangeFile } from './lines.js';
 import { Placeholders } from './placeholders.js';
 
 /** Longest work in one go. */
@@ -65,17 +65,14 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
   for await (const lines of readLines(path, lineBytes))
     for (const { number, offset, length, head } of lines) {
       if (length < BLANK_BYTES_MAX && head.toString().trim() === '') continue;
-      const line =
-        length > lineBytes
-          ? [
-              problem(
-                'line_too_long',
-                `The line has ${length} bytes; at most ${lineBytes} are read (batches.lineBytes).`,
-                number,
-              ),
-            ]
-          : parseLine(head, number);
+      const isLong = length > lineBytes;
+      const line = isLong
+        ? [problem('line_too_long', `The line has ${length} bytes; at most ${lineBytes} are read (batches.lineBytes).`, number)] // prettier-ignore
+        : parseLine(head, number);
       if (!('customId' in line)) {
+        // Another kind of file has a fault in nearly every line.
+        const strange = models.size === 0 ? strangeFile(head, isLong) : undefined;
+        if (strange !== undefined) throw new FaultyBatch([problem('invalid_file', strange, number)]);
         if (problems.push(...line) >= PROBLEMS_MAX) throw new FaultyBatch(problems.slice(0, PROBLEMS_MAX));
         const customId = idIn(head);
         if (customId !== undefined) outlines.push({ ...FAULTY, customId, line: number, offset, length });

@@ -112,6 +112,17 @@ export function parseLine(bytes: Buffer, number: number): BatchLine | readonly P
   return { customId, url, body, after: inserted, needs: [...needs], each, condition };
 }
 
+/** Why none of a file's lines can be read, as one of the first shows. @param isCut whether the line goes on */
+export function strangeFile(line: Buffer, isCut: boolean): string | undefined {
+  if (line.includes(0) || !(isCut || isUtf8(line))) return 'The file is not text in UTF-8, as JSON lines are.';
+  const start = line.toString().replace(/^\uFEFF/, '').trim(); // prettier-ignore
+  if (start.startsWith('['))
+    return "The file is a JSON array. It must have one object a line: jq -c '.[]' makes that of it.";
+  return start === '{'
+    ? 'An object takes several lines. It must have a line of its own: jq -c . makes that of it.'
+    : undefined;
+}
+
 /** The parser's reason, with the column in the place of its position, if it has one. */
 const jsonFault = (error: unknown): string =>
   reasonOf(error)

@@ -63,6 +63,7 @@ export interface Pause {
 
 /** Refusals that the next attempt may not meet; all others of a client's making are final. */
 const PASSING = new Set([408, 409, 425]);
+const NOT_IMPLEMENTED = 501;
 /** Attempts of a line that a server fails. */
 const ATTEMPTS_MAX = 5;
 /** Pause before the next attempt, which doubles with each failure. */
@@ -214,7 +215,7 @@ export class Run {
     const said = (): string =>
       isNoAnswer ? NO_ANSWER.message : refusalOf(status, answer.body, { path: line.url, isTold: true }).message;
     if (isBusy) return this.#later(task, PAUSE_MS, said());
-    if (status >= 500 || isNoAnswer || mayCome || PASSING.has(status)) {
+    if ((status >= 500 && status !== NOT_IMPLEMENTED) || isNoAnswer || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
       this.#attempts.set(id, attempts);
       if (attempts < ATTEMPTS_MAX)

@@ -17,8 +17,8 @@ export interface WorkPorts {
 export class Work {
   /** Undefined: under way. */
   ending?: Promise<void>;
-  /** When it was taken up, and the lines that had ended by then. */
-  readonly #sinceMs: number;
+  /** When it was taken up, later by all outages since; and the lines that had ended by then. */
+  #sinceMs: number;
   readonly #endedBefore: number;
   /** Models that no engine served then, and their first lines. */
   readonly #unserved: [string, number][] = [];
@@ -66,6 +66,11 @@ export class Work {
     const ended = this.#ended - this.#endedBefore;
     const left = this.run.results.counts.total - this.#ended;
     return ended <= this.run.inFlight ? undefined : (left * (this.ports.now() - this.#sinceMs)) / ended;
+  }
+
+  /** No engine was up for a time, which says nothing of the pace. */
+  hasIdled(ms: number): void {
+    this.#sinceMs += ms;
   }
 
   /** Whether the rest would take more than half of the time that is left to it. */

@@ -31,11 +31,11 @@ describe('maitred batch run', () => {
   itRefuses(command, ['batch run', 'batch run /nowhere --target http://x -o y', 'batch plan', 'batch plan /nowhere']);
 
   it('asks any server, and keeps answers and errors apart', async () => {
-    const { engine, out, batch } = await stage();
+    const { engine, file, out, batch } = await stage();
     const { code, err } = await batch();
     expect(code).toBe(1);
     expect(err).toBe(
-      `2 of 4 lines answered, 2 failed\nmaitred: lines have failed; ${out}.errors has all: delete it, and --resume asks them again. The first, line 3: The engine answered with status 400: no\n`,
+      `2 of 4 lines answered, 2 failed\nmaitred: ${file}:3: The engine answered with status 400: no\nmaitred: lines have failed; ${out}.errors has all: mend these lines in a file of their own\n`,
     );
     expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
     expect(engine.seen).toHaveLength(3);
@@ -55,6 +55,17 @@ describe('maitred batch run', () => {
     const told = 'it is a web site: /v1/models is a page';
     expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });
     expect([engine.seen, existsSync(out)]).toEqual([[], false]);
+  });
+
+  it('stops at the first answer of a server without the API, of which nothing is left', async () => {
+    const { engine, out, batch } = await stage([lineOf('a'), lineOf('b')]);
+    engine.routes.set('/v1/models', 404);
+    engine.answer = (response) => void response.writeHead(501, { 'content-type': 'text/html' }).end('<p>POST?');
+    const told = 'it answers POST /v1/chat/completions with status 501, and not in JSON';
+    expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });
+    engine.answer = completion();
+    expect((await batch()).code).toBe(0);
+    expect(idsIn(out)).toEqual(['a', 'b']);
   });
 
   it('stops before the first line if the key is refused', async () => {
@@ -99,7 +110,8 @@ describe('maitred batch run', () => {
 
   it('asks failed lines again once their errors are deleted', async () => {
     const { engine, out, batch } = await stage();
-    await batch();
+    engine.answer = (response) => void response.writeHead(404).end('{}');
+    expect((await batch()).err).toContain(`${out}.errors has all: delete it, and --resume asks them again`);
     engine.answer = completion();
     rmSync(`${out}.errors`);
     expect((await batch('--resume')).code).toBe(0);

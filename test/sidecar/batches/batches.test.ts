@@ -122,7 +122,10 @@ describe('a batch', () => {
       ['invalid_json_line', 2],
       ['invalid_request', 4],
     ]);
-    expect(await failed(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([['invalid_json_line', 1]]);
+    expect(await failed(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([['invalid_file', 1]]);
+    expect(await failed(Buffer.concat([Buffer.from(`${lineOf('a')}\n`), Buffer.from([0xff])]))).toEqual([
+      ['invalid_json_line', 2],
+    ]);
     expect(await failed([lineOf('a'), lineOf('a')].join('\n'))).toEqual([['duplicate_custom_id', 2]]);
     const twice = lineOf('a', 'x', { aftr: [] }).replace('completions', 'completion');
     const told = [['invalid_request', 2], ['invalid_request', 2], ['duplicate_custom_id', 2], ['invalid_json_line', 4]]; // prettier-ignore

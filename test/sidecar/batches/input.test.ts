@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { FaultyBatch } from '../../../plans/index.js';
@@ -6,7 +7,11 @@ import { folderOf } from '../../support/folder.js';
 import { line } from '../../plans/lines.js';
 
 const LIMITS = { linesMax: 50_000, lineBytes: 1e8, passes: [] };
-const planned = (text: string) => readPlan(join(folderOf({ 'in.jsonl': text }), 'in.jsonl'), LIMITS);
+const planned = (content: string | Buffer, lineBytes = LIMITS.lineBytes) => {
+  const path = join(folderOf({}), 'in.jsonl');
+  writeFileSync(path, content);
+  return readPlan(path, { ...LIMITS, lineBytes });
+};
 
 describe('a large input file', () => {
   it('is compared with mistyped names in short pauses, and names the nearest of many', async () => {
@@ -41,6 +46,18 @@ describe('a large input file', () => {
   ])('that is no JSON is told with the reason and the place: %s', async (text, place) => {
     const fault = planned(`${line('a')}\n${text}`).catch((error: unknown) => error);
     expect(((await fault) as FaultyBatch).problems).toMatchObject([{ line: 2, message: expect.stringContaining(place) as string }]); // prettier-ignore
+  });
+
+  it.each([
+    ['a JSON array', `[\n${line('a')},\n${line('b')}\n]`, "jq -c '.[]'"],
+    ['an array in a line that is too long', `[${line('a')}, ${'"é", '.repeat(5)}`, "jq -c '.[]'", 100],
+    ['an object over several lines', `\uFEFF${JSON.stringify(JSON.parse(line('a')), null, 2)}`, 'jq -c .'],
+    ['text in another encoding', Buffer.from(line('a'), 'utf16le'), 'UTF-8'],
+    ['no text', Buffer.from('%PDF-1.4\n%\xe2\xe3\n1 0 obj\n', 'latin1'), 'UTF-8'],
+  ])('of another kind has one fault for all of it: %s', async (_, content, told, lineBytes = LIMITS.lineBytes) => {
+    const fault = planned(content, lineBytes).catch((error: unknown) => error);
+    const message = expect.stringContaining(told) as string;
+    expect(((await fault) as FaultyBatch).problems).toMatchObject([{ code: 'invalid_file', message }]);
   });
 
   it('with an endless id in a line that cannot be read is refused for the line', async () => {

@@ -112,6 +112,7 @@ describe('a run', () => {
     [409, {}, 5],
     [425, {}, 5],
     [502, {}, 5],
+    [501, {}, 1],
     [200, { body: Buffer.from('<html>') }, 5],
     [200, { body: Buffer.from('[]') }, 5],
     [200, { body: Buffer.from('{"error":{"message":"no"}}') }, 5],

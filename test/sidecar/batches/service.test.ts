@@ -139,6 +139,23 @@ describe('batches', () => {
     expect(shown().request_counts.completed).toBe(0);
   });
 
+  it('tell their end without the time in which no engine was up', async () => {
+    const engines = [engineId('e0')];
+    const { batches, asked, make, pass } = await stage(undefined, { engines: () => engines, inFlightMax: 1 });
+    await make(A, lines(4));
+    await until(() => asked.length === 1);
+    const rest = () => batches.underWay()[0]?.restMs;
+    asked[0]!.answer(OK);
+    await until(() => asked.length === 2);
+    for (let at = 0; at < 2; at++) pass(1000);
+    asked[1]!.answer(OK);
+    await until(() => asked.length === 3);
+    expect(rest()).toBe(2000);
+    engines.length = 0;
+    for (let at = 0; at < 60; at++) pass(1000);
+    expect(rest()).toBe(2000);
+  });
+
   it('that are cancelled give up the lines that wait', async () => {
     const { batches, asked, make } = await stage();
     const { id, shown } = await make(A, lines(4));
