@@ -19,17 +19,25 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** The fault of an address that cannot be listened on, and its remedy; undefined: the error is another one. */
-export function cannotListen({ code = '', address = '', port = 0, hostname = '' }: ListenError, key = '--port') {
+/**
+ * The fault of an address that cannot be listened on, and its remedy; undefined: the error is another one.
+ * @param key names what sets the address
+ */
+export function cannotListen(
+  { code = '', address = '', port = 0, hostname = '' }: ListenError,
+  key: (name: 'host' | 'port') => string,
+) {
   const here = `port ${port} of ${address}`;
-  const looks = key === '--port' ? '' : `, or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`; // prettier-ignore
-  const unknown = [`${hostname} cannot be found`, 'choose another address to listen on (--host)'] as const;
+  const unknown = [`${hostname} cannot be found`, `choose another address to listen on (${key('host')})`] as const;
   const words: Readonly<Record<string, readonly [fault: string, remedy: string]>> = {
     ENOTFOUND: unknown,
     EAI_AGAIN: unknown,
-    EADDRNOTAVAIL: [`${address} is no address of this machine`, 'choose one of its own, or 0.0.0.0 for all (--host)'],
-    EACCES: [`${here} needs more rights, as most below 1024 do`, `choose another one (${key})`],
-    EADDRINUSE: [`${here} is taken`, `choose another one (${key})${looks}`],
+    EADDRNOTAVAIL: [
+      `${address} is no address of this machine`,
+      `choose one of its own, or 0.0.0.0 for all (${key('host')})`,
+    ],
+    EACCES: [`${here} needs more rights, as most below 1024 do`, `choose another one (${key('port')})`],
+    EADDRINUSE: [`${here} is taken`, `choose another one (${key('port')})`],
   };
   return hostname + address === '' ? undefined : words[code];
 }

@@ -67,11 +67,12 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     ];
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const command = `${OWN_NAME} config${file === undefined ? '' : ` --config ${file}`}`;
+    const name = configFileOf({ file, env: process.env });
+    const alone = name === undefined ? '' : `; check the file alone: ${OWN_NAME} config --config ${name}`;
     return error.problems.map(({ origin = '', path, message, excerpt }) => {
       // A fault of a flag, or of a file that cannot be read, says what to do.
       const isTold = origin.startsWith('--') || message.includes(OWN_NAME) || (path === '' && excerpt === undefined);
-      const advice = isTold ? undefined : `docs/CONFIG.md lists the keys; check the file alone: ${command}`;
+      const advice = isTold ? undefined : `docs/CONFIG.md lists the keys${alone}`;
       const subject = problemText({ origin, path, message: '' }) || 'configuration';
       return { ...broken(subject, message, advice), ...(excerpt && { excerpt }) };
     });

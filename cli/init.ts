@@ -23,6 +23,8 @@ import { complain } from './complain.js';
 
 const ROLES = ['sidecar', 'gateway'] as const;
 const COMMENT_WIDTH = 100;
+/** The flag that sets each section. */
+const ORIGINS: Readonly<Record<string, string>> = { listen: '--port', engines: '--engine', auth: '--tenant' };
 
 interface InitFlags {
   readonly out: string;
@@ -122,7 +124,9 @@ function checked(schema: typeof configSchema, values: object): Config {
   // A token is generated, or a variable of any length.
   const { problems, data } = checkValue(schema, { ...values, admin: {} });
   if (data !== undefined) return data;
-  throw new ConfigError(problems.map(({ path, message }) => ({ path: pathText(path), message })));
+  throw new ConfigError(
+    problems.map(({ path, message }) => ({ path: pathText(path), message, origin: ORIGINS[String(path[0])] })),
+  );
 }
 
 /** YAML with the description of each key before it; of the elements of a list, the first has them. */

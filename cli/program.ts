@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
-import { OWN_NAME, addExamples, cannotListen } from './advice.js';
+import { OWN_NAME, addExamples, cannotListen, urlAt } from './advice.js';
 import { complain, ExpectedDifference, oneLine } from './complain.js';
 import { guard } from './guard.js';
 import { Interrupted } from './signals.js';
@@ -57,13 +57,19 @@ export async function main(argv: readonly string[]): Promise<number> {
       }
       return 2;
     }
-    const listens = ({ serve: '--port or admin.port', engine: '--port' } as Record<string, string>)[argv[2] ?? ''];
-    const fault = error instanceof Error && listens !== undefined ? cannotListen(error, listens) : undefined;
-    const text = fault?.join(': ') ?? (error instanceof Error ? error.message : String(error));
+    const text = error instanceof Error ? (listenText(argv[2], error) ?? error.message) : String(error);
     // A report may have told all.
     if (text !== '') complain(text);
     return error instanceof Interrupted ? 130 : error instanceof ExpectedDifference ? 3 : 1;
   }
+}
+
+function listenText(word: string | undefined, error: Error & Parameters<typeof cannotListen>[0]): string | undefined {
+  if (word === 'engine') return cannotListen(error, (name) => `--${name}`)?.join(': ');
+  const fault = word === 'serve' ? cannotListen(error, (name) => `--${name} or admin.${name}`)?.join(': ') : undefined;
+  const { code, address = '', port = 0 } = error;
+  const looks = `, or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
+  return fault && `${fault}${code === 'EADDRINUSE' ? looks : ''}`;
 }
 
 /** The program with the named sub-command, or with all of them for help and suggestions. */

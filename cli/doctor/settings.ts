@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { folderFault } from '../../sidecar/batches/seat.js';
-import { MAKE_TOKEN, PORT_KEYS, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
+import { MAKE_TOKEN, listenKey, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
 import { idOf, isSelf } from '../../sidecar/engines/address.js';
 import { LOOK_MS } from '../../sidecar/engines/examine.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
@@ -51,10 +51,12 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
     const error = await once(server, 'listening').then(() => undefined, (thrown: unknown) => thrown as Error); // prettier-ignore
     server.close();
     const url = urlAt(host, port);
-    if (error !== undefined && (await isGateway(url))) return [note(`${section}.port`, `a gateway runs at ${url}`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]; // prettier-ignore
+    if (error !== undefined && (await isGateway(url))) return [note(section, `a gateway runs at ${url}`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]; // prettier-ignore
+    const key = (name: 'host' | 'port') => listenKey(section, name);
     const own = config.engines.find((engine) => isSelf(engine, { host, port }));
-    const [taken, remedy] = own === undefined ? ((error && cannotListen(error, PORT_KEYS[section])) ?? []) : [`${port} is that of engine ${idOf(own)}`, `choose another one (${PORT_KEYS[section]})`]; // prettier-ignore
-    return taken === undefined ? [] : [fault(`${section}.port`, taken, remedy)];
+    if (own !== undefined) return [fault(section, `port ${port} is that of engine ${idOf(own)}`, `choose another one (${key('port')})`)]; // prettier-ignore
+    const words = error && cannotListen(error, key);
+    return words === undefined ? [] : [fault(section, words[0], words[1])];
   });
   return (await Promise.all(found)).flat();
 }

@@ -12,13 +12,14 @@ export const servedSchema = configSchema.superRefine((config, context) => {
   config.engines.forEach((engine, index) => {
     const section = (['listen', 'admin'] as const).find((each) => isSelf(engine, config[each]));
     if (section === undefined) return;
-    const message = `is where this gateway is to listen: give it another port (${PORT_KEYS[section]})`;
+    const message = `is where this gateway is to listen: give it another port (${listenKey(section, 'port')})`;
     context.addIssue({ code: 'custom', path: ['engines', index, 'url'], message });
   });
 });
 
-/** The flag and the key of a listener’s port. */
-export const PORT_KEYS = { listen: '--port, or listen.port', admin: 'admin.port' } as const;
+/** The flag and the key of a listener’s port or host. */
+export const listenKey = (section: 'listen' | 'admin', name: 'host' | 'port'): string =>
+  section === 'listen' ? `--${name}, or listen.${name}` : `admin.${name}`;
 
 /** Contradictions between keys, which no single key's range can catch; each with the path of the key to change. */
 function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
@@ -56,7 +57,10 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   if (admin.port !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
     report(['admin', 'port'], 'must differ from listen.port; null shares the main listener');
   reportTwice(config.engines.map(idOf), (index, id) => {
-    report(['engines', index, 'id'], `"${id}" is the id of an earlier engine; ids must differ`);
+    report(
+      ['engines', index, 'id'],
+      `"${id}" is the id of an earlier engine: name each engine once, or give this one another id`,
+    );
   });
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)

@@ -2,7 +2,7 @@
  * The configuration: sources, checks, defaults. Start with `schema.ts` (every key with its meaning), then `load.ts` (file,
  * environment and flags, in this order) and `consistency.ts` (keys against each other).
  */
-export { configSchema, PORT_KEYS, servedSchema } from './consistency.js';
+export { configSchema, listenKey, servedSchema } from './consistency.js';
 export { ENGINE_KINDS, engineDefaults, labelOf, REFRESH_MS_MIN, type DnsConfig, type SourceConfig } from './engines.js';
 export { readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';

@@ -33,11 +33,13 @@ export function isBareUrl(text: string): boolean {
 }
 
 export const plainUrl = z.string().refine((text) => /^https?:\/\//i.test(text) && isBareUrl(text), {
-  // A host, with or without a port, is a URL but for its beginning.
-  error: ({ input }) =>
-    typeof input === 'string' && /^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(input)
-      ? `${PLAIN_URL}: did you mean http://${input}?`
-      : PLAIN_URL,
+  error: ({ input }) => {
+    const text = String(input);
+    // A host, with or without a port, is a URL but for its beginning.
+    if (/^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(text)) return `${PLAIN_URL}: did you mean http://${text}?`;
+    const isBroken = /^https?:\/\//i.test(text) && !URL.canParse(text);
+    return isBroken ? 'must be one URL, with a port up to 65535, and [ ] around an IPv6 address' : PLAIN_URL;
+  },
   abort: true,
 });
 

@@ -39,6 +39,9 @@ export const pathText = (path: Path): string =>
 const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['kubernetes', '; use dns with the name of a headless Service (docs/OPERATIONS.md#kubernetes)'],
   ['rewritten', ': leave it out, as answers are always looked for'],
+  ['host', '; it stands in listen, or in the url of an engine'],
+  ['port', '; it stands in listen, or in the url of an engine'],
+  ['key', '; give its sha256: printf %s "$KEY" | sha256sum'],
   ['engine', '; did you mean engines, a list with a line for each: "- url: http://gpu-1:8000"?'],
 ]);
 
@@ -112,11 +115,13 @@ function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined)
         ? `${issue.expected === 'array' ? 'a list with a line for each engine: ' : 'written '}"- url: ${urlIn(issue.input)}"`
         : schema && shapeOf(schema, issue.path.at(-1));
     const isReference = typeof issue.input === 'string' && issue.input.startsWith('env:');
-    return `${issue.input === null ? 'has no value: ' : ''}must be ${words ?? TYPES[issue.expected] ?? issue.expected}${isReference ? '; only secrets may name a variable' : ''}`;
+    const isBare = issue.expected === 'string' && ['number', 'boolean'].includes(typeof issue.input);
+    return `${issue.input === null ? 'has no value: ' : ''}must be ${words ?? TYPES[issue.expected] ?? issue.expected}${isReference ? '; only secrets may name a variable' : isBare ? ': put it in quotes' : ''}`;
   }
   if (issue.code === 'invalid_value') return mustBe(issue.values.map(String), issue.input);
   // A schema's own words begin as ours do; the library's do not.
   if (issue.message.startsWith('must ')) return issue.message;
+  if (issue.code === 'too_small' && issue.origin !== 'number' && issue.minimum === 1) return 'must not be empty';
   if (issue.code === 'too_small')
     return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;
   if (issue.code === 'too_big')

@@ -23,7 +23,7 @@ const PATTERN = 'must be a path, with /* at its end for all below it';
 /** A name or an address; whether it can be listened on shows at the start. */
 const host = z
   .string()
-  .regex(/^[\w.:%-]+$/, 'must be a host name or an IP address')
+  .regex(/^[\w.:%-]+$/, 'must be a host name or an IP address, without [ ], scheme or port')
   .default('127.0.0.1');
 
 const listen = z.strictObject({

@@ -7,7 +7,7 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return best === undefined ? '' : `; did you mean ${best}?`;
 }
 
-/** The word of `known` nearest to `word`, at most a third of its letters away; otherwise one that begins with it. */
+/** The word of `known` nearest to `word`, at most a third of its letters away; otherwise one that begins with it, or with which it begins. */
 export function similarTo(word: string, known: readonly string[]): string | undefined {
   const reach = Math.max(1, Math.floor(word.length / 3));
   let best: string | undefined;
@@ -17,7 +17,9 @@ export function similarTo(word: string, known: readonly string[]): string | unde
     if (edits < least) [best, least] = [candidate, edits];
   }
   if (best !== undefined || word.length < BEGINNING_CHARS_MIN) return best;
-  return known.find((candidate) => candidate.toLowerCase().startsWith(word.toLowerCase()));
+  const [given, ...names] = [word, ...known].map((each) => each.toLowerCase()) as [string, ...string[]];
+  const isBeginning = (each: string) => each.length >= BEGINNING_CHARS_MIN && given.startsWith(each);
+  return known[names.findIndex((each) => each.startsWith(given) || isBeginning(each))];
 }
 
 /** Edit distance (insert, delete or replace one character), by Levenshtein's table, one row at a time. */

@@ -64,14 +64,16 @@ describe('maitred doctor', () => {
     const { port } = new URL(url);
     const env = { MAITRED_LISTEN_PORT: port };
     const own = await examine(['--engine', url], env);
-    expect([own.code, own.about('vllm, detected').length, own.about('listen.port')]).toMatchObject([0, 1, [{ level: 'warning', advice: expect.stringContaining('--port') as string }]]); // prettier-ignore
+    expect([own.code, own.about('vllm, detected').length, own.about('listen: ')]).toMatchObject([0, 1, [{ level: 'warning', advice: expect.stringContaining('--port') as string }]]); // prettier-ignore
     const file = fileOf('port.yaml', stringify({ listen: { port: Number(port) }, engines: [{ url: (await vllm()).url }] })); // prettier-ignore
     const taken = await examine(['--config', file], env);
-    expect([taken.code, taken.about('listen.port')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining('is taken') as string }]]); // prettier-ignore
+    expect([taken.code, taken.about('listen: ')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining('is taken') as string }]]); // prettier-ignore
     const gateway = (await world([])).url;
     const runs = await examine(['--config', file], { MAITRED_LISTEN_PORT: new URL(gateway).port });
-    expect([runs.code, runs.about('listen.port')]).toMatchObject([0, [{ level: 'note', found: `a gateway runs at ${gateway}` }]]); // prettier-ignore
-    expect((await examine(['--url', gateway, '--config', file], env)).about('listen.port')).toEqual([]);
+    expect([runs.code, runs.about('listen: ')]).toMatchObject([0, [{ level: 'note', found: `a gateway runs at ${gateway}` }]]); // prettier-ignore
+    expect((await examine(['--url', gateway, '--config', file], env)).about('listen: ')).toEqual([]);
+    const away = await examine(['--config', file], { MAITRED_ADMIN_PORT: '1', MAITRED_ADMIN_HOST: '192.0.2.1' });
+    expect(away.about('admin: ')).toMatchObject([{ advice: expect.stringContaining('(admin.host)') as string }]);
   });
 
   it('tells an engine that is named twice, and one of another kind than it is told to be', async () => {

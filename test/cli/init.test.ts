@@ -94,9 +94,9 @@ describe('maitred init', () => {
 
   it.each([
     ['', /--engine/],
-    ['-e ftp://x', /engines\[0\]\.url/],
+    ['-e ftp://x', /: --engine: must be an http/],
     ['-e gpu-1', /did you mean http:\/\/gpu-1\?/],
-    ['-e http://a --tenant a/b', /auth\.keys\[0\]\.tenant/],
+    ['-e http://a --tenant a/b', /--tenant: auth\.keys\[0\]\.tenant/],
     ['-e http://a --engine-key sk-secret', /name of an environment variable/],
     ['-e http://a --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],
     ['-e http://a --role gatway', /Did you mean gateway/i],

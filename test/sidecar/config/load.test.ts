@@ -162,6 +162,14 @@ describe('schema', () => {
     ['engine: http://gpu:1', /did you mean engines, a list/],
     ['listen.port: 1', /write listen: \{port: …\}$/],
     ['listen: 80', /^must be a mapping with host, port$/],
+    ['listen: {host: "[::1]"}', /without \[ \]/],
+    ['port: 80', /stands in listen/],
+    ['auth: {keys: [{tenant: t, sha256: a, key: sk-1}]}', /64 hex/],
+    ['engines: [{url: "http://a:99999"}]', /up to 65535/],
+    ['engines: [{url: "http://::1:80"}]', /\[ \] around/],
+    ['log: {level: warning}', /did you mean warn\?$/],
+    ['admin: {token: 12345678}', /quotes$/],
+    ['batches: {folder: ""}', /^must not be empty$/],
     ['auth: {keys: x}', /^must be a list of mappings with sha256, tenant$/],
     ['listen: {port: }', /^has no value/],
     ['listen: {port: "env:PORT"}', /only secrets may/],
@@ -173,7 +181,7 @@ describe('schema', () => {
   });
 
   it('drops what clients append to a base URL', () => {
-    const urls = ['http://a/v1', 'http://b/v1/', 'http://c/', 'https://d/api/v1'];
+    const urls = ['http://a/v1/chat/completions', 'http://b/v1/', 'http://c/', 'https://d/api/v1'];
     const { engines } = loadConfig({ flags: [{ path: 'engines', text: urls, origin: '--engine' }] });
     expect(engines.map(({ url }) => url)).toEqual(['http://a', 'http://b', 'http://c', 'https://d/api']);
   });
