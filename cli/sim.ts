@@ -31,7 +31,7 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
   const document = documentOf(plan, runs, advice, recommendation);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0)
-    process.stdout.write(plain(tablesOf(document, tableWidth(process.stdout), better)));
+    process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), better)));
   if (!document.complete) {
     const ended = document.runs.filter(({ complete }) => complete).length;
     throw new Interrupted(`stopped when ${ended} of ${combinationsOf(plan).length} runs had ended`);

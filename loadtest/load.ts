@@ -117,8 +117,6 @@ export interface LoadCallRecord extends CallRecord {
   readonly queueMs: number;
   /** The error, in the target's words or ours; '' for a completed call. At most some 300 characters. */
   readonly detail?: string;
-  /** Mean time between tokens after the first; NaN for fewer than two. */
-  readonly interTokenMs: number;
 }
 
 /** A program as the load tester saw it, with its time split along the critical path, by its calls' reports. */

@@ -41,12 +41,12 @@ export class Meter {
     const lag = (ns: number) => (isSeen ? Math.max(0, ns / NS_PER_MS - LOOK_MS) : 0);
     return {
       /** Share of one core, over the run. */
-      cpuShare: cpuMs / (performance.now() - this.#startedAt),
-      cpuMsPerCall: cpuMs / Math.max(1, calls),
-      loopLagMs: { mean: lag(this.#loop.mean), p99: lag(this.#loop.percentile(99)), max: lag(this.#loop.max) },
+      cpu_share: cpuMs / (performance.now() - this.#startedAt),
+      cpu_ms_per_call: cpuMs / Math.max(1, calls),
+      loop_lag_ms: { mean: lag(this.#loop.mean), p99: lag(this.#loop.percentile(99)), max: lag(this.#loop.max) },
       /** Delay between planned and actual sending of calls. */
-      lateSendMs: spreadOf(this.#late),
-      callsInFlightMax: this.#inFlightMax,
+      late_send_ms: spreadOf(this.#late),
+      calls_in_flight_max: this.#inFlightMax,
     };
   }
 }

@@ -154,7 +154,6 @@ class ProgramPlay {
       target,
       run,
       queueMs,
-      interTokenMs: outputTokens > 1 ? (endedMs - firstTokenMs) / (outputTokens - 1) : NaN,
     };
   }
 

@@ -166,7 +166,7 @@ interface Ran {
 }
 
 function warningsOf({ options, targets, generator, programsTooLong, isTooMany }: Ran): string[] {
-  const { loopLagMs, lateSendMs, cpuShare, callsInFlightMax } = generator;
+  const { loop_lag_ms: loopLagMs, late_send_ms: lateSendMs, cpu_share: cpuShare, calls_in_flight_max: callsInFlightMax } = generator; // prettier-ignore
   const warnings: string[] = [];
   if (lateSendMs.p99 > LATE_MS || loopLagMs.p99 > LATE_MS || cpuShare > CPU_SHARE) {
     const [who, remedy] =

@@ -38,7 +38,13 @@ const say = (text) => process.stderr.write(`maitred: ${text}\n`);
 
 /** What runs beside the checks; its exit status, 0 where there is none. */
 const options = { stdio: 'inherit', shell: process.platform === 'win32' };
-const beside = command === undefined ? [0] : once(spawn(command, args, options), 'close');
+const beside =
+  command === undefined
+    ? [0]
+    : once(spawn(command, args, options), 'close').catch(({ message }) => {
+        say(`${command} cannot be started: ${message}`);
+        return [127];
+      });
 
 /** Whether the check found nothing. */
 async function check(name, [script, ...args]) {

@@ -5,7 +5,7 @@ import { didYouMean } from '../../sidecar/config/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { checkWritable } from '../files.js';
 import { countOf, programsOf, readArrivals, readSource, type ProgramSource, type SourceFlags } from '../sim/source.js';
-import { valuesText, type Values } from '../sim/axes.js';
+import { placeOf, type Values } from '../sim/axes.js';
 import { secretIn } from '../options.js';
 import type { Faults } from '../trace-file.js';
 import type { LoadFlags } from './flags.js';
@@ -48,9 +48,8 @@ export async function readLoads(
     const own = { ...common, rate: one.rate, concurrency: one.concurrency };
     const arrivals = readArrivals(command, own, source, ONE_BY_ONE);
     const options = optionsOf(own, targets, source, arrivals, apiKey);
-    const around = valuesText(one);
     return {
-      place: around.charAt(0).toUpperCase() + around.slice(1),
+      place: placeOf(one),
       value: one.rate ?? one.concurrency,
       title: titleOf(own, source, isSweep ? undefined : arrivals),
       source,

@@ -65,6 +65,12 @@ const TEXTS: Readonly<Partial<Record<Axis, (value: Value) => string>>> = {
   hostGate: (value) => `host gate ${value}`,
 };
 
+/** Values at the beginning of a sentence. */
+export function placeOf(values: Values, axes?: readonly Axis[]): string {
+  const text = valuesText(values, axes);
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 /** Values in a sentence, such as `plas, window 64`. */
 export const valuesText = (values: Values, axes: readonly Axis[] = AXES): string =>
   axes

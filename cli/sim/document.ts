@@ -1,5 +1,5 @@
 import { headline } from '../../lab/index.js';
-import { type Axis, isChoice, type Lists, type Values, valuesText } from './axes.js';
+import { type Axis, isChoice, type Lists, placeOf, valuesText } from './axes.js';
 import { type Comparison, comparisonsOf, orderComparisonsOf, ratiosOf, changeOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
@@ -7,15 +7,6 @@ import type { RunReport } from './worker.js';
 
 /** The output of `maitred sim --json`. Fields may be added; none is renamed or dropped under the same version. */
 export type SimDocument = Readonly<ReturnType<typeof documentOf>>;
-
-/** A run as printed, without its programs, which would be most of the document. */
-export type PrintedRun = Omit<RunReport, 'completions' | 'variant'> &
-  Named & { readonly completions: undefined; readonly variant: undefined };
-
-export type Named = Pick<Variant, 'policy' | 'balancer'> & {
-  /** Values of the settings that vary; undefined where none but policies and balancers do. */
-  readonly settings?: Values;
-};
 
 export function documentOf(
   plan: Plan,
@@ -35,12 +26,8 @@ export function documentOf(
     /** False when it was stopped, so that runs are missing or incomplete. */
     complete: runs.length === plan.variants.length * plan.seeds.length && runs.every(({ complete }) => complete),
     settings: settingsOf(plan),
-    runs: runs.map((run): PrintedRun => ({
-      ...namedOf(plan, run.variant),
-      ...run,
-      variant: undefined,
-      completions: undefined,
-    })),
+    /** Without their programs, which would be most of the document. */
+    runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
     /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
     ratios: comparisonsOf(plan).map(ratiosFor),
     /** The worth of the order alone: `plas` to `fcfs-window`. */
@@ -50,7 +37,8 @@ export function documentOf(
   };
 }
 
-function namedOf(plan: Plan, index: number): Named {
+/** Policy and balancer of a variant, and the settings that vary, where any but these do. */
+function namedOf(plan: Plan, index: number) {
   const { policy, balancer, values } = plan.variants[index] as Variant;
   return { policy, balancer, ...(isSweep(plan) && { settings: picked(values, axesOf(plan.lists)) }) };
 }
@@ -64,9 +52,9 @@ function textsOf({ variants, lists }: Plan, first: number, other: number) {
   const choices = axes.filter(isChoice);
   const compared = choices.length > 0 ? choices : axes;
   const [against = {}, values = {}] = [variants[first]?.values, variants[other]?.values];
-  const around = valuesText(values, axes.filter((axis) => !compared.includes(axis))); // prettier-ignore
+  const around = placeOf(values, axes.filter((axis) => !compared.includes(axis))); // prettier-ignore
   return {
-    around: around === '' ? '' : `${around.charAt(0).toUpperCase()}${around.slice(1)}, `,
+    around: around === '' ? '' : `${around}, `,
     names: { name: valuesText(values, compared), against: valuesText(against, compared) },
   };
 }

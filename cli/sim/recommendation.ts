@@ -1,7 +1,7 @@
 import { breakEvenOf, headline, isRising, meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
-import { isChoice, type Values, valuesText } from './axes.js';
+import { isChoice, placeOf, type Values } from './axes.js';
 import { changeOf, ratiosOf } from './comparison.js';
 import { isOverloaded, nextOf, settingOf, sustainedOf } from './loads.js';
 import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
@@ -70,7 +70,7 @@ export function verdictsOf(plan: Plan, runs: readonly RunReport[]): PlaceVerdict
 }
 
 function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): PlaceVerdict {
-  const around = valuesText(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
+  const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
   const tried = Array.from({ length: choices }, (_, choice) => {
     const other = first + choice;
@@ -84,7 +84,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
     };
   });
-  return placeVerdict(around.charAt(0).toUpperCase() + around.slice(1), tried, { ...plan, repeated: 'seeds' });
+  return placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */

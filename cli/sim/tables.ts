@@ -1,30 +1,36 @@
 import { type Columns, gridLines, gridOf, intervalText, scaled, spread, tailOf } from '../../lab/index.js';
-import { integer, percent } from '../../text/index.js';
-import { type Axis, type Lists, type Value, type Values, valuesText } from './axes.js';
-import type { Named, PrintedRun, SimDocument } from './document.js';
-import { axesOf } from './plan.js';
+import { integer, leftAligned, percent } from '../../text/index.js';
+import { type Axis, type Value, type Values, valuesText } from './axes.js';
+import type { SimDocument } from './document.js';
+import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import { fragmentOf } from './scheduling.js';
+import type { RunReport } from './worker.js';
 
 /**
  * The document for people: the outcome, and a table.
+ * @param all the runs of the plan, as far as they have begun
  * @param width of the tables, in characters
  * @param better settings that are recommended instead of the first
  */
-export function tablesOf(document: SimDocument, width: number, better?: Values): string {
-  const { settings, complete, advice } = document;
-  const runs = document.runs.filter((run) => run.complete);
-  const variants = variantsOf({ ...document, runs });
-  const isSweep = settings.varied !== undefined;
-  const [corner = '', ...labels] = labelsOf(document, variants.map(({ values }) => values)); // prettier-ignore
-  const rows = variants.map((variant, at) => [labels[at] ?? '', variant.runs] as const);
-  const told = [...headlines(document), ...advice];
+export function tablesOf(
+  plan: Plan,
+  all: readonly RunReport[],
+  document: SimDocument,
+  width: number,
+  better?: Values,
+): string {
+  const runs = all.filter((run) => run.complete);
+  const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
+  const [corner = '', ...labels] = labelsOf(plan);
+  const rows = ended.flatMap((own, at) => (own.length === 0 ? [] : [[labels[at] ?? '', own] as const]));
+  const told = [...headlines(plan, document), ...document.advice];
   const blocks = [
-    complete ? [] : [stoppedText(document)],
+    document.complete ? [] : [stoppedText(plan, all)],
     told,
     better === undefined ? [] : fragmentOf(better),
-    [titleOf(document)],
-    gridLines(gridOf(corner, groupsOf(runs, isSweep), rows), width),
-    notesOf(document, runs, isSweep, told),
+    [titleOf(plan, document.complete ? Math.max(...runs.map((run) => run.programs)) : plan.programs)],
+    gridLines(gridOf(corner, groupsOf(runs, isSweep(plan)), rows), width),
+    notesOf(plan, document, runs, told),
   ];
   return `${blocks
     .filter((lines) => lines.length > 0)
@@ -32,97 +38,68 @@ export function tablesOf(document: SimDocument, width: number, better?: Values):
     .join('\n\n')}\n`;
 }
 
-function stoppedText(document: SimDocument): string {
-  const { runs, settings } = document;
-  const cut = runs.filter((run) => !run.complete).map((run) => `${valuesText(valuesOf(run), shownAxes(document))}, seed ${run.seed}: ${integer(run.programs)} of ${integer(settings.programs)} programs`); // prettier-ignore
+function stoppedText({ variants, lists, programs }: Plan, runs: readonly RunReport[]): string {
+  const named = ({ variant, seed }: RunReport) => `${valuesText(variants[variant]?.values ?? {}, axesOf(lists))}, seed ${seed}`; // prettier-ignore
+  const cut = runs.filter((run) => !run.complete).map((run) => `${named(run)}: ${integer(run.programs)} of ${integer(programs)} programs`); // prettier-ignore
   return `Stopped: runs that had not ended are left out${cut.length === 0 ? '' : ` (${cut.join('; ')})`}.`;
 }
 
-function headlines(document: SimDocument): string[] {
-  const { recommendation } = document;
-  const isTold = document.settings.varied === undefined || shownAxes(document).length === 1;
+function headlines(plan: Plan, { recommendation, ratios, order }: SimDocument): string[] {
+  const isTold = !isSweep(plan) || axesOf(plan.lists).length === 1;
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
     // A recommendation repeats the outcome that it follows.
-    ...(isTold ? [...document.ratios, ...document.order].map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
+    ...(isTold ? [...ratios, ...order].map(({ outcome }) => outcome).filter((outcome) => recommendation?.includes(outcome) !== true) : []), // prettier-ignore
   ];
 }
 
-function titleOf(document: SimDocument): string {
-  const { workload, trace, arrivals, engines, preset, seeds, exact } = document.settings;
-  const programs = document.complete
-    ? Math.max(...document.runs.map((run) => run.programs))
-    : document.settings.programs;
-  const lists = listsOf(document);
-  const each = (axis: Axis, value: Value | undefined) => lists[axis]?.join(', ') ?? value ?? '';
-  const what = `${workload ?? trace ?? ''}: ${integer(programs)} programs ${arrivalsText(arrivals, each)}`;
-  const seedText = exact
+function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: number): string {
+  const { arrivals, engines, preset } = variants[0] as Variant;
+  const each = (axis: Axis, value: Value) => lists[axis]?.join(', ') ?? value;
+  const come =
+    arrivals.type === 'closed'
+      ? `${each('concurrency', arrivals.concurrency)} at a time`
+      : arrivals.type === 'trace'
+        ? 'at recorded times'
+        : `at ${each('rate', arrivals.ratePerSecond)} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
+  const seedText = isExact
     ? 'the seed has no effect'
     : seeds.length === 1
       ? `seed ${seeds.join()}`
       : `means over seeds ${seeds.join(', ')}`;
-  return `${what}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`;
-}
-
-function arrivalsText(
-  arrivals: SimDocument['settings']['arrivals'],
-  each: (axis: Axis, value: Value | undefined) => Value,
-): string {
-  if (arrivals.type === 'closed') return `${each('concurrency', arrivals.concurrency)} at a time`;
-  if (arrivals.type === 'trace') return 'at recorded times';
-  return `at ${each('rate', arrivals.rate_per_second)} a second${arrivals.cv === 1 ? '' : ` (cv ${arrivals.cv})`}`;
+  const of = source.type === 'workload' ? source.workload : source.file;
+  return `${of}: ${integer(programs)} programs ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
 }
 
 /** A ratio's interval, in a sentence. */
 const INTERVAL = /\d–\d[^ ]*\)/;
 
 /** Meanings of the table’s words, and the figures that it leaves out. */
-function notesOf(
-  { ratios, settings }: SimDocument,
-  runs: readonly PrintedRun[],
-  isSweep: boolean,
-  told: readonly string[],
-): string[] {
-  const hasIntervals = settings.seeds.length < 2 || told.some((line) => INTERVAL.test(line));
+function notesOf(plan: Plan, { ratios }: SimDocument, runs: readonly RunReport[], told: readonly string[]): string[] {
+  const { seeds, isExact } = plan;
+  const hasIntervals = seeds.length < 2 || told.some((line) => INTERVAL.test(line));
   return [
     ...(runs.some(({ failed }) => failed > 0)
       ? ['Failed programs: one of their calls ended without an answer, refused, broken or cancelled for good by its client.'] // prettier-ignore
       : []),
-    ...(ratios.length === 0 || settings.exact || !hasIntervals ? [] : [intervalText(settings.seeds.length, 'seeds')]),
-    isSweep ? 'All figures, such as slowdowns and what engines did: --json.' : 'All figures: --json.',
+    ...(ratios.length === 0 || isExact || !hasIntervals ? [] : [intervalText(seeds.length, 'seeds')]),
+    isSweep(plan) ? 'All figures, such as slowdowns and what engines did: --json.' : 'All figures: --json.',
   ];
 }
 
-/** Settings that vary, with their values; policy and balancer in any case. */
-const listsOf = ({ settings }: SimDocument): Lists =>
-  settings.varied ?? { policy: settings.policies, balancer: settings.balancers };
-
-const shownAxes = (document: SimDocument): Axis[] => axesOf(listsOf(document));
-
-const valuesOf = ({ policy, balancer, settings }: Named): Values => settings ?? { policy, balancer };
-
-function variantsOf(document: SimDocument): { readonly values: Values; readonly runs: readonly PrintedRun[] }[] {
-  const axes = shownAxes(document);
-  const byName = new Map<string, PrintedRun[]>();
-  for (const run of document.runs) {
-    const name = valuesText(valuesOf(run), axes);
-    byName.set(name, [...(byName.get(name) ?? []), run]);
-  }
-  return [...byName.values()].map((runs) => ({ runs, values: runs[0] === undefined ? {} : valuesOf(runs[0]) }));
+/** The names of what varies, and its values in each variant. */
+function labelsOf(plan: Plan): string[] {
+  const axes = axesOf(plan.lists);
+  const cells = [axes, ...plan.variants.map(({ values }) => axes.map((axis) => String(values[axis] ?? '')))];
+  if (!isSweep(plan)) return cells.map((row) => row.join(', '));
+  const columns = axes.map((_, column) => leftAligned(cells.map((row) => row[column] ?? '')));
+  return cells.map((_, row) => columns.map((column) => column[row]).join('  '));
 }
 
-function labelsOf(document: SimDocument, rows: readonly Values[]): string[] {
-  const axes = shownAxes(document);
-  const cells = [axes, ...rows.map((values) => axes.map((axis) => String(values[axis] ?? '')))];
-  if (document.settings.varied === undefined) return cells.map((row) => row.join(', '));
-  const widths = axes.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
-  return cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-}
-
-type Group = Columns<PrintedRun>;
+type Group = Columns<RunReport>;
 
 /** The table's columns. @param isSweep whether the settings are many, and only the main figures are shown */
-const groupsOf = (runs: readonly PrintedRun[], isSweep: boolean): readonly Group[] => [
+const groupsOf = (runs: readonly RunReport[], isSweep: boolean): readonly Group[] => [
   { heading: 'program, s', columns: spread(runs, (run) => run.program_seconds) },
   { heading: 'call to first token, s', columns: spread(runs, (run) => run.ttft_seconds) },
   {
@@ -137,13 +114,13 @@ const groupsOf = (runs: readonly PrintedRun[], isSweep: boolean): readonly Group
   ...(isSweep ? [] : [...rest(runs), ...kindsOf(runs)]),
 ];
 
-function unansweredOf(runs: readonly PrintedRun[]): Group[] {
+function unansweredOf(runs: readonly RunReport[]): Group[] {
   const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
-  const columns = codes.map((code) => ({ heading: code, of: (run: PrintedRun) => run.refused[code] ?? 0 }));
+  const columns = codes.map((code) => ({ heading: code, of: (run: RunReport) => run.refused[code] ?? 0 }));
   return codes.length === 0 ? [] : [{ heading: 'calls without an answer', columns }];
 }
 
-const rest = (runs: readonly PrintedRun[]): readonly Group[] => [
+const rest = (runs: readonly RunReport[]): readonly Group[] => [
   {
     heading: 'slowdown',
     columns: spread(runs, (run) => run.slowdown, 1, ['mean', tailOf(runs.map(({ slowdown }) => slowdown))]),
@@ -167,7 +144,7 @@ const rest = (runs: readonly PrintedRun[]): readonly Group[] => [
   { heading: '', columns: [{ heading: 'makespan, s', of: (run) => run.makespan_seconds }] },
 ];
 
-function kindsOf(runs: readonly PrintedRun[]): Group[] {
+function kindsOf(runs: readonly RunReport[]): Group[] {
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))].sort();
   if (kinds.length < 2) return [];
   const tail = tailOf(

@@ -95,10 +95,15 @@ export class Backlog {
     if (outcome === 'completed' && !Number.isNaN(aloneMs)) this.#programs.add({ dueMs: arrivedMs + aloneMs, endedMs });
   }
 
+  /** From the first arrival to the last; below 0 without any. */
+  get spanMs(): number {
+    return this.#lastMs - this.#firstMs;
+  }
+
   /** Whether the queue grew for as long as programs arrived; null where too few programs tell. */
   get grew(): boolean | null {
+    const { spanMs } = this;
     const { kept } = this.#programs;
-    const spanMs = this.#lastMs - this.#firstMs;
     if (kept.length < PROGRAMS_MIN || spanMs <= 0) return null;
     const late = (from: number, until: number): number => {
       const [fromMs, untilMs] = [this.#firstMs + from * spanMs, this.#firstMs + until * spanMs];

@@ -52,7 +52,14 @@ export const gridLines = ({ corner, groups, rows }: Grid, width: number): string
   rows.length === 0 ? [] : textTable(corner, groups, rows, width);
 
 export const ratioText = (value: Ratio): string =>
-  ratio(value.ratio) + (value.low === null ? '' : ` (${ratio(value.low)}–${ratio(value.high)})`);
+  ratio(value.ratio) + (value.low === null ? '' : ` (${spanText(value)})`);
+
+/** An interval whose ends are so many times apart tells nothing. */
+const WIDE = 100;
+
+/** A ratio's interval, if it has one. */
+export const spanText = ({ low, high }: Ratio): string =>
+  (high ?? 0) > WIDE * (low ?? 0) ? 'interval too wide to tell' : `${ratio(low)}–${ratio(high)}`;
 
 /** How sure ratios are. @param repeated what they are over, such as `seeds` */
 export const intervalText = (count: number, repeated: string): string =>

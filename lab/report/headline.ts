@@ -1,5 +1,6 @@
 import { MARGIN, pairsToTell, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { number, ratio } from '../../text/index.js';
+import { spanText } from './grid.js';
 
 /** Times under one setting or target against those under the first. */
 export interface Times {
@@ -116,7 +117,7 @@ export function outcomeOf(value: Ratio, margin: number): string {
 
 /** Smaller changes read better as percentages: of the time before. */
 const FACTOR_MIN = 1.5;
-const intervalOf = ({ low, high }: Ratio): string => (low === null ? '' : `, ${ratio(low)}–${ratio(high)}`);
+const intervalOf = (value: Ratio): string => (value.low === null ? '' : `, ${spanText(value)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;
 /** Whole percents, unless they would claim that nothing or everything changed. */
 const share = (value: number): string => `${value > 0.01 && value < 0.99 ? (100 * value).toFixed(0) : number(100 * value)} %`; // prettier-ignore

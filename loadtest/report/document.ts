@@ -1,5 +1,4 @@
 import type { LoadSummary } from '../runs.js';
-import type { GeneratorHealth } from '../meter.js';
 import type { Pairs } from './pairs.js';
 import { judge, type Slo } from './slo.js';
 import type { Target } from './target.js';
@@ -30,18 +29,10 @@ export function documentOf({ settings, targets, pairs, slos }: Gathered, summary
     programs_too_long: summary.programsTooLong,
     settings,
     warnings: summary.warnings,
-    generator: generatorOf(summary.generator),
+    generator: summary.generator,
     targets: reports,
     /** Null with one target. */
     ab,
     slo: slos.flatMap((slo) => judge(slo, reports, ab)),
   };
 }
-
-const generatorOf = (health: GeneratorHealth) => ({
-  cpu_share: health.cpuShare,
-  cpu_ms_per_call: health.cpuMsPerCall,
-  calls_in_flight_max: health.callsInFlightMax,
-  loop_lag_ms: health.loopLagMs,
-  late_send_ms: health.lateSendMs,
-});

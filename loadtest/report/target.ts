@@ -47,13 +47,11 @@ export function isOverload(grew: boolean | null, signs: LoadSigns): boolean | nu
 
 interface RunSamples {
   readonly backlog: Backlog;
-  firstMs: number;
-  lastMs: number;
   readonly program: Sample;
   readonly ttft: Sample;
 }
 
-const SAMPLES = ['interToken', 'callQueue', 'queue', 'engine', 'tool', 'alone'] as const;
+const SAMPLES = ['callQueue', 'queue', 'engine', 'tool', 'alone'] as const;
 
 /** Gathers the measures of one target's calls and programs, in bounded memory. */
 export class Target {
@@ -81,7 +79,6 @@ export class Target {
       if (detail !== '') this.#examples[outcome as ErrorClass] ??= detail;
       return;
     }
-    addKnown(this.#samples.interToken, call.interTokenMs / 1000);
     addKnown(this.#run(call.run).ttft, (call.firstTokenMs - call.arrivedMs) / 1000);
     addKnown(this.#samples.callQueue, call.queueMs / 1000);
     // Some engines omit cached tokens when there are none.
@@ -92,8 +89,6 @@ export class Target {
     this.#measures.programEnded(program);
     const run = this.#run(program.run);
     run.backlog.programEnded(program);
-    run.firstMs = Math.min(run.firstMs, program.arrivedMs);
-    run.lastMs = Math.max(run.lastMs, program.arrivedMs);
     addKnown(this.#samples.alone, program.aloneMs / 1000);
     if (program.outcome !== 'completed') return;
     run.program.add((program.endedMs - program.arrivedMs) / 1000);
@@ -105,7 +100,7 @@ export class Target {
   report(facts?: TargetFacts) {
     const { refused, ...measures } = this.#measures.measures();
     const errors = Object.fromEntries(ERROR_CLASSES.map((each) => [each, refused[each] ?? 0]));
-    const spans = this.#runs.filter(({ lastMs, firstMs }) => lastMs > firstMs).map(({ lastMs, firstMs }) => (lastMs - firstMs) / 1000); // prettier-ignore
+    const spans = this.#runs.map(({ backlog }) => backlog.spanMs / 1000).filter((seconds) => seconds > 0);
     const signs = {
       program_seconds: measures.program_seconds,
       slowdown: measures.slowdown,
@@ -123,7 +118,6 @@ export class Target {
       policy: facts?.policy ?? null,
       tokenizer: facts?.tokenizer ?? null,
       ...measures,
-      inter_token_seconds: this.#samples.interToken.distribution(),
       queue_seconds: this.#samples.callQueue.distribution(),
       errors: errors as Record<ErrorClass, number>,
       /** Message of the first failed call of each class that occurred. */
@@ -145,8 +139,7 @@ export class Target {
 
   #run(index: number): RunSamples {
     const { seed } = this;
-    const samples = { backlog: new Backlog(seed), program: new Sample(seed), ttft: new Sample(seed) };
-    return (this.#runs[index] ??= { ...samples, firstMs: Infinity, lastMs: -Infinity });
+    return (this.#runs[index] ??= { backlog: new Backlog(seed), program: new Sample(seed), ttft: new Sample(seed) });
   }
 
   #queueGrew(): boolean | null {

@@ -33,9 +33,6 @@ export abstract class OpenaiFormatter implements Formatter {
 
   abstract delta(choice: Choice, deltas: readonly Delta[]): string[];
   protected abstract choiceOf(choice: Choice): JsonObject;
-  protected rest(): JsonObject {
-    return {};
-  }
 
   /** The last token's chunk carried the finish reason. */
   closing(): string[] {
@@ -57,7 +54,6 @@ export abstract class OpenaiFormatter implements Formatter {
       service_tier: null,
       ...FINGERPRINT,
       ...optional('usage', usage && openaiUsage(usage)),
-      ...this.rest(),
       metrics: this.reply.metrics() ?? null,
     };
   }

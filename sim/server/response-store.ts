@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { ApiError, unknownResponse, type JsonObject } from '../apis/fields.js';
 import { responseId } from '../apis/responses.js';
 import type { Message } from '../text/conversation.js';
@@ -6,14 +7,10 @@ import type { Call } from './call.js';
 const STORED_MAX = 256;
 
 export class ResponseStore {
-  readonly #calls = new Map<string, Call>();
+  readonly #calls = new LRUCache<string, Call>({ max: STORED_MAX });
 
   add(call: Call): void {
     this.#calls.set(responseId(call), call);
-    for (const oldest of this.#calls.keys()) {
-      if (this.#calls.size <= STORED_MAX) break;
-      this.#calls.delete(oldest);
-    }
   }
 
   /** The conversation up to and including a response; `undefined` when it is not stored. */

@@ -180,7 +180,7 @@ class MemoryState implements SharedState {
 }
 
 /** Counts entries by size: `max` would reserve memory for all of them in advance. */
-const cacheOf = <V extends object | string>(max: number): LRUCache<string, V> =>
+const cacheOf = <V extends object | string, K extends string = string>(max: number): LRUCache<K, V> =>
   new LRUCache({ maxSize: max, sizeCalculation: () => 1 });
 
 interface Entry {
@@ -193,14 +193,16 @@ interface Entry {
  * one takes it over with its first call.
  */
 class Directory {
-  readonly #entries = new Map<ProgramId, Entry>();
+  readonly #entries: LRUCache<ProgramId, Entry>;
 
-  constructor(private readonly programsMax: number) {}
+  constructor(programsMax: number) {
+    this.#entries = cacheOf(programsMax);
+  }
 
   take(program: ProgramId, gateway: GatewayId): Taken {
     const entry = this.#entries.get(program);
     const from = entry?.owner;
-    this.#set(program, { owner: gateway, record: entry?.record });
+    this.#entries.set(program, { owner: gateway, record: entry?.record });
     return { record: entry?.record, from: from === gateway ? undefined : from };
   }
 
@@ -214,23 +216,13 @@ class Directory {
     const serviceMs = known === undefined || known.serviceMs < record.serviceMs ? record.serviceMs : known.serviceMs;
     const calls = Math.max(known?.calls ?? 0, record.calls);
     const place = known === undefined || entry.owner === gateway ? record : known;
-    this.#set(program, { owner: entry.owner, record: { ...place, serviceMs, calls } });
+    this.#entries.set(program, { owner: entry.owner, record: { ...place, serviceMs, calls } });
     return entry.owner === gateway;
   }
 
   /** Changes nothing if another gateway owns the program by now. */
   forget(program: ProgramId, gateway: GatewayId): void {
     if (this.#entries.get(program)?.owner === gateway) this.#entries.delete(program);
-  }
-
-  #set(program: ProgramId, entry: Entry): void {
-    this.#entries.delete(program);
-    this.#entries.set(program, entry);
-    if (this.#entries.size <= this.programsMax) return;
-    for (const oldest of this.#entries.keys()) {
-      this.#entries.delete(oldest);
-      return;
-    }
   }
 }
 

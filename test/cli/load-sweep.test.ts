@@ -146,13 +146,14 @@ describe('a sweep of one target', () => {
 describe('a sweep of two targets', () => {
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {
     const many = { programs: 100 };
-    const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 90], grew: [true, true] }); // prettier-ignore
+    const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
       'At 1 a second: A is fastest.',
       'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (8 -> 4 s); rag pays: p99 1 -> 4 s.',
       // The slowest of 99 is chance.
       'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (20 -> 5 s).',
-      'At 4 a second: overloaded, 1.5 and 1.5 programs a second ended.',
+      // As a single load does, but nothing is concluded from it.
+      'At 4 a second: B, programs 3.0x faster: 0.33 (0.33–0.33); both are overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (90 -> 30 s).',
       'B pays from 2 a second on. Its price is highest at 2 a second: first token slowest 3.0x slower (8 -> 4 s); rag pays: p99 1 -> 4 s.',
     ]);
   });

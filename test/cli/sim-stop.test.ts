@@ -52,7 +52,8 @@ describe('stopping a simulation', () => {
     expect(reports.get(0)).toMatchObject({ policy: 'pass-through', seed: 1, complete: false });
     const { programs } = reports.get(0)!;
     expect(programs).toBeGreaterThan(0);
-    const text = tablesOf(documentOf(PLAN, [...reports.values()], [], undefined), 200);
+    const runs = [...reports.values()];
+    const text = tablesOf(PLAN, runs, documentOf(PLAN, runs, [], undefined), 200);
     expect(text).toContain(`left out (pass-through, seed 1: ${integer(programs)} of 100,000,000 programs).\n`);
     expect(text).toContain('chat: 100,000,000 programs 4 at a time');
   });

@@ -92,8 +92,8 @@ describe('arrivals', () => {
     const late = calls.filter(({ arrivedMs, sentMs }) => sentMs - arrivedMs > 100);
     expect(late.length).toBeGreaterThanOrEqual(12);
     for (const { arrivedMs, firstTokenMs } of late) expect(firstTokenMs - arrivedMs).toBeGreaterThan(100);
-    expect(summary.generator.lateSendMs.max).toBeGreaterThan(100);
-    expect(summary.generator.callsInFlightMax).toBe(4);
+    expect(summary.generator.late_send_ms.max).toBeGreaterThan(100);
+    expect(summary.generator.calls_in_flight_max).toBe(4);
     expect(summary.warnings.length).toBeGreaterThan(0);
   });
 

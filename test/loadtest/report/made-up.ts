@@ -22,7 +22,6 @@ export const call = (given: Partial<LoadCallRecord> = {}): LoadCallRecord => ({
   cachedTokens: NaN,
   outcome: 'completed',
   queueMs: NaN,
-  interTokenMs: 100,
   ...given,
 });
 
@@ -56,11 +55,11 @@ export const summary = (given: Partial<LoadSummary> = {}): LoadSummary => ({
   programsTooLong: 0,
   targets: [],
   generator: {
-    cpuShare: 0.15,
-    cpuMsPerCall: 30,
-    loopLagMs: { mean: 0.3, p99: 1.2, max: 6 },
-    lateSendMs: { mean: 0.2, p99: 1.1, max: 4 },
-    callsInFlightMax: 31,
+    cpu_share: 0.15,
+    cpu_ms_per_call: 30,
+    loop_lag_ms: { mean: 0.3, p99: 1.2, max: 6 },
+    late_send_ms: { mean: 0.2, p99: 1.1, max: 4 },
+    calls_in_flight_max: 31,
   },
   warnings: [],
   ...given,

@@ -65,7 +65,7 @@ describe('a report', () => {
 
   it('says nothing of what nobody told: queues without a gateway, slowdown without a baseline', () => {
     const report = reportOf((reporter) => {
-      reporter.callEnded(call({ firstTokenMs: NaN, interTokenMs: NaN }));
+      reporter.callEnded(call({ firstTokenMs: NaN }));
       reporter.programEnded(program());
     });
     for (const field of ['queue_seconds', 'slowdown', 'program_queue_seconds', 'ttft_seconds'] as const)
