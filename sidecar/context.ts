@@ -26,7 +26,6 @@ import { CallLog, makeLog } from './log.js';
 import { Completions } from './metrics/completions.js';
 import { Metrics } from './metrics/metrics.js';
 import { setTimer } from './timer.js';
-import { inFlight } from './unscheduled/in-flight.js';
 import type { Tracing } from './tracing/tracing.js';
 import { KnownPrograms } from './watch/known-programs.js';
 import { PastCalls } from './watch/past-calls.js';
@@ -140,10 +139,7 @@ export class Context {
         this.totals.heard(event);
         this.driver.emit(this.cluster?.announced(event) ?? event);
       },
-      inFlight: (id) => {
-        const engine = this.fleet.get(id);
-        return engine === undefined ? 0 : inFlight(engine, this.driver.scheduler.views.engine(id));
-      },
+      inFlight: (id) => this.driver.scheduler.views.engine(id)?.inFlight ?? 0,
       setTimer,
       now,
       log,

@@ -4,7 +4,6 @@ import { LEVELS, QUANTUM_RATIO, WAIT_CAUSES, type EngineView } from '../../src/i
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { joined } from '../engines/load.js';
-import { inFlight } from '../unscheduled/in-flight.js';
 import type { Range, TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
@@ -35,7 +34,7 @@ export function engineRow(
     models: [...engine.models.keys()],
     window: limitOf(view?.window),
     // Of an engine that is to be empty, all that is left.
-    in_flight: engine.state === 'draining' ? inFlight(engine, known) : (known?.inFlight ?? 0),
+    in_flight: engine.state === 'draining' ? engine.inFlight : (known?.inFlight ?? 0),
     working_set_tokens: view?.workingSetTokens ?? 0,
     idle_tokens: view?.idleTokens ?? 0,
     gate_tokens: limitOf(view?.gateTokens),

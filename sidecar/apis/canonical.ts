@@ -33,7 +33,7 @@ const VOLATILE: ReadonlySet<string> = new Set(['id', 'call_id', 'tool_use_id', '
 
 export function canonicalMessage(role: string, said: Said): CanonicalMessage {
   const text = said.text.length === 1 ? (said.text[0] ?? '') : said.text.join('');
-  let content = (role === 'assistant' ? withoutThinking(text) : text).trim();
+  let content = (role === 'assistant' ? withoutThinking(text).replaceAll('\u0000', '') : text).trim();
   if (said.calls.length === 0) return { role, content };
   let callIds = '';
   for (const { name, arguments: given, id } of said.calls) {

@@ -117,7 +117,7 @@ export class Fleet {
     let waiting = false;
     for (const [id, replica] of this.#replicas) {
       if (!replica.removing) continue;
-      if (this.ports.inFlight(id) > 0) {
+      if (replica.inFlight > 0) {
         waiting = true;
         continue;
       }

@@ -40,6 +40,8 @@ export class Replica {
   models: ReadonlyMap<string, JsonObject>;
   /** The last load report; `{}` before the first. */
   load: LoadReport = {};
+  /** Requests that are being passed through to it. */
+  passing = 0;
   /** Whether the fleet forgets this engine after its last call. */
   removing = false;
 
@@ -164,9 +166,14 @@ export class Replica {
     return this.#saturation.refused(program, status === 429, seconds && seconds * 1000, this.ports.now());
   }
 
+  /** All that it works on, calls and requests that are passed through. */
+  get inFlight(): number {
+    return this.ports.inFlight(this.id) + this.passing;
+  }
+
   /** Its state in words for people. To them, one that was probed in vain is down even if it never was up. */
   get told(): ToldState {
-    if (this.state === 'draining') return this.ports.inFlight(this.id) === 0 ? 'drained' : 'draining';
+    if (this.state === 'draining') return this.inFlight === 0 ? 'drained' : 'draining';
     return this.state === 'starting' && this.trouble !== undefined ? 'down' : this.state;
   }
 
@@ -323,4 +330,5 @@ export class Replica {
 }
 
 /** One engine replica, as the gateway uses it: the fleet alone puts it in and out of service. */
-export type Engine = Readonly<Omit<Replica, 'close' | 'drain' | 'reconfigure' | 'remove' | 'removing' | 'resume'>>;
+export type Engine = Pick<Replica, 'passing'> &
+  Readonly<Omit<Replica, 'close' | 'drain' | 'reconfigure' | 'remove' | 'removing' | 'resume'>>;

@@ -6,7 +6,6 @@ import { isServing, type Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { checkMediaType, hasBody, isJson, readBody } from '../http/body.js';
 import { splitTarget } from '../http/target.js';
-import { inFlight } from './in-flight.js';
 import { noEngine, unserved } from './models.js';
 import { Relay, type Asked } from './relay.js';
 
@@ -84,12 +83,7 @@ async function readPassed(
 function enginesFor(context: Context, model?: string): Engine[] {
   const all = context.fleet.list().filter(isServing);
   const fit = model === undefined ? all : all.filter((engine) => engine.models.has(model));
-  if (fit.length > 0) {
-    const load = new Map(
-      fit.map((engine) => [engine, inFlight(engine, context.driver.scheduler.views.engine(engine.id))]),
-    );
-    return fit.sort((a, b) => (load.get(a) ?? 0) - (load.get(b) ?? 0));
-  }
+  if (fit.length > 0) return fit.sort((a, b) => a.inFlight - b.inFlight);
   throw model === undefined || context.fleet.serving(model).length > 0
     ? noEngine(context.fleet)
     : unserved(context, model);

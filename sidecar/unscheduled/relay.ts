@@ -13,7 +13,6 @@ import { idHeaders, requestIdOf, toClient, toEngine } from '../http/headers.js';
 import { joined } from '../http/splice.js';
 import { isEventStream } from '../http/sse.js';
 import { splitTarget } from '../http/target.js';
-import { passing } from './in-flight.js';
 
 /** A request that bypasses the queues, and the API whose errors its client can read. */
 export interface Asked {
@@ -60,7 +59,7 @@ export class Relay implements AnswerSink, Active {
     const { auth, timeouts } = context.config;
     if (this.#socket.destroyed) return undefined;
     context.active.add(this);
-    passing.set(engine, (passing.get(engine) ?? 0) + 1);
+    engine.passing += 1;
     this.#socket.once('close', this.#clientGone);
     const headers = toEngine(request.headers, {
       dropKey: auth.keys.length > 0,
@@ -79,7 +78,7 @@ export class Relay implements AnswerSink, Active {
       );
     });
     this.#socket.off('close', this.#clientGone);
-    passing.set(engine, (passing.get(engine) ?? 0) - 1);
+    engine.passing -= 1;
     context.active.delete(this);
     this.#report(result);
     return result;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { asksForTools } from '../../../sidecar/apis/canonical.js';
 import { apiFor, type CanonicalMessage, type JsonObject, type RequestFacts } from '../../../sidecar/apis/index.js';
 
 const chat = apiFor('/v1/chat/completions')!;
@@ -16,6 +17,13 @@ const itemsSent = (...input: JsonObject[]) => said(responses.readRequest({ model
 const textPart = (text: string) => ({ type: 'text', text });
 const calls = (...functions: JsonObject[]) => ({ tool_calls: functions.map((each) => ({ function: each })) });
 const picture = (url: string) => ({ content: [{ type: 'image_url', image_url: { url } }] });
+
+it('takes no answer without calls for one that asks for tools, whatever its characters', () => {
+  const plain = { role: 'assistant', content: 'a\u0000ls\u0000{}' };
+  const answer = chatAnswer(plain)!;
+  expect([asksForTools(answer), chatSent(plain)[0]]).toEqual([false, answer]);
+  expect(asksForTools(chatAnswer({ ...plain, ...calls({ name: 'ls' }) })!)).toBe(true);
+});
 
 describe('an answer sent back has the form that it was given in', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'ls', arguments: '{"path":"/","deep":true}' } };
