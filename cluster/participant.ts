@@ -44,11 +44,13 @@ export class Participant implements SharedListener {
   /** Programs with a call dispatched since their records were last written. */
   readonly #changed = new Set<ProgramId>();
   readonly #rounds = new Rounds();
+  readonly changed: (state: StoreState) => void;
   #isOpen = true;
   /** Programs asked for, by result: `maitred_cluster_takes_total{result}`. */
   readonly takes: Record<TakeResult, number> = { new: 0, kept: 0, moved: 0, unanswered: 0 };
 
   constructor(private readonly ports: ParticipantPorts) {
+    this.changed = ports.changed;
     this.#member = new Member(() => ports.views().demands());
     // `max` would reserve memory for all of them in advance.
     this.#programs = new LRUCache({ maxSize: ports.programsMax, sizeCalculation: () => 1 });
@@ -161,10 +163,6 @@ export class Participant implements SharedListener {
       const record = this.ports.views().record(program);
       if (record !== undefined) yield [program, record];
     }
-  }
-
-  changed(state: StoreState): void {
-    this.ports.changed(state);
   }
 
   #put(program: ProgramId): void {

@@ -106,15 +106,8 @@ function canonicalJson(value: unknown, depth = 0): string {
   if (depth > DEPTH_MAX) return '"…"';
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join()}]`;
   if (!isObject(value)) return JSON.stringify(value ?? null);
-  const keys = Object.keys(value);
-  if (isPrintedAlike(value, keys)) return JSON.stringify(value);
-  const fields = keys.sort().map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`);
+  const fields = Object.keys(value)
+    .sort()
+    .map((key) => `${JSON.stringify(key)}:${canonicalJson(value[key], depth + 1)}`);
   return `{${fields.join()}}`;
 }
-
-/** Whether `JSON.stringify` prints the canonical form: nearly all tool arguments are one string, or a few in order. */
-const isPrintedAlike = (value: JsonObject, keys: readonly string[]): boolean =>
-  keys.every((key, i) => {
-    const field = value[key];
-    return field !== undefined && (typeof field !== 'object' || field === null) && (keys[i - 1] ?? '') <= key;
-  });

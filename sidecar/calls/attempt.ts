@@ -9,7 +9,7 @@ import { Exchange, type AnswerSink, type Fault } from '../http/exchange.js';
 import { toEngine } from '../http/headers.js';
 import { failureOf, isOfCaller, refusalOf, secretsOf, tooLarge } from './refusal.js';
 import type { CallSpec } from './spec.js';
-import { joined, splicedBody } from '../http/splice.js';
+import { joined, spliceFields } from '../http/splice.js';
 import { SseSplitter, isEventStream } from '../http/sse.js';
 
 /** Receives the events of an attempt; the call implements it. One of the last four ends the attempt. */
@@ -83,7 +83,7 @@ export class Attempt implements AnswerSink {
       method: 'POST',
       path: engine.basePath + path + search,
       headers: toEngine(headers, { dropKey, apiKey: engine.config.apiKey, plain: true, trace }),
-      body: splicedBody(raw, keys, changes),
+      body: spliceFields(raw, keys, changes),
     };
     const { firstByteMs, idleMs } = config.timeouts;
     this.exchange = new Exchange(engine.pool, request, { firstByteMs, idleMs, decode: true }, this);
@@ -151,12 +151,21 @@ export class Attempt implements AnswerSink {
     const { adapter, basePath, config, pool } = this.engine;
     if (adapter.abort === undefined || this.#abortId === undefined) return;
     const { path, body } = adapter.abort.request(this.#abortId);
-    const headers = ['content-type', 'application/json'];
-    if (config.apiKey !== undefined) headers.push('authorization', `Bearer ${config.apiKey}`);
-    const request = { method: 'POST', path: basePath + path, headers, body: Buffer.from(body) };
-    const ignore = (): void => undefined;
-    const nobody = { head: ignore, data: ignore, end: ignore, failed: ignore };
-    new Exchange(pool, request, { firstByteMs: ABORT_MS, idleMs: ABORT_MS, decode: false }, nobody);
+    const headers = {
+      'content-type': 'application/json',
+      ...(config.apiKey !== undefined && { authorization: `Bearer ${config.apiKey}` }),
+    };
+    pool
+      .request({
+        method: 'POST',
+        path: basePath + path,
+        headers,
+        body,
+        headersTimeout: ABORT_MS,
+        bodyTimeout: ABORT_MS,
+      })
+      .then((answer) => answer.body.dump())
+      .catch(() => undefined);
   }
 
   #split(reader: StreamReader): SseSplitter {

@@ -12,12 +12,6 @@ const BACKSLASH = 0x5c;
 /** Bodies from this size on are sent in parts, as copies of them make V8 collect all of its heap again and again. */
 const PARTS_BYTES = 131_072;
 
-/** `spliceFields` for sending: a long body comes in parts. */
-export function splicedBody(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer | Buffer[] {
-  const parts = splicedParts(raw, keys, fields);
-  return raw.length < PARTS_BYTES ? joined(parts) : parts;
-}
-
 /** Parts of a body as one buffer, copied only if there are several. */
 export const joined = (parts: readonly Buffer[]): Buffer =>
   parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts);
@@ -25,12 +19,14 @@ export const joined = (parts: readonly Buffer[]): Buffer =>
 /**
  * Sets top-level fields of a JSON object in its bytes. All other bytes stay unchanged: large numbers, escapes, repeated
  * keys, order and white space survive, unlike with parsing and printing. If the old and the new value are both objects,
- * the new fields are merged into the old object.
+ * the new fields are merged into the old object. A long body comes in parts.
  * @param raw bytes of a JSON object, known to be valid
  * @param keys its top-level keys, as parsed
  */
-export const spliceFields = (raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer =>
-  joined(splicedParts(raw, keys, fields));
+export function spliceFields(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer | Buffer[] {
+  const parts = splicedParts(raw, keys, fields);
+  return raw.length < PARTS_BYTES ? joined(parts) : parts;
+}
 
 function splicedParts(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObject): Buffer[] {
   const names = Object.keys(fields);
@@ -38,7 +34,7 @@ function splicedParts(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObjec
   let added = '';
   for (const name of names) {
     const value = fields[name];
-    if (keys.has(name)) bytes = changeValue(bytes, name, value);
+    if (keys.has(name)) bytes = edited(bytes, name, (old) => changed(old, value));
     else added += `${added === '' ? '' : ','}${JSON.stringify(name)}:${JSON.stringify(value)}`;
   }
   if (added === '') return [bytes];
@@ -48,39 +44,30 @@ function splicedParts(raw: Buffer, keys: ReadonlySet<unknown>, fields: JsonObjec
 }
 
 /** Removes every top-level `name` from a JSON object's bytes; all other members stay as they are. */
-export function withoutField(raw: Buffer, name: string): Buffer {
+export const withoutField = (raw: Buffer, name: string): Buffer => edited(raw, name, () => undefined);
+
+/**
+ * Replaces the value of every top-level `name`, because some readers use the first of repeated keys and some the last.
+ * @param edit undefined: without the member
+ */
+function edited(raw: Buffer, name: string, edit: (value: Buffer) => Buffer | undefined): Buffer {
   const start = raw.indexOf(OPEN) + 1;
   const parts: Buffer[] = [];
   let at = start;
-  for (const { key, valueEnd } of members(raw)) {
-    if (key !== name) {
-      if (parts.length > 0) parts.push(Buffer.of(COMMA));
-      parts.push(raw.subarray(at, valueEnd));
-    }
+  for (const { key, valueStart, valueEnd } of members(raw)) {
+    const old = raw.subarray(valueStart, valueEnd);
+    const value = key === name ? edit(old) : old;
+    if (value !== undefined) parts.push(raw.subarray(parts.length > 0 ? at - 1 : at, valueStart), value);
     at = valueEnd + 1;
   }
-  if (at === start) return raw;
   // After the last member `at` is beyond the closing brace.
-  return Buffer.concat([raw.subarray(0, start), ...parts, raw.subarray(at - 1)]);
-}
-
-/** Changes every top-level `name`, because some readers use the first of repeated keys and some the last. */
-function changeValue(raw: Buffer, name: string, value: unknown): Buffer {
-  const parts: Buffer[] = [];
-  let copied = 0;
-  for (const { key, valueStart, valueEnd } of members(raw)) {
-    if (key !== name) continue;
-    parts.push(raw.subarray(copied, valueStart), changed(raw.subarray(valueStart, valueEnd), value));
-    copied = valueEnd;
-  }
-  parts.push(raw.subarray(copied));
-  return Buffer.concat(parts);
+  return at === start ? raw : Buffer.concat([raw.subarray(0, start), ...parts, raw.subarray(at - 1)]);
 }
 
 function changed(old: Buffer, value: unknown): Buffer {
   if (!isObject(value) || old[old.findIndex((byte) => byte > SPACE)] !== OPEN)
     return Buffer.from(JSON.stringify(value));
-  return spliceFields(old, new Set([...members(old)].map(({ key }) => key)), value);
+  return joined(splicedParts(old, new Set([...members(old)].map(({ key }) => key)), value));
 }
 
 interface Member {

@@ -3,7 +3,6 @@ import type { SseEvent } from '../apis/api.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
-const SPACE = 0x20;
 
 type Verdict = 'forward' | 'hide';
 
@@ -25,6 +24,8 @@ export class SseSplitter {
   heldBytes = 0;
   /** The earlier chunks' part of the current line: nothing, a CR alone, or more. */
   #line: 'empty' | 'cr' | 'full' = 'empty';
+  #verdict: Verdict = 'forward';
+  readonly #parser = createParser({ onEvent: (event) => (this.#verdict = this.judge(event)) });
 
   /** @param judge called for every event with data, a name or both; comments are always forwarded */
   constructor(private readonly judge: (event: SseEvent) => Verdict) {}
@@ -65,7 +66,7 @@ export class SseSplitter {
   /** Ends the stream: judges the rest as an event, because some engines omit the last blank line. */
   end(): Buffer[] {
     const bytes = this.#take(Buffer.alloc(0));
-    return bytes.length > 0 && this.#rule(bytes) === 'forward' ? [bytes] : [];
+    return bytes.length > 0 && this.#rule(bytes, '\n\n') === 'forward' ? [bytes] : [];
   }
 
   #hold(part: Buffer): void {
@@ -81,38 +82,11 @@ export class SseSplitter {
     return bytes;
   }
 
-  #rule(bytes: Buffer): Verdict {
-    const event = readEvent(bytes);
-    return event === undefined ? 'forward' : this.judge(event);
+  #rule(bytes: Buffer, end = ''): Verdict {
+    this.#verdict = 'forward';
+    this.#parser.feed(bytes.toString().replace(/^\uFEFF/, '') + end);
+    return this.#verdict;
   }
-}
-
-/** Reads one event's fields; undefined if it has none that matter (comments, `id`, `retry`, blank lines). */
-function readEvent(bytes: Buffer): SseEvent | undefined {
-  // Nearly every event of every engine is one line "data: ...", LF, LF.
-  if (startsWith(bytes, 'data:')) {
-    const lf = bytes.indexOf(LF, 5);
-    const end = bytes[lf - 1] === CR ? lf - 1 : lf;
-    if (lf > 0 && isOneLine(bytes, end)) return { data: bytes.toString('utf8', bytes[5] === SPACE ? 6 : 5, end) };
-  }
-  return readLines(bytes.toString('utf8'));
-}
-
-function isOneLine(bytes: Buffer, end: number): boolean {
-  if (end < bytes.length - 4) return false;
-  for (let i = end; i < bytes.length; i++) if (bytes[i] !== LF && bytes[i] !== CR) return false;
-  return true;
-}
-
-function startsWith(bytes: Buffer, text: string): boolean {
-  for (let i = 0; i < text.length; i++) if (bytes[i] !== text.charCodeAt(i)) return false;
-  return true;
-}
-
-function readLines(text: string): SseEvent | undefined {
-  let read: SseEvent | undefined;
-  createParser({ onEvent: ({ event, data }) => (read = { event, data }) }).feed(`${text.replace(/^\uFEFF/, '')}\n\n`);
-  return read;
 }
 
 /** Clients ignore a comment, and it keeps idle timers on the path from expiring. */

@@ -72,7 +72,8 @@ function body(path: string, input: Buffer): void {
     const message = facts.conversation().at(-1)?.read();
     identifier.answered(identity, { tenant: tenantId('t') }, message ? { message } : {});
     const fields = { ...api(path).usageFields?.(body), priority: 3 };
-    const changed = JSON.parse(spliceFields(raw, new Set(Object.keys(body)), fields).toString()) as object;
+    const parts = [spliceFields(raw, new Set(Object.keys(body)), fields)].flat();
+    const changed = JSON.parse(Buffer.concat(parts).toString()) as object;
     assert.deepEqual(Object.keys(changed).sort(), [...new Set([...Object.keys(body), ...Object.keys(fields)])].sort());
   }, GatewayError);
 }
