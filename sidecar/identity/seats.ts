@@ -33,7 +33,7 @@ interface Table<S> {
 
 const isTable = <S extends object>(kept: S | Table<S>): kept is Table<S> => 'seats' in kept;
 
-/** What an answer of a program left behind. */
+/** Traces that an answer of a program left behind. */
 export interface Left extends Seat, Pick<Told, 'hash'> {
   readonly taken?: number | undefined;
 }
