@@ -64,10 +64,10 @@ export function countsInWords({ total, completed, failed }: BatchObject['request
 }
 
 /** How far a batch is, and how long it will take; undefined: this gateway has no such batch. */
-export async function batchInWords(context: Parts, id: string): Promise<string | undefined> {
+export function batchInWords(context: Parts, id: string): string | undefined {
   const batch = underWay(context).find((each) => each.id === id);
   if (batch === undefined) {
-    const other = (await context.batches?.batches?.shelfOf(id))?.batches.get(id);
+    const other = context.batches?.batches?.shelfOf(id)?.batches.get(id);
     if (other === undefined) return undefined;
     return `Batch ${id} is ${other.status}:${other.errors === null ? ' ' : '\n'}${resultInWords(other)}`;
   }
@@ -105,11 +105,11 @@ export async function batchInWords(context: Parts, id: string): Promise<string |
  */
 export async function cancelBatch(context: Parts, id: string): Promise<string> {
   const batches = context.batches?.batches;
-  const shelf = await batches?.shelfOf(id);
+  const shelf = batches?.shelfOf(id);
   const batch = shelf?.batches.get(id);
   if (batches === undefined || shelf === undefined || batch === undefined) return '';
   if (!isEnded(batch)) await batches.cancel(shelf.tenant, id);
-  const [text = ''] = (await batchInWords(context, id))?.split('\n') ?? [];
+  const [text = ''] = batchInWords(context, id)?.split('\n') ?? [];
   return `${text} Its answers are kept.`;
 }
 

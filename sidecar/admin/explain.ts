@@ -13,9 +13,9 @@ import { lastCallInWords } from './run-words.js';
  * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
-export async function explain(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
+export function explain(context: Parts, id: string, tenant: TenantId | undefined): Explanation {
   const { views } = context.driver;
-  const batch = await batchInWords(context, id);
+  const batch = batchInWords(context, id);
   if (batch !== undefined) {
     const line = waitingProgram(views.programs(), id);
     if (line === undefined) return { text: batch, program: null };

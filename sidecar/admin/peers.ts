@@ -115,7 +115,7 @@ export async function wherever<N extends 'program' | 'explain'>(
   const found: Own<N>[] = [];
   let unknown: GatewayError | undefined;
   try {
-    const own = (await OWN[name](context, id, tenant)) as Own<N>;
+    const own = OWN[name](context, id, tenant) as Own<N>;
     const row = rowOf(own);
     if (row?.key === id || (row?.id === id && tenant !== undefined)) return own;
     found.push(own);

@@ -40,15 +40,13 @@ const GARBAGE_PERCENT = 60;
  * calls, but for those of a batch whose window would end too early.
  */
 export class Batches {
-  readonly #shelves = new Map<TenantId, Promise<Shelf>>();
+  readonly #shelves = new Map<TenantId, Shelf>();
   /** One batch after the other is planned, which bounds the memory. */
   #planning: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #ticks = 0;
   #isPlanning = false;
   #cancelTick = (): void => undefined;
-  /** Batches of all tenants that have ended, the last first: the page asks for them each second. */
-  ended: readonly EndedView[] = [];
   /** Wake what waits for room on the disk. */
   readonly #waits: (() => void)[] = [];
   readonly #pump: Pump;
@@ -66,25 +64,19 @@ export class Batches {
   static async open(folder: string, ports: BatchPorts): Promise<Batches> {
     const batches = new Batches(folder, ports);
     for (const name of await readdir(folder))
-      if (name.startsWith(PREFIX)) await batches.shelf(tenantId(name.slice(PREFIX.length)));
+      if (name.startsWith(PREFIX)) await batches.shelf(tenantId(name.slice(PREFIX.length))).restore();
     return batches;
   }
 
-  shelf(tenant: TenantId): Promise<Shelf> {
-    let shelf = this.#shelves.get(tenant);
-    if (shelf === undefined) {
-      shelf = Shelf.open(tenant, join(this.folder, `${PREFIX}${tenant}`), this.#disk);
-      this.#shelves.set(tenant, shelf);
-      // A shelf that could not be opened is tried again.
-      shelf.catch(() => this.#shelves.delete(tenant));
-    }
+  shelf(tenant: TenantId): Shelf {
+    const shelf = this.#shelves.get(tenant) ?? new Shelf(tenant, join(this.folder, `${PREFIX}${tenant}`), this.#disk);
+    this.#shelves.set(tenant, shelf);
     return shelf;
   }
 
   async start(): Promise<void> {
     for (const shelf of this.#shelves.values())
-      for (const { id } of (await shelf).batches.values())
-        if (!this.#keepEnded(await shelf, id)) this.#plan(await shelf, id);
+      for (const batch of shelf.batches.values()) if (!isEnded(batch)) this.#plan(shelf, batch.id);
     await this.#sweep();
     this.#tick();
   }
@@ -92,7 +84,7 @@ export class Batches {
   /** @throws GatewayError */
   async create(tenant: TenantId, request: Parameters<typeof newBatch>[0]): Promise<BatchObject> {
     const { openMax, bytesMax } = this.ports.config();
-    const shelf = await this.shelf(tenant);
+    const shelf = this.shelf(tenant);
     const { input_file_id: input } = request;
     const made = newBatch(request, this.#seconds);
     // Checked at its turn: others may be made at the same time.
@@ -117,9 +109,17 @@ export class Batches {
   }
 
   /** The shelf of a batch, whatever its tenant. */
-  async shelfOf(id: string): Promise<Shelf | undefined> {
-    const shelves = await Promise.all(this.#shelves.values());
-    return shelves.find(({ batches }) => batches.has(id));
+  shelfOf(id: string): Shelf | undefined {
+    return [...this.#shelves.values()].find(({ batches }) => batches.has(id));
+  }
+
+  /** Batches of all tenants that have ended, the last first. */
+  get ended(): readonly EndedView[] {
+    const all = [...this.#shelves.values()].flatMap(({ tenant, batches }) =>
+      [...batches.values()].filter(isEnded).map((batch) => ({ batch, tenant, endedAt: endOf(batch) })),
+    );
+    const last = all.reverse().sort((a, b) => b.endedAt - a.endedAt);
+    return last.slice(0, ENDED_MAX).map(({ batch, ...rest }) => ({ ...batch, ...rest }));
   }
 
   /** Batches that are planned and not ended, as operators see them. */
@@ -129,7 +129,7 @@ export class Batches {
 
   /** @throws GatewayError `unknown_batch`, `batch_ended` */
   async cancel(tenant: TenantId, id: string): Promise<BatchObject> {
-    const shelf = await this.shelf(tenant);
+    const shelf = this.shelf(tenant);
     this.shown(shelf, id);
     const at = this.#seconds;
     const { status } = await shelf.change(id, ({ status: before }) =>
@@ -173,7 +173,6 @@ export class Batches {
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: listed(data) } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
-        this.#keepEnded(shelf, id);
       })
       .finally(() => {
         this.#isPlanning = false;
@@ -211,7 +210,6 @@ export class Batches {
     const { keepMs } = this.ports.config();
     try {
       const { status, request_counts: counts } = await work.conclude(keepMs, this.#disk);
-      this.#keepEnded(shelf, id);
       this.ports.ended(shelf.tenant, id);
       this.ports.log.info({ batch: id, tenant: shelf.tenant, ...counts }, `batch ${status}`);
     } catch (err) {
@@ -222,15 +220,6 @@ export class Batches {
       this.#tuneHeap();
       await run.close();
     }
-  }
-
-  /** Whether the batch has ended: then it is shown, if it is among the last. */
-  #keepEnded({ tenant, batches }: Shelf, id: string): boolean {
-    const batch = batches.get(id);
-    if (batch === undefined || !isEnded(batch)) return false;
-    const all = [{ ...batch, tenant, endedAt: endOf(batch) }, ...this.ended];
-    this.ended = all.toSorted((a, b) => b.endedAt - a.endedAt).slice(0, ENDED_MAX);
-    return true;
   }
 
   #tuneHeap(): void {
@@ -253,12 +242,9 @@ export class Batches {
   /** Removes files and ended batches that are too old. */
   async #sweep(): Promise<void> {
     const born = this.#seconds - this.ports.config().keepMs / 1000;
-    for (const shelf of await Promise.all(this.#shelves.values())) {
+    for (const shelf of this.#shelves.values()) {
       for (const batch of shelf.batches.values())
-        if (isEnded(batch) && batch.created_at < born) {
-          this.ended = this.ended.filter(({ id }) => id !== batch.id);
-          await shelf.remove(batch.id);
-        }
+        if (isEnded(batch) && batch.created_at < born) await shelf.remove(batch.id);
       for (const file of shelf.files.values())
         if (file.expires_at <= this.#seconds && shelf.readerOf(file.id) === undefined) await shelf.remove(file.id);
     }

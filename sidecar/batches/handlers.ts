@@ -36,7 +36,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
     async (tenant, request, response, { id = '' }) => {
       const { batches } = seat;
       if (batches === undefined) return relayTo(seat.holder, request, response);
-      await handler({ batches, shelf: await batches.shelf(tenant), id, request, response });
+      await handler({ batches, shelf: batches.shelf(tenant), id, request, response });
     };
   const answer = (read: (asked: Asked) => object | Promise<object>): TenantHandler =>
     here(async (asked) => {

@@ -1,4 +1,5 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TenantId } from '../../src/index.js';
 import { checkOurs, type Disk } from './line-file.js';
@@ -21,16 +22,17 @@ export class Shelf {
   readonly uploads = new Set<{ readonly bytes: number }>();
   #changing: Promise<unknown> = Promise.resolve();
 
-  private constructor(
+  constructor(
     readonly tenant: TenantId,
     readonly folder: string,
     private readonly disk: Disk,
-  ) {}
+  ) {
+    mkdirSync(folder, { recursive: true });
+  }
 
-  /** The shelf as an earlier process left it, without leftovers. A new one if there is none. */
-  static async open(tenant: TenantId, folder: string, disk: Disk): Promise<Shelf> {
-    const shelf = new Shelf(tenant, folder, disk);
-    await mkdir(folder, { recursive: true });
+  /** Takes over what an earlier process has left, but for leftovers. */
+  async restore(): Promise<void> {
+    const { files, batches, folder } = this;
     const names = await readdir(folder);
     const objects = await Promise.all(
       names
@@ -38,14 +40,13 @@ export class Shelf {
         .map(async (name) => JSON.parse(await readFile(join(folder, name), 'utf8')) as FileObject | BatchObject),
     );
     for (const each of objects.sort((a, b) => a.created_at - b.created_at))
-      if (each.object === 'file') shelf.files.set(each.id, each);
-      else shelf.batches.set(each.id, each);
-    const used = new Set([...shelf.batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each.id)))); // prettier-ignore
+      if (each.object === 'file') files.set(each.id, each);
+      else batches.set(each.id, each);
+    const used = new Set([...batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each.id)))); // prettier-ignore
     for (const name of names) {
-      const isLeft = name.endsWith('.part') || (/^file-\w+$/.test(name) && !shelf.files.has(name) && !used.has(name));
+      const isLeft = name.endsWith('.part') || (/^file-\w+$/.test(name) && !files.has(name) && !used.has(name));
       if (isLeft) await rm(join(folder, name), { force: true });
     }
-    return shelf;
   }
 
   get bytes(): number {

@@ -69,7 +69,7 @@ function stage() {
 }
 
 async function batchOf({ batches }: BatchSeat): Promise<string> {
-  const shelf = await batches!.shelf(A);
+  const shelf = batches!.shelf(A);
   writeFileSync(shelf.pathOf('file-in'), ['a', 'b', 'c'].map((id) => lineOf(id)).join('\n'));
   await shelf.addFile({ id: 'file-in', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
   const { id } = await batches!.create(A, { input_file_id: 'file-in', endpoint: CHAT, completion_window: '24h' });
@@ -90,7 +90,7 @@ describe('in a cluster', () => {
     clock.now = LEASE_MS;
     expect(one.seat.batches).toBeUndefined();
     await two.beat();
-    const shelf = await two.seat.batches!.shelf(A);
+    const shelf = two.seat.batches!.shelf(A);
     await until(() => two.asked.length === 2);
     // What comes too late is not written: it is asked again elsewhere.
     one.asked[1]!.answer(OK);
@@ -116,7 +116,7 @@ describe('in a cluster', () => {
     await until(() => one.asked.length === 5);
     for (const { answer } of one.asked.slice(0, 2)) answer({ ...OK, body: Buffer.from('{"of":"before"}') });
     one.asked[4]!.answer(OK);
-    const shelf = await one.seat.batches!.shelf(A);
+    const shelf = one.seat.batches!.shelf(A);
     await until(() => shelf.batches.get(id)?.status === 'completed');
     const output = readFileSync(shelf.pathOf(shelf.batches.get(id)!.output_file_id!), 'utf8');
     expect(output.trim().split('\n')).toHaveLength(3);

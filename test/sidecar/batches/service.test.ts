@@ -58,7 +58,7 @@ async function stage(folder = folderOf({}), { inFlightMax = 4, openMax = 50, ...
       }
   };
   const make = async (tenant: TenantId, lines: readonly string[], window = '24h') => {
-    const shelf = await batches.shelf(tenant);
+    const shelf = batches.shelf(tenant);
     const id = `file-${shelf.files.size}in`;
     writeFileSync(shelf.pathOf(id), lines.join('\n'));
     const at = clock.now / 1000;
@@ -192,12 +192,12 @@ describe('batches', () => {
     for (const name of [id, 'batch_new']) writeFileSync(`${one.folder}/t-a/${name}.json.part`, '{"status":"comp');
     writeFileSync(`${one.folder}/t-a/file-left`, 'x');
     const two = await stage(one.folder);
-    const shelf = await two.batches.shelf(A);
+    const shelf = two.batches.shelf(A);
     await until(() => shelf.batches.get(id)?.status === 'cancelled');
     expect(shelf.batches.get(id)).toMatchObject({ request_counts: { total: 2, completed: 0, failed: 0 }, output_file_id: null }); // prettier-ignore
     expect(readdirSync(shelf.folder).filter((name) => /new|left/.test(name))).toEqual([]);
     const three = await stage(one.folder);
-    expect((await three.batches.shelf(A)).batches.get(id)?.status).toBe('cancelled');
+    expect(three.batches.shelf(A).batches.get(id)?.status).toBe('cancelled');
   });
 
   it('that are cancelled while they are read end as cancelled, without an answer', async () => {
@@ -221,7 +221,7 @@ describe('batches', () => {
 
   it('on a full disk are refused with a clear error, and nothing is left of them', async () => {
     const { batches } = await stage();
-    const shelf = await batches.shelf(A);
+    const shelf = batches.shelf(A);
     await shelf.addFile({ id: 'file-x', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
     const request = { input_file_id: 'file-x', endpoint: CHAT, completion_window: '24h' };
     rmSync(shelf.folder, { recursive: true });
@@ -247,7 +247,7 @@ describe('batches', () => {
 
   it('whose input is lost fail, and the others go on', async () => {
     const { make, asked, batches } = await stage();
-    const shelf = await batches.shelf(A);
+    const shelf = batches.shelf(A);
     await shelf.addFile({ id: 'file-x', object: 'file', bytes: 1, created_at: 0, expires_at: 1e12, filename: 'x', purpose: 'batch', status: 'processed' }); // prettier-ignore
     const { id } = await batches.create(A, { input_file_id: 'file-x', endpoint: CHAT, completion_window: '24h' });
     await make(B, lines(1));
@@ -263,7 +263,7 @@ describe('batches', () => {
     await until(() => shown().status === 'completed');
     await close();
     const later = await stage(folder, { now: () => clock.now + 31 * DAY });
-    const shelf = await later.batches.shelf(A);
+    const shelf = later.batches.shelf(A);
     expect([shelf.batches.size, shelf.files.size, readdirSync(shelf.folder)]).toEqual([0, 0, []]);
   });
 });
