@@ -61,7 +61,7 @@ export class Membership {
    * Applies a configuration, and forgets the changes of operators. Engines that are no longer wanted stay until
    * `settle`. A source that was there before keeps its engines.
    * @param labels those of all sources
-   * @throws GatewayError `engine_exists`, `bad_request`; then nothing has changed
+   * @throws GatewayError `engine_exists`; then nothing has changed
    */
   configure(engines: readonly EngineConfig[], labels: readonly string[]): void {
     this.#configured = byId(engines);
@@ -80,10 +80,9 @@ export class Membership {
 
   /**
    * Adds an engine, or returns a draining one with this id to service.
-   * @throws GatewayError `engine_exists` if one with this id is in service, `bad_request` for credentials in the URL
+   * @throws GatewayError `engine_exists` if one with this id is in service
    */
   add(config: EngineConfig): Engine {
-    addressOf(config);
     const id = idOf(config);
     const known = this.fleet.get(id);
     if (known && known.state !== 'draining')

@@ -2,9 +2,8 @@ import type { EngineConfig } from '../config/index.js';
 import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
-import type { Get } from './adapter.js';
 import { inspect } from './inspect.js';
-import { isOk, Prober } from './prober.js';
+import { Prober } from './prober.js';
 
 /** Time of one request where somebody waits for the result of all of them. */
 export const LOOK_MS = 1000;
@@ -28,36 +27,26 @@ export interface ExamineOptions {
  * Probes an engine as the fleet does, and looks for the flags that it lacks.
  * @throws NotAnEngine; Error with the reason if the engine is not healthy
  */
-export async function examine(config: EngineConfig, options: ExamineOptions) {
-  const { connectMs } = options;
-  const open = (timeoutMs: number) => new Prober({ config }, { timeoutMs, connectMs, setTimer });
-  const prober = open(options.timeoutMs);
-  const caller = open(CALL_MS);
-  const close = () => Promise.all([prober.close(), caller.close()]);
-  options.signal?.addEventListener('abort', () => void close());
+export async function examine(config: EngineConfig, { timeoutMs, connectMs, calls, signal }: ExamineOptions) {
+  const prober = new Prober({ config }, { timeoutMs, connectMs, setTimer });
+  signal?.addEventListener('abort', () => void prober.close());
   try {
-    const found = await inspect(prober, config);
-    const get: Get = async (path) => {
-      const answer = await prober.ask(path).catch(() => undefined);
-      return answer !== undefined && isOk(answer.status) ? answer.text : undefined;
-    };
-    const { adapter } = found;
-    const [model] = found.models?.keys() ?? [];
-    const answer =
-      adapter.flags === undefined || !options.calls || model === undefined
-        ? undefined
-        : await secondAnswer(caller, model);
+    const { get, ...found } = await inspect(prober, config);
+    const { adapter, models } = found;
+    const [model] = models?.keys() ?? [];
+    const isCalled = adapter.flags !== undefined && calls && model !== undefined;
+    const answer = isCalled ? await secondAnswer(prober, model) : undefined;
     const hostTier = await adapter.hostTier?.(get);
     return { ...found, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
   } finally {
-    await close();
+    await prober.close();
   }
 }
 
 /** Only the second of two equal calls finds its prompt cached. */
 async function secondAnswer(prober: Prober, model: string): Promise<JsonObject | undefined> {
   const call = { model, prompt: PROMPT, max_tokens: 1, temperature: 0 };
-  const ask = () => prober.ask('/v1/completions', call).catch(() => undefined);
+  const ask = () => prober.ask('/v1/completions', call, CALL_MS).catch(() => undefined);
   if ((await ask())?.status !== 200) return undefined;
   return parseObject((await ask())?.text);
 }

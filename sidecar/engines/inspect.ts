@@ -12,6 +12,8 @@ export interface Inspection {
   /** Absent: the list could not be read this time. */
   readonly models?: ReadonlyMap<string, JsonObject>;
   readonly load: LoadReport;
+  /** Answers of this probe, and further ones. */
+  readonly get: Get;
 }
 
 /** A web site, or a gateway: it would schedule what is scheduled already, and behind itself send calls in a circle. */
@@ -67,7 +69,7 @@ export async function inspect(prober: Prober, config: EngineConfig, known?: Engi
   const models = serves(readModels(listed), config, adapter);
   // A 4xx shows that the server is up but does not serve this path (a proxy, a key). Then its model list decides.
   if (unsure && models === undefined) throw refused;
-  return { adapter, isSure, ...(models && { models }), load };
+  return { adapter, isSure, ...(models && { models }), load, get };
 }
 
 /** Models for which the engine may receive calls: the configured ones, otherwise those that it lists. */

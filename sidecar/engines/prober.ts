@@ -41,12 +41,11 @@ export class Prober {
   }
 
   /** Rejects if the engine refuses, breaks off, is late or says too much. @param sent posted as JSON; absent: a GET */
-  async ask(path: string, sent?: object): Promise<Answer> {
-    const { timeoutMs, setTimer } = this.options;
+  async ask(path: string, sent?: object, timeoutMs = this.options.timeoutMs): Promise<Answer> {
     const { apiKey } = this.engine.config;
     const timeout = new AbortController();
     const late = new DOMException(`no answer within ${timeoutMs} ms`, 'TimeoutError');
-    const cancelTimer = setTimer(() => timeout.abort(late), timeoutMs);
+    const cancelTimer = this.options.setTimer(() => timeout.abort(late), timeoutMs);
     try {
       const { statusCode, headers, body } = await this.#pool.request({
         method: sent === undefined ? 'GET' : 'POST',

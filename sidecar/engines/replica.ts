@@ -6,7 +6,6 @@ import { reasonOf } from '../errors.js';
 import type { EngineAdapter, LoadReport } from './adapter.js';
 import { addressOf, connectionOf, idOf } from './address.js';
 import { ADAPTERS } from './adapters.js';
-import { Evidence } from './evidence.js';
 import { isServing, type EngineState, type FleetPorts, type ToldState } from './engine.js';
 import { configuredModels, inspect, type Inspection } from './inspect.js';
 import { joined, lasting, reported } from './load.js';
@@ -14,6 +13,9 @@ import { MODELS_PATH } from './models.js';
 import { Prober } from './prober.js';
 import { Saturation } from './saturation.js';
 import { Stall } from './stall.js';
+
+/** Most programs to remember: the largest `health.failuresMax`. An engine may fail for hours without a success. */
+const PROGRAMS_MAX = 1000;
 
 export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
 
@@ -52,7 +54,12 @@ export class Replica {
   #announced = '';
   #callFailures = 0;
   #probeFailures = 0;
-  readonly #evidence = new Evidence();
+  /**
+   * Programs whose calls it failed since its last good answer, and those for which another engine then answered the same
+   * call, so that the request was not at fault. Programs, not calls: one client may repeat a bad request endlessly.
+   */
+  readonly #failed = new Set<ProgramId>();
+  readonly #outdone = new Set<ProgramId>();
   readonly #saturation = new Saturation();
   readonly #stall = new Stall();
   /** Exponent of the backoff: failed probes and ejections since the engine last worked. */
@@ -68,7 +75,6 @@ export class Replica {
   #probing: Promise<void> | undefined;
   #cancelTimer = (): void => undefined;
 
-  /** @throws GatewayError `bad_request` */
   constructor(
     config: EngineConfig,
     private readonly settings: FleetConfig,
@@ -124,7 +130,7 @@ export class Replica {
   /** The engine generated an answer to a call of the program, or began to. */
   succeeded(program: ProgramId): void {
     this.#callFailures = 0;
-    this.#evidence.clear();
+    this.#acquit();
     this.#saturation.served(program, this.ports.now());
     if (!isServing(this)) return;
     this.#hasWorked = true;
@@ -146,16 +152,23 @@ export class Replica {
 
   /** The engine failed a call: reset, 5xx, cut short, too slow, too large or unreadable. It is probed, not taken down. */
   misanswered(program: ProgramId): void {
-    if (!isServing(this)) return;
-    this.#evidence.failed(program);
-    if (this.#evidence.asks(this.#failuresMax())) this.#probeNow();
+    this.#suspect(this.#failed, program);
   }
 
   /** Another engine answered a call after this one had failed it. */
   outdone(program: ProgramId): void {
+    this.#suspect(this.#outdone, program);
+  }
+
+  #suspect(evidence: Set<ProgramId>, program: ProgramId): void {
     if (!isServing(this)) return;
-    this.#evidence.outdone(program);
-    if (this.#evidence.convicts(this.#failuresMax())) this.#probeNow();
+    if (evidence.size < PROGRAMS_MAX) evidence.add(program);
+    if (evidence.size >= this.#failuresMax()) this.#probeNow();
+  }
+
+  /** Each good answer comes here, and clearing an empty set makes a new table. */
+  #acquit(): void {
+    for (const evidence of [this.#failed, this.#outdone]) if (evidence.size > 0) evidence.clear();
   }
 
   /**
@@ -215,7 +228,7 @@ export class Replica {
     this.#epoch += 1;
     this.#callFailures = 0;
     this.#probeFailures = 0;
-    this.#evidence.clear();
+    this.#acquit();
     this.#announced = '';
     this.#schedule();
   }
@@ -269,7 +282,7 @@ export class Replica {
     if (isServing(this)) {
       this.#probeFailures += 1;
       // If calls of several programs have failed as well, one failed probe is enough.
-      const isSuspect = this.#evidence.asks(this.#failuresMax());
+      const isSuspect = this.#failed.size >= this.#failuresMax();
       if (isSuspect || this.#probeFailures >= this.#failuresMax()) this.#eject(reason);
       return;
     }
@@ -290,8 +303,9 @@ export class Replica {
     // A failed scrape keeps the known capacity, context and window.
     this.load = { ...lasting(this.load), ...load };
     this.#probeFailures = 0;
-    if (this.#evidence.convicts(this.#failuresMax())) return this.#eject('others answer the calls that it fails');
-    this.#evidence.excuse();
+    if (this.#outdone.size >= this.#failuresMax()) return this.#eject('others answer the calls that it fails');
+    // It answers the question that the failed calls raised.
+    this.#failed.clear();
     this.trouble = undefined;
     if (this.state === 'starting') this.#setbacks = 0;
     this.#endProbation();

@@ -9,11 +9,12 @@ const RECENT_MS = 5000;
 
 /** Judges answers that report "no room": the scheduler is told of a rest, or the answer is the caller's own. */
 export class Saturation {
-  readonly #served = new LastTwo();
-  readonly #refused = new LastTwo();
+  /** Times of the last answers and refusals to two programs: enough to know whether another program had one. */
+  readonly #served = new Map<ProgramId, number>();
+  readonly #refused = new Map<ProgramId, number>();
 
   served(program: ProgramId, nowMs: number): void {
-    this.#served.note(program, nowMs);
+    note(this.#served, program, nowMs);
   }
 
   /**
@@ -23,25 +24,17 @@ export class Saturation {
    * this caller
    */
   refused(program: ProgramId, isSingling: boolean, askedMs: number | undefined, nowMs: number): number | undefined {
-    this.#refused.note(program, nowMs);
-    if (isSingling && this.#served.hasOther(program, nowMs) && !this.#refused.hasOther(program, nowMs))
-      return undefined;
+    note(this.#refused, program, nowMs);
+    const hasOther = (times: ReadonlyMap<ProgramId, number>) =>
+      [...times].some(([each, atMs]) => each !== program && nowMs - atMs < RECENT_MS);
+    if (isSingling && hasOther(this.#served) && !hasOther(this.#refused)) return undefined;
     return Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, askedMs ?? REST_MS));
   }
 }
 
-/** The last two programs with an event: enough to know whether another program had one. */
-class LastTwo {
-  #last: { readonly program: ProgramId; readonly atMs: number } | undefined;
-  #before: { readonly program: ProgramId; readonly atMs: number } | undefined;
-
-  note(program: ProgramId, atMs: number): void {
-    if (this.#last?.program !== program) this.#before = this.#last;
-    this.#last = { program, atMs };
-  }
-
-  hasOther(program: ProgramId, nowMs: number): boolean {
-    const other = this.#last?.program === program ? this.#before : this.#last;
-    return other !== undefined && nowMs - other.atMs < RECENT_MS;
-  }
+function note(times: Map<ProgramId, number>, program: ProgramId, atMs: number): void {
+  times.delete(program);
+  times.set(program, atMs);
+  const [oldest] = times.keys();
+  if (times.size > 2 && oldest !== undefined) times.delete(oldest);
 }

@@ -2,10 +2,8 @@ import { z } from 'zod';
 import { configKeys } from '../config/index.js';
 
 const { policy, starvation, admission, balancer, limits, timeouts } = configKeys.shape;
-const { enginesFailedMax, clientRetries } = limits.unwrap().in.shape;
-const { noEngineMs, ghostMs } = timeouts.unwrap().shape;
-const limit = z.int().min(1).max(1e9);
-const time = z.number().positive();
+const LIMITS = { programsMax: true, queuedMax: true, queuedPerTenantMax: true, attemptsMax: true, enginesFailedMax: true, clientRetries: true } as const; // prettier-ignore
+const TIMES = { queueMs: true, noEngineMs: true, leaseMs: true, ghostMs: true } as const;
 
 /**
  * The part of the configuration that the scheduler and its balancer use, and that an event log contains. It also parses
@@ -17,13 +15,6 @@ export const settingsSchema = z.object({
   starvation: starvation.unwrap(),
   admission: admission.unwrap(),
   balancer: balancer.unwrap(),
-  limits: z.object({
-    programsMax: limit,
-    queuedMax: limit,
-    queuedPerTenantMax: limit,
-    attemptsMax: limit,
-    enginesFailedMax,
-    clientRetries,
-  }),
-  timeouts: z.object({ queueMs: time, noEngineMs, leaseMs: time, ghostMs }),
+  limits: limits.unwrap().in.pick(LIMITS).required().strip(),
+  timeouts: timeouts.unwrap().pick(TIMES).strip(),
 });
