@@ -64,7 +64,7 @@ function Content() {
   if (gateway.value === undefined)
     return <p class="notice">{now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.'}</p>;
   return (
-    <div class={now.state === 'live' ? 'content' : 'content stale'}>
+    <div class="content">
       <StatusLine />
       {view.value.program === '' ? (
         <>

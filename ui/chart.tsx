@@ -129,7 +129,7 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
       },
       scales: { y: { range: (_, __, most) => [0, max ?? (most > 0 ? most * 1.1 : 1)] } },
       axes: [
-        { ...axis, size: 22, values: (_, ticks) => ticks.map(timeOfDay), incrs: TIMES, space: tickSpace },
+        { ...axis, size: 22, values: (_, ticks) => ticks.map(timeOfDay), incrs: TIMES, space: 45 },
         { ...axis, size: 70, values: (_, ticks) => ticks.map(format), space: 30, ...whole },
       ],
       series: [
@@ -173,8 +173,6 @@ function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): voi
 
 /** Ticks of time are 1, 2, 5, 10, 15 or 30 minutes, or 1 to 6 hours apart; those of uPlot leap from one minute to five. */
 const TIMES = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
-/** Room for a time of day, and no more than seven of them. */
-const tickSpace = (_: unknown, __: number, ___: number, ____: number, width: number): number => Math.max(40, width / 7);
 
 /** Counts have no ticks between whole numbers. */
 const WHOLE = Array.from({ length: 10 }, (_, digits) => [1, 2, 5].map((first) => first * 10 ** digits)).flat();

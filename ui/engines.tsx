@@ -84,16 +84,11 @@ function factsOf(engine: Engine, isOff: boolean): Fact[] {
   const { capacity_tokens: capacity, host_tokens: host, on_host_tokens: onHost, engine_waiting: waiting } = engine;
   const lasting: Fact[] = capacity === null ? [] : [['Capacity', tokens(capacity)]];
   if (isOff) return lasting;
-  const onTheHost: Fact = ['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated']; // prettier-ignore
+  if (host > 0) lasting.push(['On the host', `${tokens(onHost)} of ${tokens(host)}`, 'Contexts that have left the KV cache for host memory, estimated']); // prettier-ignore
   return [
     ...lasting,
-    ...(host > 0 ? [onTheHost] : []),
     ['Idle', tokens(engine.idle_tokens), 'Contexts of the working set whose programs are at their tools, kept for their return'], // prettier-ignore
     ['Cached', percent(engine.cached_share), 'Share of prompt tokens from the cache, last 5 minutes'],
-    [
-      'Waiting inside',
-      waiting === null ? '–' : count(waiting),
-      'Requests that wait inside the engine, by its own report',
-    ],
+    ['Waiting inside', waiting === null ? '–' : count(waiting), 'Requests that wait inside the engine, by its own report'], // prettier-ignore
   ];
 }

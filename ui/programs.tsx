@@ -53,12 +53,7 @@ const withTenants = <Row extends Pick<Program, 'tenant'>>(rows: readonly Row[], 
 const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Ended', sort: 'ended_at', cell: (row) => clock(row.ended_at), from: 'phone' },
   { name: 'Took', sort: 'duration_seconds', cell: (row) => duration(row.duration_seconds), from: 'phone' },
-  {
-    name: 'Queue share',
-    meaning: 'Share of the time that its calls spent here',
-    cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)),
-    from: 'phone',
-  },
+  { name: 'Queued', meaning: 'Share of the time of its calls', cell: (row) => percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds)), from: 'phone' }, // prettier-ignore
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
   { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },

@@ -55,7 +55,8 @@ function textOf({ doubt, programs, replay, gain }: Pool): string {
 }
 
 /** Seconds, exact enough for the ratio of two of them. */
-const exact = (seconds: number): string => `${seconds.toLocaleString('en', { maximumSignificantDigits: 3 })} s`;
+const exact = (seconds: number): string =>
+  `${seconds.toLocaleString('en', { minimumSignificantDigits: 3, maximumSignificantDigits: 3 })} s`;
 
 function withheld(doubt: Pool['doubt']): string {
   return doubt === null || doubt === 'no_difference' ? 'No difference that can be told' : `No figure: ${DOUBTS[doubt]}`;
@@ -64,5 +65,5 @@ function withheld(doubt: Pool['doubt']): string {
 function gained({ ratio, ratio_low: low, ratio_high: high }: NonNullable<Pool['gain']>): string {
   const [times, than, least, most] =
     ratio > 1 ? [ratio, 'faster', low, high] : [1 / ratio, 'slower', 1 / high, 1 / low];
-  return `Programs end ${times.toFixed(2)}x ${than} than under pass-through (${least.toFixed(2)} to ${most.toFixed(2)})`;
+  return `Programs end ${times.toFixed(2)}x ${than} than without scheduling (${least.toFixed(2)} to ${most.toFixed(2)})`;
 }

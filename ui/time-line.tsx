@@ -10,18 +10,8 @@ const NAMES = {
   run: 'running, not streamed',
 };
 
-interface Part {
-  readonly kind: keyof typeof NAMES;
-  readonly from: number;
-  readonly to: number;
-}
-
-interface Mark {
-  readonly id: string;
-  readonly thread: string;
-  readonly parts: readonly Part[];
-  readonly title: string;
-}
+/** What is drawn of a call; one that has not ended is drawn as if it ended now. */
+type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'queue_seconds' | 'service_seconds' | 'first_token_seconds' | 'attempts'>; // prettier-ignore
 
 interface TimeLineProps {
   readonly past: readonly PastCall[];
@@ -30,29 +20,29 @@ interface TimeLineProps {
 
 /** Calls by thread. The lists below say the same in words, so the picture is one image for readers of the screen. */
 export function TimeLine({ past, active }: TimeLineProps) {
-  const marks = [...past.map(pastMark), ...active.map(activeMark)];
-  if (marks.length === 0) return null;
-  const last = Math.max(...marks.map(endOf));
-  const start = Math.min(...marks.map(startOf));
+  const calls: readonly Drawn[] = [...past, ...active.map(asPast)];
+  if (calls.length === 0) return null;
+  const last = Math.max(...calls.map(endOf));
+  const start = Math.min(...calls.map((call) => call.arrived_at));
   const length = Math.max(0.001, last - start);
   const at = (time: number) => (100 * (time - start)) / length;
-  const threads = [...new Set(marks.map(({ thread }) => thread))].sort();
+  const threads = [...new Set(calls.map(({ thread }) => thread))].sort();
   return (
     <figure>
       <h3>Time line</h3>
       <div
         role="img"
-        aria-label={`${marks.length} calls in ${threads.length} threads, from ${clock(start)} to ${clock(last)}; listed below`}
+        aria-label={`${calls.length} calls in ${threads.length} threads, from ${clock(start)} to ${clock(last)}; listed below`}
       >
         {threads.map((thread) =>
-          sideBySide(marks.filter((mark) => mark.thread === thread)).map((lane, index) => (
+          sideBySide(calls.filter((call) => call.thread === thread)).map((lane, index) => (
             <div key={`${thread} ${index}`} class="lane">
               <span class="lane-name" title={thread}>
                 {index > 0 ? '' : thread === '' ? 'root' : brief(thread, 14)}
               </span>
               <div class="lane-track">
-                {lane.map((mark) => (
-                  <Fragment key={mark.id}>{partsOf(mark, at)}</Fragment>
+                {lane.map((call) => (
+                  <Fragment key={call.call}>{partsOf(call, at)}</Fragment>
                 ))}
               </div>
             </div>
@@ -79,16 +69,24 @@ export function TimeLine({ past, active }: TimeLineProps) {
   );
 }
 
-const startOf = ({ parts }: Mark): number => parts[0]?.from ?? Infinity;
-const endOf = ({ parts }: Mark): number => parts.at(-1)?.to ?? -Infinity;
+const endOf = ({ arrived_at: arrived, duration_seconds: took }: Drawn): number => arrived + took;
+
+const asPast = (call: ActiveCall): Drawn => ({
+  ...call,
+  duration_seconds: call.waiting_seconds + call.service_seconds,
+  queue_seconds: call.waiting_seconds,
+  service_seconds: call.state === 'running' ? call.service_seconds : null,
+  first_token_seconds: call.first_token_at === null ? null : call.first_token_at - call.arrived_at,
+  attempts: 1,
+});
 
 /** A thread's calls in as few lanes as hold them without overlaps: a thread may make several calls at once. */
-function sideBySide(marks: readonly Mark[]): Mark[][] {
-  const lanes: Mark[][] = [];
-  for (const mark of marks.toSorted((a, b) => startOf(a) - startOf(b))) {
-    const free = lanes.find((lane) => lane.every((other) => endOf(other) <= startOf(mark)));
-    if (free === undefined) lanes.push([mark]);
-    else free.push(mark);
+function sideBySide(calls: readonly Drawn[]): Drawn[][] {
+  const lanes: Drawn[][] = [];
+  for (const call of calls.toSorted((a, b) => a.arrived_at - b.arrived_at)) {
+    const free = lanes.find((lane) => lane.every((other) => endOf(other) <= call.arrived_at));
+    if (free === undefined) lanes.push([call]);
+    else free.push(call);
   }
   return lanes;
 }
@@ -96,46 +94,28 @@ function sideBySide(marks: readonly Mark[]): Mark[][] {
 /** Its kind names a variable of the style sheet. */
 const colourOf = (kind: string) => ({ '--kind': `var(--${kind})` });
 
-/** @param at where a time is, in percent */
-const partsOf = ({ parts, title }: Mark, at: (time: number) => number) =>
-  parts
-    .filter(({ from, to }) => to > from)
-    .map(({ kind, from, to }) => (
+/** The parts of a call: queued, attempts that failed, then the last attempt. @param at where a time is, in percent */
+function partsOf(call: Drawn, at: (time: number) => number) {
+  const { arrived_at: arrived, service_seconds: service, first_token_seconds: first } = call;
+  const ended = endOf(call);
+  const dequeued = service === null ? ended : Math.min(ended, arrived + call.queue_seconds);
+  // Between the queue and the last attempt there are only the attempts that failed.
+  const sent = service !== null && call.attempts > 1 ? Math.max(dequeued, ended - service) : dequeued;
+  const began = first === null ? sent : Math.max(sent, arrived + first);
+  const parts = [
+    ['queued', arrived, dequeued],
+    ['failed', dequeued, sent],
+    ['prefill', sent, began],
+    [first === null ? 'run' : 'decode', began, ended],
+  ] as const;
+  return parts
+    .filter(([, from, to]) => to > from)
+    .map(([kind, from, to]) => (
       <i
         key={kind}
         class={`part ${kind}`}
-        title={`${NAMES[kind]} ${duration(to - from)}. ${title}`}
+        title={`${NAMES[kind]} ${duration(to - from)}. ${call.text}`}
         style={{ ...colourOf(kind), left: `${at(from)}%`, width: `${at(to) - at(from)}%` }}
       />
     ));
-
-const markOf = ({ call: id, thread, text: title }: Pick<PastCall, 'call' | 'thread' | 'text'>, parts: readonly Part[]): Mark =>
-  ({ id, thread, parts, title }); // prettier-ignore
-
-/** The parts of a call: queued, attempts that failed, then the last attempt. */
-function pastMark(call: PastCall): Mark {
-  const { arrived_at: arrived, duration_seconds: took, service_seconds: service, first_token_seconds: first } = call;
-  const ended = arrived + took;
-  const dequeued = Math.min(ended, arrived + call.queue_seconds);
-  // Between the queue and the last attempt there are only the attempts that failed.
-  const sent = service === null ? ended : call.attempts > 1 ? Math.max(dequeued, ended - service) : dequeued;
-  const queuedTo = service === null ? ended : dequeued;
-  const began = first === null ? null : Math.max(sent, arrived + first);
-  const failed: Part = { kind: 'failed', from: queuedTo, to: sent };
-  return markOf(call, [{ kind: 'queued', from: arrived, to: queuedTo }, failed, ...running(sent, began, ended)]);
-}
-
-function activeMark(call: ActiveCall): Mark {
-  const sent = call.arrived_at + call.waiting_seconds;
-  const now = sent + call.service_seconds;
-  const ran = call.state === 'running' ? running(sent, call.first_token_at, now) : [];
-  return markOf(call, [{ kind: 'queued', from: call.arrived_at, to: sent }, ...ran]);
-}
-
-function running(sent: number, began: number | null, ended: number): Part[] {
-  if (began === null) return [{ kind: 'run', from: sent, to: ended }];
-  return [
-    { kind: 'prefill', from: sent, to: began },
-    { kind: 'decode', from: began, to: ended },
-  ];
 }

@@ -23,12 +23,11 @@ export interface PastCall {
  * programs cannot displace the history of all others. A program's calls outlive its row in the process table.
  */
 export class PastCalls implements Observer {
-  readonly #programs: LRUCache<ProgramId, PastCall[]> | undefined;
-  #size = 0;
+  readonly #programs: LRUCache<ProgramId, readonly PastCall[]> | undefined;
 
   /** @param callsMax most calls to remember in total; 0: none */
   constructor(private readonly callsMax: number) {
-    if (callsMax > 0) this.#programs = new LRUCache({ max: callsMax });
+    if (callsMax > 0) this.#programs = new LRUCache({ maxSize: callsMax, sizeCalculation: (calls) => calls.length });
   }
 
   ended({ spec }: CallHandle, report: CallReport, nowMs: Millis): void {
@@ -45,18 +44,10 @@ export class PastCalls implements Observer {
   }
 
   #add({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
-    const programs = this.#programs;
-    if (programs === undefined || line !== undefined) return;
+    if (line !== undefined) return;
     const { program, thread } = identity;
-    let calls = programs.get(program);
-    if (calls === undefined) programs.set(program, (calls = []));
-    calls.push({ call: id, thread, model: facts.model, endedAtMs, report });
-    this.#size += 1;
-    if (calls.length > Math.min(PROGRAM_CALLS_MAX, this.callsMax)) {
-      calls.shift();
-      this.#size -= 1;
-    }
-    while (this.#size > this.callsMax) this.#size -= programs.pop()?.length ?? 0;
+    const calls = [...this.of(program), { call: id, thread, model: facts.model, endedAtMs, report }];
+    this.#programs?.set(program, calls.slice(-Math.min(PROGRAM_CALLS_MAX, this.callsMax)));
   }
 }
 

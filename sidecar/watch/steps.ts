@@ -77,8 +77,6 @@ export class Step {
   readonly cached = new Ratios();
   readonly readings = new Ratios();
 
-  constructor(readonly index: number) {}
-
   /** Adds another step's events; readings stay apart. */
   merge(other: Told): void {
     this.completions.merge(other.completions);
@@ -98,7 +96,7 @@ export class Step {
 
 /** The same stretch of time at several gateways. The gate is that of the engines that they share. */
 export function joined(all: readonly Told[]): Step {
-  const step = new Step(NaN);
+  const step = new Step();
   const sums: Record<string, number> = {};
   for (const told of all) {
     step.merge(told);
@@ -111,31 +109,27 @@ export function joined(all: readonly Told[]): Step {
 
 /** Steps of a series that are kept. */
 const STEPS = 60;
-const NOTHING = new Step(NaN);
+const NOTHING = new Step();
 
 /** The latest steps of one length. Times are milliseconds on the driver's clock. */
 export class Series {
-  /** Those in which something happened, oldest first. */
-  readonly #steps: Step[] = [];
+  /** Those in which something happened, by their number since the beginning of the clock. */
+  readonly #steps = new Map<number, Step>();
 
   constructor(readonly stepMs: number) {}
 
   at(ms: number): Step {
     const index = Math.floor(ms / this.stepMs);
-    const before = this.#steps.findLastIndex((step) => step.index <= index);
-    const known = this.#steps[before];
-    if (known?.index === index) return known;
-    const step = new Step(index);
-    this.#steps.splice(before + 1, 0, step);
-    if (this.#steps.length > STEPS) this.#steps.shift();
+    const step = this.#steps.get(index) ?? new Step();
+    this.#steps.set(index, step);
+    if (this.#steps.size > STEPS) this.#steps.delete(Math.min(...this.#steps.keys()));
     return step;
   }
 
   /** The steps up to `nowMs`, oldest first and without gaps. */
   read(nowMs: number): { readonly steps: readonly Step[]; readonly firstMs: number } {
     const first = Math.floor(nowMs / this.stepMs) - STEPS + 1;
-    const known = new Map(this.#steps.map((step) => [step.index, step]));
-    const steps = Array.from({ length: STEPS }, (_, at) => known.get(first + at) ?? NOTHING);
+    const steps = Array.from({ length: STEPS }, (_, at) => this.#steps.get(first + at) ?? NOTHING);
     return { steps, firstMs: first * this.stepMs };
   }
 }

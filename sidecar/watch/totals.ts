@@ -2,7 +2,7 @@ import type { EngineId, Event, Millis } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport } from '../calls/spec.js';
 import type { Completions } from '../metrics/completions.js';
-import { joined, Series, Step, type Reading, type Told } from './steps.js';
+import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
 /** Lengths of the steps of which each range keeps 60. */
 const STEP_MS = { '5m': 5000, '1h': 60_000, '1d': 1_440_000 } as const;
@@ -81,8 +81,7 @@ export class Totals implements Observer {
     const stepMs = STEP_MS[range];
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step.toJSON(), ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
-    const sum = new Step(NaN);
-    for (const step of steps) sum.merge(step.toJSON());
+    const sum = joined(steps.map((step) => step.toJSON()));
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 

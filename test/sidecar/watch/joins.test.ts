@@ -85,7 +85,7 @@ it('goes on behind the thousand rows that another gateway tells at once', async 
 
 it('adds up the readings of gateways, but for the room of the engines that they share', () => {
   const told = [1, 3].map((waiting) => {
-    const step = new Step(0);
+    const step = new Step();
     for (const more of [0, 2]) step.read({ kv: waiting + more, gate_tokens: 900 });
     return step.toJSON();
   });

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../../sidecar/index.js';
-import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, chat, cleanUp, configOf, fakeEngine, gate, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
+import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, bearer, chat, cleanUp, configOf, fakeEngine, gate, keysOf, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
 import { SHADOW } from '../../support/shadow.js';
 import { CHROMIUM, axe, canRun, launch, openPage } from './browser.js';
 
@@ -55,7 +55,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
       await page.waitForTimeout(300);
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        for (const width of [400, 800, 1280]) {
+        for (const width of [400, 800, 1280, 1600]) {
           await page.setViewportSize({ width, height: 900 });
           // Charts follow a moment later. No column is clipped.
           const widths = () => page.evaluate<number[]>(`[document.documentElement.scrollWidth, ${HIDDEN_WIDTH}]`);
@@ -72,12 +72,34 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     const demo = { progress: { ended: 14, total: 80 }, start: () => undefined };
     const { adminUrl } = await world([await fakeEngine()], {}, { shadow: SHADOW, demo });
     const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
-    await see('m, adapter: Programs end 1.30x faster than under pass-through (1.10 to 1.50).');
+    await see('m, adapter: Programs end 1.30x faster than without scheduling (1.10 to 1.50).');
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await see('even: No difference that can be told. Mean of 30 programs');
-    await see(/^other: No figure: fewer than 20 programs began and ended in that time; .* \(12 programs\)\.$/);
+    await see('other: No figure: fewer than 20 programs began and ended in that time (12 programs).');
     expect(await axe(page)).toEqual([]);
     expect(complaints).toEqual([]);
+  });
+
+  it('keeps each program on one line beside its tenant', async () => {
+    const engine = await fakeEngine();
+    const { url, adminUrl } = await world([engine], {
+      auth: { keys: keysOf('research', 'support') },
+      admin: { port: 0 },
+    });
+    for (const [tenant, name] of Object.entries({ research: `#129 ${'of a batch '.repeat(5)}`, support: 'short' }))
+      await chat(url, {}, { ...named(name), ...bearer(tenant) });
+    const { page } = await openPage(browser, `${adminUrl}/ui`);
+    await page.getByRole('link', { name: '#129' }).waitFor();
+    expect((await ask(`${adminUrl}/programs/short/end`, { method: 'POST' })).status).toBe(200);
+    for (const tab of ['', 'tenant', 'ended']) {
+      await page.goto(`${adminUrl}/ui?tab=${tab}`);
+      await page.locator('.programs').waitFor();
+      for (const width of [400, 800, 1280, 1600]) {
+        await page.setViewportSize({ width, height: 900 });
+        const sizes = () => page.evaluate<number[]>(`[${HIDDEN_WIDTH}, new Set([...document.querySelectorAll('.programs tr')].map((row) => row.offsetHeight)).size]`); // prettier-ignore
+        await expect.poll(sizes, { message: `${tab} ${width}`, timeout: BUSY_MS }).toEqual([0, 1]);
+      }
+    }
   });
 
   it('shows names as they are', async () => {
