@@ -12,7 +12,7 @@ import { labelOf, type Config } from './config/index.js';
 import { Context, makeIdentifier, type GatewayOptions } from './context.js';
 import { GatewayError, type ErrorCode } from './errors.js';
 import { holderKey } from './identity/shared-keys.js';
-import { requestIdOf } from './http/headers.js';
+import { fieldsOf } from './http/headers.js';
 import { listen, type Listener, type Routes } from './http/listener.js';
 import { registerGauges } from './metrics/gauges.js';
 import { clientRoutes } from './routes.js';
@@ -159,8 +159,7 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
 /** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */
 function refused({ metrics, log }: Context, code: ErrorCode, request?: IncomingMessage, err?: unknown): void {
   metrics.rejected(code);
-  const [method, path] = [request?.method, request?.url?.split('?', 1)[0]];
-  const fields = { request_id: request && requestIdOf(request), method, path, code, err };
+  const fields = { ...(request && fieldsOf(request)), code, err };
   if (err === undefined) log.info(fields, 'refused');
   else log.error(fields, 'request failed');
 }

@@ -13,6 +13,7 @@ import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
 import { pageRoutes } from './page.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
+import { logChange } from './program-routes.js';
 import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { engineRow, engineRows, gatewayRow, historyRow, identityRow, totalsRow } from './state-rows.js';
@@ -22,9 +23,10 @@ import { wholeCalls, wholeEnded, wholeExplanation, wholePage } from './watch.js'
 export function adminRoutes(context: Parts): Routes {
   const guarded =
     (handler: Handler): Handler =>
-    (request, response, params) => {
+    async (request, response, params) => {
       context.auth.checkAdmin(request.headers);
-      return handler(request, response, params);
+      await handler(request, response, params);
+      if (/POST|DELETE/.test(request.method ?? '') && response.headersSent) logChange(context, request);
     };
   const answer = (read: (request: IncomingMessage, params: Params) => unknown, status = 200) =>
     guarded(async (request, response, params) =>

@@ -4,6 +4,7 @@ import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
+import { fieldsOf } from '../http/headers.js';
 import type { Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
 import { cancelAnywhere, endEverywhere, wherever } from './peers.js';
@@ -37,10 +38,15 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
       POST: async (request, response, { id = '' }) => {
         const end = asAdmin && !hasClientKey(context, request) ? endAsOperator : endAsClient;
         sendJson(request, response, 200, 'ended', { ended: true, id, ...(await end(request, id)) });
+        if (end === endAsOperator && isOperator(context, request)) logChange(context, request);
       },
     },
   };
 }
+
+/** Tells the log of a request by which an operator has changed something, for whoever asks later. */
+export const logChange = ({ log }: Parts, request: IncomingMessage): void =>
+  log.info(fieldsOf(request), 'changed by an operator');
 
 /** Clients without keys may come as operators do: `maitred end` and the page say who they are. */
 const isOperator = ({ config }: Parts, request: IncomingMessage): boolean =>

@@ -211,10 +211,10 @@ describe('admin paths', () => {
     expect((await call).status).toBe(200);
   });
 
-  it('show, add, drain and remove engines', async () => {
+  it('show, add, drain and remove engines, and log who changed what', async () => {
     const first = await fakeEngine();
     const second = await fakeEngine();
-    const { url, post, chat } = await world([first]);
+    const { url, post, chat, logs } = await world([first]);
     const rows = async () =>
       ((await ask(`${url}/engines`)).json() as { engines: { id: string; state: string }[] }).engines;
     expect(await rows()).toMatchObject([
@@ -248,6 +248,20 @@ describe('admin paths', () => {
     expect((await chat()).headers['x-maitred-engine']).toBe(second.id);
     expect((await ask(at, { method: 'DELETE' })).status).toBe(200);
     expect((await rows()).map(({ id }) => id)).toEqual([second.id]);
+    // Without keys, an operator who ends a program says so, and a client does not.
+    for (const query of ['', '?by=operator']) {
+      await chat({}, { 'x-maitred-program': 'p' });
+      expect((await ask(`${url}/programs/p/end${query}`, { method: 'POST' })).status).toBe(200);
+    }
+    const changes = logs.filter(({ msg }) => msg === 'changed by an operator');
+    expect(changes.map(({ method, path }) => `${method as string} ${path as string}`)).toEqual([
+      'POST /engines',
+      'POST /engines',
+      'DELETE /engines/behind',
+      `POST ${at.slice(url.length)}/drain`,
+      `DELETE ${at.slice(url.length)}`,
+      'POST /programs/p/end',
+    ]);
     for (const line of [`GET ${at}`, `DELETE ${at}`, `POST ${at}/drain`, `POST ${at}/undrain`]) {
       const [method = '', path = ''] = line.split(' ');
       expect(refusal(await ask(path, { method }))).toEqual([404, 'unknown_engine']);
