@@ -55,7 +55,7 @@ export async function runBatch(
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
-  const results = await Results.open(name, input.numbers, paths, disk);
+  const results = await Results.open(name, input.lines, paths, disk);
   let awaySinceMs = Infinity;
   const statuses = new Set<number>();
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {

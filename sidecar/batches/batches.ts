@@ -45,7 +45,6 @@ export class Batches {
   #planning: Promise<unknown> = Promise.resolve();
   #isClosing = false;
   #ticks = 0;
-  #isPlanning = false;
   #cancelTick = (): void => undefined;
   /** Wake what waits for room on the disk. */
   readonly #waits: (() => void)[] = [];
@@ -75,8 +74,7 @@ export class Batches {
   }
 
   async start(): Promise<void> {
-    for (const shelf of this.#shelves.values())
-      for (const batch of shelf.batches.values()) if (!isEnded(batch)) this.#plan(shelf, batch.id);
+    for (const shelf of this.#shelves.values()) for (const { id } of shelf.unfinished) this.#plan(shelf, id);
     await this.#sweep();
     this.#tick();
   }
@@ -91,7 +89,7 @@ export class Batches {
     const batch = await shelf.change(made.id, () => {
       if (shelf.files.get(input)?.purpose !== 'batch')
         throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(input.slice(0, 100))} for a batch: upload it to /v1/files with the purpose batch.`, { param: 'input_file_id' }); // prettier-ignore
-      if ([...shelf.batches.values()].filter((each) => !isEnded(each)).length >= openMax)
+      if (shelf.unfinished.length >= openMax)
         throw new GatewayError('batches_full', `A tenant may have ${openMax} unfinished batches. Wait, or cancel one.`);
       if (shelf.bytes >= bytesMax)
         throw new GatewayError('files_full', `The tenant's files take ${bytesMax} bytes. Delete some of /v1/files first.`); // prettier-ignore
@@ -160,12 +158,9 @@ export class Batches {
   }
 
   #plan(shelf: Shelf, id: string): void {
+    this.#tuneHeap();
     this.#planning = this.#planning
-      .then(() => {
-        this.#isPlanning = true;
-        this.#tuneHeap();
-        return this.#isClosing ? undefined : this.#open(shelf, id);
-      })
+      .then(() => (this.#isClosing ? undefined : this.#open(shelf, id)))
       .catch(async (err: unknown) => {
         if (this.#isClosing) return;
         const isFaulty = err instanceof FaultyBatch;
@@ -173,9 +168,6 @@ export class Batches {
         const data = isFaulty ? err.problems : [problem('internal', 'The gateway could not read the file.', null)];
         const failed = { status: 'failed', failed_at: this.#seconds, errors: listed(data) } as const;
         await surely(this.#disk, () => shelf.change(id, failed)).catch(() => undefined);
-      })
-      .finally(() => {
-        this.#isPlanning = false;
         this.#tuneHeap();
       });
   }
@@ -186,7 +178,7 @@ export class Batches {
     const input = await readInput(path, { ...this.ports.config(), endpoint });
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
-    const results = await surely(this.#disk, () => Results.open(nameOf(id), input.numbers, paths, this.#disk));
+    const results = await surely(this.#disk, () => Results.open(nameOf(id), input.lines, paths, this.#disk));
     const run = await Run.open(nameOf(id), path, input, results, {
       ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
       changed: () => this.#changed(id),
@@ -223,7 +215,7 @@ export class Batches {
   }
 
   #tuneHeap(): void {
-    const isBusy = this.#isPlanning || this.#pump.works.size > 0;
+    const isBusy = [...this.#shelves.values()].some(({ unfinished }) => unfinished.length > 0);
     setFlagsFromString(`--heap-growing-percent=${isBusy ? GARBAGE_PERCENT : 0}`);
   }
 

@@ -31,21 +31,18 @@ interface Asked {
 
 /** `/v1/files` and `/v1/batches`, in OpenAI's forms. Another gateway that has the batches is asked in our place. */
 export function batchHandlers(config: () => Context['config'], seat: BatchSeat): Readonly<Record<string, Methods>> {
-  const here =
-    (handler: (asked: Asked) => Promise<void>): TenantHandler =>
+  const answer =
+    (handler: (asked: Asked) => object | undefined | Promise<object | undefined>): TenantHandler =>
     async (tenant, request, response, { id = '' }) => {
       const { batches } = seat;
       if (batches === undefined) return relayTo(seat.holder, request, response);
-      await handler({ batches, shelf: batches.shelf(tenant), id, request, response });
-    };
-  const answer = (read: (asked: Asked) => object | Promise<object>): TenantHandler =>
-    here(async (asked) => {
       try {
-        sendJson(asked.request, asked.response, 200, 'batch', await read(asked));
+        const found = await handler({ batches, shelf: batches.shelf(tenant), id, request, response });
+        if (found !== undefined) sendJson(request, response, 200, 'batch', found);
       } catch (error) {
         throw ofDisk(error);
       }
-    });
+    };
   return {
     '/v1/files': {
       GET: answer(({ shelf, request }) => {
@@ -69,7 +66,7 @@ export function batchHandlers(config: () => Context['config'], seat: BatchSeat):
         return { id, object: 'file', deleted: true };
       }),
     },
-    '/v1/files/:id/content': { GET: here(sendContent) },
+    '/v1/files/:id/content': { GET: answer(sendContent) },
     '/v1/batches': {
       GET: answer(({ batches, shelf, request }) => {
         const all = [...shelf.batches.keys()].map((id) => batches.shown(shelf, id));
@@ -92,7 +89,7 @@ function fileOf(shelf: Shelf, id: string): FileObject {
   throw new GatewayError('unknown_file', `There is no file ${JSON.stringify(id.slice(0, 100))}.`);
 }
 
-async function sendContent({ shelf, id, request, response }: Asked): Promise<void> {
+async function sendContent({ shelf, id, request, response }: Asked): Promise<undefined> {
   const { bytes } = fileOf(shelf, id);
   response.writeHead(200, {
     'content-type': 'application/octet-stream',
@@ -100,9 +97,9 @@ async function sendContent({ shelf, id, request, response }: Asked): Promise<voi
     'x-request-id': requestIdOf(request),
     'x-maitred-reason': 'batch',
   });
-  if (request.method === 'HEAD') return void response.end();
+  if (request.method === 'HEAD') response.end();
   // A client that leaves early is no fault.
-  await pipeline(createReadStream(shelf.pathOf(id)), response).catch(() => response.destroy());
+  else await pipeline(createReadStream(shelf.pathOf(id)), response).catch(() => response.destroy());
 }
 
 /** Entries of a list, the newest first unless the query asks for the oldest. @throws GatewayError `bad_request` */

@@ -27,18 +27,12 @@ export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineB
   readonly endpoint?: string;
 }
 
-/** The plan of a file, and the place of each line in it. */
-export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 'models' | 'warnings'> {
-  readonly offsets: Float64Array;
-  readonly lengths: Float64Array;
-  /** Number of each line in the file, from 1. */
-  readonly numbers: Float64Array;
-  /** Tokens of each line's prompt and answer, by estimate. */
-  readonly promptTokens: Float64Array;
-  readonly outputTokens: Float64Array;
-}
+/** What a run needs of each line: its place, its number in the file from 1, its tokens by estimate. */
+export type InputLine = Place & Pick<Outline, 'line' | 'promptTokens' | 'outputTokens'>;
 
-type PlacedOutline = Outline & Place;
+export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 'models' | 'warnings'> {
+  readonly lines: readonly InputLine[];
+}
 
 /** Of a faulty line only the id counts. */
 const FAULTY = {
@@ -56,7 +50,7 @@ const FAULTY = {
  * @throws FaultyBatch
  */
 export async function readPlan(path: string, { linesMax, lineBytes, passes, endpoint }: InputLimits) {
-  const outlines: PlacedOutline[] = [];
+  const outlines: (Outline & Place)[] = [];
   const problems: Problem[] = [];
   const models = new Map<string, number>();
   const urls = new Map<string, number>();
@@ -100,19 +94,11 @@ const strangeUrls = (urls: ReadonlyMap<string, number>, endpoint: string): Probl
     .filter(([url]) => url !== endpoint)
     .map(([url, line]) => problem('other_endpoint', `The line asks ${url}; the batch's endpoint is ${endpoint}.`, line, 'url')); // prettier-ignore
 
-/** The plan with places, and without what only the plan needs. @throws FaultyBatch */
+/** The plan with lines that lack what only it needs. @throws FaultyBatch */
 export async function readInput(path: string, limits: InputLimits): Promise<Input> {
   const { outlines, plan, ...rest } = await readPlan(path, limits);
-  const each = (of: (line: PlacedOutline) => number) => Float64Array.from(outlines, of);
-  return {
-    ...plan,
-    ...rest,
-    offsets: each(({ offset }) => offset),
-    lengths: each(({ length }) => length),
-    numbers: each(({ line }) => line),
-    promptTokens: each(({ promptTokens }) => promptTokens),
-    outputTokens: each(({ outputTokens }) => outputTokens),
-  };
+  const lines = outlines.map(({ line, offset, length, promptTokens, outputTokens }) => ({ line, offset, length, promptTokens, outputTokens })); // prettier-ignore
+  return { ...plan, ...rest, lines };
 }
 
 /** The result of steps, with pauses for other work. */

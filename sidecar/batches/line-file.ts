@@ -10,6 +10,8 @@ export interface Place {
   readonly length: number;
 }
 
+export const NOWHERE: Place = { offset: 0, length: 0 };
+
 export interface FileLine extends Place {
   /** From 1. */
   readonly number: number;

@@ -4,14 +4,11 @@ import { parseJson } from '../apis/fields.js';
 import { similarTo } from '../config/index.js';
 
 const PLACEHOLDER = /\$\{([^{}]+)\}/g;
-/** Names that are remembered, as the lines that they may mean follow later. */
-const FOUND_MAX = 1000;
 /** Shortest and longest text that can be a mistyped id. */
 const CHARS_MIN = 3;
 const CHARS_MAX = 64;
-/** Most ids of lines that a text is compared with, comparisons of all texts, and those in one go. */
+/** Most ids of lines that a text is compared with, and those in one go. */
 const COMPARED_MAX = 1000;
-const COMPARISONS_MAX = 100_000;
 const AT_ONCE = 50;
 
 interface Found {
@@ -36,7 +33,7 @@ export class Placeholders {
       if (typeof name !== 'string' || after.has(name)) continue;
       const found = this.#found.get(name);
       if (found !== undefined) found.lines += 1;
-      else if (this.#found.size < FOUND_MAX) this.#found.set(name, { line, after, lines: 1 });
+      else if (this.#found.size < PROBLEMS_MAX) this.#found.set(name, { line, after, lines: 1 });
       else return;
     }
   }
@@ -49,17 +46,13 @@ export class Placeholders {
       return [];
     const near: Problem[] = [];
     const far: Problem[] = [];
-    let left = COMPARISONS_MAX;
     for (const [name, { line, after, lines }] of this.#found) {
+      const known = [...after, ...(ids.size <= COMPARED_MAX ? ids : [])].slice(0, COMPARED_MAX);
+      const isComparable = !ids.has(name) && name.length >= CHARS_MIN && name.length <= CHARS_MAX;
       let meant = ids.has(name) ? name : undefined;
-      if (meant === undefined && name.length >= CHARS_MIN && name.length <= CHARS_MAX && left > 0) {
-        const known = [...after, ...(ids.size <= COMPARED_MAX ? ids : [])].slice(0, COMPARED_MAX);
-        left -= known.length;
-        for (let at = 0; at < known.length; at += AT_ONCE) {
-          const some = known.slice(at, at + AT_ONCE);
-          meant = similarTo(name, meant === undefined ? some : [meant, ...some]);
-          yield;
-        }
+      for (let at = 0; isComparable && at < known.length; at += AT_ONCE) {
+        meant = similarTo(name, [...(meant === undefined ? [] : [meant]), ...known.slice(at, at + AT_ONCE)]);
+        yield;
       }
       const shown = name.length > CHARS_MAX ? `${name.slice(0, CHARS_MAX)}…` : name;
       const why = whyKept(name, meant, after);
@@ -67,7 +60,7 @@ export class Placeholders {
       const said = problem('placeholder_kept', `\${${shown}} is sent as it is${also}: ${why}`, line, 'body');
       (meant === undefined ? far : near).push(said);
     }
-    return [...near, ...far].slice(0, PROBLEMS_MAX);
+    return [...near, ...far];
   }
 }
 

@@ -17,16 +17,11 @@ export class Progress {
   /** Lines that copy the answer of another. */
   readonly #copies = new Map<number, number[]>();
   /** Lines of each program that are not done, and their tokens. */
-  readonly #lines: Int32Array;
-  readonly #promptTokens: Float64Array;
-  readonly #outputTokens: Float64Array;
+  readonly #rests: { lines: number; promptTokens: number; outputTokens: number }[] = [];
   ready = 0;
 
   constructor(
-    private readonly input: Omit<
-      Input,
-      'offsets' | 'lengths' | 'numbers' | 'critical' | 'sorted' | 'models' | 'warnings'
-    >,
+    private readonly input: Pick<Input, 'lines' | 'order' | 'needs' | 'dependents' | 'originals' | 'programs'>,
     private readonly stateOf: (index: number) => LineState,
   ) {
     const { order, needs, originals } = input;
@@ -34,9 +29,6 @@ export class Progress {
     this.#ranks = new Uint32Array(order.length);
     order.forEach((index, rank) => (this.#ranks[index] = rank));
     this.#missing = Int32Array.from(needs, ({ length }) => length);
-    this.#lines = new Int32Array(order.length);
-    this.#promptTokens = new Float64Array(order.length);
-    this.#outputTokens = new Float64Array(order.length);
     for (const [index, original] of originals.entries()) {
       this.#count(index, 1);
       if (original === index) continue;
@@ -80,21 +72,26 @@ export class Progress {
   headersOf(index: number, name: string, isLast: boolean): Record<string, string> {
     const { programs, needs, dependents } = this.input;
     const program = programs[index] ?? 0;
-    const rest = (tokens: Float64Array) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens[program] ?? 0)));
+    const rest = this.#restOf(program);
+    const bounded = (tokens: number) => Math.round(Math.min(TOKENS_MAX, Math.max(0, tokens)));
     return {
       'x-maitred-program': `batch_${name}.${program}`,
       ...((needs[index] ?? NONE).length + (dependents[index] ?? NONE).length > 0 && {
-        'x-maitred-remaining': `prompt=${rest(this.#promptTokens)}, output=${rest(this.#outputTokens)}`,
+        'x-maitred-remaining': `prompt=${bounded(rest.promptTokens)}, output=${bounded(rest.outputTokens)}`,
       }),
-      ...(isLast && this.#lines[program] === 1 && { 'x-maitred-final': 'true' }),
+      ...(isLast && rest.lines === 1 && { 'x-maitred-final': 'true' }),
     };
   }
 
+  #restOf(program: number) {
+    return (this.#rests[program] ??= { lines: 0, promptTokens: 0, outputTokens: 0 });
+  }
+
   #count(index: number, by: 1 | -1): void {
-    const { programs, promptTokens, outputTokens } = this.input;
-    const program = programs[index] ?? 0;
-    this.#lines[program] = (this.#lines[program] ?? 0) + by;
-    this.#promptTokens[program] = (this.#promptTokens[program] ?? 0) + by * (promptTokens[index] ?? 0);
-    this.#outputTokens[program] = (this.#outputTokens[program] ?? 0) + by * (outputTokens[index] ?? 0);
+    const { promptTokens = 0, outputTokens = 0 } = this.input.lines[index] ?? {};
+    const rest = this.#restOf(this.input.programs[index] ?? 0);
+    rest.lines += by;
+    rest.promptTokens += by * promptTokens;
+    rest.outputTokens += by * outputTokens;
   }
 }

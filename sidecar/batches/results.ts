@@ -3,7 +3,7 @@ import { problem, type Problem } from '../../plans/index.js';
 import { parseObject } from '../apis/fields.js';
 import { refusalOf } from '../calls/refusal.js';
 import { ConfigError } from '../config/index.js';
-import { LineFile, readAt, readLines, type Disk, type Place } from './line-file.js';
+import { LineFile, NOWHERE, readAt, readLines, type Disk, type Place } from './line-file.js';
 
 /** Bytes of a line in which its ids stand. */
 const HEAD_BYTES = 4096;
@@ -45,6 +45,7 @@ interface List {
   hasFailed: boolean;
 }
 
+type Lines = readonly { readonly line: number }[];
 type Paths = Readonly<Record<'output' | 'errors', string>>;
 
 export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
@@ -68,10 +69,10 @@ export class Results {
 
   private constructor(
     private readonly name: string,
-    private readonly numbers: Float64Array,
+    private readonly lines: Lines,
     private readonly files: { readonly completed: LineFile; readonly failed: LineFile },
   ) {
-    const { length } = numbers;
+    const { length } = lines;
     this.counts.total = this.pending = length;
     this.#places = Array.from({ length });
     this.#states = new Uint8Array(length);
@@ -79,18 +80,18 @@ export class Results {
 
   /**
    * Opens the files, and takes over what they hold.
-   * @param numbers those of the lines in their file
+   * @param lines with their numbers in their file
    * @throws ConfigError if they hold something else
    */
-  static async open(name: string, numbers: Float64Array, paths: Paths, disk: Disk): Promise<Results> {
+  static async open(name: string, lines: Lines, paths: Paths, disk: Disk): Promise<Results> {
     const found = { completed: await resultsIn(paths.output, name), failed: await resultsIn(paths.errors, name) };
-    const results = new Results(name, numbers, {
+    const results = new Results(name, lines, {
       completed: await LineFile.open(paths.output, found.completed.size, disk),
       failed: await LineFile.open(paths.errors, found.failed.size, disk),
     });
     for (const state of ['completed', 'failed'] as const)
       for (const { task, place, code } of found[state].results)
-        if (task.index < numbers.length && !results.#has(task)) results.#note(task, state, place, code);
+        if (task.index < lines.length && !results.#has(task)) results.#note(task, state, place, code);
     for (const { task, end } of found.failed.results) results.#noteFailure(task, end);
     return results;
   }
@@ -151,7 +152,7 @@ export class Results {
     await Promise.all([this.files.completed.handle.close(), this.files.failed.handle.close()]);
   }
 
-  async #read(place: Place = { offset: 0, length: 0 }): Promise<unknown> {
+  async #read(place = NOWHERE): Promise<unknown> {
     const bytes = await readAt(this.files.completed.handle, place);
     return (JSON.parse(bytes.toString()) as Pick<End, 'response'>).response?.body ?? null;
   }
@@ -179,7 +180,7 @@ export class Results {
       code: refusal.detail.names?.code ?? `status_${status}`,
       message: refusal.message,
     };
-    this.failures.push(problem(code, message, this.numbers[index] ?? null));
+    this.failures.push(problem(code, message, this.lines[index]?.line ?? null));
     this.failures.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   }
 

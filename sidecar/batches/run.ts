@@ -5,7 +5,7 @@ import type { EngineId } from '../../src/index.js';
 import { isAbsent, isObject, parseJson } from '../apis/fields.js';
 import { refusalOf } from '../calls/refusal.js';
 import type { Input } from './input.js';
-import { readAt } from './line-file.js';
+import { NOWHERE, readAt } from './line-file.js';
 import { parseLine } from './lines.js';
 import { Progress } from './progress.js';
 import { wholeLine, type End, type Results, type Task } from './results.js';
@@ -181,8 +181,7 @@ export class Run {
   }
 
   async #lineAt(index: number): Promise<BatchLine> {
-    const { offsets, lengths } = this.input;
-    const line = parseLine(await readAt(this.handle, { offset: offsets[index] ?? 0, length: lengths[index] ?? 0 }), 0);
+    const line = parseLine(await readAt(this.handle, this.input.lines[index] ?? NOWHERE), 0);
     if ('customId' in line) return line;
     throw new Error(`the input file has changed: ${line[0]?.message}`);
   }
@@ -251,7 +250,7 @@ export class Run {
 
   #later(task: Task, ms: number, message: string, attemptsLeft?: number): undefined {
     if (this.#stop.signal.aborted) return;
-    const pause = { line: this.input.numbers[task.index] ?? 0, message, afterMs: ms, attemptsLeft };
+    const pause = { line: this.input.lines[task.index]?.line ?? 0, message, afterMs: ms, attemptsLeft };
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
       if (task.of === 0) this.#progress.add(task.index);

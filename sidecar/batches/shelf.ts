@@ -42,11 +42,15 @@ export class Shelf {
     for (const each of objects.sort((a, b) => a.created_at - b.created_at))
       if (each.object === 'file') files.set(each.id, each);
       else batches.set(each.id, each);
-    const used = new Set([...batches.values()].filter((each) => !isEnded(each)).flatMap((each) => Object.values(outputOf(each.id)))); // prettier-ignore
+    const used = new Set(this.unfinished.flatMap((batch) => Object.values(outputOf(batch.id))));
     for (const name of names) {
       const isLeft = name.endsWith('.part') || (/^file-\w+$/.test(name) && !files.has(name) && !used.has(name));
       if (isLeft) await rm(join(folder, name), { force: true });
     }
+  }
+
+  get unfinished(): BatchObject[] {
+    return [...this.batches.values()].filter((batch) => !isEnded(batch));
   }
 
   get bytes(): number {
@@ -87,7 +91,7 @@ export class Shelf {
 
   /** The unfinished batch that reads the file. */
   readerOf(id: string): BatchObject | undefined {
-    return [...this.batches.values()].find((batch) => batch.input_file_id === id && !isEnded(batch));
+    return this.unfinished.find((batch) => batch.input_file_id === id);
   }
 
   /** Changes or adds a batch, one change after the other. It is in effect once the disk has it. */

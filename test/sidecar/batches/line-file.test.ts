@@ -7,6 +7,8 @@ import type { LineState } from '../../../sidecar/batches/results.js';
 import { Progress } from '../../../sidecar/batches/progress.js';
 import { folderOf } from '../../support/folder.js';
 
+const NO_TOKENS = { line: 1, offset: 0, length: 0, promptTokens: 0, outputTokens: 0 };
+
 describe('a file of lines', () => {
   it('writes a line again in its place after a full disk', async () => {
     const path = join(folderOf({}), 'f');
@@ -61,9 +63,9 @@ describe('ready lines', () => {
         const order = Uint32Array.from({ length: bound }, (_, rank) => bound - 1 - rank);
         const none = Array.from({ length: bound }, () => []);
         const originals = order.toReversed();
-        const tokens = new Float64Array(bound);
+        const lines = Array.from({ length: bound }, () => NO_TOKENS);
         const programs = Int32Array.from(order);
-        const given = { order, needs: none, dependents: none, originals, programs, promptTokens: tokens, outputTokens: tokens }; // prettier-ignore
+        const given = { order, needs: none, dependents: none, originals, programs, lines }; // prettier-ignore
         // All have an end, so none is ready at first.
         const ready = new Progress(given, () => 'completed');
         const model = new Set<number>();
@@ -87,7 +89,6 @@ describe('ready lines', () => {
   });
 
   it('are those alone whose needs have all completed', () => {
-    const tokens = new Float64Array(4);
     const states: LineState[] = ['pending', 'pending', 'pending', 'pending'];
     const given = {
       order: Uint32Array.of(0, 1, 2, 3),
@@ -95,8 +96,7 @@ describe('ready lines', () => {
       dependents: [[2, 3], [2], [], []],
       originals: Uint32Array.of(0, 1, 2, 3),
       programs: Int32Array.of(0, 0, 0, 0),
-      promptTokens: tokens,
-      outputTokens: tokens,
+      lines: [NO_TOKENS, NO_TOKENS, NO_TOKENS, NO_TOKENS],
     };
     const ready = new Progress(given, (index) => states[index]!);
     expect([ready.take(0, 1), ready.take(0, 1)]).toEqual([0, 1]);

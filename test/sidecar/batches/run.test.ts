@@ -25,7 +25,7 @@ async function runOf({ lines, answer = () => OK, folder = folderOf({}), passes }
   writeFileSync(path, lines.join('\n'));
   const input = await readInput(path, { linesMax: 1000, lineBytes: 100_000, ...(passes && { passes }) });
   const paths = { output: join(folder, 'out'), errors: join(folder, 'err') };
-  const results = await Results.open('b', input.numbers, paths, disk);
+  const results = await Results.open('b', input.lines, paths, disk);
   const asked: string[] = [];
   const timers: { fn: () => void; ms: number }[] = [];
   const run = await Run.open('b', path, input, results, {
