@@ -12,7 +12,6 @@ export const isObject = (value: unknown): value is JsonObject =>
 /** `value` if it is an object, else an empty one: reading a field of it then gives `undefined`. */
 export const objectOf = (value: unknown): JsonObject => (isObject(value) ? value : {});
 
-/** `value` if it is an array, else an empty one. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
 export const stringOf = (value: unknown): string => (typeof value === 'string' ? value : '');
@@ -85,7 +84,6 @@ export function readMessages(body: JsonObject): readonly JsonObject[] {
   return messages as readonly JsonObject[];
 }
 
-/** Text, an array of parts, or nothing. */
 export function checkContent(content: unknown, param: string): void {
   if (isAbsent(content) || typeof content === 'string') return;
   if (!Array.isArray(content)) throw invalid(param, 'a string or an array');

@@ -20,7 +20,6 @@ export function usageOf(prompt: unknown, output: unknown, cached: unknown): Usag
   };
 }
 
-/** `usage` of chat, completions and embeddings. */
 export function openaiUsage(usage: unknown): Usage | undefined {
   const { prompt_tokens, completion_tokens, prompt_tokens_details } = objectOf(usage);
   return usageOf(prompt_tokens, completion_tokens, objectOf(prompt_tokens_details)['cached_tokens']);

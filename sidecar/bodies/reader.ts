@@ -57,7 +57,7 @@ export class BodyReader {
     return (
       this.#readHere(tenant, api, raw, hashes) ??
       new Promise((resolve, reject) => {
-        this.#waiting.push({ tenant, path, bytes, hashes, isWanted, resolve, reject });
+        this.#waiting.push({ tenant, path, bytes: raw, hashes, isWanted, resolve, reject });
         this.#next();
       })
     );
@@ -129,9 +129,9 @@ export class BodyReader {
 
   #done(result: ReadResult): void {
     const job = this.#finish();
-    const { bytes, skipped } = result;
     if ('sent' in result) {
-      const raw = Buffer.from(bytes.buffer, bytes.byteOffset + skipped, bytes.length - skipped);
+      const { buffer, byteOffset, length } = result.bytes;
+      const raw = Buffer.from(buffer, byteOffset, length);
       if (job) this.#beginnings.learn(job.tenant, result.beginning);
       // In a separate turn, because receiving the thread's message has already taken one.
       setImmediate(() => job?.resolve(fromSent(result.sent, raw)));

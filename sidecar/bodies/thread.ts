@@ -2,7 +2,6 @@ import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { apiFor, passed } from '../apis/index.js';
 import { GatewayError } from '../errors.js';
-import { withoutMark } from '../http/body.js';
 import { beginningOf, type Beginning, type Hashes } from './beginnings.js';
 import { readBodyOf, toSent, type SentBody } from './read.js';
 import { checkShape, skeletonOf, type ShapeLimits } from './skeleton.js';
@@ -18,27 +17,26 @@ export interface ReadJob {
 }
 
 /** The thread returns the bytes in every case. */
-export type ReadResult = { readonly bytes: Uint8Array; readonly skipped: number } & (
+export type ReadResult = { readonly bytes: Uint8Array } & (
   | { readonly sent: SentBody; readonly beginning: Beginning | undefined }
   | { readonly refused: Pick<GatewayError, 'code' | 'message' | 'detail'> }
 );
 
 function read({ path, bytes, hashes, limits }: ReadJob): ReadResult {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
     const api = apiFor(path) ?? passed;
-    const raw = withoutMark(buffer);
     const skeleton = skeletonOf(raw, api.list);
     checkShape(skeleton, limits);
     const read = readBodyOf(api, raw);
     const { list } = skeleton;
     const beginning = hashes && beginningOf(api, hashes, { body: read.body, list }, undefined, limits.inlineBytes);
     const sent = toSent(read, hashes?.whole ?? hash('sha256', raw, 'base64url'), limits.inlineBytes);
-    return { bytes, skipped: bytes.length - raw.length, sent, beginning };
+    return { bytes, sent, beginning };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
     const { code, message, detail } = error;
-    return { bytes, skipped: 0, refused: { code, message, detail } };
+    return { bytes, refused: { code, message, detail } };
   }
 }
 

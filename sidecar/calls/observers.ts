@@ -15,9 +15,7 @@ export interface Observer {
   commented?(): void;
   /** An engine gave its response this id; told again with its usage. */
   madeResponse?(id: string, spec: CallSpec, engine: EngineId, usage?: Usage): void;
-  /** A whole answer was read. */
   answered?(spec: CallSpec, facts: AnswerFacts, usage: Usage | undefined): void;
-  /** An accepted call has ended. */
   ended?(call: CallHandle, report: CallReport, nowMs: Millis): void;
   /** The program was ended. @param by absent: its client */
   programEnded?(program: ProgramId, by?: 'operator'): void;
@@ -26,24 +24,16 @@ export interface Observer {
 }
 
 type Arguments<K extends keyof Observer> = Parameters<NonNullable<Observer[K]>>;
-/** Each observer’s part in an event that it hears of. */
-type Hearing = { [event in keyof Observer]?: NonNullable<Observer[event]>[] };
-
 /** All observers, told in the order in which they joined. */
 export class Observers {
   readonly #observers: Observer[] = [];
-  /** Bound once: looking methods up by name costs more than most of them do. */
-  #hearing: Hearing = {};
 
   add(...observers: readonly Observer[]): void {
     this.#observers.push(...observers);
-    this.#hearing = {};
   }
 
   tell<K extends keyof Observer>(event: K, ...args: Arguments<K>): void {
-    const hearing = (this.#hearing[event] ??= this.#observers.flatMap(
-      (observer) => (observer[event]?.bind(observer) as NonNullable<Observer[K]> | undefined) ?? [],
-    ) as Hearing[K]) as ((...args: Arguments<K>) => void)[];
-    for (const hears of hearing) hears(...args);
+    for (const observer of this.#observers)
+      (observer as Partial<Record<K, (...args: Arguments<K>) => void>>)[event]?.(...args);
   }
 }

@@ -57,7 +57,6 @@ export interface CallSpec extends Declaration {
   readonly raw: Buffer;
   /** Memory account of the body, held until the call ends. */
   readonly held: HeldBody;
-  /** Top-level keys of the body. */
   readonly keys: ReadonlySet<string>;
   /** Fields to set on every engine. */
   readonly fields: JsonObject;
@@ -65,7 +64,6 @@ export interface CallSpec extends Declaration {
   readonly trace: CallTrace | undefined;
 }
 
-/** A call that is a line of a batch. */
 export interface BatchLine {
   /** Whether it gives way to all others. */
   readonly isBackground: boolean;
@@ -96,7 +94,6 @@ export interface CallReport {
   readonly usage: Usage | undefined;
 }
 
-/** A call, as seen by the receivers of its reports. */
 export interface CallHandle extends Active {
   readonly spec: CallSpec;
 }

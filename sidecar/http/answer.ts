@@ -56,7 +56,6 @@ export function sendError(
 export const asGatewayError = (thrown: unknown): GatewayError =>
   thrown instanceof GatewayError ? thrown : new GatewayError('internal', 'The gateway failed.');
 
-/** A stream of bytes that can wait. */
 export interface Source {
   pause(): void;
   resume(): void;

@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { GatewayError, type ErrorCode } from '../errors.js';
 import { familyOf } from '../apis/index.js';
-import { JSON_TYPE, idHeaders } from './headers.js';
+import { sendError } from './answer.js';
+import { settleRequestId } from './headers.js';
 
 /** The last request of each connection. */
-const latest = new WeakMap<Duplex, ServerResponse>();
+const latest = new WeakMap<Socket, ServerResponse>();
 
 export function noteRequest({ socket }: IncomingMessage, response: ServerResponse): void {
   latest.set(socket, response);
@@ -14,10 +14,9 @@ export function noteRequest({ socket }: IncomingMessage, response: ServerRespons
 
 /**
  * Answers input that never became a request: a line that is not HTTP, headers over the limit, or a late head or body.
- * No response object exists yet, so the answer is written by hand, in the shape of every other refusal.
  * @returns the code of the refusal; undefined if no one was left to answer
  */
-export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex): ErrorCode | undefined {
+export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Socket): ErrorCode | undefined {
   // As in Node's own handler: a second answer must not start inside one that has begun on this socket.
   const begun = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   // Nor behind it, if the broken part is the rest of a request that was answered early.
@@ -31,19 +30,13 @@ export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Duplex
     return undefined;
   }
   const error = errorOf(cause.code);
-  const id = randomUUID();
+  const request = new IncomingMessage(socket);
+  const response = new ServerResponse(request).once('finish', () => socket.destroySoon());
+  begun?.detachSocket(socket);
+  response.assignSocket(socket);
+  settleRequestId(request);
   // Before its head is read, a request has no path.
-  const api = familyOf(inBody ? (last.req.url ?? '') : '');
-  const body = JSON.stringify(api.errorBody(error, id));
-  const headers = Object.entries({
-    ...JSON_TYPE,
-    ...idHeaders(api, id),
-    connection: 'close',
-    'content-length': Buffer.byteLength(body),
-    'x-maitred-reason': error.code,
-  }).map(([name, value]) => `${name}: ${value}`);
-  const status = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`;
-  socket.end([status, ...headers, '', body].join('\r\n'), () => socket.destroy());
+  sendError(request, response, error, familyOf(inBody ? (last.req.url ?? '') : ''), { connection: 'close' });
   return error.code;
 }
 

@@ -72,7 +72,6 @@ function locationOf(location: string | undefined, base: URL | undefined): string
   return location === undefined || /^\s*(?:[a-z][a-z\d+.-]*:|[\\/]\s*[\\/])/i.test(location) ? undefined : location;
 }
 
-/** Headers that the message itself declares hop-by-hop. */
 function namedByConnection(connection: string | undefined): string[] | undefined {
   if (connection === undefined || connection === 'keep-alive' || connection === 'close') return undefined;
   return connection.toLowerCase().split(/[\s,]+/);

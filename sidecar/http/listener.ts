@@ -1,7 +1,7 @@
 import findMyWay from 'find-my-way';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { Socket, type AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TenantId } from '../../src/index.js';
@@ -113,7 +113,7 @@ function makeServer(config: Config, find: Find, refused: Refused): Server {
   const { headersMs, bodyMs } = config.timeouts;
   const take = (request: IncomingMessage, response: ServerResponse): void => enter(request, response, find, refused);
   const broken = (error: Error, socket: Duplex): void => {
-    const code = answerBrokenRequest(error, socket);
+    const code = socket instanceof Socket ? answerBrokenRequest(error, socket) : undefined;
     if (code !== undefined) refused(code, undefined);
   };
   const server = createServer(

@@ -20,7 +20,6 @@ type Verdict = 'forward' | 'hide';
 export class SseSplitter {
   /** Chunks of the event that is still open. */
   #held: Buffer[] = [];
-  /** Its bytes so far. */
   heldBytes = 0;
   /** The earlier chunks' part of the current line: nothing, a CR alone, or more. */
   #line: 'empty' | 'cr' | 'full' = 'empty';
@@ -30,7 +29,6 @@ export class SseSplitter {
   /** @param judge called for every event with data, a name or both; comments are always forwarded */
   constructor(private readonly judge: (event: SseEvent) => Verdict) {}
 
-  /** Accepts a chunk; returns the bytes to forward, in order. */
   push(chunk: Buffer): Buffer[] {
     const out: Buffer[] = [];
     /** Start of the cleared bytes that are not yet in `out`. */

@@ -38,12 +38,10 @@ const HARNESSES: readonly Names[] = [
     session: ['x-session-id', 'x-session-affinity', 'x-opencode-session'],
     parent: ['x-parent-session-id', 'x-opencode-parent-session'],
   },
-  // LiteLLM, Mistral Vibe, AIBrix, SGLang model gateway, llm-d
+  // LiteLLM
   { session: ['x-litellm-session-id', 'x-litellm-trace-id'] },
-  { session: ['x-affinity'] },
-  { session: ['x-aibrix-session-key'] },
-  { session: ['x-smg-routing-key'] },
-  { session: ['x-llm-d-inference-fairness-id'] },
+  // Mistral Vibe, AIBrix, SGLang model gateway, llm-d
+  { session: ['x-affinity', 'x-aibrix-session-key', 'x-smg-routing-key', 'x-llm-d-inference-fairness-id'] },
 ];
 
 /** AIPerf's and TensorRT-LLM's. Last, because proxies also use this name for the id of a single request. */

@@ -137,7 +137,6 @@ export class History {
     return seat;
   }
 
-  /** Marks the seat as taken: the program continued from there. */
   take(seat: Answered): ProgramId {
     seat.taken = this.ends.tick();
     return seat.program;

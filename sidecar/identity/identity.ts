@@ -56,7 +56,6 @@ export interface Claim {
   readonly source: string;
 }
 
-/** The scheduler's state of a program. */
 export interface Activity {
   readonly activeCalls: number;
   /** Time since its last call ended, in milliseconds. */

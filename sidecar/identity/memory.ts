@@ -98,7 +98,6 @@ export class Lineage {
     this.#parents = new LRUCache({ max });
   }
 
-  /** @returns the root of both. */
   link(child: ProgramId, parent: ProgramId): ProgramId {
     // Without its old link the child ends every chain through it, which reveals a circle.
     this.#parents.delete(child);

@@ -8,7 +8,6 @@ export const TURNS_MAX = 10_000;
 const JOINED_CHARS_MAX = 8192;
 const BRIEF_CHARS = 256;
 
-/** A position in a conversation. */
 export interface Place {
   /** Hash of all messages before it, one link for each answer. */
   readonly chain: string;
@@ -59,7 +58,6 @@ export class Trail {
     return briefOf(before, this.said(first));
   }
 
-  /** The place of the answer at this index. */
   before(index: number): Place {
     if (this.#end === undefined) this.#walk();
     return this.#places[index] ?? START;
