@@ -1,12 +1,12 @@
-import { clock, count } from './format.js';
+import { clock, count, duration } from './format.js';
 import { gateway, show } from './state.js';
 
 export function Batches() {
   const { batches = [], ended_batches: ended = [] } = gateway.value ?? {};
   if (batches.length + ended.length === 0) return null;
   const rows = [
-    ...batches.map(({ id, tenant, lines, in_flight: inFlight, text: more }) => {
-      const text = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way`;
+    ...batches.map(({ id, tenant, lines, in_flight: inFlight, rest_seconds: rest, text: more }) => {
+      const text = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way${rest === null ? '' : `, about ${duration(rest)} left`}`;
       return { id, tenant, status: 'running', when: '', text: more === '' ? text : `${text}\n${more}` };
     }),
     ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),

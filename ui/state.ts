@@ -74,12 +74,14 @@ export function urlOf(change: Partial<View>): string {
 export function show(change: Partial<View>): void {
   const isStep = change.program !== undefined && change.program !== view.peek().program;
   const url = urlOf(change);
-  if (isStep) {
-    window.history.pushState(null, '', url);
-    program.value = undefined;
-    calls.value = undefined;
-  } else window.history.replaceState(null, '', url);
-  view.value = { ...view.peek(), ...change };
+  window.history[isStep ? 'pushState' : 'replaceState'](null, '', url);
+  look({ ...view.peek(), ...change }, isStep);
+}
+
+/** @param isStep whether another program is shown than before */
+function look(next: View, isStep: boolean): void {
+  if (isStep) program.value = calls.value = undefined;
+  view.value = next;
 }
 
 /** Follows a link inside the page; with a modifier key the browser opens it elsewhere. */
@@ -90,11 +92,7 @@ export function go(event: MouseEvent, change: Partial<View>): void {
 }
 
 export function followHistory(): void {
-  addEventListener('popstate', () => {
-    program.value = undefined;
-    calls.value = undefined;
-    view.value = readUrl();
-  });
+  addEventListener('popstate', () => look(readUrl(), true));
 }
 
 /** Most rows of the table at a time. */

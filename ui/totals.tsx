@@ -12,7 +12,7 @@ export function Totals() {
   const past = history.value?.range === '5m' ? history.value : undefined;
   return (
     <section aria-labelledby="totals">
-      <h2 id="totals">Last {sums.window_seconds / 60} minutes</h2>
+      <h2 id="totals">Now, and in the last {sums.window_seconds / 60} minutes</h2>
       <dl class="totals">
         {tilesOf(sums).map(([name, value, note], at) => (
           <div key={name}>
