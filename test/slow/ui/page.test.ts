@@ -138,13 +138,18 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     held.open();
     await see(/It was sent from level 0, when its turn came/);
     await see(/Answered after .* It waited /);
-    await see(/^Ended at \d\d:\d\d:\d\d, declared over, after .* and 1 call; .* queued, .* the last on gpu-1\.$/);
+    await see(
+      /^Ended at \d\d:\d\d:\d\d, ended by an operator, after .* and 1 call; .* queued, .* the last on gpu-1\.$/,
+    );
     // Its history stays.
     await see(/when its turn came/);
     await page.goBack();
     await see('No program matches.');
     await page.getByRole('button', { name: 'Ended' }).click();
-    await page.locator('.programs tr', { hasText: 'declared over' }).getByRole('link', { name: 'waits' }).waitFor();
+    await page
+      .locator('.programs tr', { hasText: 'ended by an operator' })
+      .getByRole('link', { name: 'waits' })
+      .waitFor();
     await page.reload();
     await page.getByRole('link', { name: 'waits' }).waitFor();
     await page.getByText('1 program', { exact: true }).waitFor();
