@@ -10,7 +10,7 @@ const NAMES = {
   run: 'running, not streamed',
 };
 
-/** What is drawn of a call; one that has not ended is drawn as if it ended now. */
+/** A call as it is drawn; one that has not ended is drawn as if it ended now. */
 type Drawn = Pick<PastCall, 'call' | 'thread' | 'text' | 'arrived_at' | 'duration_seconds' | 'queue_seconds' | 'service_seconds' | 'first_token_seconds' | 'attempts'>; // prettier-ignore
 
 interface TimeLineProps {

@@ -27,7 +27,7 @@ export interface InputLimits extends Pick<Config['batches'], 'linesMax' | 'lineB
   readonly endpoint?: string;
 }
 
-/** What a run needs of each line: its place, its number in the file from 1, its tokens by estimate. */
+/** The facts of each line that a run needs: its place, its number in the file from 1, its tokens by estimate. */
 export type InputLine = Place & Pick<Outline, 'line' | 'promptTokens' | 'outputTokens'>;
 
 export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 'models' | 'warnings'> {
