@@ -41,31 +41,30 @@ export function addEnginesCommand(program: Command): void {
       let row = (await client.json('/engines', 'POST', asked)) as Row;
       for (let left = 25; left > 0 && row.state === 'starting'; left -= 1) {
         await sleep(200);
-        row = (await client.json(`/engines/${encodeURIComponent(row.id)}`)) as Row;
+        row = (await client.json(pathOf(row.id))) as Row;
       }
       const { id: name, state, down_reason: reason } = row;
       const trouble = reason === null ? '' : `: ${plain(reason)}; it stays, and is asked again until it answers`;
       process.stdout.write(`${plain(name)} is ${plain(state)}${trouble}\n`);
     });
-  const remove = engines.command('remove').description('drain an engine, then forget it').argument('<id>');
-  addAdminOptions(remove, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
-    await adminClient(remove, flags).json(`/engines/${encodeURIComponent(id)}`, 'DELETE');
-    process.stdout.write(`${plain(id)} drains, and is then forgotten\n`);
-  });
-  for (const [verb, description] of [
-    ['drain', 'send it no new calls; running ones finish'],
-    ['undrain', 'return a drained engine to service'],
+  for (const [verb, description, method, path] of [
+    ['remove', 'drain an engine, then forget it', 'DELETE', ''],
+    ['drain', 'send it no new calls; running ones finish', 'POST', '/drain'],
+    ['undrain', 'return a drained engine to service', 'POST', '/undrain'],
   ] as const) {
     const command = engines
       .command(verb)
       .description(description)
       .argument('<id>', `as \`${OWN_NAME} engines\` shows it`);
     addAdminOptions(command, URL_DEFAULT).action(async (id: string, flags: AdminFlags) => {
-      const row = (await adminClient(command, flags).json(`/engines/${encodeURIComponent(id)}/${verb}`, 'POST')) as Row;
-      process.stdout.write(plain(`${row.id} is ${row.state}, ${row.in_flight} in flight\n`));
+      const row = (await adminClient(command, flags).json(pathOf(id) + path, method)) as Row;
+      const state = `is ${row.state}, ${row.in_flight} in flight`;
+      process.stdout.write(plain(`${id} ${verb === 'remove' ? 'drains, and is then forgotten' : state}\n`));
     });
   }
 }
+
+const pathOf = (id: string): string => `/engines/${encodeURIComponent(id)}`;
 
 async function printEngines(command: Command, flags: AdminFlags, json = false): Promise<void> {
   const body = await adminClient(command, flags).json('/engines');

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { didYouMean } from '../sidecar/config/index.js';
 
-/* Values of options: numbers, times, words, lists of them, and secrets by the names of their variables. */
+/* Values of options: numbers, times, words, and secrets by the names of their variables. */
 
 export function numberFrom(least: number, most: number, kind: 'a number' | 'a whole number' = 'a number') {
   return (text: string): number => {
@@ -37,8 +37,6 @@ export function choice(flags: string, description: string, words: readonly strin
   });
 }
 
-const SEED_MAX = 2 ** 32 - 1;
-
 /** An option of several words, separated by commas or repeated. */
 export function names(flags: string, description: string, known: readonly string[]): Option {
   return new Option(flags, description).choices(known).argParser((text, before?: readonly string[]) => {
@@ -51,42 +49,6 @@ export function names(flags: string, description: string, known: readonly string
 }
 
 export const collect = (text: string, before: readonly string[] = []): readonly string[] => [...before, text];
-
-/** Reads an option's numbers, separated by commas or repeated. */
-export function numbersFrom(...range: Parameters<typeof numberFrom>) {
-  const read = numberFrom(...range);
-  return (text: string, before: readonly number[] = []): readonly number[] =>
-    eachOnce([...before, ...text.split(',').map(read)]);
-}
-
-/** Values of a range, its ends included. */
-const RANGE_VALUES = 5;
-
-/** As `numbersFrom`; `0.1..0.4` stands for five values in equal ratios, of two digits. */
-export function loadsFrom(...range: Parameters<typeof numberFrom>) {
-  const read = numberFrom(...range);
-  const spread = (text: string): number[] => {
-    const [from = NaN, to, ...more] = text.split('..').map(read);
-    if (to === undefined) return [from];
-    if (more.length > 0 || to <= from) throw new InvalidArgumentError('A range is two numbers, such as 0.1..0.4.');
-    const inside = Array.from({ length: RANGE_VALUES - 2 }, (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1))); // prettier-ignore
-    const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
-    return [...new Set([from, ...inside.map(digits), to])];
-  };
-  return (text: string, before: readonly number[] = []): readonly number[] =>
-    eachOnce([...before, ...text.split(',').flatMap(spread)]);
-}
-
-export const seeds = numbersFrom(0, SEED_MAX, 'a whole number');
-
-/** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */
-export function settings(text: string, before: readonly (string | number)[] = []): readonly (string | number)[] {
-  const values = text.split(',').map((each) => {
-    const [word, value] = [each.trim(), Number(each)];
-    return word === '' || !Number.isFinite(value) ? word : value;
-  });
-  return eachOnce([...before, ...values]);
-}
 
 /** A duplicate would run twice, and its second result would look like a finding. */
 export function eachOnce<T>(items: readonly T[]): readonly T[] {

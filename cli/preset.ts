@@ -3,7 +3,6 @@ import { InvalidArgumentError, Option } from 'commander';
 import { ConfigError, didYouMean, readConfigFile } from '../sidecar/config/index.js';
 import { DEFAULT_PRESET, HOST_WRITES, type Preset, PRESET_NAMES, PRESETS, presetFileSchema } from '../sim/index.js';
 import { readYaml } from './files.js';
-import { eachOnce } from './options.js';
 
 export interface ChosenPreset {
   readonly name: string;
@@ -12,31 +11,15 @@ export interface ChosenPreset {
 
 export const DEFAULT: ChosenPreset = { name: DEFAULT_PRESET, preset: PRESETS[DEFAULT_PRESET] };
 
-const CHOICES = 'each also as NAME:low and NAME:high, by its efficiency; or a file of sim calibrate';
-const BASE_NAMES = PRESET_NAMES.filter((name) => !name.includes(':'));
+export const PRESET_CHOICES = 'each also as NAME:low and NAME:high, by its efficiency; or a file of sim calibrate';
+export const BASE_NAMES = PRESET_NAMES.filter((name) => !name.includes(':'));
 
 /** An option that names a built-in preset, or a file written by `maitred sim calibrate`. */
 export const presetOption = (description: string): Option =>
-  new Option('--preset <name>', `${description}, ${CHOICES}`)
+  new Option('--preset <name>', `${description}, ${PRESET_CHOICES}`)
     .choices(BASE_NAMES)
     .argParser(choosePreset)
     .default(DEFAULT, JSON.stringify(DEFAULT_PRESET));
-
-/** The same for several, separated by commas or repeated. Absent: undefined, as a repeated option adds to its default. */
-export const presetsOption = (description: string): Option =>
-  new Option(
-    '--preset <names>',
-    `${description}, ${CHOICES}; several with commas (default: ${JSON.stringify(DEFAULT_PRESET)})`,
-  )
-    .choices(BASE_NAMES)
-    .argParser((text, before?: readonly ChosenPreset[]) => {
-      const chosen = [
-        ...(before ?? []),
-        ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim())),
-      ];
-      eachOnce(chosen.map(({ name }) => name));
-      return chosen;
-    });
 
 export const hostWritesOption = (): Option =>
   new Option('--host-writes <when>', 'copy prompts to host memory when computed, as vLLM does, or what is evicted')

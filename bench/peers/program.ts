@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
-import { names, numberFrom, seeds } from '../../cli/options.js';
+import { names, numberFrom } from '../../cli/options.js';
+import { seeds } from '../../cli/sim/lists.js';
 import { sayDisturbance } from '../disturbance.js';
 import { printTable, say } from '../numbers.js';
 import { LOAD_NAMES, LOADS, type Load, type LoadName } from './loads.js';

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { names, seeds } from '../../cli/options.js';
+import { names } from '../../cli/options.js';
+import { seeds } from '../../cli/sim/lists.js';
 import { jobsOption } from '../../cli/sim/flags.js';
 import { readScheduling } from '../../cli/sim/scheduling.js';
 import { Interrupted, stoppable } from '../../cli/signals.js';

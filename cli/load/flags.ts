@@ -2,6 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { API_NAMES, IDENTITY_NAMES, RUNS, SHORT_MS, type ApiName, type IdentityName } from '../../loadtest/index.js';
 import { addExamples } from '../advice.js';
 import { choice, collect, duration, numberFrom, wholeFrom } from '../options.js';
+import { SEED_MAX } from '../sim/lists.js';
 import { addSourceOptions, marginOption, type SourceFlags } from '../sim/source.js';
 
 export interface LoadFlags extends SourceFlags<readonly number[]> {
@@ -29,7 +30,6 @@ export interface LoadFlags extends SourceFlags<readonly number[]> {
 }
 
 const factor = numberFrom(1e-3, 1e6);
-const SEED_MAX = 2 ** 32 - 1;
 const TARGETS_MAX = 2;
 
 export function addLoadOptions(command: Command): Command {

@@ -82,6 +82,7 @@ function optionsOf(
   // Only the duration ends the run, unless the programs end before.
   const isEndless = flags.programs === undefined && flags.duration !== undefined && arrivals.type !== 'trace';
   return {
+    ...flags,
     targets,
     programs: (run) => programsOf(source, arrivals, seedOfRun(flags.seed, run)),
     maxPrograms: isEndless ? Infinity : countOf(flags, source, arrivals),
@@ -90,16 +91,7 @@ function optionsOf(
     arrivals,
     timeScale: flags.speed,
     gapMsMax: flags.gapMax ?? Infinity,
-    api: flags.api,
-    stream: flags.stream,
-    identity: flags.identity,
-    model: flags.model,
     apiKey,
-    seed: flags.seed,
-    salt: flags.salt,
-    ignoreEos: flags.ignoreEos,
-    recordedAnswers: flags.recordedAnswers,
-    connections: flags.connections,
     timeoutMs: flags.timeout,
     ownsTargets: flags.iOwnThisTarget,
     baseline: flags.baseline ? 'estimate' : 'none',

@@ -1,14 +1,17 @@
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { Option, type Command } from 'commander';
 import { SIM_BALANCERS, SIM_POLICIES, type HostOptions } from '../../sim/index.js';
 import { FORESIGHT_NAMES, RETENTION_NAMES, TENANTS_NAMES } from '../../src/index.js';
 import { addExamples } from '../advice.js';
-import { names, numbersFrom, seeds, settings, wholeFrom } from '../options.js';
+import { eachOnce, names, wholeFrom } from '../options.js';
+import { SIM_BALANCER_SENTENCES, SIM_POLICY_SENTENCES } from './choices.js';
 import { explainChoices } from '../choices-help.js';
-import { hostWritesOption, presetsOption, type ChosenPreset } from '../preset.js';
+import { BASE_NAMES, choosePreset, DEFAULT, hostWritesOption, PRESET_CHOICES, type ChosenPreset } from '../preset.js';
 import { addSourceOptions, marginOption, type SourceFlags } from './source.js';
 import { conditionsOption, type ChosenConditions } from './conditions.js';
 import type { Lists } from './axes.js';
+import { numbersFrom, seeds, settings } from './lists.js';
 import { BELADY } from './scheduling.js';
 
 export interface SimFlags
@@ -50,7 +53,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
     .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.'); // prettier-ignore
-  return addExamples(explainChoices(command, { ofSimulator: true }), {
+  return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
     'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
     'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1,2,3,4,5,6,7,8':
       'from which rate on it pays, and who pays for it',
@@ -59,6 +62,22 @@ export function addSimOptions(command: Command): Command {
     'sim --config maitred.yaml --workload agents.yaml --rate 1': 'your settings, and programs of your own',
   });
 }
+
+/** Presets, separated by commas or repeated. Absent: undefined, as a repeated option adds to its default. */
+const presetsOption = (description: string): Option =>
+  new Option(
+    '--preset <names>',
+    `${description}, ${PRESET_CHOICES}; several with commas (default: ${JSON.stringify(DEFAULT.name)})`,
+  )
+    .choices(BASE_NAMES)
+    .argParser((text, before?: readonly ChosenPreset[]) => {
+      const chosen = [
+        ...(before ?? []),
+        ...(existsSync(text) ? [text] : text.split(',')).map((each) => choosePreset(each.trim())),
+      ];
+      eachOnce(chosen.map(({ name }) => name));
+      return chosen;
+    });
 
 export const jobsOption = () =>
   numeric('--jobs <count>', 'runs at the same time', 1, 256).default(availableParallelism());

@@ -17,8 +17,9 @@ import {
   WORKLOADS,
 } from '../../workloads/index.js';
 import { readYaml } from '../files.js';
-import { duration, loadsFrom, numberFrom, wholeFrom } from '../options.js';
+import { duration, numberFrom, wholeFrom } from '../options.js';
 import { formatOption, type Faults } from '../trace-file.js';
+import { loadsFrom } from './lists.js';
 import { readRecording, type Kept, type Recording } from './recording.js';
 
 /** Flags for the programs and their arrivals, common to all commands that run programs. */

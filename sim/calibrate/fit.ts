@@ -160,13 +160,8 @@ function observed({ outputTokens }: Measured, { firstTokenMs, endMs }: Ends, isA
 /** Ample room: every group has fitted into the measured server. */
 const TOKENS_MAX = 1e9;
 
-interface Predicted {
-  readonly firstTokenMs: number;
-  readonly endMs: number;
-}
-
 /** The engine model's times for a group of requests that reach the engine `requestMs` after they are sent. */
-export function predict(preset: Preset, requestMs: number, group: Group): Predicted[] {
+export function predict(preset: Preset, requestMs: number, group: Group): Ends[] {
   const engine = new Engine({
     preset: { ...preset, kvTokens: TOKENS_MAX, maxModelLen: TOKENS_MAX },
     blockSize: 16,

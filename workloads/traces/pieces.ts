@@ -88,16 +88,16 @@ class HeldRecord {
   }
 
   /** Returns its text or its fault, and empties it for the next record. */
-  take(): { readonly text: string } | { readonly code: 'too_long' | 'not_utf8'; readonly problem: string } {
+  take(file: string, place: Place): Piece | TraceError {
     const pieces = this.#pieces;
     const isTooLong = this.#bytes > this.bytesMax;
     this.#pieces = [];
     this.#bytes = 0;
-    if (isTooLong) return { code: 'too_long', problem: `longer than ${this.bytesMax} bytes` };
+    if (isTooLong) return new TraceError('too_long', file, place, '', `longer than ${this.bytesMax} bytes`);
     try {
-      return { text: this.#decoder.decode(Buffer.concat(pieces)) };
+      return { place, text: this.#decoder.decode(Buffer.concat(pieces)) };
     } catch {
-      return { code: 'not_utf8', problem: 'not UTF-8' };
+      return new TraceError('not_utf8', file, place, '', 'not UTF-8');
     }
   }
 }
@@ -123,10 +123,8 @@ export async function* splitLines(
   let number = 1;
 
   function* endLine(): Generator<Piece | TraceError> {
-    const line = held.take();
-    const place = { unit: 'line', number } as const;
-    if (!('text' in line)) yield new TraceError(line.code, file, place, '', line.problem);
-    else if (line.text.trim() !== '') yield { place, text: line.text };
+    const line = held.take(file, { unit: 'line', number });
+    if (line instanceof TraceError || line.text.trim() !== '') yield line;
     number += 1;
   }
 
@@ -171,11 +169,9 @@ export async function* splitItems(
     new TraceError(code, file, { unit: 'item', number }, '', problem);
 
   function* endItem(): Generator<Piece | TraceError> {
-    const item = held.take();
-    const place = { unit: 'item', number } as const;
-    if (!('text' in item)) yield new TraceError(item.code, file, place, '', item.problem);
+    const item = held.take(file, { unit: 'item', number });
     // Empty text is a missing item, except in an empty list.
-    else if (item.text.trim() !== '' || depth > 0 || number > 1) yield { place, text: item.text };
+    if (item instanceof TraceError || item.text.trim() !== '' || depth > 0 || number > 1) yield item;
     number += 1;
   }
 
