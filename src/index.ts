@@ -22,7 +22,6 @@ export {
   queueMsLeast,
 } from './config.js';
 export type { PolicyName, RetentionName, SchedulerConfig } from './config.js';
-export { LEVELS, QUANTUM_RATIO } from './policies/mlfq-levels.js';
 export type { Policy } from './policies/policy.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';

@@ -63,13 +63,18 @@ export function countsInWords({ total, completed, failed }: BatchObject['request
   return `${count(completed - leftOut)} of ${counted(total, 'line')} answered${without}, ${count(failed)} failed`;
 }
 
+/** Enough of an id to tell batches apart. */
+const BEGINNING = /^batch_[\da-f]{4,}$/;
+
 /** How far a batch is, and how long it will take; undefined: this gateway has no such batch. */
-export function batchInWords(context: Parts, id: string): string | undefined {
+export function batchInWords(context: Parts, beginning: string): string | undefined {
+  const { batch: kept } = (BEGINNING.test(beginning) && context.batches?.batches?.find(beginning)) || {};
+  if (kept === undefined) return undefined;
+  const { id, status, errors } = kept;
   const batch = underWay(context).find((each) => each.id === id);
   if (batch === undefined) {
-    const other = context.batches?.batches?.shelfOf(id)?.batches.get(id);
-    if (other === undefined) return undefined;
-    return `Batch ${id} is ${other.status}:${other.errors === null ? ' ' : '\n'}${resultInWords(other)}`;
+    const result = status === 'validating' ? 'its file is being read.' : resultInWords(kept);
+    return `Batch ${id} ${/failed|expired/.test(status) ? 'has' : 'is'} ${status}:${errors === null ? ' ' : '\n'}${result}`;
   }
   const { inFlight, ready, restMs } = batch;
   const { total, completed, failed } = batch.request_counts;
@@ -77,10 +82,8 @@ export function batchInWords(context: Parts, id: string): string | undefined {
   const pausing = batch.pauses?.calls ?? 0;
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
   const stop = stopOf(context, batch);
-  const idle = [
-    ...(pausing > 0 ? [`${pausing} ${pausing === 1 ? 'pauses' : 'pause'}`] : []),
-    ...(needing > 0 && stop === '' ? [`${needing} need answers first`] : []),
-  ];
+  const parts = [[inFlight, 'under way'], [ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
+  const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
   const pace =
     restMs === undefined
       ? 'Too few lines have ended to tell how long it will take.'
@@ -89,7 +92,7 @@ export function batchInWords(context: Parts, id: string): string | undefined {
     ? 'That is too early, so its lines are calls like all others.'
     : 'Its lines take only the room that other calls leave.';
   const details = [
-    `${[`${inFlight} are under way`, `${ready} are ready`, ...idle].join(', ')}.`,
+    ...(standing === '' ? [] : [`Lines: ${standing}.`]),
     ...(stop === '' ? [pace] : []),
     `Its window ends in ${span(1000 * batch.expires_at - Date.now())}.`,
     ...(stop === '' ? [rank] : []),
@@ -105,10 +108,9 @@ export function batchInWords(context: Parts, id: string): string | undefined {
  */
 export async function cancelBatch(context: Parts, id: string): Promise<string> {
   const batches = context.batches?.batches;
-  const shelf = batches?.shelfOf(id);
-  const batch = shelf?.batches.get(id);
-  if (batches === undefined || shelf === undefined || batch === undefined) return '';
-  if (!isEnded(batch)) await batches.cancel(shelf.tenant, id);
+  const found = batches?.find(id);
+  if (batches === undefined || found?.batch.id !== id) return '';
+  if (!isEnded(found.batch)) await batches.cancel(found.shelf.tenant, id);
   const [text = ''] = batchInWords(context, id)?.split('\n') ?? [];
   return `${text} Its answers are kept.`;
 }
@@ -142,6 +144,6 @@ function faultsInWords(faults: NonNullable<BatchObject['errors']>['data']): stri
 
 /** A program of the batch whose line waits in the queue; undefined: none does. */
 export function waitingProgram(rows: Iterable<ProgramView>, id: string): ProgramView | undefined {
-  for (const row of rows) if (labelOf(row.id).startsWith(`${id}.`) && longestWaiting(row) !== undefined) return row;
+  for (const row of rows) if (labelOf(row.id).startsWith(id) && longestWaiting(row) !== undefined) return row;
   return undefined;
 }

@@ -38,6 +38,16 @@ export function pastCalls(context: Parts, program: ProgramId): Answers.PastCallL
   return { calls: context.pastCalls.of(program).map((call) => pastCallRow(call, balancerName)) };
 }
 
+/** A call that has ended, as its text tells it; undefined: not one of the latest. */
+export function pastCall(
+  context: Parts,
+  id: string,
+): { readonly program: ProgramId; readonly text: string } | undefined {
+  const { program, past } = context.pastCalls.find(id) ?? {};
+  if (program === undefined || past === undefined) return undefined;
+  return { program, text: pastCallRow(past, context.driver.views.balancerName).text };
+}
+
 function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {
   const { dispatch, usage } = report;
   const inheritedMs = dispatch?.inheritedMs ?? 0;

@@ -1,16 +1,18 @@
 import { callId, type CallId, type CallView, type ProgramView, type TenantId } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import type { Explanation } from './answers.js';
-import { pastCalls } from './call-rows.js';
+import { labelOf } from '../identity/names.js';
+import { pastCall, pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
-import { CALL_ID, findProgramByBeginning } from './programs.js';
+import { named } from './figures.js';
+import { findProgramByBeginning } from './programs.js';
 import { programDetail, rulesOf } from './program-rows.js';
 import { lastCallInWords } from './run-words.js';
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
- * why its last one ran where it ran. The id may also be a call's: an active one, or the last of its program; or the
- * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
+ * how its last one ended. The id may also be a call's: an active one, or one of the latest; or the beginning of a
+ * program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
 export function explain(context: Parts, id: string, tenant: TenantId | undefined): Explanation {
@@ -25,8 +27,12 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
   const call = views.call(callId(id));
   const ofCall = call && views.program(call.program);
   if (ofCall !== undefined) return explained(context, ofCall, new Map([[callId(id), call as CallView]]));
-  const ofLast = withLastCall(context, id);
-  if (ofLast !== undefined) return explained(context, ofLast, new Map());
+  const past = pastCall(context, id);
+  if (past !== undefined) {
+    const text = `Call ${id} of program ${named(labelOf(past.program))} has ended. ${past.text}`;
+    const of = views.program(past.program);
+    return { text, program: of === undefined ? null : programDetail(context, of, new Map()) };
+  }
   const row = findProgramByBeginning(context, id, tenant);
   const { text, program } = explained(context, row);
   const more = row.activeCalls - (program?.active.length ?? 0);
@@ -37,16 +43,5 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
 function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId, CallView>): Explanation {
   const program = programDetail(context, row, shown);
   if (program.active.length > 0) return { text: program.active.map(({ text }) => text).join('\n\n'), program };
-  // A call that no engine has run may have been refused.
-  const [last] = row.lastDispatch === undefined ? pastCalls(context, row.id).calls : [];
-  return {
-    text: [lastCallInWords(row, row.lastDispatch, rulesOf(context)), ...(last ? [last.text] : [])].join('\n'),
-    program,
-  };
-}
-
-function withLastCall({ driver }: Parts, id: string): ProgramView | undefined {
-  if (!CALL_ID.test(id)) return undefined;
-  for (const row of driver.views.programs()) if (row.lastDispatch?.call === callId(id)) return row;
-  return undefined;
+  return { text: lastCallInWords(row, pastCalls(context, row.id).calls.at(-1), rulesOf(context)), program };
 }

@@ -14,8 +14,6 @@ export const joinQueues = (all: readonly [Queue, ...Queue[]]): Queue =>
     waiting_for: Object.fromEntries(
       Object.entries(sum.waiting_for).map(([cause, calls]) => [cause, calls + each.waiting_for[cause as WaitCause]]),
     ) as Queue['waiting_for'],
-    ranked_by: sum.ranked_by,
-    levels: sum.levels.map((level, at) => ({ ...level, waiting: level.waiting + (each.levels[at]?.waiting ?? 0) })),
   }));
 
 /** @param all pages from the first row on, in the same order; a program with calls at several gateways is on several */

@@ -84,7 +84,7 @@ export const keyOf = ({ identifier }: Parts, id: string, tenant: TenantId): Prog
 export const ofSeveralTenants = (): GatewayError =>
   new GatewayError('bad_request', 'Several tenants have such a program: name the tenant.', { param: 'tenant' });
 
-export const CALL_ID = /^[0-9a-f]{10}-\d+$/;
+const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 /** Shortest beginning of an id that finds a program, and most candidates to name. */
 const BEGINNING_CHARS_MIN = 4;
 const CANDIDATES_MAX = 5;
@@ -109,10 +109,7 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
         beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
     );
     const [first, ...others] = found;
-    if (first === undefined)
-      throw CALL_ID.test(id)
-        ? unknownProgram(id, ' A call that has ended is known only while it is its program’s last.')
-        : error;
+    if (first === undefined) throw error;
     if (others.length > 0) throw ambiguous(found);
     return first;
   }
@@ -147,5 +144,5 @@ export const isBatchId = (id: string): boolean => id.startsWith('batch_');
 export const unknownProgram = (id: string, advice = ''): GatewayError =>
   new GatewayError(
     'unknown_program',
-    `No ${isBatchId(id) ? 'batch' : 'program'} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
+    `No ${isBatchId(id) ? 'batch' : CALL_ID.test(id) ? 'call' : 'program'} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
   );

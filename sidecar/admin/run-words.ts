@@ -18,20 +18,17 @@ export interface Rules {
   readonly balancer: string;
 }
 
-/** A program and its last call, which has ended; then what is foreseen. */
-export function lastCallInWords(row: ProgramView, last: Dispatch | undefined, rules: Rules): string {
+/** A program and the last of its calls that ended; then what is foreseen. @param last undefined: none is known */
+export function lastCallInWords(row: ProgramView, last: PastCall | undefined, rules: Rules): string {
   const { id, activeCalls, forecast } = row;
-  const now = activeCalls > 0 ? counted(activeCalls, 'call') : 'no call';
-  const ran =
-    last === undefined
-      ? 'No engine has run a call of it yet.'
-      : `Its last one, ${last.call}, ran on ${last.engine}${afterWait(last.queueMs)}. ${dispatchInWords(last, rules.balancer).join('')}`;
-  const details = [
+  const now = activeCalls > 0 ? `has ${counted(activeCalls, 'active call')}` : 'is idle: no call of it waits or runs';
+  return [
+    `Program ${named(labelOf(id))} ${now}.`,
+    last === undefined ? 'No ended call of it is known here.' : `Its last call, ${last.call}${last.engine === null ? '' : ` on ${last.engine}`}: ${last.text}`, // prettier-ignore
     ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
-  ];
-  return [`Program ${named(labelOf(id))} has ${now} active.`, ran, ...details].join('\n');
+  ].join('\n');
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */
@@ -47,13 +44,10 @@ function nextLevelInWords({ level, serviceMs, forecast }: ProgramView, { policy,
   if (levels === 1) return [];
   const next = `Its next call would enter level ${level} of 0 to ${levels - 1} (0 goes first)`;
   if (policy !== 'plas') return [`${next}.`];
-  const foreseen = forecast?.used === true ? ' and by its forecast' : '';
-  const had = `${span(serviceMs)} of engine time${foreseen}`;
-  if (order === 'attained') return [`${next}, because it has received ${had}.`];
-  return [
-    `${next}, by how soon programs end that have received ${had}.`,
-    'The gateway learns that from programs that end, so the level may change while this one is idle.',
-  ];
+  const foreseen = forecast?.used === true ? ', and by its forecast' : '';
+  const had = `${span(serviceMs)} of engine time`;
+  if (order === 'attained') return [`${next}, because it has received ${had}${foreseen}.`];
+  return [`${next}, by how soon programs end that have received ${had}${foreseen}.`];
 }
 
 /** At most one sentence; none while nothing is foreseen, or no end is. */
@@ -82,9 +76,6 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
   return [`It was sent from level ${level}, ${REASONS[reason]}. ${where}.`];
 }
 
-/** Nothing for a call that did not wait. */
-export const afterWait = (queueMs = 0): string => (queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : '');
-
 /** How a call ended, in one line; in a second one, why it ran where it ran. */
 export function pastCallInWords(
   call: Omit<PastCall, 'text'>,
@@ -93,7 +84,7 @@ export function pastCallInWords(
 ): string {
   const { attempts, inherited_seconds: inherited, queue_seconds: queued, prompt_tokens: prompt, cached_tokens: cached } = call; // prettier-ignore
   const details = [
-    ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)}.`] : []),
+    ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)} in the queue.`] : []),
     ...(attempts > 1 ? [`It was sent ${attempts} times.`] : []),
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];

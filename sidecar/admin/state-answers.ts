@@ -28,8 +28,7 @@ export interface Engine {
   /** `config`, `admin`, or the source that found it; null: it is being removed. */
   readonly source: string | null;
   readonly state: 'starting' | 'up' | 'probation' | 'down' | 'draining' | 'drained';
-  /** Whether it takes calls now; in words, also why not. */
-  readonly has_room: boolean;
+  /** Whether it takes calls now, and if not, why. */
   readonly text: string;
   /** Unix time in seconds since which it is out of service; null: it is not, or that is not known. */
   readonly down_since: number | null;
@@ -82,14 +81,6 @@ export interface Queue {
   /** Of calls other than background ones. */
   readonly longest_wait_seconds: number;
   readonly waiting_for: Readonly<Record<WaitCause, number>>;
-  readonly levels: readonly {
-    readonly level: number;
-    readonly waiting: number;
-    /** Engine time below which a program stands there; null: the last level, or `ranked_by` is null. */
-    readonly below_seconds: number | null;
-  }[];
-  /** Levels are of engine time still needed, as learnt, or received. Null: all calls go by their arrival. */
-  readonly ranked_by: 'needed' | 'received' | null;
 }
 
 export interface IdentitySources {

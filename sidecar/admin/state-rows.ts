@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { GatewayId } from '../../cluster/index.js';
-import { LEVELS, QUANTUM_RATIO, WAIT_CAUSES, type EngineView } from '../../src/index.js';
+import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { joined } from '../engines/load.js';
@@ -50,7 +50,7 @@ export function engineRow(
     kv_usage: engine.load.kvUsage ?? null,
     all_gateways: context.cluster === undefined || view === undefined ? null : wholeRow(view.whole),
   };
-  return { ...row, ...engineInWords(row, Date.now() / 1000) };
+  return { ...row, text: engineInWords(row, Date.now() / 1000) };
 }
 
 const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) => ({
@@ -59,22 +59,14 @@ const wholeRow = ({ window, inFlight, workingSetTokens }: EngineView['whole']) =
   working_set_tokens: workingSetTokens,
 });
 
-export function queueRow(context: Parts): Answers.Queue {
-  const { waiting, background, byLevel, byCause, longestWaitMs } = context.driver.queue();
-  const { firstQuantumMs, order } = context.config.policy;
-  const ranks = byLevel.length > 1;
+export function queueRow({ config, driver }: Parts): Answers.Queue {
+  const { waiting, background, byCause, longestWaitMs } = driver.queue();
   return {
     waiting,
     background,
-    limit: context.config.limits.queuedMax,
+    limit: config.limits.queuedMax,
     longest_wait_seconds: seconds(longestWaitMs),
     waiting_for: byCause,
-    levels: byLevel.map((calls, level) => ({
-      level,
-      waiting: calls,
-      below_seconds: ranks && level < LEVELS - 1 ? seconds(firstQuantumMs * QUANTUM_RATIO ** level) : null,
-    })),
-    ranked_by: !ranks ? null : order === 'attained' ? 'received' : 'needed',
   };
 }
 

@@ -84,23 +84,19 @@ export const troubleInWords = ({ id, text }: Pick<Engine, 'id' | 'text'>): strin
 const GATE_FULL = 0.97;
 
 /** Whether an engine takes calls now, and if not, why. @param now on the clock of `down_since` */
-export function engineInWords(
-  engine: Omit<Engine, 'text' | 'has_room'>,
-  now: number,
-): Pick<Engine, 'text' | 'has_room'> {
-  const closed = (text: string) => ({ has_room: false, text });
+export function engineInWords(engine: Omit<Engine, 'text'>, now: number): string {
   const { state, down_reason: reason, down_since: since, probe_in_seconds: probe, in_flight: inFlight } = engine;
   const next = probe === null ? '' : `; probed again ${probe < 1 ? 'now' : `in ${span(1000 * Math.round(probe))}`}`;
-  if (state === 'starting') return closed('Is starting: its first probe is under way.');
+  if (state === 'starting') return 'Is starting: its first probe is under way.';
   if (state === 'down')
-    return closed(`Has been down for ${span(1000 * (now - (since ?? now)))} (${reason ?? 'unknown'})${next}.`);
-  if (state === 'drained') return closed('Is drained: it takes no calls until it is returned to service.');
-  if (state === 'draining') return closed(`Is draining: ${counted(inFlight, 'call')} left, no new ones.`);
-  if (engine.resting) return closed('Rests for a moment: it reported that it has no room.');
-  if (state === 'probation' && inFlight > 0) return closed('On probation: one call at a time.');
-  if (engine.window !== null && inFlight >= engine.window) return closed('Its window is full.');
+    return `Has been down for ${span(1000 * (now - (since ?? now)))} (${reason ?? 'unknown'})${next}.`;
+  if (state === 'drained') return 'Is drained: it takes no calls until it is returned to service.';
+  if (state === 'draining') return `Is draining: ${counted(inFlight, 'call')} left, no new ones.`;
+  if (engine.resting) return 'Rests for a moment: it reported that it has no room.';
+  if (state === 'probation') return 'On probation: one call at a time.';
+  if (engine.window !== null && inFlight >= engine.window) return 'Its window is full.';
   const { rest_tokens: rest, working_set_tokens: workingSet, idle_tokens: idle } = engine;
   if (rest !== null && workingSet >= GATE_FULL * rest)
-    return closed(`Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens, ${count(idle)} of them idle contexts.`); // prettier-ignore
-  return { has_room: true, text: state === 'probation' ? 'On probation: takes one call.' : 'Takes calls.' };
+    return `Its KV gate is full: ${count(workingSet)} of ${count(rest)} tokens, ${count(idle)} of them idle contexts.`;
+  return 'Takes calls.';
 }

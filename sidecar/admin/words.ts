@@ -2,7 +2,7 @@ import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
-import { afterWait, dispatchInWords, forecastInWords, type Rules } from './run-words.js';
+import { dispatchInWords, forecastInWords, type Rules } from './run-words.js';
 
 const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
@@ -32,12 +32,14 @@ export interface Setting extends Rules {
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
 export function callInWords(view: CallView, setting: Setting): string {
   const { balancer, now, forecast, troubles } = setting;
-  const { call: id, program, thread, background, waitingMs, waiting, dispatch } = view;
+  const { call: id, program, thread, background, waitingMs, waiting, serviceMs, startedAtMs, dispatch } = view;
+  const queueMs = dispatch?.queueMs ?? 0;
   const agent = thread === '' ? '' : ` (sub-agent ${named(thread)})`;
   const call = `Call ${id} of program ${named(labelOf(program))}${agent}`;
   if (waiting === undefined)
     return [
-      `${call} runs on ${dispatch?.engine ?? 'no engine yet'}${afterWait(dispatch?.queueMs)}.`,
+      `${call} has run for ${span(serviceMs)} on ${dispatch?.engine ?? 'no engine yet'}${queueMs >= 1 ? `, after ${span(queueMs)} in the queue` : ''}.`,
+      ...(startedAtMs === undefined ? [] : [`Its answer began ${span(now - startedAtMs)} ago.`]),
       ...dispatchInWords(dispatch, balancer),
       ...forecastInWords(forecast),
     ].join('\n');
@@ -91,7 +93,7 @@ function obstacleInWords(
   const left = untilMs === undefined ? undefined : span(untilMs - now);
   switch (cause) {
     case 'no_engine':
-      return 'None that may run it is up.';
+      return 'No engine that may run it is up.';
     case 'retry':
       return `It pauses${left === undefined ? '' : ` for another ${left}`}, because engines failed it and no other one can take it.`;
     case 'refused':
@@ -122,13 +124,13 @@ const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv', 't
 
 const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
   no_engine: 'start an engine that serves its model',
-  retry: 'nothing, or a look at the request: it pauses for seconds at most',
+  retry: 'to wait, as it pauses for seconds; if it keeps failing, a look at the request',
   refused: 'a higher limit at the engine; it gives way for seconds',
   resting: 'more engines; it rests for seconds',
   probation: 'its next answer or good probe',
   window: 'more engines, or a larger engines[].window if it could take more',
   kv: 'more KV cache or engines, or a larger admission.gate',
-  turn: 'the call ahead must go first',
+  turn: 'nothing: the call ahead goes first',
   knee: 'more engines, or admission.batching: none',
   background: 'a quieter hour, or a larger admission.backgroundShare',
 };
@@ -167,7 +169,9 @@ function prospects({ waiting, mayLeave, engine, background }: CallView, now: num
   return [
     ...(engine !== undefined && (engines.length > 1 || !mayLeave) ? [home] : []),
     ...(promoteAtMs < refuseAtMs ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
-    ...(overdueAtMs < refuseAtMs ? [`In ${span(overdueAtMs - now)} idle contexts are evicted for it.`] : []),
+    ...(overdueAtMs < refuseAtMs
+      ? [`In ${span(overdueAtMs - now)} it is overdue: it goes first, and idle contexts are evicted for it.`]
+      : []),
     ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${background ? '; a batch sends its line again' : ''}.`] : []), // prettier-ignore
   ];
 }

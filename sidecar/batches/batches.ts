@@ -106,18 +106,24 @@ export class Batches {
     throw new GatewayError('unknown_batch', `There is no batch ${JSON.stringify(id.slice(0, 100))}.`);
   }
 
-  /** The shelf of a batch, whatever its tenant. */
-  shelfOf(id: string): Shelf | undefined {
-    return [...this.#shelves.values()].find(({ batches }) => batches.has(id));
+  /** A batch of any tenant, if no other one's id begins so. */
+  find(beginning: string): { readonly shelf: Shelf; readonly batch: BatchObject } | undefined {
+    const [found, ...others] = this.#all().filter(({ batch }) => batch.id.startsWith(beginning));
+    return others.length === 0 ? found : undefined;
   }
 
   /** Batches of all tenants that have ended, the last first. */
   get ended(): readonly EndedView[] {
-    const all = [...this.#shelves.values()].flatMap(({ tenant, batches }) =>
-      [...batches.values()].filter(isEnded).map((batch) => ({ batch, tenant, endedAt: endOf(batch) })),
-    );
+    const ended = this.#all().filter(({ batch }) => isEnded(batch));
+    const all = ended.map(({ batch, shelf: { tenant } }) => ({ batch, tenant, endedAt: endOf(batch) }));
     const last = all.reverse().sort((a, b) => b.endedAt - a.endedAt);
     return last.slice(0, ENDED_MAX).map(({ batch, ...rest }) => ({ ...batch, ...rest }));
+  }
+
+  #all(): { readonly shelf: Shelf; readonly batch: BatchObject }[] {
+    return [...this.#shelves.values()].flatMap((shelf) =>
+      [...shelf.batches.values()].map((batch) => ({ shelf, batch })),
+    );
   }
 
   /** Batches that are planned and not ended, as operators see them. */

@@ -43,6 +43,12 @@ export class PastCalls implements Observer {
     return this.#programs?.peek(program) ?? [];
   }
 
+  find(call: string): { readonly program: ProgramId; readonly past: PastCall } | undefined {
+    for (const [program, calls] of this.#programs?.entries() ?? [])
+      for (const past of calls) if (past.call === call) return { program, past };
+    return undefined;
+  }
+
   #add({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
     if (line !== undefined) return;
     const { program, thread } = identity;

@@ -63,7 +63,7 @@ describe('maitred why', () => {
     expect((await why(url, 'held')).out).toMatch(/^Call \S+ of program "held" has waited \S+ m?s for the window of/);
     expect((await chat(url, {}, named('strange'))).status).toBe(429);
     expect((await why(url, 'strange')).out).toMatch(
-      /^Program "strange" has no call active\.\n[^]*\nRefused with 429 queue_full before/,
+      /^Program "strange" is idle: no call of it waits or runs\.\nIts last call, \S+: Refused with 429 queue_full before/,
     );
     open();
     await Promise.all(answers);
@@ -71,7 +71,7 @@ describe('maitred why', () => {
     expect((await why(url, 'strange')).out).toMatch(
       /^Program "strange" ended .* ago: it was idle, and the table of programs was\sfull\.\nIt had 1 call /,
     );
-    expect((await why(url, 'held')).out).toMatch(/^Program "held" has no call active\./);
+    expect((await why(url, 'held')).out).toMatch(/^Program "held" is idle: /);
   });
 
   it('takes the token from a variable, and says what is wrong with it', async () => {

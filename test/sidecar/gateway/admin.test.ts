@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProgramGroups, ProgramPage, Queue } from '../../../sidecar/admin/answers.js';
+import type { ProgramGroups, ProgramPage } from '../../../sidecar/admin/answers.js';
 import {
   MODEL,
   ONE_AT_A_TIME,
@@ -163,14 +163,6 @@ describe('admin paths', () => {
     await Promise.all(calls);
     await chat({}, named('p1'));
     expect(await groups('by=tenant&text=p1')).toMatchObject([{ programs: 1, waiting: 0, running: 0, current_wait_seconds: 0 }]); // prettier-ignore
-  });
-
-  it('say of levels what engine time they are of', async () => {
-    const queue = async (policy: object) => (await lone(undefined, { policy })).read<Queue>('/queue');
-    const learnt = await queue({ firstQuantumMs: 1000 });
-    expect([learnt.ranked_by, ...learnt.levels.map((each) => each.below_seconds)]).toEqual(['needed', ...Array.from({ length: 13 }, (_, level) => 2 ** level), null]); // prettier-ignore
-    expect((await queue({ order: 'attained' })).ranked_by).toBe('received');
-    expect(await queue({ name: 'fcfs-window' })).toMatchObject({ ranked_by: null, levels: [{ below_seconds: null }] });
   });
 
   it('show a program with its calls, and end it', async () => {

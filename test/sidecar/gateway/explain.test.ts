@@ -67,7 +67,7 @@ describe('a waiting call', () => {
     expect(told.text).toContain(id);
     expect(told.text).toContain(engine.id);
     expect(told.text).toMatch(
-      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by how soon programs end that have received 0 s of engine time\.\n[^]*In .* idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
+      /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by how soon programs end that have received 0 s of engine time\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
     // A call's own id finds it too.
     const byCall = (await ask(`${url}/programs/${id}/explain`)).json();
@@ -172,7 +172,7 @@ describe('a program', () => {
     const { url, engine, open, answers } = await queued();
     const runs = (await ask(`${url}/programs/first/explain`)).json() as unknown as Told;
     expect(runs.text).toMatch(
-      /^Call \S+ of program "first" runs on \S+?(, after .*)?\.\nIt was sent from level 0, without waiting\. /,
+      /^Call \S+ of program "first" has run for \S+ m?s on \S+?(, after .*)?\.\nIt was sent from level 0, without waiting\. /,
     );
     expect(runs.program.active).toMatchObject([{ state: 'running', engine: engine.id, reason: 'direct' }]);
     open();
@@ -185,18 +185,31 @@ describe('a program', () => {
     expect(last.text).toMatch(/^Answered after .* It waited .*\nIt was sent from level \d, when its turn came\. /);
     expect(idle.text).toContain(last.call);
     expect(idle.text).toMatch(
-      /would enter level 0 of 0 to \d+ \(0 goes first\), by how soon programs end that have received .* of engine time\.\n.* may change while this one is idle/,
+      /would enter level 0 of 0 to \d+ \(0 goes first\), by how soon programs end that have received .* of engine time\.$/m,
     );
     expect(idle.text).toContain('because its prompt is short');
     expect((await ask(`${url}/programs?state=active`)).json()).toMatchObject({ programs: [] });
     expect((await run(['why', '--url', url])).out).toBe('1 engine up. No call waits.\n');
-    expect((await ask(`${url}/programs/${last.call}/explain`)).json()).toMatchObject({
-      program: { id: 'second' },
-    });
+    const past = `${url}/programs/${last.call}/explain`;
+    const text = `Call ${last.call} of program "second" has ended. ${last.text}`;
+    expect((await ask(past)).json()).toMatchObject({ text, program: { id: 'second' } });
+    await ask(`${url}/programs/second/end`, { method: 'POST' });
+    expect((await ask(past)).json()).toMatchObject({ text, program: null });
+    expect((await ask(`${url}/programs/0123456789-1/explain`)).text).toContain('No call');
     expect((await ask(`${url}/identity`)).json()).toEqual({
       calls: 2,
       sources: [{ source: 'x-maitred-program', calls: 2 }],
     });
+  });
+
+  it('is explained by the failure of its last call', async () => {
+    const { chat, read } = await lone(
+      (response) =>
+        void response.writeHead(400, { 'content-type': 'application/json' }).end('{"error":{"message":"no"}}'),
+    );
+    await chat({}, named('p'));
+    const { text } = await read<Told>('/programs/p/explain');
+    expect(text).toMatch(/^Program "p" is idle: .*\nIts last call, \S+ on \S+: It failed with 400 after /);
   });
 
   it('is found by the beginning of its id, if no other one’s begins so, to be explained and not to be ended', async () => {

@@ -48,7 +48,7 @@ describe('the admin API', () => {
     const status = { level: 'good', title: '1 waiting', text: expect.stringMatching(sum) as string };
     expect(await read('/gateway')).toMatchObject({ status });
     expect(await read('/programs/p/calls')).toMatchObject({ calls: [{ cached_tokens: 25 }] });
-    const full = { gate_tokens: 900, cached_share: 0.25, has_room: false, text: 'Its window is full.' };
+    const full = { gate_tokens: 900, cached_share: 0.25, text: 'Its window is full.' };
     expect(await read('/engines/e')).toMatchObject(full);
     expect(await read('/totals')).toMatchObject({ cached_share: 0.25, queue_seconds: { count: 1 } });
     expect(await read('/history?range=1d')).toMatchObject({

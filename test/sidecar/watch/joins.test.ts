@@ -35,17 +35,15 @@ it('shows all ends, the last first', () => {
   expect(programs.map((row) => [row.key, row.ended_at])).toEqual([['b', 4], ['a', 3], ['b', 2], ['a', 1]]); // prettier-ignore
 });
 
-it('adds the calls that wait at each gateway, by cause and level, and has the longest wait of all', () => {
-  const queue = (waiting: number, longest: number, levels: number[]) =>
-    ({ waiting, background: waiting - 1, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting }, levels: levels.map((each) => ({ waiting: each })), ranked_by: 'needed' }) as unknown as Queue; // prettier-ignore
-  expect(joinQueues([queue(2, 1, [2, 0]), queue(3, 7, [1, 2]), queue(1, 4, [1])])).toEqual({
+it('adds the calls that wait at each gateway, by cause, and has the longest wait of all', () => {
+  const queue = (waiting: number, longest: number) =>
+    ({ waiting, background: waiting - 1, limit: 10, longest_wait_seconds: longest, waiting_for: { kv: waiting } }) as unknown as Queue; // prettier-ignore
+  expect(joinQueues([queue(2, 1), queue(3, 7), queue(1, 4)])).toEqual({
     waiting: 6,
     background: 3,
     limit: 30,
     longest_wait_seconds: 7,
     waiting_for: { kv: 6 },
-    levels: [{ waiting: 4 }, { waiting: 2 }],
-    ranked_by: 'needed',
   });
 });
 

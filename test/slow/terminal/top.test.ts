@@ -106,7 +106,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     terminal.press('r');
     await terminal.shows(/▾LVL/);
     terminal.press('Enter');
-    expect((await terminal.shows(/any key: back/)).join(' ')).toMatch(/Program "p\d+" has no call active/);
+    expect((await terminal.shows(/any key: back/)).join(' ')).toMatch(/Program "p\d+" is idle/);
     terminal.press('q');
     await terminal.shows(/▾LVL/);
     terminal.press('?');
