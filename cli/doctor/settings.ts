@@ -47,7 +47,8 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
   const found = (['listen', 'admin'] as const).map(async (section) => {
     const { host, port } = config[section];
     if (port === null || port === 0) return [];
-    const server = createServer().listen({ host, port });
+    // As the gateway listens.
+    const server = createServer().listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
     const error = await once(server, 'listening').then(() => undefined, (thrown: unknown) => thrown as Error); // prettier-ignore
     server.close();
     const url = urlAt(host, port);

@@ -3,7 +3,7 @@ import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
 import { inspect } from './inspect.js';
-import { Prober } from './prober.js';
+import { Prober, type ProberOptions } from './prober.js';
 
 /** Time of one request where somebody waits for the result of all of them. */
 export const LOOK_MS = 1000;
@@ -14,9 +14,7 @@ const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 
 export type Examination = Awaited<ReturnType<typeof examine>>;
 
-export interface ExamineOptions {
-  readonly timeoutMs: number;
-  readonly connectMs: number;
+interface ExamineOptions extends Omit<ProberOptions, 'setTimer'> {
   /** Whether to send two calls of one token each, which some flags can be seen by. */
   readonly calls: boolean;
   /** Ends it early, as if the engine broke off. */

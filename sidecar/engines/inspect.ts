@@ -79,12 +79,8 @@ function serves(
   adapter: EngineAdapter,
 ): ReadonlyMap<string, JsonObject> | undefined {
   if (config.models) return configuredModels(config.models, listed);
-  if (listed === undefined || adapter.aliases === undefined) return listed;
-  const models = new Map(listed);
-  for (const [id, entry] of listed) {
-    for (const alias of adapter.aliases(id)) models.set(alias, { ...entry, id: alias });
-  }
-  return models;
+  const named = [...(listed ?? [])].flatMap(([id, entry]) => (adapter.aliases?.(id) ?? []).map((alias) => ({ ...entry, id: alias }))); // prettier-ignore
+  return listed && new Map([...listed, ...named.map((entry) => [entry.id, entry] as const)]);
 }
 
 /** The owner of a configured model that its engine does not list. */

@@ -8,6 +8,8 @@ type Found = { readonly [K in keyof LoadReport]?: number | undefined };
 
 /** Fields that describe the engine, not its load. */
 const LASTING = ['windowMax', 'capacityTokens', 'hostTokens', 'hostTokensPerSecond', 'contextTokensMax'] as const;
+/** Fields of the load that count something. */
+const COUNTS = ['waiting', 'running', 'preemptions', 'generatedTokens'] as const;
 /** Fields of the load that the scheduler hears of. */
 const TOLD = ['waiting', 'kvUsage', 'preemptions'] as const;
 
@@ -44,18 +46,11 @@ export function reported({ id }: Announced, load: LoadReport): EngineReported | 
 
 /** Drops absent or invalid values (negative, NaN, a limit of zero), and clamps the share of KV in use to 0..1. */
 export function loadReport(found: Found): LoadReport {
-  const report: { -readonly [K in keyof LoadReport]: LoadReport[K] } = {};
-  for (const key of ['waiting', 'running', 'preemptions', 'generatedTokens'] as const) {
-    const value = asCount(found[key]);
-    if (value !== undefined) report[key] = value;
-  }
-  for (const key of LASTING) {
-    const value = Math.floor(asCount(found[key]) ?? 0);
-    if (value >= 1) report[key] = value;
-  }
+  const counts = COUNTS.map((key) => [key, asCount(found[key])]);
+  const sizes = LASTING.map((key) => [key, Math.floor(asCount(found[key]) ?? 0) || undefined]);
   const kvUsage = asCount(found.kvUsage);
-  if (kvUsage !== undefined) report.kvUsage = Math.min(1, kvUsage);
-  return report;
+  const report = Object.fromEntries([...counts, ...sizes, ['kvUsage', kvUsage && Math.min(1, kvUsage)]]) as Found;
+  return known([...COUNTS, ...LASTING, 'kvUsage'], report);
 }
 
 /** A finite number, zero or more: engines report tokens, requests and milliseconds, which are never negative. */
