@@ -115,7 +115,9 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
   const grid = { stroke: colour('--line'), width: 1 };
   const axis = { stroke: colour('--quiet'), grid, ticks: { show: false }, font: '11px system-ui' };
   const { curves, format, max, isStack } = props();
-  const whole = (format === count || format === tokens) && { incrs: WHOLE };
+  const isWhole = format === count || format === tokens;
+  // Of counts, nothing between whole numbers is told.
+  const label = (value: number) => (isWhole && !Number.isInteger(value) ? '' : format(value));
   const drawn = isStack === undefined ? curves : [...curves].reverse();
   return new uPlot(
     {
@@ -130,7 +132,7 @@ function makePlot(box: HTMLElement, props: () => ChartProps, point: (at: number 
       scales: { y: { range: (_, __, most) => [0, max ?? (most > 0 ? most * 1.1 : 1)] } },
       axes: [
         { ...axis, size: 22, values: (_, ticks) => ticks.map(timeOfDay), incrs: TIMES, space: 45 },
-        { ...axis, size: 70, values: (_, ticks) => ticks.map(format), space: 30, ...whole },
+        { ...axis, size: 70, values: (_, ticks) => ticks.map(label), space: 30 },
       ],
       series: [
         {},
@@ -173,8 +175,5 @@ function drawMarks(plot: uPlot, marks: ChartProps['marks'], colour: string): voi
 
 /** Ticks of time are 1, 2, 5, 10, 15 or 30 minutes, or 1 to 6 hours apart; those of uPlot leap from one minute to five. */
 const TIMES = [60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 21_600];
-
-/** Counts have no ticks between whole numbers. */
-const WHOLE = Array.from({ length: 10 }, (_, digits) => [1, 2, 5].map((first) => first * 10 ** digits)).flat();
 
 const timeOfDay = (seconds: number): string => new Date(seconds * 1000).toLocaleTimeString('en-GB').slice(0, 5);

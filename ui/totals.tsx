@@ -50,7 +50,7 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
       `${counted(queued.count, 'call')} ended`,
     ],
     [
-      'Completion time, p50 / p99',
+      'Program time, p50 / p99',
       `${duration(completion.p50)} / ${duration(completion.p99)}`,
       `${counted(completion.count, 'program')} finished`,
     ],
