@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser';
 import { errors, type Dispatcher } from 'undici';
-import { newAnswer, type Answer, type LoadApi, isObject } from './apis/api.js';
+import { newAnswer, type Answer, type LoadApi, isObject, objectIn } from './apis/api.js';
 import { GatewayWords } from './gateway-words.js';
 import type { ErrorClass } from './load.js';
 
@@ -137,8 +137,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       else if (api.endsWithMark) this.#leave('wrong_content', 'an end, and no answer before it');
       return;
     }
-    const value = parse(data);
-    if (!isObject(value)) {
+    const value = objectIn(data);
+    if (value === undefined) {
       this.#leave('wrong_content', `an event that is no JSON object: ${short(data)}`);
       return;
     }
@@ -159,8 +159,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
       this.#settle(classOf(status), `status ${status}: ${short(errorMessage(text))}`);
       return;
     }
-    const value = parse(text);
-    if (!isObject(value)) this.#settle('wrong_content', `not a JSON object: ${short(text)}`);
+    const value = objectIn(text);
+    if (value === undefined) this.#settle('wrong_content', `not a JSON object: ${short(text)}`);
     else if (this.options.api.whole(value, this.#answer)) this.#settle('completed', '');
     else this.#settle('wrong_content', `not an answer of this API: ${short(text)}`);
   }
@@ -215,18 +215,10 @@ export function reasonOf(error: Error): string {
   return short(error.message);
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** The message of an error's body, in the APIs' shapes. */
 export function errorMessage(text: string): string {
-  const body = parse(text);
-  if (!isObject(body)) return text;
+  const body = objectIn(text);
+  if (body === undefined) return text;
   const { error } = body;
   const message = isObject(error) ? error['message'] : (error ?? body['message'] ?? body['detail']);
   return typeof message === 'string' ? message : text;

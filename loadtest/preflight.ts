@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Ask, countOf, isObject, listOf, objectOf, textOf } from './apis/api.js';
+import { type Ask, countOf, isObject, listOf, objectIn, objectOf, textOf } from './apis/api.js';
 import { measureAlone, calibrate, type Prober } from './calibrate.js';
 import { errorMessage, isNotHttp, isTls, reasonOf, short, type Outcome } from './exchange.js';
 import { LoadError, type LoadErrorCode, type LoadOptions } from './load.js';
@@ -159,13 +159,4 @@ function check(target: Target, model: string, { outcome, status, detail }: Outco
   };
   const code = status === 404 || status === 405 ? 'not_an_api' : (codes[outcome] ?? 'refused');
   throw new LoadError(code, `${path} does not answer a first call: ${errorMessage(detail)}`);
-}
-
-function objectIn(text: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -51,41 +51,24 @@ export function configure({ policy, file, engines, speed }: GatewayChoice): Conf
   return { ...config, listen: { ...listen, port: 0 }, admin, auth, log, embedded: 0 };
 }
 
-/**
- * The same scheduling at another pace: all times in its decisions, and the interval of engine checks. Timeouts that
- * only guard against faults are unchanged.
- */
+/** Times in scheduling's decisions, and the interval of engine checks, each with the least that it may be. */
+const PACED = {
+  policy: { firstQuantumMs: 1, msPerPromptToken: 0, msPerOutputToken: 0 },
+  starvation: { floorMs: 1, waitMsMax: 1 },
+  admission: { halfLifeMs: 1, reserveMs: 0, turnMs: 0 },
+  balancer: { spillMs: 0 },
+  timeouts: { queueMs: 100, leaseMs: 1000, ghostMs: 0 },
+  health: { intervalMs: 10 },
+} as const satisfies { readonly [S in keyof Config]?: { readonly [K in keyof Config[S]]?: number } };
+
+/** The same scheduling at another pace. Timeouts that only guard against faults are unchanged. */
 function quicken(config: Config, speed: number): Config {
-  const { policy, starvation, admission, balancer, timeouts, health } = config;
-  const quick = (ms: number, least = 0) => Math.max(least, ms / speed);
-  return {
-    ...config,
-    policy: {
-      ...policy,
-      firstQuantumMs: quick(policy.firstQuantumMs, 1),
-      msPerPromptToken: quick(policy.msPerPromptToken),
-      msPerOutputToken: quick(policy.msPerOutputToken),
-    },
-    starvation: {
-      ...starvation,
-      floorMs: quick(starvation.floorMs, 1),
-      waitMsMax: quick(starvation.waitMsMax, 1),
-    },
-    admission: {
-      ...admission,
-      halfLifeMs: quick(admission.halfLifeMs, 1),
-      reserveMs: quick(admission.reserveMs),
-      turnMs: quick(admission.turnMs),
-    },
-    balancer: { ...balancer, spillMs: quick(balancer.spillMs) },
-    timeouts: {
-      ...timeouts,
-      queueMs: quick(timeouts.queueMs, 100),
-      leaseMs: quick(timeouts.leaseMs, 1000),
-      ghostMs: quick(timeouts.ghostMs),
-    },
-    health: { ...health, intervalMs: quick(health.intervalMs, 10) },
-  };
+  const sections = Object.entries(PACED).map(([section, leasts]) => {
+    const own = config[section as keyof typeof PACED] as unknown as Readonly<Record<string, number>>;
+    const quick = Object.entries(leasts).map(([key, least]) => [key, Math.max(least, (own[key] ?? NaN) / speed)]);
+    return [section, { ...own, ...(Object.fromEntries(quick) as Record<string, number>) }];
+  });
+  return { ...config, ...(Object.fromEntries(sections) as Pick<Config, keyof typeof PACED>) };
 }
 
 /** The engines as the admin API tells of them. */

@@ -12,6 +12,7 @@ import {
   growCall,
   isObject,
   listOf,
+  objectIn,
   objectOf,
   quoted,
   textOf,
@@ -62,7 +63,7 @@ function item({ role, toolCalls = [], toolId, ...message }: Message): string {
       type: 'tool_use',
       id,
       name,
-      input: parsed(json),
+      input: objectIn(json) ?? {},
     }));
     const said = message.text === '' ? [] : [{ type: 'text', text: message.text }];
     return JSON.stringify({ role, content: [...said, ...uses] });
@@ -130,13 +131,4 @@ function takeUsage(usage: unknown, answer: Answer): void {
   if (!Number.isNaN(input)) answer.promptTokens = input + (read || 0) + (created || 0);
   const output = countOf(usage['output_tokens']);
   if (!Number.isNaN(output)) answer.outputTokens = output;
-}
-
-function parsed(json: string): unknown {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

@@ -43,10 +43,7 @@ export class Declarations {
   }
 }
 
-interface Rest {
-  readonly promptTokens: number;
-  readonly outputTokens: number;
-}
+type Rest = Pick<AgentCall, 'promptTokens' | 'outputTokens'>;
 
 function restsOf(calls: readonly AgentCall[]): Rest[] {
   const rests: Rest[] = [];
