@@ -111,13 +111,8 @@ export interface ActiveCall {
   readonly arrived_at: UnixSeconds;
   /** Unix time in seconds; null: none yet, or the answer is no stream. */
   readonly first_token_at: number | null;
-  readonly promoted: boolean;
-  readonly overdue: boolean;
   /** Null: it does not wait. */
   readonly waiting_for: WaitingFor | null;
-  /** Where it was sent last, and why; null: nowhere yet. */
-  readonly reason: Dispatch['reason'] | null;
-  readonly placement: Dispatch['placement'] | null;
   /** Why it waits, or why it runs where it runs. */
   readonly text: string;
 }

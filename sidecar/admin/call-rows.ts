@@ -8,7 +8,7 @@ import { pastCallInWords } from './run-words.js';
 import { callInWords, type Setting } from './words.js';
 
 export function callRow(call: CallView, thread: string, setting: Setting): Answers.ActiveCall {
-  const { promoted, overdue, waiting, dispatch } = call;
+  const { waiting } = call;
   return {
     call: call.call,
     thread,
@@ -20,14 +20,10 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
     service_seconds: seconds(call.serviceMs),
     arrived_at: unixSeconds(call.arrivedAtMs),
     first_token_at: call.startedAtMs === undefined ? null : unixSeconds(call.startedAtMs),
-    promoted,
-    overdue,
     waiting_for:
       waiting === undefined
         ? null
         : waitRow(waiting.nearest, setting.expected.of(call.call, waiting.nearest, setting.now)),
-    reason: dispatch?.reason ?? null,
-    placement: dispatch?.placement ?? null,
     text: callInWords(call, setting),
   };
 }

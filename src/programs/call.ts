@@ -156,13 +156,12 @@ export class Call implements Waiting, Timed {
     this.outputTokens = 0;
   }
 
-  /** The command for it, which the call and its program remember for views. */
+  /** The command for it, which it remembers for views. */
   dispatchedTo({ id: engine }: Engine, placement: Dispatch['placement']): Dispatch {
     const { id: call, level, reason } = this;
     const queueMs = this.waitedMs as Millis;
     const inherited = this.returns === 0 ? undefined : { inheritedMs: this.inheritedWaitMs as Millis };
     this.dispatch = { type: 'dispatch', call, engine, level, queueMs, ...inherited, reason, placement };
-    this.program.lastDispatch = this.dispatch;
     return this.dispatch;
   }
 

@@ -2,7 +2,7 @@ import { invariant } from '../invariant.js';
 import type { AgentType } from './agent-types.js';
 import type { Call } from './call.js';
 import type { Engine } from '../engines/engine.js';
-import type { Dispatch, ProgramGone } from '../protocol/events.js';
+import type { ProgramGone } from '../protocol/events.js';
 import type { Outlook } from '../foresight/outlook.js';
 import type { ProgramId, TenantId } from '../protocol/units.js';
 
@@ -20,9 +20,8 @@ export class Program {
   /** The engine of its long calls, and that engine's `life` then: an engine that returned empty is no home. */
   #home: Engine | undefined;
   #homeLife = 0;
-  /** Engine of its last finished call, and the last command that dispatched one. */
+  /** Engine of its last finished call. */
   lastEngine: Engine | undefined;
-  lastDispatch: Dispatch | undefined;
 
   /** Active calls (Autellix's thread metadata), unordered; undefined while there are none, as idle rows are many. */
   #calls: Call[] | undefined;

@@ -63,8 +63,6 @@ export function programView(row: Program, policy: Policy, nowMs: number) {
     createdAtMs: row.createdAtMs as Millis,
     lastArrivalAtMs: row.lastArrivalAtMs as Millis,
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
-    /** The last dispatch of one of its calls. */
-    lastDispatch: row.lastDispatch,
     /** Undefined: nothing is foreseen. */
     forecast: forecastOf(row, policy),
   };

@@ -174,7 +174,7 @@ describe('a program', () => {
     expect(runs.text).toMatch(
       /^Call \S+ of program "first" has run for \S+ m?s on \S+?(, after .*)?\.\nIt was sent from level 0, without waiting\. /,
     );
-    expect(runs.program.active).toMatchObject([{ state: 'running', engine: engine.id, reason: 'direct' }]);
+    expect(runs.program.active).toMatchObject([{ state: 'running', engine: engine.id }]);
     open();
     await Promise.all(answers);
     const idle = (await ask(`${url}/programs/second/explain`)).json() as unknown as Told;

@@ -281,7 +281,6 @@ describe('a waiting call', () => {
     expect(desk.scheduler.views.call(callId('w'))).toMatchObject({ waiting: undefined, dispatch: { engine: 'A' } });
     desk.finish('w');
     expect(desk.scheduler.views.call(callId('w'))).toBeUndefined();
-    expect(desk.program('of-w').lastDispatch).toMatchObject({ call: 'w', placement: 'spread' });
   });
 });
 
