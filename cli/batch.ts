@@ -62,7 +62,9 @@ export function addBatchCommand(program: Command): void {
     const limits = limitsOf(left);
     const { outlines, plan: planned, warnings } = await naming(file, () => readPlan(file, limits));
     warnOf(file, warnings);
-    const text = json ? JSON.stringify(asJson(outlines, planned)) : plain(asText(outlines, planned));
+    const text = json
+      ? JSON.stringify({ version: 1, ...figuresOf(outlines, planned), order: orderRows(outlines, planned) })
+      : plain(asText(outlines, planned));
     process.stdout.write(`${text}\n`);
   });
 }
@@ -111,24 +113,12 @@ const orderText = ({ custom_id: id, line, same_as: same, needs }: ReturnType<typ
   return `  ${id} (line ${line})${after}${same === undefined ? '' : `, a copy of ${same}`}`;
 };
 
-const asJson = (lines: readonly Outline[], plan: Plan): object => ({
-  version: 1,
-  ...figuresOf(lines, plan),
-  order: orderRows(lines, plan),
-});
-
 function orderRows(lines: readonly Outline[], plan: Plan) {
   return Array.from(plan.order, (index) => {
     const { customId = '', line = 0, needs = [] } = lines[index] ?? {};
     const original = plan.originals[index] ?? index;
     const merged = original === index ? {} : { same_as: lines[original]?.customId };
-    return {
-      custom_id: customId,
-      line,
-      ...merged,
-      program: plan.programs[index],
-      needs,
-      criticalTokens: plan.critical[index],
-    };
+    const { programs, critical } = plan;
+    return { custom_id: customId, line, ...merged, program: programs[index], needs, criticalTokens: critical[index] };
   });
 }

@@ -21,8 +21,8 @@ const WAITING_MAX = 16;
  */
 export class Pump {
   readonly works = new Map<string, Work>();
-  /** Lines that wait, by engine. */
-  readonly #waiting = new Map<EngineId | undefined, number>();
+  /** The parts of lines that wait. */
+  readonly #waiting = new Set<Part>();
   #isWoken = false;
 
   isStopped = false;
@@ -58,22 +58,18 @@ export class Pump {
   #part(): Part | undefined {
     const up = this.ports.engines();
     const parts = up.length < 2 ? [WHOLE] : up.map((engine, at) => ({ engine, at, of: up.length }));
-    const of = ({ engine }: Part): number => this.#waiting.get(engine) ?? 0;
+    const of = (part: Part): number => [...this.#waiting].filter(({ engine }) => engine === part.engine).length;
     const least = parts.reduce((best, each) => (of(each) < of(best) ? each : best));
     return of(least) < Math.max(WAITING_MIN, WAITING_MAX / parts.length) ? least : undefined;
   }
 
   #start(work: Work, part: Part): void {
-    let isWaiting = true;
+    // Each line has a part of its own, though some are equal.
+    const waiting = { ...part };
+    this.#waiting.add(waiting);
     const entered = (): void => {
-      if (!isWaiting) return;
-      isWaiting = false;
-      const left = (this.#waiting.get(part.engine) ?? 0) - 1;
-      if (left > 0) this.#waiting.set(part.engine, left);
-      else this.#waiting.delete(part.engine);
-      this.wake();
+      if (this.#waiting.delete(waiting)) this.wake();
     };
-    this.#waiting.set(part.engine, 1 + (this.#waiting.get(part.engine) ?? 0));
     void work.run.startNext(entered, part).then((fault) => {
       if (fault !== undefined) this.ports.log.error({ err: fault, batch: work.id }, 'a line of a batch failed here');
       entered();
