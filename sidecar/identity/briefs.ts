@@ -17,17 +17,15 @@ const LINES_MAX = 3;
  * Finds conversations of short answers, which have no marks, if documents in the last question or a clock in the system
  * prompt change their place: by the answers, each after a line of its question. At most `max` seats.
  */
-export class Briefs {
-  readonly #seats: Seats;
-
+export class Briefs extends Seats {
   constructor(max: number, ends: Ends) {
-    this.#seats = new Seats(max, SEATS_MAX, ends);
+    super(max, SEATS_MAX, ends);
   }
 
   /** @param question its first and last lines, see `endsOf` */
   remember(tenant: TenantId, question: readonly number[], answer: CanonicalMessage, seat: Answered): void {
     if (wholeOf(answer) !== undefined) return;
-    for (const key of keysOf(question, answer)) this.#seats.sit(tenant, key, seat);
+    for (const key of keysOf(question, answer)) this.sit(tenant, key, seat);
   }
 
   /** The one program that gave all the last answers, or that waits to go on from the only one. */
@@ -36,7 +34,7 @@ export class Briefs {
     let answers = 0;
     for (let i = trail.turns.length - 1; i > 0 && answers < ANSWERS_MAX; i -= 1) {
       if (trail.turns[i]?.role !== 'assistant') continue;
-      const at = this.#at(tenant, trail, i);
+      const at = this.#known(tenant, trail, i);
       if (at.length === 0) return undefined;
       seats.unshift(...at);
       answers += 1;
@@ -46,12 +44,12 @@ export class Briefs {
     return answers > 1 || found.taken === undefined ? found : undefined;
   }
 
-  #at(tenant: TenantId, trail: Trail, index: number): Answered[] {
+  #known(tenant: TenantId, trail: Trail, index: number): Answered[] {
     const answer = trail.said(index);
     if (wholeOf(answer) !== undefined) return [];
     const keys = keysOf(endsOf(linesIn(trail.said(index - 1).content)), answer);
-    if (keys.some((key) => this.#seats.isCrowded(tenant, key))) return [];
-    return keys.flatMap((key) => this.#seats.at(tenant, key) ?? []);
+    if (keys.some((key) => this.isCrowded(tenant, key))) return [];
+    return keys.flatMap((key) => this.at(tenant, key) ?? []);
   }
 }
 

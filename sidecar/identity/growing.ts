@@ -41,11 +41,9 @@ interface Grower<S> extends Left {
   readonly lines: readonly number[];
 }
 
-export class Growing<S extends Left> {
-  readonly #growers: Seats<Grower<S>>;
-
+export class Growing<S extends Left> extends Seats<Grower<S>> {
   constructor(max: number, ends: Ends) {
-    this.#growers = new Seats(max, SEATS_MAX, ends);
+    super(max, SEATS_MAX, ends);
   }
 
   find(tenant: TenantId, { content }: CanonicalMessage, only?: ProgramId): { seat?: S | undefined; opening?: Opening } {
@@ -54,8 +52,8 @@ export class Growing<S extends Left> {
     let seat: S | undefined;
     for (let i = beginnings.length - 1; i >= 0 && !seat; i--) {
       const at = beginnings[i] ?? 0;
-      const growers = this.#growers.at(tenant, at, only);
-      if (!growers || this.#growers.isCrowded(tenant, at)) continue;
+      const growers = this.at(tenant, at, only);
+      if (!growers || this.isCrowded(tenant, at)) continue;
       const fresh = new Set(hashes.slice(i + 1, i + 1 + NEW_LINES));
       const fits = growers.filter(({ lines }) => lines.some((line) => fresh.has(line)));
       seat = (fits.findLast((grower) => grower.seat.taken === undefined) ?? fits.at(-1))?.seat;
@@ -75,7 +73,7 @@ export class Growing<S extends Left> {
       .slice(0, ANSWER_LINES);
     if (lines.length === 0) return;
     const { program, stamp, hash } = seat;
-    for (const at of beginnings) this.#growers.sit(tenant, at, { program, stamp, hash, seat, lines });
+    for (const at of beginnings) this.sit(tenant, at, { program, stamp, hash, seat, lines });
   }
 }
 

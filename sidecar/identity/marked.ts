@@ -39,7 +39,7 @@ export class Marked {
     if (id !== undefined && !foreign.has(id)) this.#ids.sit(tenant, id, seat);
     if (whole === undefined || foreign.has(whole)) return;
     this.#wholes.sit(tenant, whole, seat);
-    if (line) this.#texts.remember(tenant, line.hash, seat);
+    if (line) this.#texts.sit(tenant, line.hash, seat);
   }
 
   find(tenant: TenantId, said: CanonicalMessage, only?: ProgramId, call?: MarkedCall): Answered | undefined {

@@ -22,7 +22,9 @@ export class SharedCache<V extends object | boolean | number> {
 
   /** A changed value must be a new object; otherwise its size is not updated. */
   set(tenant: TenantId, key: string | number, value: V): void {
-    const share = this.#shareOf(tenant);
+    // `max` would reserve memory for all entries in advance, for every tenant.
+    const share = this.#shares.get(tenant) ?? new LRUCache({ maxSize: this.max, sizeCalculation: this.sizeOf });
+    this.#shares.set(tenant, share);
     this.#change(share, () => share.set(key, value));
     while (this.#size > this.max) {
       const giving = share.calculatedSize * this.#shares.size >= this.#size ? share : this.#largest(share);
@@ -33,13 +35,6 @@ export class SharedCache<V extends object | boolean | number> {
   delete(tenant: TenantId, key: string | number): void {
     const share = this.#shares.get(tenant);
     if (share) this.#change(share, () => share.delete(key));
-  }
-
-  #shareOf(tenant: TenantId): LRUCache<string | number, V> {
-    let share = this.#shares.get(tenant);
-    // `max` would reserve memory for all entries in advance, for every tenant.
-    if (!share) this.#shares.set(tenant, (share = new LRUCache({ maxSize: this.max, sizeCalculation: this.sizeOf })));
-    return share;
   }
 
   #change(share: LRUCache<string | number, V>, change: () => void): void {

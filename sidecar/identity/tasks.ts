@@ -44,8 +44,8 @@ export class Tasks {
       const line = leadOf(text);
       if (!line) continue;
       const { program, stamp } = parent;
-      const [chars, at] = [text.length, line.at];
-      this.#tasks.remember(tenant, line.hash, { program, stamp, hash, chars, at, parent, tool, begun: 0 });
+      const { at } = line;
+      this.#tasks.sit(tenant, line.hash, { program, stamp, hash, chars: text.length, at, parent, tool, begun: 0 });
     }
   }
 

@@ -90,19 +90,12 @@ export interface Excerpt extends Seat, Told {
 }
 
 /**
- * Texts that may come back whole inside a message. Each is found by one of its lines, and counts only if all of it is
- * there. At most `max` texts are remembered; the least recently used lines are dropped first.
+ * Texts that may come back whole inside a message. Each is found by one of its lines (`leadOf`), and counts only if all of
+ * it is there. At most `max` texts are remembered; the least recently used lines are dropped first.
  */
-export class Excerpts<E extends Excerpt & Left> {
-  readonly #byLine: Seats<E>;
-
+export class Excerpts<E extends Excerpt & Left> extends Seats<E> {
   constructor(max: number, ends: Ends) {
-    this.#byLine = new Seats(max, PER_LINE, ends);
-  }
-
-  /** @param line hash of the line that leads to the text, see `leadOf` */
-  remember(tenant: TenantId, line: number, excerpt: E): void {
-    this.#byLine.sit(tenant, line, excerpt);
+    super(max, PER_LINE, ends);
   }
 
   /** The texts in a message, without those within longer ones. @param lines its lines, see `linesIn` */
@@ -119,7 +112,7 @@ export class Excerpts<E extends Excerpt & Left> {
     const led: Led<E>[] = [];
     let chars = 0;
     for (const { at, hash } of lines)
-      for (const excerpt of this.#byLine.at(tenant, hash) ?? []) {
+      for (const excerpt of this.at(tenant, hash) ?? []) {
         if (led.length === COMPARED_MAX || (chars += excerpt.chars) > COMPARED_CHARS_MAX) return led;
         led.push({ excerpt, start: at - excerpt.at });
       }
