@@ -1,13 +1,13 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { Briefs, endsOf } from './briefs.js';
-import type { Ends } from './memory.js';
+import type { Ends, Place } from './memory.js';
 import { Growing, hashOf, type Opening } from './growing.js';
 import { leadOf, textOf, type Text } from './texts.js';
 import { Marked, beginsWith } from './marked.js';
 import { Seats, type Answered } from './seats.js';
 import { Tasks } from './tasks.js';
-import { idsWith, isSystem, type Place, type Trail } from './trail.js';
+import { idsWith, isSystem, type Trail } from './trail.js';
 
 /**
  * Identifies programs by their messages. Each answer takes a seat: at its place in the conversation, and under its

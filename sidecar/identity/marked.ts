@@ -1,9 +1,9 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { hashOf } from './growing.js';
-import type { Ends } from './memory.js';
+import type { Ends, Excerpt, Told } from './memory.js';
 import { Seats, type Answered } from './seats.js';
-import { Excerpts, textOf, type Excerpt, type Line, type Text, type Told } from './texts.js';
+import { Excerpts, textOf, type Line, type Text } from './texts.js';
 
 const SEATS_MAX = 64;
 

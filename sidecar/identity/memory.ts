@@ -81,6 +81,25 @@ export interface Seat {
   readonly stamp: number;
 }
 
+/** A position in a conversation. */
+export interface Place {
+  /** Hash of all messages before it, one link for each answer. */
+  readonly chain: string;
+  /** Hash of the ids of all tool calls before it; '' without any. */
+  readonly ids: string;
+}
+
+/** Distinguishes a text from others with the same mark: hash and length of its canonical content. */
+export interface Told {
+  readonly hash: number;
+  readonly chars: number;
+}
+
+/** A text of a program, and where the line stands in it that leads to it. */
+export interface Excerpt extends Seat, Told {
+  readonly at: number;
+}
+
 /**
  * Finds the root program of a sub-agent's own session, for harnesses that name only the parent. Chains of parents are
  * followed to the root, and shortened on the way. A parent without a link of its own is a root. A link that would close

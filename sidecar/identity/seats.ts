@@ -1,7 +1,5 @@
 import type { ProgramId, TenantId } from '../../src/index.js';
-import { SharedCache, type Ends, type Seat } from './memory.js';
-import type { Excerpt, Told } from './texts.js';
-import type { Place } from './trail.js';
+import { SharedCache, type Ends, type Excerpt, type Place, type Seat, type Told } from './memory.js';
 
 /** Share of a full table's seats that stay, the latest ones. */
 const KEPT_SHARE = 0.75;

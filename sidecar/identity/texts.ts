@@ -1,7 +1,7 @@
 import type { TenantId } from '../../src/index.js';
 import type { CanonicalMessage } from '../apis/api.js';
 import { hashOf } from './growing.js';
-import type { Ends, Seat } from './memory.js';
+import type { Ends, Excerpt } from './memory.js';
 import { Seats, type Left } from './seats.js';
 
 /** Shortest and longest line that is read. Shorter ones are common, longer ones take long to hash. */
@@ -77,17 +77,6 @@ const PER_LINE = 64;
 /** Most texts to compare in one message, and characters of them. */
 const COMPARED_MAX = 128;
 const COMPARED_CHARS_MAX = 524_288;
-
-/** Distinguishes a text from others with the same mark: hash and length of its canonical content. */
-export interface Told {
-  readonly hash: number;
-  readonly chars: number;
-}
-
-/** A text of a program, and where the line stands in it that leads to it. */
-export interface Excerpt extends Seat, Told {
-  readonly at: number;
-}
 
 /**
  * Texts that may come back whole inside a message. Each is found by one of its lines (`leadOf`), and counts only if all of

@@ -1,19 +1,13 @@
 import { hash } from 'node:crypto';
 import type { CanonicalMessage, Turn } from '../apis/api.js';
 import { hashOf } from './growing.js';
+import type { Place } from './memory.js';
 
 /** Longer conversations are not matched, because hashing a million tiny messages would block all other calls. */
 export const TURNS_MAX = 10_000;
 /** A hash costs a microsecond or more: contents up to this length are hashed together with their neighbours. */
 const JOINED_CHARS_MAX = 8192;
 const BRIEF_CHARS = 256;
-
-export interface Place {
-  /** Hash of all messages before it, one link for each answer. */
-  readonly chain: string;
-  /** Hash of the ids of all tool calls before it; '' without any. */
-  readonly ids: string;
-}
 
 const START: Place = { chain: '', ids: '' };
 
