@@ -6,6 +6,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { SharedState } from '../../cluster/index.js';
 import { ConfigError, type Config } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
+import { reasonOf } from '../errors.js';
 import { Batches, type BatchPorts } from './batches.js';
 
 /** Name of the batches at the store of a cluster. */
@@ -51,7 +52,9 @@ export class BatchSeat {
     const seat = new BatchSeat(ports);
     const fault = folderFault(ports.folder);
     if (fault !== undefined) throw unfit(fault);
-    await mkdir(ports.folder, { recursive: true });
+    await mkdir(ports.folder, { recursive: true }).catch((error: unknown) => {
+      throw unfit(`cannot be made: ${reasonOf(error)}`);
+    });
     if (ports.cluster === undefined) seat.#claim = await claimOf(ports.folder);
     if (ports.cluster === undefined) await seat.#take();
     else await (seat.#beating = seat.#beat());

@@ -3,6 +3,7 @@ import type { SseEvent } from '../apis/api.js';
 
 const LF = 0x0a;
 const CR = 0x0d;
+const MARK = 0xfeff;
 
 type Verdict = 'forward' | 'hide';
 
@@ -23,10 +24,11 @@ export class SseSplitter {
   heldBytes = 0;
   /** The earlier chunks' part of the current line: nothing, a CR alone, or more. */
   #line: 'empty' | 'cr' | 'full' = 'empty';
-  #verdict: Verdict = 'forward';
-  readonly #parser = createParser({ onEvent: (event) => (this.#verdict = this.judge(event)) });
+  /** On the bytes under judgement: with lone CRs they may be several events, of which one to forward keeps all. */
+  readonly #verdicts: Verdict[] = [];
+  readonly #parser = createParser({ onEvent: (event) => this.#verdicts.push(this.judge(event)) });
 
-  /** @param judge called for every event with data, a name or both; comments are always forwarded */
+  /** @param judge called for every event with data; all others are always forwarded */
   constructor(private readonly judge: (event: SseEvent) => Verdict) {}
 
   push(chunk: Buffer): Buffer[] {
@@ -81,9 +83,12 @@ export class SseSplitter {
   }
 
   #rule(bytes: Buffer, end = ''): Verdict {
-    this.#verdict = 'forward';
-    this.#parser.feed(bytes.toString().replace(/^\uFEFF/, '') + end);
-    return this.#verdict;
+    this.#verdicts.length = 0;
+    const text = bytes.toString();
+    // Before each line the parser looks for the next CR, however far away. Nearly no event has one, or a mark.
+    const isPlain = text.charCodeAt(0) !== MARK && !text.includes('\r');
+    this.#parser.feed((isPlain ? text : text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n')) + end);
+    return this.#verdicts.includes('hide') && !this.#verdicts.includes('forward') ? 'hide' : 'forward';
   }
 }
 

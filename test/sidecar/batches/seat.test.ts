@@ -160,8 +160,11 @@ it('a name is held by one gateway until it gives it up or leaves', async () => {
 });
 
 it('fails at a folder that the system cannot make', async () => {
-  const ports = { folder: '/proc/none/here', cluster: undefined } as unknown as Parameters<typeof BatchSeat.open>[0];
-  await expect(BatchSeat.open(ports)).rejects.toThrow(/^batches\.folder: \/proc takes no new folder: /);
+  const opened = (folder: string) =>
+    BatchSeat.open({ folder, cluster: undefined } as unknown as Parameters<typeof BatchSeat.open>[0]);
+  await expect(opened('/proc/none/here')).rejects.toThrow(/^batches\.folder: \/proc takes no new folder: /);
+  const long = join(folderOf({}), 'x'.repeat(300));
+  await expect(opened(long)).rejects.toThrow(/^batches\.folder: cannot be made: ENAMETOOLONG/);
 });
 
 it.runIf(process.platform === 'linux')(

@@ -76,6 +76,17 @@ describe('the event splitter', () => {
     expect(split(Buffer.from('data: a\n\ndata: hide'), []).out).toBe('data: a\n\n');
   });
 
+  it('forwards events that end in lone CRs, of which it hides only all together', () => {
+    const both = 'data: a\r\rdata: hide\r\r';
+    expect(split(Buffer.from(both), [])).toMatchObject({ data: ['a', 'hide'], out: both });
+    expect(split(Buffer.from('data: hide\r\r'), []).out).toBe('');
+  });
+
+  it('reads an event of very many lines in a time that grows with its length', () => {
+    const lines = 'data: a\n'.repeat(600_000);
+    expect(split(Buffer.from(`${lines}\r\n`), []).out).toHaveLength(lines.length + 2);
+  }, 10_000);
+
   it('forwards a chunk without hidden events as it came, without a copy', () => {
     const chunk = Buffer.from('data: a\n\ndata: b\n\n');
     const [first, ...rest] = new SseSplitter(() => 'forward').push(chunk);
