@@ -139,7 +139,8 @@ function ambiguous(found: readonly ProgramView[]): GatewayError {
 export const isUnknown = (error: unknown): error is GatewayError =>
   error instanceof GatewayError && error.code === 'unknown_program';
 
-export const isBatchId = (id: string): boolean => id.startsWith('batch_');
+/** Whether it is a batch's id, or the beginning of one. */
+export const isBatchId = (id: string): boolean => /^batch_[\da-f]{0,24}$/.test(id);
 
 export const unknownProgram = (id: string, advice = ''): GatewayError =>
   new GatewayError(

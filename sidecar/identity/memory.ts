@@ -121,13 +121,15 @@ export class Lineage {
   }
 
   rootOf(program: ProgramId): ProgramId {
-    for (let at = program; ;) {
-      const parent = this.#parents.get(at);
-      if (parent === undefined) return at;
-      const grandparent = this.#parents.get(parent);
-      if (grandparent !== undefined) this.#parents.set(at, grandparent);
-      at = parent;
+    let root = program;
+    for (let next = this.#parents.get(root); next !== undefined; next = this.#parents.get(root)) root = next;
+    // All of them, so that the ones between may be forgotten.
+    for (let at = program; at !== root;) {
+      const next = this.#parents.get(at) ?? root;
+      if (next !== root) this.#parents.set(at, root);
+      at = next;
     }
+    return root;
   }
 
   forget(program: ProgramId): void {

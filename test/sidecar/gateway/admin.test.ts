@@ -185,6 +185,7 @@ describe('admin paths', () => {
     open();
     expect((await call).statusCode).toBe(200);
     expect(refusal(await ask(`${url}/programs/nobody/end`, { method: 'POST' }))).toEqual([404, 'unknown_program']);
+    expect((await ask(`${url}/programs/batch_job/end`, { method: 'POST' })).text).toContain('No program');
     const batch = `batch_${'a0'.repeat(12)}`;
     expect((await ask(`${url}/programs/${batch}/end`, { method: 'POST' })).text).toContain(`No batch \\"${batch}\\"`);
   });
