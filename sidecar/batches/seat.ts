@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmdirSync } from 'node:fs';
+import { accessSync, constants, lstatSync, mkdtempSync, rmdirSync } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -125,8 +125,8 @@ export class BatchSeat {
 
 const FAULTS: Readonly<Record<string, string>> = {
   ENOTDIR: 'is no folder',
-  EACCES: 'may not be written by this user',
-  EPERM: 'may not be written by this user',
+  EACCES: 'may not be read and written by this user',
+  EPERM: 'may not be read and written by this user',
   EROFS: 'can only be read',
   ENOSPC: 'is on a full disk',
   ENOENT: 'takes no new folder',
@@ -135,14 +135,25 @@ const FAULTS: Readonly<Record<string, string>> = {
 /** Why the folder, or the nearest above it that is there, takes no new one, and a remedy; undefined: it does. */
 export function folderFault(folder: string): string | undefined {
   let place = resolve(folder);
-  while (!existsSync(place)) place = dirname(place);
+  while (!isThere(place)) place = dirname(place);
   try {
+    accessSync(place, constants.R_OK);
     rmdirSync(mkdtempSync(join(place, '.maitred-')));
     return undefined;
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
     const why = FAULTS[code] ?? `cannot be used: ${message}`;
     return `${place} ${why}: name another folder, or let this user write there`;
+  }
+}
+
+/** Also a link to nothing. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { gatewayId, type Held } from '../../../cluster/index.js';
@@ -165,6 +165,9 @@ it('fails at a folder that the system cannot make', async () => {
   await expect(opened('/proc/none/here')).rejects.toThrow(/^batches\.folder: \/proc takes no new folder: /);
   const long = join(folderOf({}), 'x'.repeat(300));
   await expect(opened(long)).rejects.toThrow(/^batches\.folder: cannot be made: ENAMETOOLONG/);
+  const link = join(folderOf({}), 'link');
+  symlinkSync('/nowhere', link);
+  await expect(opened(link)).rejects.toThrow(/^batches\.folder: .*link takes no new folder: /);
 });
 
 it.runIf(process.platform === 'linux')(
