@@ -193,3 +193,13 @@ describe('scripts/ensure.mjs', () => {
     expect(ensure()).toMatchObject({ ran: ['tsc'], status: 0 });
   });
 });
+
+it('has a command before the first build, which says how to build it', () => {
+  const command = join(clone, 'scripts/maitred.mjs');
+  cpSync(join(ROOT, 'scripts/maitred.mjs'), command);
+  const run = () => spawnSync(command, ['why'], { encoding: 'utf8' });
+  expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run build') as string });
+  put('package.json', '{"type": "module"}');
+  put('dist/cli/main.js', 'console.log(process.argv.slice(2))');
+  expect(run()).toMatchObject({ status: 0, stdout: "[ 'why' ]\n" });
+});
