@@ -13,6 +13,13 @@ interface Place {
   readonly atMs: number;
 }
 
+/** Calls of one engine that had waited as long. */
+interface Line {
+  /** Milliseconds for a place of the last waits that have ended. */
+  readonly ended: number[];
+  readonly waiting: Set<Place>;
+}
+
 /** Ended waits by which others are judged, and the fewest that tell anything. */
 const KEPT = 256;
 const KNOWN_MIN = 16;
@@ -27,33 +34,39 @@ const LINES_MAX = 4000;
  */
 export class ExpectedWaits {
   readonly #watched = new Map<CallId, Place[]>();
-  readonly #msPerPlace = new LRUCache<string, number[]>({ max: LINES_MAX });
+  readonly #lines = new LRUCache<string, Line>({ max: LINES_MAX });
+  /** Milliseconds for a place as of the last look. */
+  readonly #spreads = new Map<string, ExpectedWait | undefined>();
 
   /** Looks at the waiting calls. Each counts once an age, so that long waits do not prevail. */
   observe(waits: Iterable<readonly [CallId, WaitView]>, nowMs: number): void {
+    this.#spreads.clear();
     for (const [call, wait] of waits) {
       if (wait.engine === undefined || wait.background) continue;
       const line = lineOf(wait.engine, ageOf(wait));
       const places = this.#watched.get(call) ?? [];
       if (places.some((place) => place.line === line)) continue;
-      places.push({ line, ahead: wait.ahead, atMs: nowMs });
-      this.#watched.set(call, places);
+      const place = { line, ahead: wait.ahead, atMs: nowMs };
+      this.#watched.set(call, [...places, place]);
+      const { ended = [], waiting = new Set<Place>() } = this.#lines.get(line) ?? {};
+      this.#lines.set(line, { ended, waiting: waiting.add(place) });
     }
   }
 
   dispatched(call: CallId, nowMs: number): void {
-    for (const { line, ahead, atMs } of this.#watched.get(call) ?? []) {
-      const known = this.#msPerPlace.get(line) ?? [];
-      known.push((nowMs - atMs) / (ahead + 1));
-      if (known.length > KEPT) known.shift();
-      this.#msPerPlace.set(line, known);
+    for (const place of this.left(call)) {
+      const { ended = [] } = this.#lines.get(place.line) ?? {};
+      ended.push(msPerPlace(place, nowMs));
+      if (ended.length > KEPT) ended.shift();
     }
-    this.#watched.delete(call);
   }
 
-  /** The call has ended without an engine. */
-  left(call: CallId): void {
+  /** The call waits no longer. @returns where it was seen */
+  left(call: CallId): readonly Place[] {
+    const places = this.#watched.get(call) ?? [];
+    for (const place of places) this.#lines.get(place.line)?.waiting.delete(place);
     this.#watched.delete(call);
+    return places;
   }
 
   /**
@@ -66,17 +79,34 @@ export class ExpectedWaits {
     // Waits of calls that had waited less stand in until enough as old have ended.
     for (let age = ageOf(wait); age >= 0; age -= 1) {
       const line = lineOf(engine, age);
-      const known = this.#msPerPlace.get(line) ?? [];
-      if (known.length < KNOWN_MIN) continue;
-      const sorted = Float64Array.from(known).sort();
-      const within = (share: number) => (ahead + 1) * (sorted[Math.floor(share * sorted.length)] as number);
-      const p90Ms = within(0.9);
+      const spread = this.#spreadOf(line, nowMs);
+      if (spread === undefined) continue;
+      const p90Ms = (ahead + 1) * spread.p90Ms;
       const sinceMs = this.#watched.get(call)?.find((place) => place.line === line)?.atMs ?? nowMs;
-      return nowMs - sinceMs > p90Ms ? undefined : { p50Ms: within(0.5), p90Ms };
+      return nowMs - sinceMs > p90Ms ? undefined : { p50Ms: (ahead + 1) * spread.p50Ms, p90Ms };
     }
     return undefined;
   }
+
+  #spreadOf(line: string, nowMs: number): ExpectedWait | undefined {
+    if (!this.#spreads.has(line)) this.#spreads.set(line, spreadOf(this.#lines.get(line), nowMs));
+    return this.#spreads.get(line);
+  }
 }
+
+/** Waits that go on count in the p90 once they are longer, or growing queues would be told the short waits of before. */
+function spreadOf(line: Line | undefined, nowMs: number): ExpectedWait | undefined {
+  const { ended = [], waiting = [] } = line ?? {};
+  if (ended.length < KNOWN_MIN) return undefined;
+  const p90Ms = quantile(ended, 0.9);
+  const longer = [...waiting].map((place) => msPerPlace(place, nowMs)).filter((ms) => ms > p90Ms);
+  return { p50Ms: quantile(ended, 0.5), p90Ms: quantile([...ended, ...longer], 0.9) };
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  Float64Array.from(values).sort()[Math.floor(share * values.length)] as number;
+
+const msPerPlace = ({ ahead, atMs }: Place, nowMs: number): number => (nowMs - atMs) / (ahead + 1);
 
 /** How often its wait has doubled from `OLD_MS` on. */
 const ageOf = ({ waitingMs }: WaitView): number => Math.max(0, Math.floor(Math.log2(waitingMs / OLD_MS)) + 1);

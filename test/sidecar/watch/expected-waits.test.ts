@@ -51,6 +51,21 @@ it('tells a call nothing once it has outlasted nine of ten of the others', () =>
   expect(told(expected, view, 2_001)).toBeUndefined();
 });
 
+it('counts waits that go on in the p90, once they are longer', () => {
+  const expected = new ExpectedWaits();
+  learn(expected, Array<number>(16).fill(1_000), at('A', 1));
+  const others = Array.from({ length: 4 }, (_, index) => [callId(`o${index}`), at('A', 1)] as const);
+  expected.observe(others, 0);
+  const toldAt = (nowMs: number) => {
+    expected.observe([], nowMs);
+    return told(expected, at('A', 1), nowMs);
+  };
+  expect(toldAt(2_000)).toEqual({ p50Ms: 2_000, p90Ms: 2_000 });
+  expect(toldAt(8_000)).toEqual({ p50Ms: 2_000, p90Ms: 8_000 });
+  for (const [call] of others.slice(1)) expected.left(call);
+  expect(toldAt(8_000)).toEqual({ p50Ms: 2_000, p90Ms: 2_000 });
+});
+
 it('learns nothing from background calls, calls without an engine and those that left', () => {
   const expected = new ExpectedWaits();
   learn(expected, Array<number>(64).fill(1), at('A', 1, 5_000, true));
