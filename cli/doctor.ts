@@ -105,7 +105,8 @@ function folded(findings: readonly Finding[]): Finding[] {
   for (const finding of findings) {
     const key = JSON.stringify([finding.found, finding.advice, finding.excerpt]);
     const same = unlike.get(key);
-    unlike.set(key, same === undefined ? finding : { ...same, subject: `${same.subject}, ${finding.subject}` });
+    const subjects = new Set([...(same?.subject.split(', ') ?? []), finding.subject]);
+    unlike.set(key, { ...finding, subject: [...subjects].join(', ') });
   }
   return [...unlike.values()];
 }

@@ -6,10 +6,13 @@ import {
   hasNoEngine,
   keepRestartKeys,
   loadConfig,
+  problemText,
   type Config,
   type ConfigInputs,
 } from '../sidecar/config/index.js';
+import { reasonOf } from '../sidecar/errors.js';
 import { startGateway, type Gateway } from '../sidecar/index.js';
+import { counted } from '../text/index.js';
 import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
 import { OWN_NAME, addExamples, urlAt } from './advice.js';
@@ -60,7 +63,9 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
         config = next.config;
         if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys take effect at the next start');
       } catch (error) {
-        log.error(error instanceof ConfigError ? { problems: error.problems } : { err: error }, 'reload refused');
+        const { problems = [] } = error instanceof ConfigError ? error : {};
+        const [reason = reasonOf(error), ...more] = problems.map(problemText);
+        gateway.refuseReload(more.length === 0 ? reason : `${reason} (and ${counted(more.length, 'more fault')})`, problems.length > 0 ? { problems } : { err: error }); // prettier-ignore
       }
     };
     const stop = async () => {

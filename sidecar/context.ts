@@ -66,12 +66,14 @@ export interface GatewayOptions {
   readonly shadow?: Shadow | undefined;
 }
 
-/** The parts of a gateway, which its routes share. Only start, `reload` and `drain` write to it. The fleet begins empty. */
+/** The parts of a gateway, which its routes share. Only start, `reload`, `refuse` and `drain` write to it. The fleet begins empty. */
 export class Context {
   config: Config;
   auth: Auth;
   identifier: Identifier;
   draining = false;
+  /** Why the last reload was refused; undefined: it was not. */
+  reloadRefused: string | undefined;
   cluster: Participant | undefined;
   peers: Peers | undefined;
   batches: BatchSeat | undefined;

@@ -93,6 +93,7 @@ export class Gateway {
     if (!isDeepStrictEqual([config.admin, config.auth], [admin, auth])) context.watchers.close();
     context.auth = new Auth(config);
     context.config = config;
+    context.reloadRefused = undefined;
     context.log.level = config.log.level;
     for (const listener of this.listeners) listener.configure(config);
     // Removed engines stay until the new ones have joined, so that waiting calls always have an engine.
@@ -101,6 +102,12 @@ export class Gateway {
     });
     context.totals.mark('configuration reloaded');
     context.log.info('configuration reloaded');
+  }
+
+  /** Tells of a reload that could not be; the settings before it stay. @param fields of the log line */
+  refuseReload(reason: string, fields: object): void {
+    this.context.reloadRefused = reason;
+    this.context.log.error(fields, 'reload refused');
   }
 
   /** Refuses new calls, lets running ones finish for at most `timeouts.drainMs`, then closes. */

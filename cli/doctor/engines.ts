@@ -1,4 +1,5 @@
 import { hasNoEngine, labelOf, type Config, type EngineConfig, type SourceConfig } from '../../sidecar/config/index.js';
+import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { lookUp } from '../../sidecar/discovery/dns.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
@@ -8,9 +9,7 @@ import { CONFIGURED } from '../../sidecar/engines/inspect.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
 import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
-import { DEAD_ENGINE, SET_CAPACITY, broken, note, ok, warning, type Finding } from './finding.js';
-
-const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
+import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, broken, note, ok, wantsKey, warning, type Finding } from './finding.js';
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
@@ -20,14 +19,18 @@ export async function engineFindings(config: Config, calls: boolean): Promise<Fi
   }
   const sources = config.discovery.map((source) => lookedAt(source, config, calls));
   const engines = config.engines.map((engine) => judged(engine, config, calls));
-  const urls = config.engines.map((engine) => placeOf(engine));
-  const twins = config.engines.filter((engine, at) => urls.indexOf(placeOf(engine)) < at);
-  const twice = twins.map((engine) => warning(`engine ${idOf(engine)}`, `is another one too: ${engine.url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
-  return [...twice, ...(await Promise.all([...sources, ...engines])).flat()];
+  return [...twinFindings(config.engines), ...(await Promise.all([...sources, ...engines])).flat()];
+}
+
+/** Engines that are earlier ones too. */
+export function twinFindings(engines: readonly Pick<EngineConfig, 'id' | 'url'>[]): Finding[] {
+  const places = engines.map(placeOf);
+  const twins = engines.filter((_, at) => places.indexOf(places[at] ?? '') < at);
+  return twins.map((engine) => warning(`engine ${idOf(engine)}`, `is another one too: ${engine.url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
 }
 
 /** Its address, the same for all names of this machine. */
-function placeOf(engine: EngineConfig): string {
+function placeOf(engine: Pick<EngineConfig, 'url'>): string {
   const { url, basePath } = addressOf(engine);
   return `${url.protocol}${isLoopback(url.hostname) ? 'here' : url.hostname}:${url.port}${basePath}`;
 }
@@ -35,11 +38,12 @@ function placeOf(engine: EngineConfig): string {
 /** A source of discovery, and the engines that it finds. */
 async function lookedAt(source: SourceConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `discovery ${labelOf(source)}`;
-  const advice = 'docs/OPERATIONS.md says what each source needs';
+  const advice = 'docs/OPERATIONS.md#discovery says what each source needs';
   const look = await lookUp(source).catch((error: unknown) => error as Error);
   if (look instanceof Error) return [broken(subject, reasonOf(look), advice)];
-  const { engines } = look;
-  if (engines.length === 0) return [broken(subject, 'lists no engine', advice)];
+  const { engines, absence } = look;
+  if (engines.length === 0)
+    return [source.models === undefined ? broken(subject, absence, advice) : note(subject, `${absence}: ${AT_ZERO}`, `if it should list some: ${advice}`)]; // prettier-ignore
   const found = await Promise.all(engines.map((engine) => judged(engine, config, calls)));
   return [ok(subject, `engines: ${engines.length}`), ...found.flat()];
 }
@@ -53,7 +57,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
   if (found instanceof Error) {
     const reason = reasonOf(found);
     const key = engine.apiKey === undefined ? 'calls without a key' : 'its key';
-    return /answered 40[13]$/.test(reason)
+    return wantsKey(reason)
       ? [broken(subject, `${engine.url} refuses ${key}`, SET_KEY)]
       : [broken(subject, `${engine.url} is not healthy: ${reason}`, DEAD_ENGINE)];
   }

@@ -1,5 +1,6 @@
 /* Remedies that several findings share. */
 export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
+export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 export const SET_CAPACITY = 'set engines[].capacityTokens to the size that the engine’s own log tells';
 
 export interface Finding {
@@ -11,6 +12,9 @@ export interface Finding {
   /** Lines of a file around the fault. */
   readonly excerpt?: readonly string[];
 }
+
+/** Whether an engine is down because it wants a key, or another one. */
+export const wantsKey = (reason: string): boolean => /answered 40[13]$/.test(reason);
 
 const of =
   (level: Finding['level']) =>

@@ -1,9 +1,10 @@
-import type { EngineList, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
+import type { EngineList, GatewayState, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
 import { isServing } from '../../sidecar/engines/index.js';
 import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { OWN_NAME } from '../advice.js';
-import { DEAD_ENGINE, SET_CAPACITY, broken, note, ok, warning, type Finding } from './finding.js';
+import { twinFindings } from './engines.js';
+import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, broken, note, ok, wantsKey, warning, type Finding } from './finding.js';
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
@@ -17,10 +18,15 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const ask = async <T>(path: string) => (await client.json(path)) as T;
     const { engines } = await ask<EngineList>('/engines');
     const [identified, queue] = [await ask<IdentitySources>('/identity'), await ask<Queue>('/queue')];
+    const { status } = await ask<GatewayState>('/gateway');
+    const alone = status.parts.filter(({ about, level }) => about === 'gateway' && level !== 'good');
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      upFinding(engines),
+      ...alone.map(({ text }) => warning('gateway', text)),
+      upFinding(engines, status),
+      ...unservedFindings(engines),
+      ...twinFindings(engines),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
       identityFinding(identified),
       queueFinding(queue),
@@ -34,8 +40,11 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
 
 type Row = EngineList['engines'][number];
 
-function upFinding(engines: readonly Row[]): Finding {
-  if (engines.length === 0) return broken('gateway', 'it has no engine', `${OWN_NAME} engines add URL`);
+function upFinding(engines: readonly Row[], { parts }: GatewayState['status']): Finding {
+  if (engines.length === 0) {
+    const { level, text = 'it has no engine' } = parts.find(({ about }) => about === 'engines') ?? {};
+    return level === 'good' ? ok('gateway', text) : broken('gateway', text, `${OWN_NAME} engines add URL`);
+  }
   if (engines.every(({ state }) => state === 'draining' || state === 'drained'))
     return broken('gateway', 'all of its engines drain', `${OWN_NAME} engines undrain ID`);
   const names = engines.filter(isServing).map(({ id }) => id);
@@ -48,11 +57,24 @@ function upFinding(engines: readonly Row[]): Finding {
   );
 }
 
+/** Models whose calls fail at once, as every engine of theirs is taken out of service. */
+function unservedFindings(engines: readonly Row[]): Finding[] {
+  const isAway = ({ state }: Row) => state === 'draining' || state === 'drained';
+  const served = new Set(engines.flatMap((engine) => (isAway(engine) ? [] : engine.models)));
+  // With all of them away, the gateway's own finding says so.
+  if (engines.every(isAway)) return [];
+  return engines.filter(isAway).flatMap(({ id, models }) => {
+    const lost = models.filter((model) => !served.has(model));
+    const found = `is out of service, and no other engine has ${lost.slice(0, 5).join(', ')}: such calls fail`;
+    return lost.length === 0 ? [] : [broken(`gateway’s engine ${id}`, found, `${OWN_NAME} engines undrain ${id}`)];
+  });
+}
+
 function engineFindings(engine: Row): Finding[] {
   const { id, state, capacity_tokens: capacity, down_reason: reason } = engine;
   const subject = `gateway’s engine ${id}`;
   if (state === 'down')
-    return [broken(subject, `is down: ${reason ?? 'no reason is known'}`, `${DEAD_ENGINE}; restart it if it is stuck`)];
+    return [broken(subject, `is down: ${reason ?? 'no reason is known'}`, wantsKey(reason ?? '') ? SET_KEY : `${DEAD_ENGINE}; restart it if it is stuck`)]; // prettier-ignore
   if (!isServing(engine)) return [note(subject, `is ${state}`)];
   const found = 'has a KV cache of unknown size, so no gate protects it';
   return capacity === null ? [warning(subject, found, SET_CAPACITY)] : [];

@@ -233,7 +233,7 @@ export interface GatewayState {
   readonly status: StatusPart & {
     readonly title: string;
     /** The sentences of `text`, each with its level; that of all is the worst. */
-    readonly parts: readonly StatusPart[];
+    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' })[];
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

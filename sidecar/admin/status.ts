@@ -1,4 +1,5 @@
 import type { Parts } from '../context.js';
+import { AT_ZERO } from '../discovery/discovery.js';
 import { isServing } from '../engines/index.js';
 import type { Batch, Engine, GatewayState, Queue } from './answers.js';
 import { batchInShort } from './batches.js';
@@ -20,7 +21,10 @@ interface Seen {
 type Status = GatewayState['status'];
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
-export function statusOf({ draining }: Parts, { engines, queue, batches, cluster }: Seen): Status {
+export function statusOf(
+  { draining, reloadRefused, fleet }: Parts,
+  { engines, queue, batches, cluster }: Seen,
+): Status {
   const down = engines.filter(({ state }) => state === 'down');
   const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
   const starting = engines.filter(({ state }) => state === 'starting').length;
@@ -28,19 +32,22 @@ export function statusOf({ draining }: Parts, { engines, queue, batches, cluster
   const online = queue.waiting - queue.background;
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
-  const said = (level: Status['level'], texts: readonly string[]) => texts.map((text) => ({ level, text }));
+  const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
+  const said = (about: Status['parts'][number]['about'], level: Status['level'], texts: readonly string[]) =>
+    texts.map((text) => ({ about, level, text }));
   const parts = [
-    ...said('warn', draining ? ['The gateway is draining.'] : []),
-    ...said('bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
-    ...said('good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
-    engines.length === 0
-      ? { level: 'bad' as const, text: 'There is no engine.' }
-      : { level: up === 0 ? ('bad' as const) : starting > 0 ? ('warn' as const) : ('good' as const), text: `${serving} up${starting > 0 ? `, ${starting} starting` : ''}.` }, // prettier-ignore
-    { level: TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? ('warn' as const) : ('good' as const), text: callsInWords(queue, running) }, // prettier-ignore
-    ...said('good', batches.map(batchInShort)),
-    ...said('warn', clusterInWords(cluster)),
-  ];
-  const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 ? 'No engine' : undefined; // prettier-ignore
+    ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : []),
+    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused}.`]),
+    ...said('engines', 'bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
+    ...said('engines', 'good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
+    ...(engines.length === 0
+      ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
+      : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
+    ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
+    ...said('calls', 'good', batches.map(batchInShort)),
+    ...said('gateway', 'warn', clusterInWords(cluster)),
+  ]; // prettier-ignore
+  const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
   return {
     level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
     title: trouble ?? (online > 0 ? `${count(online)} waiting` : ''),

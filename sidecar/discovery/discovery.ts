@@ -8,6 +8,9 @@ import type { Membership } from './membership.js';
 /** Waits between failed looks double from here. */
 const BACKOFF_MS = 1000;
 
+/** A source with `models` that lists no engine, in the log, the status and `maitred doctor`. */
+export const AT_ZERO = 'scaled to zero, as configured; calls for its models wait';
+
 export interface DiscoveryPorts {
   readonly membership: Pick<Membership, 'found' | 'sizeOf'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -81,11 +84,11 @@ class Watched {
     const { refreshMs } = this.config.dns;
     let waitMs = refreshMs;
     try {
-      const { engines, ttlMs } = await lookUp(this.config, this.#resolver);
+      const { engines, ttlMs, absence } = await lookUp(this.config, this.#resolver);
       if (this.#isClosed) return;
       waitMs = Math.max(REFRESH_MS_MIN, Math.min(ttlMs, refreshMs));
       this.#setbacks = 0;
-      this.#found(engines);
+      this.#found(engines, absence);
     } catch (error) {
       if (this.#isClosed) return;
       // Half of the wait is by chance, so that gateways spread.
@@ -96,15 +99,20 @@ class Watched {
     this.#cancelTimer = this.ports.setTimer(() => void this.#look(), waitMs);
   }
 
-  #found(engines: readonly EngineConfig[]): void {
+  #found(engines: readonly EngineConfig[], absence: string): void {
     const { graceMs, models } = this.config;
     const mayBeEmpty = models !== undefined;
     this.ports.membership.found(this.label, { engines, graceMs, mayBeEmpty });
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
-    if (this.#told.size === 0) return;
+    const isToldOfZero = this.#told.size === 1 && this.#told.has(AT_ZERO);
+    if (engines.length === 0 ? isToldOfZero : this.#told.size === 0) return;
     this.#told.clear();
+    if (engines.length === 0) {
+      this.#told.add(AT_ZERO);
+      return this.ports.log.info({ source: this.label, reason: absence }, `no engine: ${AT_ZERO}`);
+    }
     this.ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
   }
 

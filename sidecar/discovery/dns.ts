@@ -1,5 +1,6 @@
 import { Resolver } from 'node:dns/promises';
 import { engineDefaults, type DnsConfig, type EngineConfig, type SourceConfig } from '../config/index.js';
+import { reasonOf } from '../errors.js';
 
 /** Time for the first try of a question to one server. The second try has twice as long. */
 const TRY_MS = 2000;
@@ -13,6 +14,8 @@ interface Answer {
   readonly hosts: readonly string[];
   /** Infinity: the records' TTL is unknown. */
   readonly ttlMs: number;
+  /** Why there is none, where there is none. */
+  readonly absence?: string;
 }
 
 /** A new one for each look, because it reads the system's servers only when it is created. */
@@ -29,13 +32,17 @@ export async function lookUp(source: SourceConfig, resolver = makeResolver()) {
   // An address in a URL matches no certificate, so the name itself is verified.
   const serverName = scheme === 'https' && type !== 'SRV' ? { serverName: name } : {};
   if (servers.length > 0) resolver.setServers(servers);
-  const { hosts, ttlMs } = await QUERIES[type](resolver, source.dns).catch((error: unknown): Answer => {
-    if (defaults.models !== undefined && hasNoRecord(error)) return { hosts: [], ttlMs: 0 };
+  const {
+    hosts,
+    ttlMs,
+    absence = 'lists no engine',
+  } = await QUERIES[type](resolver, source.dns).catch((error: unknown): Answer => {
+    if (defaults.models !== undefined && hasNoRecord(error)) return { hosts: [], ttlMs: 0, absence: reasonOf(error) };
     throw error;
   });
   if (hosts.length > ENGINES_MAX) throw new Error(`lists ${hosts.length} engines, more than ${ENGINES_MAX}`);
   const engines = hosts.map((host): EngineConfig => ({ ...serverName, ...defaults, url: `${scheme}://${host}` }));
-  return { engines, ttlMs };
+  return { engines, ttlMs, absence };
 }
 
 const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: DnsConfig) => Promise<Answer>>> = {

@@ -16,6 +16,9 @@ export function registerGauges(context: Parts): void {
 
   one('calls_in_system', 'Accepted calls that have not ended.', () => driver.callsInSystem);
   one('draining', '1 while the gateway shuts down and refuses new calls.', () => (context.draining ? 1 : 0));
+  one('config_last_reload_successful', '0 once a reload was refused, until one is accepted.', () =>
+    context.reloadRefused === undefined ? 1 : 0,
+  );
   one('body_bytes', 'Request bodies of calls that are read, wait or run.', () => context.held.bytes);
   one('body_limit_bytes', 'Most bytes of such bodies.', () => context.config.limits.queuedBytes);
   const { totals, views } = driver.scheduler;
@@ -118,11 +121,14 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
   ofEngine('ejections_total', 'Times that the engine was taken out of service because it failed.', (engine) => engine.ejections); // prettier-ignore
 }
 
-function registerSourceGauges(scraped: Scraped, { discovery }: Parts): void {
+function registerSourceGauges(scraped: Scraped, { discovery, fleet }: Parts): void {
   const each = (name: string, help: string, read: (state: SourceState) => number) =>
     scraped(`discovery_${name}`, help, ['source'], () =>
       discovery.states.map((state) => [{ source: state.label }, read(state)]),
     );
+  scraped('awaited_models', 'Models whose calls wait also while no engine is found.', [], () => [
+    [{}, fleet.awaited.size],
+  ]);
   each('failures_total', 'Looks of the source that failed or found no engine.', (state) => state.failures);
   each('found_timestamp_seconds', 'When the source last found engines.', ({ foundAtMs }) => foundAtMs / 1000);
 }

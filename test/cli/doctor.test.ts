@@ -3,6 +3,7 @@ import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import { AT_ZERO } from '../../sidecar/discovery/discovery.js';
 import { DnsServer } from '../sidecar/discovery/dns-server.js';
 import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
@@ -175,13 +176,17 @@ describe('maitred doctor', () => {
     dns.answer = [{ type: 'SRV', value: `0 ${new URL(engine.url).port} 127.0.0.1` }];
     const source = { name: 'e.example', type: 'SRV', servers: [dns.address] };
     const absent = { name: 'x.example', port: 1, servers: [dns.address] };
-    const config = fileOf('maitred.yaml', stringify({ discovery: [{ dns: source }, { dns: absent }] }));
+    const atZero = { dns: { ...absent, name: 'zero.example' }, models: ['m'] };
+    const config = fileOf('maitred.yaml', stringify({ discovery: [{ dns: source }, { dns: absent }, atZero] }));
     const { code, about } = await examine(['--config', config, '--no-calls']);
     expect(code).toBe(1);
     expect(about('dns:e.example: engines: 1')).toMatchObject([{ level: 'ok' }]);
     expect(about(`${new URL(engine.url).host}: vllm, detected`)).toHaveLength(1);
     expect(about('dns:x.example:1:')).toMatchObject([{ level: 'broken', found: expect.stringContaining('ENODATA') as string }]); // prettier-ignore
     expect(about('none is configured')).toEqual([]);
+    expect(about(AT_ZERO)).toMatchObject([{ level: 'note', subject: 'discovery dns:zero.example:1' }]);
+    const { url } = await world([], { discovery: [atZero] });
+    expect(await examine(['--url', url])).toMatchObject({ code: 0 });
   });
 
   it('finds secrets that anyone may read, guess or go without', async () => {
@@ -257,6 +262,17 @@ describe('maitred doctor --url', () => {
     expect(about('no call waits')).toHaveLength(1);
     // What is configured here is another matter.
     expect(about('configuration')).toEqual([]);
+  });
+
+  it('is broken where no other engine has the models of one that is out of service', async () => {
+    const [one, two, alone] = [await fakeEngine(), await fakeEngine(), await vllm({ '/v1/models': modelList(['x']) })];
+    const { url } = await world([one, two, alone]);
+    const afterDrainOf = async (id: string) => {
+      await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
+      return (await examine(['--url', url])).about('such calls fail');
+    };
+    const lost = { level: 'broken', subject: `gateway’s engine ${alone.id}`, found: expect.stringMatching(/has x:/) as string }; // prettier-ignore
+    expect([await afterDrainOf(one.id), await afterDrainOf(alone.id)]).toMatchObject([[], [lost]]);
   });
 
   it('is broken where the gateway is not there, refuses, or has no engine or one that is down', async () => {

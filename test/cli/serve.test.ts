@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, openSync, writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TotalsAnswer } from '../../sidecar/admin/answers.js';
+import type { GatewayState, TotalsAnswer } from '../../sidecar/admin/answers.js';
 import { engine } from '../sim/client.js';
+import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
 import { BINARY, Maitred } from '../support/maitred.js';
 
@@ -175,5 +176,15 @@ describe('SIGHUP', () => {
     expect(refused).not.toHaveProperty('err');
     expect((await configured(url)).policy.name).toBe('pass-through');
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
+    const told = async () => {
+      const { status } = (await (await fetch(`${url}/gateway`)).json()) as GatewayState;
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return [status.level, /last reload was refused.*levls/.test(status.text), / ([01])$/.exec(/^maitred_config_last_reload_successful.*/m.exec(metrics)![0])![1]]; // prettier-ignore
+    };
+    expect(await told()).toEqual(['warn', true, '0']);
+    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*levls/); // prettier-ignore
+    writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\n`);
+    maitred.kill('SIGHUP');
+    await expect.poll(told).toEqual(['good', false, '1']);
   });
 });

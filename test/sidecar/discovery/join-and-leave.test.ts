@@ -1,4 +1,6 @@
 import { expect, it } from 'vitest';
+import type { GatewayState } from '../../../sidecar/admin/answers.js';
+import { AT_ZERO } from '../../../sidecar/discovery/discovery.js';
 import {
   ask,
   chat,
@@ -75,6 +77,10 @@ it('holds calls for a source without engines, from its start and after it has lo
   expect((await ask(`${url}/v1/models`)).json()['data']).toMatchObject([{ id: MODEL }]);
   expect(await rows(url)).toEqual([]);
   expect(logs.filter(({ level }) => Number(level) >= 40)).toEqual([]);
+  expect(logs.filter(({ msg }) => msg === `no engine: ${AT_ZERO}`)).toHaveLength(1);
+  const { status } = (await ask(`${url}/gateway`)).json() as unknown as GatewayState;
+  expect(status).toMatchObject({ level: 'good', title: '', text: expect.stringContaining(AT_ZERO) as string });
+  expect((await metrics(url)).get('maitred_awaited_models')).toBe(1);
   expect(refusal(await chat(url, { model: 'another' }))).toEqual([503, 'no_engine']);
   for (let round = 0; round < 2; round += 1) {
     const engine = await fakeEngine();
