@@ -36,7 +36,7 @@ const KINDS: readonly Kind[] = [
  * Refuses a call whose program has used up its budget. Calls under way finish, so a program may end above its bound by
  * as much as they take.
  * @param find the program; undefined: this is its first call
- * @returns what is left, as in the header; undefined without bounds
+ * @returns what is left: calls after this one, of the rest what this one may still take; undefined without bounds
  * @throws GatewayError `budget_exceeded`, `bad_request` for a malformed header
  */
 export function checkBudget(
@@ -54,7 +54,9 @@ export function checkBudget(
   const usedOf = ({ used }: Kind) => (row === undefined ? 0 : used(row));
   const over = bounds.find((kind) => usedOf(kind) >= mostOf(kind));
   if (over === undefined)
-    return bounds.map((kind) => `${kind.name}=${Math.ceil(mostOf(kind) - usedOf(kind))}`).join(', ');
+    return bounds
+      .map((kind) => `${kind.name}=${Math.ceil(mostOf(kind) - usedOf(kind) - (kind.key === 'calls' ? 1 : 0))}`)
+      .join(', ');
   const figures = [usedOf(over), mostOf(over)].map((value) => Math.floor(value).toLocaleString('en-US'));
   throw new GatewayError(
     'budget_exceeded',

@@ -170,10 +170,10 @@ describe('the budget of a program', () => {
     expect(await statuses('free')).toEqual([200, 200]);
   });
 
-  it('tells each answer what was left when its call came', async () => {
+  it('tells each answer how many calls are left after it, and what else was left when its call came', async () => {
     const { chat } = await lone(completion(USED), { budget: { tokens: 400 } });
     const left = async (headers: Record<string, string>) => (await chat({}, headers)).headers['x-maitred-budget-left'];
-    expect(await left(budget('calls=9'))).toBe('tokens=400, calls=9');
+    expect(await left(budget('calls=9'))).toBe('tokens=400, calls=8');
     expect(await left(named('p'))).toBe('tokens=280');
     const free = await lone();
     expect((await free.chat({}, named('p'))).headers['x-maitred-budget-left']).toBeUndefined();
