@@ -7,7 +7,7 @@ import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
 import { broken, ok, warning, type Finding } from './doctor/finding.js';
 import { gatewayFindings } from './doctor/gateway.js';
-import { accessFindings, folderFindings, listenFindings } from './doctor/settings.js';
+import { accessFindings, folderFindings, idleFindings, listenFindings, reachFindings } from './doctor/settings.js';
 import { collect } from './options.js';
 import { wrapped } from './text.js';
 
@@ -36,8 +36,11 @@ export function addDoctorCommand(program: Command): void {
     process.stdout.write(
       flags.json ? `${JSON.stringify({ version: 1, broken: faults, warnings, findings })}\n` : plain(textOf(findings)),
     );
-    if (faults === 0 && !flags.json && flags.url === undefined && flags.config !== undefined)
-      process.stdout.write(plain(`\nNext: ${OWN_NAME} serve --config ${flags.config}\n`));
+    // Where a gateway runs already, another could not.
+    const isStartable = faults === 0 && flags.url === undefined && !findings.some(({ subject }) => subject === 'listen' || subject === 'admin'); // prettier-ignore
+    const next = ['serve', '--config', flags.config, ...(flags.engine ?? []).flatMap((url) => ['--engine', url])];
+    if (isStartable && !flags.json && flags.config !== undefined)
+      process.stdout.write(plain(`\nNext: ${OWN_NAME} ${next.join(' ')}\n`));
     // The report has said why.
     if (faults !== 0) throw new Error('');
   });
@@ -60,6 +63,8 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
       ...folderFindings(config),
+      ...idleFindings(config),
+      ...(await reachFindings(config)),
       // Without a file, only the engines may be meant.
       ...(url === undefined ? await listenFindings(config, name === undefined ? warning : broken) : []),
       // The engines of a gateway that is asked are its own.

@@ -4,10 +4,13 @@ import type { EngineList } from '../sidecar/admin/answers.js';
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { AdminError, URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
-import { secretIn } from './options.js';
+import { complain } from './complain.js';
+import { twinFindings } from './doctor/engines.js';
+import { wantsKey } from './doctor/finding.js';
+import { secretIn, wholeFrom } from './options.js';
 import { fitted, printable, widthOf } from './text.js';
 
-type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string>>;
+type AddFlags = AdminFlags & Partial<Record<'id' | 'kind' | 'apiKey', string> & Record<'window' | 'capacityTokens', number>>; // prettier-ignore
 
 type Row = EngineList['engines'][number];
 
@@ -34,18 +37,29 @@ export function addEnginesCommand(program: Command): void {
     .option('--id <name>', 'its name (default: host:port)')
     .option('--kind <kind>', 'its server, such as vllm (default: found by asking it)')
     .option('--api-key <variable>', 'environment variable that holds the key which it wants')
-    .action(async (engineUrl: string, { id, kind, apiKey, ...flags }: AddFlags) => {
+    .option('--capacity-tokens <tokens>', 'size of its KV cache, if it does not report it', wholeFrom(1, 1e12))
+    .option('--window <calls>', 'most calls in flight (default: learned)', wholeFrom(1, 100_000))
+    .action(async (engineUrl: string, { apiKey, url, token, ...own }: AddFlags) => {
       const key = apiKey === undefined ? undefined : secretIn(add, '--api-key', apiKey);
-      const asked = { url: engineUrl, id, kind, apiKey: key };
-      const client = adminClient(add, flags);
+      const asked = { url: engineUrl, apiKey: key, ...own };
+      const client = adminClient(add, { url, ...(token !== undefined && { token }) });
       let row = (await client.json('/engines', 'POST', asked)) as Row;
       for (let left = 25; left > 0 && row.state === 'starting'; left -= 1) {
         await sleep(200);
         row = (await client.json(pathOf(row.id))) as Row;
       }
-      const { id: name, state, down_reason: reason } = row;
-      const trouble = reason === null ? '' : `: ${plain(reason)}; it stays, and is asked again until it answers`;
-      process.stdout.write(`${plain(name)} is ${plain(state)}${trouble}\n`);
+      const { id: name, state, down_reason: reason, capacity_tokens: capacity } = row;
+      const remedy = wantsKey(reason ?? '') ? 'remove it, and add it with --api-key VARIABLE' : 'it stays, and is asked again until it answers'; // prettier-ignore
+      process.stdout.write(plain(`${name} is ${state}${reason === null ? '' : `: ${reason}; ${remedy}`}\n`));
+      if (state === 'up' && capacity === null)
+        complain(`${name} has a KV cache of unknown size, so no gate protects it: remove it, and add it with --capacity-tokens`); // prettier-ignore
+      const { engines: all = [] } = (await client.json('/engines')) as Partial<EngineList>;
+      const twins = twinFindings([
+        ...all.filter((each) => each.id !== name),
+        ...all.filter((each) => each.id === name),
+      ]);
+      for (const { subject, found, advice } of twins)
+        if (subject === `engine ${name}`) complain(`${subject} ${found} (${advice})`);
     });
   for (const [verb, description, method, path] of [
     ['remove', 'drain an engine, then forget it', 'DELETE', ''],

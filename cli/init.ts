@@ -15,6 +15,7 @@ import {
 } from '../sidecar/config/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
+import { SET_KEY } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
@@ -99,7 +100,11 @@ async function doubtsOf(config: Config, engineKey: string | undefined): Promise<
   if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
   return findings
     .filter(({ level }) => level === 'broken' || level === 'warning')
-    .map(({ subject, found, advice }) => `${subject}: ${found}${advice === undefined ? '' : ` (${advice})`}`);
+    .map(({ subject, found, advice }) => {
+      const keyed = engineKey === undefined ? `run init again with --engine-key VARIABLE, or ${SET_KEY}` : `correct ${engineKey}`; // prettier-ignore
+      const remedy = advice === SET_KEY ? keyed : advice;
+      return `${subject}: ${found}${remedy === undefined ? '' : ` (${remedy})`}`;
+    });
 }
 
 /** A file's values, and the secrets that are told once. @throws ConfigError */

@@ -4,8 +4,7 @@ import { lookUp } from '../../sidecar/discovery/dns.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import { reasonOf } from '../../sidecar/errors.js';
-import { examine, type Examination } from '../../sidecar/engines/examine.js';
-import { CONFIGURED } from '../../sidecar/engines/inspect.js';
+import { CALL_PATH, examine, type Examination } from '../../sidecar/engines/examine.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
 import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
@@ -26,11 +25,12 @@ export async function engineFindings(config: Config, calls: boolean): Promise<Fi
 export function twinFindings(engines: readonly Pick<EngineConfig, 'id' | 'url'>[]): Finding[] {
   const places = engines.map(placeOf);
   const twins = engines.filter((_, at) => places.indexOf(places[at] ?? '') < at);
-  return twins.map((engine) => warning(`engine ${idOf(engine)}`, `is another one too: ${engine.url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
+  return twins.map(({ id, url }) => warning(`engine ${id ?? idOf({ url })}`, `is another one too: ${url}`, 'name each engine once: its window and KV cache count twice')); // prettier-ignore
 }
 
 /** Its address, the same for all names of this machine. */
 function placeOf(engine: Pick<EngineConfig, 'url'>): string {
+  if (!URL.canParse(engine.url)) return engine.url;
   const { url, basePath } = addressOf(engine);
   return `${url.protocol}${isLoopback(url.hostname) ? 'here' : url.hostname}:${url.port}${basePath}`;
 }
@@ -72,6 +72,7 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
           broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`),
         ]),
     ...hostFindings(subject, engine, found),
+    ...callFindings(subject, found),
     ...flagFindings(subject, found),
   ];
 }
@@ -79,24 +80,27 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
 function healthFindings(
   subject: string,
   engine: EngineConfig,
-  { adapter, load, models }: Examination,
+  { adapter, load, listed, unlisted, called }: Examination,
   names: readonly string[],
 ): Finding[] {
   const { capacityTokens: reported } = load;
   const capacityTokens = engine.capacityTokens ?? reported;
-  const unlisted = names.filter((name) => models?.get(name)?.['owned_by'] === CONFIGURED);
+  const isLacking = listed.length > 0 && called?.status === 404 && unlisted.includes(called.model);
+  const served = isLacking ? names.filter((name) => !unlisted.includes(name)) : names;
   const isOdd = capacityTokens !== undefined && reported !== undefined && (capacityTokens > reported || capacityTokens < reported / 2); // prettier-ignore
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : '';
   const findings = [
-    ok(subject, `${kind}; serves ${names.slice(0, 5).join(', ')}${more}`),
+    ok(subject, served.length === 0 ? kind : `${kind}; serves ${someOf(served)}`),
     capacityTokens === undefined
       ? warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)
       : isOdd
         ? warning(subject, `it reports a KV cache of ${integer(reported)} tokens`, `correct engines[].capacityTokens, ${integer(capacityTokens)} now, or leave it out`)
         : ok(subject, `KV cache of ${integer(capacityTokens)} tokens`),
   ]; // prettier-ignore
-  if (unlisted.length > 0) findings.push(warning(subject, `it does not list ${unlisted.slice(0, 5).join(', ')}`, 'correct engines[].models: calls for a model that it lacks fail')); // prettier-ignore
+  if (unlisted.length > 0) {
+    const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
+    findings.push((isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, 'correct engines[].models, or leave it out: calls for a model that it lacks fail')); // prettier-ignore
+  }
   const { running, waiting = 0, windowMax = Infinity } = load;
   if ((engine.window ?? 0) > windowMax) findings.push(warning(subject, `it runs ${integer(windowMax)} requests at once, fewer than its window`, `correct engines[].window, ${integer(engine.window ?? 0)} now, or leave it out`)); // prettier-ignore
   if (running === undefined && load.waiting === undefined)
@@ -117,9 +121,26 @@ function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }:
   return hostTier === undefined ? [] : [note(subject, `it has a host tier of unknown size${name}`, advice)];
 }
 
-function flagFindings(subject: string, { flags }: Examination): Finding[] {
+/** A small call that failed, unless the finding of its model says so. */
+function callFindings(subject: string, { called, unlisted }: Examination): Finding[] {
+  if (called === undefined || called.status === 200) return [];
+  const { model, status } = called;
+  if (status === 401 || status === 403) return [broken(subject, `refuses a call, with status ${status}`, SET_KEY)];
+  if (status === 404 && unlisted.includes(model)) return [];
+  const found = `${status === undefined ? 'does not answer' : `answers ${status} to`} a small call for ${model} at ${CALL_PATH}`;
+  return [warning(subject, found, 'send it one yourself: its log tells more')];
+}
+
+const someOf = (names: readonly string[]): string =>
+  names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
+
+function flagFindings(subject: string, { flags, called }: Examination): Finding[] {
   const lacking = flags.filter(({ isOn }) => isOn === false);
-  const unknown = flags.filter(({ isOn }) => isOn === undefined).map(({ flag, gives }) => `${flag} (${gives})`);
+  // A call that failed has a finding of its own.
+  const isTold = called !== undefined && called.status !== 200;
+  const unknown = flags
+    .filter(({ isOn }) => isOn === undefined && !isTold)
+    .map(({ flag, gives }) => `${flag} (${gives})`);
   return [
     ...lacking.map(({ flag, gives }) => warning(subject, `runs without ${flag}`, `add this flag: it gives ${gives}`)),
     ...(unknown.length > 0

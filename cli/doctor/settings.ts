@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { folderFault } from '../../sidecar/batches/seat.js';
 import { MAKE_TOKEN, listenKey, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
 import { idOf, isSelf } from '../../sidecar/engines/address.js';
 import { LOOK_MS } from '../../sidecar/engines/examine.js';
+import { reasonOf } from '../../sidecar/errors.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import { AdminClient } from '../admin.js';
 import { OWN_NAME, cannotListen, urlAt } from '../advice.js';
@@ -37,6 +38,37 @@ export function accessFindings({ auth, admin, listen }: Config, file: string | u
 export function folderFindings({ batches: { folder } }: Config): Finding[] {
   const fault = folder === null ? undefined : folderFault(folder);
   return fault === undefined ? [] : [broken('batches.folder', fault)];
+}
+
+/** Settings that have no effect. */
+export const idleFindings = ({ policy: { name, tenants, tenantWeights } }: Config): Finding[] =>
+  name === 'pass-through' && (tenants === 'weighted' || Object.keys(tenantWeights).length > 0)
+    ? [note('policy.tenants', 'weights have no effect under pass-through', 'choose another policy.name, or leave them out')] // prettier-ignore
+    : [];
+
+const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
+const REDIS_PORT = 6379;
+const placeOf = ({ hostname, port, protocol }: URL) => ({
+  host: hostname.replace(/[[\]]/g, ''),
+  port: Number(port || (PORTS[protocol] ?? REDIS_PORT)),
+});
+
+/** Servers besides the engines that do not take connections. */
+export async function reachFindings({ cluster, tracing }: Config): Promise<Finding[]> {
+  const found = [
+    ['cluster.url', cluster.url, 'the gateway goes on alone meanwhile'],
+    ['tracing.otlp.url', tracing.otlp.url, 'spans are lost meanwhile'],
+  ] as const;
+  const looks = found.map(async ([key, url, loss]) => {
+    if (url === null) return [];
+    const socket = connect(url.startsWith('/') ? { path: url } : placeOf(new URL(url)));
+    const signal = AbortSignal.timeout(LOOK_MS);
+    const error = await once(socket, 'connect', { signal }).then(() => undefined, (thrown: unknown) => thrown); // prettier-ignore
+    socket.destroy();
+    const reason = signal.aborted ? `no connection within ${LOOK_MS} ms` : reasonOf(error);
+    return error === undefined ? [] : [warning(key, `${url} cannot be reached: ${reason}`, `start its server, or correct it: ${loss}`)]; // prettier-ignore
+  });
+  return (await Promise.all(looks)).flat();
 }
 
 /**

@@ -1,14 +1,15 @@
 import type { EngineConfig } from '../config/index.js';
-import type { JsonObject } from '../apis/api.js';
 import { parseObject } from '../apis/fields.js';
 import { setTimer } from '../timer.js';
-import { inspect } from './inspect.js';
+import { CONFIGURED, inspect } from './inspect.js';
+import { MODELS_PATH, readModels } from './models.js';
 import { Prober, type ProberOptions } from './prober.js';
 
 /** Time of one request where somebody waits for the result of all of them. */
 export const LOOK_MS = 1000;
 /** Time of a small call: it may wait behind others. */
 const CALL_MS = 30_000;
+export const CALL_PATH = '/v1/completions';
 /** Longer than a block of any engine's prefix cache, which holds only full blocks. */
 const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
 
@@ -31,20 +32,26 @@ export async function examine(config: EngineConfig, { timeoutMs, connectMs, call
   try {
     const { get, ...found } = await inspect(prober, config);
     const { adapter, models } = found;
-    const [model] = models?.keys() ?? [];
-    const isCalled = adapter.flags !== undefined && calls && model !== undefined;
-    const answer = isCalled ? await secondAnswer(prober, model) : undefined;
+    const listed = [...(readModels(await get(MODELS_PATH))?.keys() ?? [])];
+    const unlisted = [...(models ?? [])].flatMap(([id, entry]) => (entry['owned_by'] === CONFIGURED ? [id] : []));
+    const model = unlisted[0] ?? models?.keys().next().value;
+    // A proxy may serve models that it does not list, and no completions.
+    const isCalled =
+      calls &&
+      model !== undefined &&
+      (adapter.flags !== undefined || (unlisted.length > 0 && adapter.kind !== 'openai'));
+    const called = isCalled ? { model, ...(await secondAnswer(prober, model)) } : undefined;
     const hostTier = await adapter.hostTier?.(get);
-    return { ...found, hostTier, flags: (await adapter.flags?.(get, answer)) ?? [] };
+    return { ...found, listed, unlisted, called, hostTier, flags: (await adapter.flags?.(get, called?.answer)) ?? [] };
   } finally {
     await prober.close();
   }
 }
 
-/** Only the second of two equal calls finds its prompt cached. */
-async function secondAnswer(prober: Prober, model: string): Promise<JsonObject | undefined> {
+/** Only the second of two equal calls finds its prompt cached. @returns the status of the first; undefined: no answer */
+async function secondAnswer(prober: Prober, model: string) {
   const call = { model, prompt: PROMPT, max_tokens: 1, temperature: 0 };
-  const ask = () => prober.ask('/v1/completions', call, CALL_MS).catch(() => undefined);
-  if ((await ask())?.status !== 200) return undefined;
-  return parseObject((await ask())?.text);
+  const ask = () => prober.ask(CALL_PATH, call, CALL_MS).catch(() => undefined);
+  const status = (await ask())?.status;
+  return { status, answer: status === 200 ? parseObject((await ask())?.text) : undefined };
 }

@@ -78,9 +78,9 @@ function serves(
   config: EngineConfig,
   adapter: EngineAdapter,
 ): ReadonlyMap<string, JsonObject> | undefined {
-  if (config.models) return configuredModels(config.models, listed);
   const named = [...(listed ?? [])].flatMap(([id, entry]) => (adapter.aliases?.(id) ?? []).map((alias) => ({ ...entry, id: alias }))); // prettier-ignore
-  return listed && new Map([...listed, ...named.map((entry) => [entry.id, entry] as const)]);
+  const all = listed && new Map([...listed, ...named.map((entry) => [entry.id, entry] as const)]);
+  return config.models ? configuredModels(config.models, all) : all;
 }
 
 /** The owner of a configured model that its engine does not list. */

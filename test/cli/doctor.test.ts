@@ -54,6 +54,42 @@ describe('maitred doctor', () => {
     expect([own.levels.has('warning'), own.about('KV cache of 900 tokens').length]).toEqual([false, 1]);
   });
 
+  it('is broken where an engine does not have the models that it is to serve', async () => {
+    const own = async (routes: Record<string, Route>, models: string[]) => {
+      const { url } = await vllm(routes);
+      return examine(['--config', fileOf('models.yaml', stringify({ engines: [{ url, models }] }))]);
+    };
+    const { code, about } = await own({ '/v1/completions': 404 }, ['M']);
+    expect([code, about('serves'), about('does not report')]).toEqual([1, [], []]);
+    expect(about('it does not list M; it lists m')).toMatchObject([{ level: 'broken' }]);
+    const other = (await own({ '/v1/completions': 500 }, ['m'])).about('answers 500 to a small call for m');
+    expect(other).toMatchObject([{ level: 'warning' }]);
+    const keyed = (await own({ '/v1/completions': 401 }, ['m'])).about('refuses a call');
+    expect(keyed).toMatchObject([{ level: 'broken', advice: expect.stringContaining('apiKey') as string }]);
+  });
+
+  it('tells what has no effect, and servers of shared state and traces that cannot be reached', async () => {
+    const { url } = await vllm();
+    const dead = { cluster: { url: 'redis://127.0.0.1:1' }, tracing: { otlp: { url: 'http://127.0.0.1:1' } } };
+    const policy = { name: 'pass-through', tenants: 'weighted' };
+    const { code, about } = await examine(['--config', fileOf('dead.yaml', stringify({ engines: [{ url }], policy, ...dead }))]); // prettier-ignore
+    expect([code, about('no effect under pass-through')]).toMatchObject([0, [{ level: 'note' }]]);
+    const refused = { level: 'warning', found: expect.stringContaining('connection refused') as string };
+    expect(about('cannot be reached')).toMatchObject([refused, refused]);
+    const alive = { cluster: { url: url.replace('http', 'redis') }, tracing: { otlp: { url } } };
+    const fine = await examine(['--config', fileOf('alive.yaml', stringify({ engines: [{ url }], ...alive }))]);
+    expect(fine.about('cannot be reached')).toEqual([]);
+  });
+
+  it('recommends to start a gateway only where none runs', async () => {
+    const file = fileOf('next.yaml', stringify({ engines: [{ url: (await vllm()).url }] }));
+    const next = async (port: string, ...more: string[]) => (await run(['doctor', '--config', file, ...more], { MAITRED_LISTEN_PORT: port })).out.split('Next: ')[1]; // prettier-ignore
+    const { url } = await vllm();
+    expect(await next('0')).toMatch(/ serve --config \S+\n$/);
+    expect(await next('0', '--engine', url)).toContain(`--engine ${url}`);
+    expect(await next(new URL((await world([])).url).port)).toBeUndefined();
+  });
+
   it('tells a window above the engine’s own limit', async () => {
     const { url } = await FakeEngine.start({ '/v1/models': modelList(['m'], 'llamacpp'), '/health': 200, '/slots': JSON.stringify([{ n_ctx: 9 }, { n_ctx: 9 }]) }); // prettier-ignore
     const of = async (window: number) => (await examine(['--config', fileOf('window.yaml', stringify({ engines: [{ url, window }] }))])).about('fewer than its window'); // prettier-ignore

@@ -27,6 +27,7 @@ describe('maitred engines', () => {
     const line = ['engines', 'add', engine.url, '--url', url, '--id', 'gpu-3', '--kind', 'openai', '--api-key', 'KEY'];
     const added = await run(line, { KEY: 'secret-of-the-engine' });
     expect([added.code, added.out]).toEqual([0, 'gpu-3 is up\n']);
+    expect(added.errors).toEqual([expect.stringMatching(/gpu-3 has a KV cache of unknown size.*--capacity-tokens/)]);
     await engines('drain', first.id);
     await chat(url, {}, named('p'));
     expect(engine.seen.at(-1)?.headers['authorization']).toBe('Bearer secret-of-the-engine');
@@ -34,6 +35,20 @@ describe('maitred engines', () => {
     expect([again.code, again.errors]).toEqual([1, [expect.stringContaining('gpu-3')]]);
     expect(await engines('remove', 'gpu-3')).toMatchObject({ code: 0, out: 'gpu-3 drains, and is then forgotten\n' });
     await until(async () => (await ask(`${url}/engines/gpu-3`)).status === 404);
+  });
+
+  it('warns of an engine that is there by another name, and of one that wants a key', async () => {
+    const [first, keyed] = [await fakeEngine(), await FakeEngine.start({ '/health': 200, '/v1/models': 401 })];
+    const { url } = await world([first]);
+    const add = (...args: string[]) => run(['engines', 'add', ...args, '--capacity-tokens', '900', '--window', '3', '--url', url]); // prettier-ignore
+    const twin = await add(first.url.replace('127.0.0.1', 'localhost'), '--id', 'twin');
+    expect([twin.code, twin.errors]).toEqual([0, [expect.stringContaining('engine twin is another one too')]]);
+    expect((await ask(`${url}/engines/twin`)).json()).toMatchObject({ capacity_tokens: 900, window: 3 });
+    const { out } = await add(keyed.url, '--id', 'keyed');
+    expect(out).toMatch(/^keyed is down: .* 401; .*--api-key VARIABLE\n$/);
+    const findings = (await run(['doctor', '--url', url, '--json'])).out;
+    for (const words of [/engine twin","found":"is another one too/, /engine keyed","found":"is down[^}]*apiKey/])
+      expect(findings).toMatch(words);
   });
 
   it.each([200, 404])('adds neither a gateway nor a web site (%i), but what may be starting', async (status) => {
