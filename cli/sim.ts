@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { Pool, untilEnded } from '../lab/index.js';
-import { adviceOf } from './sim/advice.js';
+import { adviceOf, isInVain } from './sim/advice.js';
 import { documentOf } from './sim/document.js';
 import { addSimOptions, type SimFlags } from './sim/flags.js';
 import { combinationsOf, type Plan } from './sim/plan.js';
@@ -26,7 +26,7 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
   const plan = await readPlan(command, flags, faults, signal);
   const runs = signal.aborted ? [] : await runsOf(plan, flags.jobs, signal);
   const advice = signal.aborted ? [] : adviceOf(plan, runs);
-  const recommendation = recommend(plan, runs);
+  const recommendation = isInVain(runs) ? undefined : recommend(plan, runs);
   const better = recommendation !== undefined && recommendation.choice > 0 ? recommendation.values : undefined;
   const document = documentOf(plan, runs, advice, recommendation);
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
@@ -36,6 +36,8 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
     const ended = document.runs.filter(({ complete }) => complete).length;
     throw new Interrupted(`stopped when ${ended} of ${combinationsOf(plan).length} runs had ended`);
   }
+  // The report has told it.
+  if (isInVain(runs)) throw new Error('');
   if (plan.source.type === 'trace') faults.check(plan.source.file, plan.source.programs.length, false);
 }
 

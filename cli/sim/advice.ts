@@ -1,32 +1,45 @@
-import { hasFewWaits, verdictOf } from '../../lab/index.js';
+import { verdictOf } from '../../lab/index.js';
 import { comparisonsOf, ratiosOf } from './comparison.js';
-import { again, isOverloaded, nextOf, ratesOf } from './loads.js';
+import { again, isUnloaded, loadOf, nextOf, ratesOf } from './loads.js';
 import { isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
 
-/** Share of calls that may wait in an engine, and be few. */
-const ENGINE_WAITS = 0.05;
 const NAMES_MAX = 6;
 
 /** Questions that the runs leave open, and what would answer them: sentences. Of several rates, the verdict has them. */
 export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
   const runs = all.filter(({ complete }) => complete);
+  if (isInVain(runs)) return [vainText(runs)];
   if (runs.length === 0 || ratesOf(plan).length > 1) return [];
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
     return [`${found}: ${raised(plan, runs)}`];
   }
-  const over = plan.variants.filter((_, at) => isOverloaded(plan, runs, at) === true);
+  const over = plan.variants.flatMap((variant, at) => {
+    const { state, overloaded, seeds } = loadOf(plan, runs, at);
+    const some = overloaded < seeds ? ` (in ${overloaded} of ${seeds} seeds)` : '';
+    return state === 'overloaded' || state === 'split' ? [{ ...variant, name: nameOf(plan, variant) + some }] : [];
+  });
   if (over.length === 0 && isForNothing(plan, runs))
     return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later. To gain, ${raised(plan, runs)}`]; // prettier-ignore
   const next = isSweep(plan) ? undefined : nextOf(plan, runs, verdictsOf(plan, runs));
   return [
-    ...(over.length === 0 ? [] : [`${listed(over.map((variant) => nameOf(plan, variant)))}: overloaded: the queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
+    ...(over.length === 0 ? [] : [`${listed(over.map(({ name }) => name))}: overloaded: the queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
     ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
     ...(next === undefined ? [] : [next]),
   ];
+}
+
+/** Whether all runs are for nothing, as not one of their programs was answered to its end. */
+export const isInVain = (runs: readonly RunReport[]): boolean =>
+  runs.length > 0 && runs.every(({ completed }) => completed === 0);
+
+function vainText(runs: readonly RunReport[]): string {
+  const codes = [...new Set(runs.flatMap(({ refused }) => Object.keys(refused)))].sort();
+  const remedy = codes.includes('too_long') ? ': the prompts are longer than an engine takes. Raise --kv-tokens, or choose another --preset' : ''; // prettier-ignore
+  return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 
 /** Whether some setting only made calls wait, in engines that had room for all. */
@@ -38,10 +51,6 @@ function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
     hadRoom && verdicts.some(([, first]) => first === 'later') && verdicts.every(([program]) => program !== 'sooner')
   );
 }
-
-/** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
-const isUnloaded = (run: RunReport): boolean =>
-  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
 
 function listed(names: readonly string[]): string {
   const more = names.length - NAMES_MAX;

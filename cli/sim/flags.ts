@@ -40,7 +40,7 @@ export function addSimOptions(command: Command): Command {
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', SIM_BALANCERS))
-    .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling settings apply')
+    .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling, engines’ number and sizes apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
     .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))
     .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
@@ -52,7 +52,7 @@ export function addSimOptions(command: Command): Command {
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
-    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared, unless there is a --config or another list.'); // prettier-ignore
+    .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
   return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
     'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
     'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1,2,3,4,5,6,7,8':

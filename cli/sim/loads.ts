@@ -1,4 +1,4 @@
-import { isRising, meanOf, pairsToTell, type PlaceVerdict } from '../../lab/index.js';
+import { hasFewWaits, isRising, meanOf, pairsToTell, type PlaceVerdict } from '../../lab/index.js';
 import { isOverload, moreToTell } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
@@ -8,6 +8,8 @@ import type { RunReport } from './worker.js';
 
 /** Enough for most differences that matter. */
 const SEEDS = 8;
+/** Share of calls that may wait in an engine, and be few. */
+const ENGINE_WAITS = 0.05;
 /** How far beyond the rates that were tried the next ones reach, and how many a range has. */
 const BEYOND = 3;
 const RANGE = 5;
@@ -18,16 +20,22 @@ const PROGRAMS_MAX = 2000;
 /** Room for chance: other programs take longer, or arrive sooner. */
 const AMPLE = 1.25;
 
-/** Whether most runs of a variant are overloaded, by the rule of load tests; null: too few programs tell. */
-export function isOverloaded({ variants }: Plan, runs: readonly RunReport[], variant: number): boolean | null {
+/** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
+const AGREEING = 0.75;
+
+/** How many seeds find a variant overloaded, by the rule of load tests, and how many do not. */
+export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
   const arrivals = variants[variant]?.arrivals;
-  if (arrivals?.type === 'closed') return false;
   const signs = runs.filter((run) => run.variant === variant).map((run) => signOf(run, arrivals));
   const count = (sign: boolean | null) => signs.filter((each) => each === sign).length;
-  return count(true) * 2 >= signs.length ? signs.length > 0 : count(null) === 0 ? false : null;
+  const [overloaded, sustained, seeds] = [count(true), count(false), signs.length];
+  const agree = (some: number) => some > 0 && some >= AGREEING * seeds;
+  const few = sustained + overloaded < seeds ? 'unknown' : 'split';
+  return { overloaded, sustained, seeds, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
 }
 
 function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null {
+  if (arrivals?.type === 'closed') return false;
   const { queue_grew: grew, queue_seconds: queue, program_seconds: program, slowdown, programs } = run;
   const queueing = { ...program, mean: ((queue.mean ?? 0) * queue.count) / program.count };
   const alone = aloneOf(run);
@@ -37,6 +45,10 @@ function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null 
   const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
   return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
 }
+
+/** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
+export const isUnloaded = (run: RunReport): boolean =>
+  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
 
 const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): number | null =>
   mean === null || !slowdown.mean ? null : mean / slowdown.mean;
@@ -55,11 +67,15 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
   if (rates.length < 2) return [];
   const named = new Map<string, string[]>();
   for (let choice = 0; choice < choices; choice += 1) {
-    const states = rates.map((_, at) => isOverloaded(plan, runs, at * choices + choice));
-    const from = states.findIndex((state) => state !== false);
-    const upTo = `${states[from] === null ? 'at least ' : ''}up to ${rates[from - 1]} a second`;
-    const unsure = states[from] === null ? 'unknown, with so few programs' : 'none of these loads';
-    const text = from === -1 ? 'all of these loads' : from === 0 ? unsure : upTo;
+    const loads = rates.map((_, at) => loadOf(plan, runs, at * choices + choice));
+    const from = loads.findIndex(({ sustained, seeds }) => sustained < seeds);
+    const isUnknown = loads[from]?.state === 'unknown';
+    const parts = loads.flatMap(({ sustained }, at) => at >= from && sustained > 0 && !isUnknown ? [`${rates[at]} in ${sustained}`] : []); // prettier-ignore
+    const some = parts.length === 0 ? [] : [`${parts.join(', ')} of ${plan.seeds.length} seeds`];
+    const none = isUnknown ? 'unknown, with so few programs' : 'none of these loads';
+    const upTo = `${isUnknown ? 'at least ' : ''}up to ${rates[from - 1]} a second`;
+    const sure = from > 0 ? [upTo] : some.length > 0 ? [] : [none];
+    const text = from === -1 ? 'all of these loads' : [...sure, ...some].join(', ');
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
@@ -74,13 +90,15 @@ export const settingOf = (plan: Plan, variant: number): string =>
 export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly PlaceVerdict[]): string | undefined {
   const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
   const [least = 0, most = 0] = [rates[0], rates.at(-1)];
-  const states = rates.map((_, at) => isOverloaded(plan, runs, at * choices));
+  const states = rates.map((_, at) => loadOf(plan, runs, at * choices).state);
   const name = settingOf(plan, 0);
-  if (states[0] === true) {
+  if (states[0] === 'overloaded') {
     const ended = runs.filter(({ variant }) => variant < choices).map((run) => run.programs_per_second ?? 0);
     const top = Math.min(least, SERVED_SHORT * Math.max(...ended) || Infinity);
     return `${name} ${rates.length > 1 ? 'sustains none of these loads' : 'does not sustain this load'}. To see what it sustains, ${again(plan, runs, [top / BEYOND, top])}`; // prettier-ignore
   }
+  // More load tells more than more seeds.
+  if (rates.length < 2 && runs.every(isUnloaded)) return undefined;
   const enough = comparisonsOf(plan).map((pair) => pairsToTell(ratiosOf(runs, pair).program_seconds.mean, plan.margin) ?? 0); // prettier-ignore
   const seeds = plan.seeds.length < SEEDS ? seedsText(plan, Math.max(RANGE * choices, plan.variants.length), Math.max(SEEDS, ...enough)) : ''; // prettier-ignore
   const from = verdicts.findIndex(({ better }) => better.length > 0);
@@ -89,9 +107,9 @@ export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonl
     const isOpen = rates.length > 1 && verdicts[from - 1]?.isUnsure === true && below.some((count) => count > 0) && seeds !== ''; // prettier-ignore
     return isOpen ? `Too few seeds to tell whether it pays below: run again with --rate ${rates[Math.max(0, from - 2)]}..${rates[from]}${seeds}.` : undefined; // prettier-ignore
   }
-  if (rates.length > 1 && !states.includes(true))
-    return states.includes(null)
-      ? `Too few programs to tell whether the highest loads are sustained: ${again(plan, runs, [rates[states.indexOf(null) - 1] ?? least, most], 2 * plan.programs)}` // prettier-ignore
+  if (rates.length > 1 && !states.includes('overloaded') && !states.includes('split'))
+    return states.includes('unknown')
+      ? `Too few programs to tell whether the highest loads are sustained: ${again(plan, runs, [rates[states.indexOf('unknown') - 1] ?? least, most], 2 * plan.programs)}` // prettier-ignore
       : `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, runs, [rates.at(-2) ?? most, BEYOND * most])}`; // prettier-ignore
   const isOpen = verdicts.some(({ isUnsure }) => isUnsure) && seeds !== '';
   return isOpen ? `Too few seeds to tell whether anything is better than ${name}: run again with${seeds}.` : undefined;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { integer } from '../../text/index.js';
-import { hostOf, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
-import { POLICY_NAMES } from '../../src/index.js';
+import { hostOf, type HostOptions, type HostSettings, type Preset, type SimPolicyName } from '../../sim/index.js';
+import { POLICY_NAMES, type PolicyName } from '../../src/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { DEFAULT as DEFAULT_PRESET } from '../preset.js';
 import { countOf, readArrivals, readSource, type ProgramSource } from './source.js';
@@ -10,7 +10,7 @@ import type { Faults } from '../trace-file.js';
 import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
 import type { SimFlags } from './flags.js';
 import { axesOf, type Plan, RUNS_MAX, type Variant } from './plan.js';
-import { BELADY, readScheduling } from './scheduling.js';
+import { BELADY, readScheduling, type Scheduling } from './scheduling.js';
 
 /** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */
 const COMPARED = ['pass-through', 'fcfs-window', 'plas'] as const satisfies readonly SimPolicyName[];
@@ -24,7 +24,7 @@ export async function readPlan(command: Command, flags: SimFlags, faults: Faults
   const { config } = readScheduling(flags.config, firstOf(flags));
   const lists = {
     ...listsOf(flags),
-    policy: flags.policy ?? (saysWhat(flags) ? [config.policy.name] : COMPARED),
+    policy: flags.policy ?? comparedOf(flags, config.policy.name),
     balancer: flags.balancer ?? [config.balancer.name],
   };
   checkPolicies(command, flags, lists.policy);
@@ -55,11 +55,12 @@ function listsOf(flags: SimFlags): Lists {
   return Object.fromEntries(Object.entries(lists).filter(([, list]) => list !== undefined));
 }
 
-/** Whether the flags already say what to compare: the gateway's own file, or several values of another setting. */
-const saysWhat = (flags: SimFlags): boolean =>
-  flags.config !== undefined ||
-  flags.balancer !== undefined ||
-  axesOf(listsOf(flags)).some((axis) => axis !== 'policy' && isChoice(axis));
+/** Of a file, its policy and none, which tells whether it pays. Other settings with several values are compared alone. */
+function comparedOf(flags: SimFlags, own: PolicyName): readonly SimPolicyName[] {
+  const saysWhat = flags.balancer !== undefined || axesOf(listsOf(flags)).some((axis) => axis !== 'policy' && isChoice(axis)); // prettier-ignore
+  if (saysWhat) return [own];
+  return flags.config === undefined ? COMPARED : ['pass-through', own === 'pass-through' ? 'plas' : own];
+}
 
 const firstOf = (flags: SimFlags): Values => combinationsOf(listsOf(flags))[0] ?? {};
 
@@ -91,8 +92,9 @@ export function variantOf(
 ): Variant {
   const { policy, balancer, retention } = values;
   // Warnings were printed with the first.
-  const { config, engines } = readScheduling(flags.config, values, () => undefined);
-  const { name, preset } = flags.preset?.find((each) => each.name === values.preset) ?? DEFAULT_PRESET;
+  const { config, engines, sizes } = readScheduling(flags.config, values, () => undefined);
+  const { name, preset: chosen } = flags.preset?.find((each) => each.name === values.preset) ?? DEFAULT_PRESET;
+  const preset = presetWith(chosen, flags.kvTokens, sizes);
   return {
     policy,
     balancer,
@@ -101,16 +103,23 @@ export function variantOf(
     engines: values.engines ?? Math.max(1, engines),
     preset: name,
     engine: {
-      host: hostFor(command, flags, preset),
-      preset: { ...preset, kvTokens: flags.kvTokens ?? preset.kvTokens },
+      host: hostFor(command, { hostTokens: sizes.hostTokens, ...flags }, preset),
+      preset,
       blockSize: 16,
+      windowMax: sizes.window,
     },
     config,
     isBelady: retention === BELADY,
   };
 }
 
-function hostFor(command: Command, flags: SimFlags, preset: Preset): HostSettings | undefined {
+function presetWith(preset: Preset, kvTokens: number | undefined, sizes: Scheduling['sizes']): Preset {
+  const { capacityTokens = preset.kvTokens, contextTokensMax: maxModelLen = preset.maxModelLen, hostTokensPerSecond } = sizes; // prettier-ignore
+  const hostBytesPerSecond = hostTokensPerSecond === undefined ? preset.hostBytesPerSecond : hostTokensPerSecond * preset.kvBytesPerToken; // prettier-ignore
+  return { ...preset, kvTokens: kvTokens ?? capacityTokens, maxModelLen, hostBytesPerSecond };
+}
+
+function hostFor(command: Command, flags: HostOptions, preset: Preset): HostSettings | undefined {
   try {
     return hostOf(preset, flags);
   } catch (error) {

@@ -3,7 +3,7 @@ import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { changeOf, ratiosOf } from './comparison.js';
-import { isOverloaded, nextOf, settingOf, sustainedOf } from './loads.js';
+import { loadOf, nextOf, settingOf, sustainedOf } from './loads.js';
 import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
 import { BELADY } from './scheduling.js';
 import type { RunReport } from './worker.js';
@@ -55,12 +55,18 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
   return told(best, [`Take ${headline({ name: settingOf(plan, best), against, ...change }, plan.margin)}`]);
 }
 
-function notesOn({ isExact }: Plan, { foresight }: Values, choice: number, settings: number): string[] {
+function notesOn({ isExact, seeds }: Plan, { foresight }: Values, choice: number, settings: number): string[] {
   return [
     ...(foresight === 'declared' ? ['Clients must declare their work.'] : []),
-    ...(settings > 2 && choice > 0 ? [`The best of ${settings} by these same runs: confirm it ${isExact ? 'on another trace' : 'with other seeds'}.`] : []), // prettier-ignore
+    ...(settings > 2 && choice > 0 ? [`The best of ${settings} by these same runs: confirm it ${isExact ? 'on another trace' : `with --seed ${othersOf(seeds).join()}`}.`] : []), // prettier-ignore
   ];
 }
+
+/** As many other seeds. */
+const othersOf = (seeds: readonly number[]): number[] =>
+  Array.from({ length: 2 * seeds.length }, (_, at) => at + 1)
+    .filter((seed) => !seeds.includes(seed))
+    .slice(0, seeds.length);
 
 /** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
 export function verdictsOf(plan: Plan, runs: readonly RunReport[]): PlaceVerdict[] {
@@ -79,7 +85,7 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       name: settingOf(plan, other),
       times: changeOf(plan, runs, { first, other }, ratiosOf(runs, { first, other })),
       isOut: !isPossible(plan.variants[other]),
-      isOverloaded: isOverloaded(plan, runs, other) === true,
+      isOverloaded: loadOf(plan, runs, other).state === 'overloaded',
       failed: own.reduce((sum, run) => sum + run.failed, 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
     };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { stringify } from 'yaml';
 import type { BalancerOptions } from '../../loadbalancer/index.js';
+import { DEFAULT_PRESET } from '../../sim/index.js';
 import { loadConfig, type Config, type Override } from '../../sidecar/config/index.js';
 import type { SchedulerConfig } from '../../src/index.js';
 import { warnOfConfig } from '../config.js';
@@ -9,9 +10,21 @@ import { AXES, type Axis, type Values } from './axes.js';
 /** Clairvoyant retention, which no gateway can be set to. */
 export const BELADY = 'belady';
 
+/** Keys of `engines[]` that the model of an engine has, and the flag that says the same of all. */
+const SIZES = {
+  capacityTokens: '--kv-tokens',
+  window: '--window',
+  hostTokens: '--host-tokens',
+  hostTokensPerSecond: '--preset',
+  contextTokensMax: '--preset',
+} as const;
+type Size = keyof typeof SIZES;
+
 export interface Scheduling {
   readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
   readonly engines: number;
+  /** Sizes of the file’s engines; none where they differ. */
+  readonly sizes: Readonly<Partial<Record<Size, number>>>;
 }
 
 /** Keys of the configuration, by the names of their flags. */
@@ -41,11 +54,38 @@ export function readScheduling(file?: string, settings: Values = {}, warn = warn
   );
   // Without a file, its name must not come from the environment either.
   const config = file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn });
-  const { policy, starvation, admission, balancer, limits, timeouts } = config;
-  return { config: { policy, starvation, admission, balancer, limits, timeouts }, engines: enginesOf(config) };
+  const { policy, starvation, admission, balancer, limits, timeouts, engines, embedded } = config;
+  if (file !== undefined)
+    for (const [path, message] of leftOut(config, settings)) warn({ path, message, origin: file });
+  return {
+    config: { policy, starvation, admission, balancer, limits, timeouts },
+    engines: engines.length + embedded,
+    sizes: sizesOf(config, settings),
+  };
 }
 
-const enginesOf = ({ engines, embedded }: Config): number => engines.length + embedded;
+const valuesOf = ({ engines, discovery }: Config, size: Size) => [
+  ...new Set([...engines, ...discovery].map((engine) => engine[size])),
+];
+
+function sizesOf(config: Config, { window }: Values): Scheduling['sizes'] {
+  const names = (Object.keys(SIZES) as Size[]).filter((name) => name !== 'window' || window === undefined);
+  return Object.fromEntries(names.flatMap((name) => {
+    const [value, ...others] = valuesOf(config, name);
+    return value === undefined || others.length > 0 ? [] : [[name, value]];
+  })); // prettier-ignore
+}
+
+/** Keys of the file that the simulated engines do not follow, as they are all alike. */
+function leftOut(config: Config, { engines, preset }: Values): (readonly [path: string, message: string])[] {
+  const differing = (Object.keys(SIZES) as Size[]).filter((name) => valuesOf(config, name).length > 1);
+  const found = config.discovery.length > 0 && engines === undefined;
+  return [
+    ...differing.map((name) => [`engines[].${name}`, `differs from engine to engine, so it is left out: the simulated ones are alike (${SIZES[name]})`] as const), // prettier-ignore
+    ...(found ? [['discovery', 'does not tell how many engines it will find: --engines does'] as const] : []),
+    ...(preset === undefined ? [['engines', `does not tell models’ sizes and machines: all are ${DEFAULT_PRESET} (--preset)`] as const] : []), // prettier-ignore
+  ];
+}
 
 /** Stand-ins for keys and tokens that the file takes from the environment: any will do, as long as no two are equal. */
 const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(

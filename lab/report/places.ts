@@ -63,7 +63,8 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   const alike = better.filter(({ ratio }) => (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0));
   const names = alike.map(({ name }) => name).join(' or ');
   const gain = `${names}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}`;
-  const drained = best.isOverloaded ? 'both are' : `${first?.name} is`;
+  const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
+  const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
   const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
   return say([gain, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
 }

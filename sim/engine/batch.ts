@@ -17,6 +17,8 @@ export interface EngineSettings {
   readonly eviction?: Eviction;
   /** Host memory as a second tier; absent: none. */
   readonly host?: HostSettings | undefined;
+  /** Most calls that a gateway is to have in flight there; absent: its window alone bounds them. */
+  readonly windowMax?: number | undefined;
 }
 
 /**

@@ -26,9 +26,9 @@ export const presetSchema: z.ZodType<Preset> = z.strictObject({
   maxModelLen: z.int().min(2).max(1e9),
 });
 
-/** The output of `maitred sim calibrate --json`. The section about the fit is for people only. */
+/** The output of `maitred sim calibrate --json`. The rest of the section about the fit is for people only. */
 export const presetFileSchema = z.strictObject({
   version: z.literal(1),
   preset: presetSchema,
-  fit: z.unknown().optional(),
+  fit: z.object({ isGood: z.boolean().optional() }).optional().catch(undefined),
 });

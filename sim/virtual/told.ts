@@ -51,7 +51,7 @@ export function callFinished(job: Job, { scheduledAt, endedAt, cachedTokens }: S
 /** @param probation back after a loss: one call at a time until one has finished */
 export const engineJoined = (
   id: string,
-  { preset, blockSize, host }: EngineSettings,
+  { preset, blockSize, host, windowMax }: EngineSettings,
   { kv, maxModelLen }: Engine<Job>,
   probation: boolean,
 ): Event => ({
@@ -60,6 +60,7 @@ export const engineJoined = (
   models: [MODEL],
   capacityTokens: tokens(kv.size * blockSize),
   contextTokensMax: tokens(maxModelLen),
+  ...(windowMax !== undefined && { windowMax }),
   ...(host !== undefined && {
     // Without copies of what is in the KV cache, the host adds to it.
     hostTokens: tokens(host.tokens + (host.writes === 'evicted' ? kv.size * blockSize : 0)),

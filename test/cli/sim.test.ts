@@ -158,7 +158,11 @@ describe('maitred sim', () => {
     const policies = async (...more: string[]) => (await json(...CHAT, ...more)).document.settings.policies;
     expect(await policies()).toEqual(['pass-through', 'fcfs-window', 'plas']);
     expect(await policies('--window', '8,9')).toEqual(['plas']);
-    expect(await policies('--config', fileOf('own.yaml', 'policy: { name: fcfs-window }'))).toEqual(['fcfs-window']);
+    expect(await policies('--config', fileOf('own.yaml', 'policy: { name: fcfs-window }'))).toEqual([
+      'pass-through',
+      'fcfs-window',
+    ]);
+    expect(await policies('--config', fileOf('none.yaml', 'policy: { name: pass-through }'))).toEqual(['pass-through', 'plas']); // prettier-ignore
   });
 
   it('runs once what chance plays no part in, and says so', async () => {
@@ -182,7 +186,20 @@ admission: { window: 1, gate: 0.5 }
 limits: { queuedMax: 1 }
 `,
     );
-    const args = ['--workload', 'chat', '--concurrency', '12', '--programs', '20', '--config', file, '--gate', '0'];
+    const args = [
+      '--workload',
+      'chat',
+      '--concurrency',
+      '12',
+      '--programs',
+      '20',
+      '--config',
+      file,
+      '--gate',
+      '0',
+      '--policy',
+      'fcfs-window',
+    ];
     const { settings, runs } = (await json(...args)).document;
     expect(settings.config).toMatchObject({
       policy: { firstQuantumMs: 3 },
@@ -192,6 +209,41 @@ limits: { queuedMax: 1 }
     expect(runs).toMatchObject([{ policy: 'fcfs-window', engines: 2 }]);
     expect(runs[0]!.refused['queue_full']).toBeGreaterThan(0);
     expect(runs[0]!.completed + runs[0]!.failed).toBe(20);
+  });
+
+  it('takes the sizes of the file’s engines, names what it cannot follow, and lets flags go first', async () => {
+    const sized =
+      'capacityTokens: 60000, window: 1, hostTokens: 5000, hostTokensPerSecond: 1000, contextTokensMax: 9000';
+    const file = (more: string) => fileOf('sized.yaml', `engines: [{ url: "http://a", ${sized} }, { url: "http://b", ${sized}${more} }]\n`); // prettier-ignore
+    const run = async (name: string, ...more: string[]) => {
+      const { code, errors, document } = await json(...CHAT, '--rate', '8', '--policy', 'plas', '--config', name, '--preset', 'llama-3.1-8b-a100', ...more); // prettier-ignore
+      const { kv_tokens, host_tokens, host_gbps } = document.settings;
+      const { queue_seconds, refused } = document.runs[0]!;
+      return { code, errors, kv_tokens, host_tokens, host_gbps, waited: queue_seconds.max! > 0, refused };
+    };
+    const all = { code: 0, errors: [], refused: {}, kv_tokens: 60_000, host_tokens: 5000, host_gbps: 0.131072, waited: true }; // prettier-ignore
+    expect(await run(file(''))).toEqual(all);
+    const flags = ['--kv-tokens', '70000', '--host-tokens', '0', '--window', '64'];
+    expect(await run(file(''), ...flags)).toEqual({ ...all, kv_tokens: 70_000, host_tokens: undefined, host_gbps: undefined, waited: false }); // prettier-ignore
+    const { errors, ...differing } = await run(fileOf('own.yaml', 'engines: [{ url: "http://a", capacityTokens: 60000, window: 3 }, { url: "http://b", capacityTokens: 60000 }]\n')); // prettier-ignore
+    expect(errors).toEqual([expect.stringMatching(/own\.yaml: engines\[\]\.window: .*--window/)]);
+    expect(differing).toMatchObject({ kv_tokens: 60_000, waited: false });
+    const { errors: told } = await sim(...CHAT, '--config', fileOf('found.yaml', 'discovery: [{ dns: { name: a.b, port: 1 } }]\n')); // prettier-ignore
+    expect(told).toEqual([expect.stringContaining('--engines'), expect.stringContaining('--preset')]);
+    expect((await run(fileOf('short.yaml', 'engines: [{ url: "http://a", contextTokensMax: 600 }]\n'))).refused).toHaveProperty('too_long'); // prettier-ignore
+  });
+
+  it.each(['2', '2,4'])('fails where no program completed, and says what would help, at rates %s', async (rate) => {
+    const { code, out, errors } = await sim('--workload', 'chat', '--programs', '5', '--rate', rate, '--kv-tokens', '100'); // prettier-ignore
+    expect({ code, errors }).toEqual({ code: 1, errors: [] });
+    expect(out).toMatch(/^No program completed, .*\(too_long\): .*--kv-tokens/m);
+    expect(out).not.toContain('run again');
+  });
+
+  it('answers with more load alone where hardly a call waited, not with more seeds too', async () => {
+    const { document } = await json('--workload', 'chat', '--programs', '20', '--rate', '0.5', '--window', '64,128', '--seed', '1,2'); // prettier-ignore
+    expect(document.advice).toEqual([expect.stringContaining('--rate')]);
+    expect(document.recommendation).not.toContain('run again');
   });
 
   it('plays gaps no longer than it is told', async () => {

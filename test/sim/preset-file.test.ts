@@ -3,6 +3,7 @@ import { choosePreset } from '../../cli/preset.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { PRESET_NAMES, PRESETS } from '../../sim/index.js';
 import { fileOf } from '../support/folder.js';
+import { sim } from '../support/sim-command.js';
 import { engine } from './client.js';
 
 const text = (preset: object, more: object = {}) => JSON.stringify({ version: 1, preset, ...more });
@@ -12,6 +13,15 @@ const readPreset = (content: string) => choosePreset(fileOf('preset.json', conte
 describe('a preset file', () => {
   it.each(PRESET_NAMES)('holds whatever %s does', (name) => {
     expect(readPreset(text(PRESETS[name], { fit: { medianError: 0.01 } }))).toEqual(PRESETS[name]);
+  });
+
+  it('is told of as not good enough where its fit is', async () => {
+    const errorsWith = async (fit: object) => {
+      const file = fileOf('preset.json', text(PRESETS['tiny-cpu'], { fit }));
+      return (await sim('--workload', 'chat', '--rate', '1', '--programs', '1', '--policy', 'plas', '--preset', file)).errors; // prettier-ignore
+    };
+    expect(await errorsWith({ isGood: false })).toEqual([expect.stringContaining('preset.json')]);
+    expect(await errorsWith({ isGood: true })).toEqual([]);
   });
 
   const tiny = PRESETS['tiny-cpu'];

@@ -107,6 +107,12 @@ export function drawWhole(from: Distribution, dice: Dice): number {
   return Math.round(isUniform ? dice.int(from.min, from.max) : draw(from, dice));
 }
 
+export function smallest(from: Distribution): number {
+  if (typeof from === 'number') return from;
+  if (from.dist === 'constant') return from.value;
+  return from.dist === 'quantiles' ? (from.points[0]?.[1] ?? 0) : from.min;
+}
+
 export function largest(from: Distribution): number {
   if (typeof from === 'number') return from;
   if (from.dist === 'constant') return from.value;

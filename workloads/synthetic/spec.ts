@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { distribution, largest, type Distribution } from './distribution.js';
+import { distribution, largest, smallest, type Distribution } from './distribution.js';
 
 /**
  * Upper bound on the calls of a program: far more than in any recording, and few enough to hold several programs at a
@@ -69,7 +69,9 @@ const agentShape = {
     .min(2)
     .max(100_000_000)
     .default(131_072)
-    .describe('Longest prompt plus answer; a program ends before a call that would exceed it.'),
+    .describe(
+      'Longest prompt plus answer; a longer first message is cut, and a program ends before a later call that would exceed it.',
+    ),
 };
 const agent = z.strictObject(agentShape).superRefine(checkAgent);
 
@@ -154,8 +156,8 @@ function checkAgent(spec: AgentSpec, context: z.RefinementCtx): void {
   if (largest(spec.callsPerTurn) > 1 && spec.tools.length === 0)
     problem(context, 'tools', 'must name at least one, since a turn may have several calls');
   const systemTokens = Math.max(0, ...spec.system.map((each) => each.tokens));
-  if (systemTokens + longestAnswer(spec) >= spec.contextTokensMax)
-    problem(context, 'contextTokensMax', 'must hold the longest system prompt and the longest answer');
+  if (systemTokens + smallest(spec.firstInputTokens ?? spec.inputTokens) + longestAnswer(spec) > spec.contextTokensMax)
+    problem(context, 'contextTokensMax', 'must hold the longest system prompt, the shortest first message and the longest answer'); // prettier-ignore
 }
 
 function checkTree(spec: TreeSpec, context: z.RefinementCtx): void {

@@ -82,6 +82,7 @@ describe('a file of workloads', () => {
     ['a bad point', with1('turns: { dist: quantiles, points: [[0, 1], [1]] }'), [':2 workloads.own.turns.points[1]']],
     ['too many calls', with1(`turns: 1000, callsPerTurn: 11, ${TOOL}`), [':2 workloads.own.callsPerTurn']],
     ['several calls without a tool', with1('callsPerTurn: 2'), [':2 workloads.own.tools']],
+    ['a context that holds no first message', with1('firstInputTokens: 200000'), [':2 workloads.own.contextTokensMax']],
     ['a context that holds no answer', with1('contextTokensMax: 7'), [':2 workloads.own.contextTokensMax']],
     ['a bad name', `workloads:\n  "a b": ${AGENT}\n`, [':2 workloads.a b']],
     ['the name of a built-in one', `workloads:\n  chat: ${AGENT}\n`, [':2 workloads.chat']],

@@ -91,9 +91,9 @@ describe('shapes', () => {
 
   it.each([
     [90, [90, 230]],
-    [1000, [250]],
+    [{ dist: 'log-normal', median: 1000, p95: 1000, max: 1000 }, [250]],
   ])(
-    'a program ends before its context is full, but not before its first call of %d tokens',
+    'a program ends before its context is full, but not before its first call of %j tokens',
     (inputTokens, prompts) => {
       const calls = promptsOf({ turns: 9, inputTokens, contextTokensMax: 300 });
       expect(calls.map(({ promptTokens }) => promptTokens)).toEqual(prompts);
@@ -117,7 +117,7 @@ const agent = fc.record({
   reasoningTokens: size(0, 800),
   tools: fc.record({ name: fc.constant('tool'), ms: size(0, 50), resultTokens: size(0, 90) }).map((tool) => [tool]),
   thinkMs: size(0, 1000),
-  contextTokensMax: fc.integer({ min: 1001, max: 8000 }),
+  contextTokensMax: fc.integer({ min: 3001, max: 8000 }),
 });
 const asked = fc.record({ system, outputTokens: size(1, 100) });
 const anySpec: fc.Arbitrary<SpecInput> = fc.oneof(
