@@ -107,7 +107,7 @@ export class AdminClient {
     if (reason === 'unauthorized')
       return this.token === undefined
         ? 'requires the admin token: name its environment variable with --token'
-        : 'refuses the admin token: check the variable that --token names';
+        : `refuses the admin token: check the variable that --token names, or else ${TOKEN_VARIABLE}`;
     if (reason === 'unknown_path')
       return new URL(this.url).pathname === '/'
         ? 'does not serve operators on this port: use the one of admin.port'

@@ -1,6 +1,13 @@
 import type { Command } from 'commander';
 import { counted, plain } from '../text/index.js';
-import { ConfigError, configFileOf, hasNoEngine, loadConfig, problemText } from '../sidecar/config/index.js';
+import {
+  ConfigError,
+  configFileOf,
+  hasNoEngine,
+  loadConfig,
+  problemText,
+  type ConfigProblem,
+} from '../sidecar/config/index.js';
 import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { configInputs, type ConfigFlags } from './config.js';
@@ -58,8 +65,11 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
     const name = configFileOf(inputs);
     // A gateway that is asked may be on another machine; defaults of this one do not concern it.
     if (url !== undefined && engine === undefined && name === undefined) return [];
-    const config = loadConfig({ ...inputs, isLook: true });
+    const told: Finding[] = [];
+    const warn = (each: ConfigProblem) => void told.push(warning(each.origin ?? 'configuration', each.message));
+    const config = loadConfig({ ...inputs, warn, isLook: true });
     return [
+      ...told,
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
       ...folderFindings(config),

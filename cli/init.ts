@@ -9,12 +9,15 @@ import {
   TOKEN_CHARS_MIN,
   checkValue,
   configSchema,
+  overridden,
   pathText,
+  readEnvironment,
   servedSchema,
   type Config,
 } from '../sidecar/config/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
+import { warnOfConfig } from './config.js';
 import { SET_KEY } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { checkWritable } from './files.js';
@@ -78,6 +81,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   tellSecrets(made, isFile);
   if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
   for (const warning of doubts) complain(warning);
+  overridden(made.values, readEnvironment(process.env).overrides, () => out).forEach(warnOfConfig);
   if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
   const steps = [
     ...(typeof adminToken === 'string' ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),

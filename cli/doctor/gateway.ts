@@ -57,16 +57,15 @@ function upFinding(engines: readonly Row[], { parts }: GatewayState['status']): 
   );
 }
 
-/** Models whose calls fail at once, as every engine of theirs is taken out of service. */
+/** Models whose calls fail at once, as all their engines are taken out of service; of all models, the gateway’s own finding says so. */
 function unservedFindings(engines: readonly Row[]): Finding[] {
-  const isAway = ({ state }: Row) => state === 'draining' || state === 'drained';
-  const served = new Set(engines.flatMap((engine) => (isAway(engine) ? [] : engine.models)));
-  // With all of them away, the gateway's own finding says so.
-  if (engines.every(isAway)) return [];
-  return engines.filter(isAway).flatMap(({ id, models }) => {
-    const lost = models.filter((model) => !served.has(model));
-    const found = `is out of service, and no other engine has ${lost.slice(0, 5).join(', ')}: such calls fail`;
-    return lost.length === 0 ? [] : [broken(`gateway’s engine ${id}`, found, `${OWN_NAME} engines undrain ${id}`)];
+  const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
+  const served = new Set(engines.flatMap((engine) => (away.includes(engine) ? [] : engine.models)));
+  const lost = away.length === engines.length ? [] : away.flatMap(({ models }) => models.filter((model) => !served.has(model))); // prettier-ignore
+  return [...new Set(lost)].map((model) => {
+    const ids = away.filter(({ models }) => models.includes(model)).map(({ id }) => id);
+    const found = `its calls fail, as every engine that has it is out of service: ${ids.join(', ')}`;
+    return broken(`gateway’s model ${model}`, found, `${OWN_NAME} engines undrain ${ids[0]}`);
   });
 }
 

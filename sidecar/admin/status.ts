@@ -37,7 +37,7 @@ export function statusOf(
     texts.map((text) => ({ about, level, text }));
   const parts = [
     ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : []),
-    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused}.`]),
+    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[.?]?$/, '.')}`]),
     ...said('engines', 'bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...said('engines', 'good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0

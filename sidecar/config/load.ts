@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { readConfigFile } from './file.js';
 import { CONFIG_KEYS } from './keys.js';
-import { FILE_VARIABLE, applyOverrides, readEnvironment, type Override } from './overrides.js';
+import { FILE_VARIABLE, applyOverrides, overridden, readEnvironment, valueAt, type Override } from './overrides.js';
 import { readOtelEnvironment } from './otel.js';
 import { checkValue, ConfigError, pathText, type ConfigProblem, type Path } from './problems.js';
 import { configSchema, servedSchema } from './consistency.js';
@@ -16,7 +16,7 @@ export interface ConfigInputs {
   readonly flags?: readonly Override[];
   /** Whether nothing is to listen by it: an engine may then have the gateway's own address. */
   readonly isLook?: boolean;
-  /** Called for each setting of the environment that cannot be followed. */
+  /** Called for each setting of the environment that cannot be followed, or overrides the file’s. */
   readonly warn?: (warning: ConfigProblem) => void;
 }
 
@@ -35,6 +35,8 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
   // A source has set a key also if it is null.
   applyOverrides(values, otel.overrides.filter(({ path }) => valueAt(values, path.split('.')) === undefined)); // prettier-ignore
   const overrides = [...otel.overrides, ...environment.overrides, ...flags];
+  const isFlagged = (override: Override) => flags.some(({ path }) => path === override.path);
+  const changed = source ? overridden(values, environment.overrides.filter((each) => !isFlagged(each)), source.originOf) : []; // prettier-ignore
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
@@ -44,7 +46,7 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0)
     throw new ConfigError(problems.sort((a, b) => lineOf(a) - lineOf(b)));
-  if (warn !== undefined) otel.warnings.forEach(warn);
+  if (warn !== undefined) [...otel.warnings, ...changed].forEach(warn);
   return deepFreeze(result.data);
 }
 
@@ -76,6 +78,3 @@ export function keepRestartKeys(current: Config, next: Config): { config: Config
   }
   return { config: deepFreeze(config), waiting };
 }
-
-const valueAt = (values: unknown, segments: readonly string[]): unknown =>
-  segments.reduce((node, name) => (node as Record<string, unknown> | null | undefined)?.[name], values);

@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { isMapping } from './file.js';
 import { CONFIG_KEYS, unwrap, type ConfigKey } from './keys.js';
-import type { ConfigProblem } from './problems.js';
+import type { ConfigProblem, Path } from './problems.js';
 import { didYouMean } from './similar.js';
 
 /** A key set outside the file. Its text is converted to the key's type. */
@@ -51,6 +52,25 @@ function meantBy(variable: string): string {
   const whole = known.find((name) => name.endsWith(tail));
   return didYouMean(whole ?? variable, known) || '; docs/CONFIG.md says how they are named';
 }
+
+/** The overrides of keys that the file sets to something else. @param values as the file has them */
+export function overridden(
+  values: unknown,
+  overrides: readonly Override[],
+  originOf: (path: Path) => string | undefined,
+) {
+  // prettier-ignore
+  return overrides.flatMap(({ path, text, origin }): ConfigProblem[] => {
+    const key = BY_PATH.get(path);
+    const given = key && valueAt(values, key.segments);
+    if (key === undefined || given === undefined || given === `env:${origin}` || isDeepStrictEqual(given, valueOf(key, text))) return []; // prettier-ignore
+    const file = originOf(key.segments) ?? 'the file';
+    return [{ path, message: `overrides ${path} of ${file}: unset it for the file’s to count`, origin }];
+  });
+}
+
+export const valueAt = (values: unknown, segments: readonly string[]): unknown =>
+  segments.reduce((node, name) => (node as Record<string, unknown> | null | undefined)?.[name], values);
 
 /** Sets the overrides in `values`; later ones win. The schema then rejects a section that is not a mapping. */
 export function applyOverrides(values: Record<string, unknown>, overrides: readonly Override[]): void {

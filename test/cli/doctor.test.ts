@@ -8,31 +8,8 @@ import { DnsServer } from '../sidecar/discovery/dns-server.js';
 import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
 import { FakeEngine, modelList, type Route } from '../support/fake-engine.js';
-import { chat, cleanUp, fakeEngine, world } from '../sidecar/gateway/world.js';
-
-type Finding = Readonly<Record<'level' | 'subject' | 'found' | 'advice', string>>;
-
-/** Runs the doctor: its exit code and findings. The gateway's own port is any free one. */
-async function examine(args: readonly string[], settings: Record<string, string> = {}) {
-  const env = { MAITRED_LISTEN_PORT: '0', ...settings };
-  const { code, out } = await run(['doctor', '--json', ...args], env);
-  const { findings } = JSON.parse(out) as { findings: Finding[] };
-  const about = (text: string) => findings.filter(({ subject, found }) => `${subject}: ${found}`.includes(text));
-  return { code, findings, about, levels: new Set(findings.map(({ level }) => level)) };
-}
-
-const CONFIG_INFO = 'vllm:cache_config_info{enable_prefix_caching="True",num_gpu_blocks="101",block_size="16"} 1.0\n';
-const USAGE = { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 8 } };
-const ANSWER = { usage: USAGE, metrics: { queue_time_ms: 1 } };
-
-const vllm = (routes: Record<string, Route> = {}): Promise<FakeEngine> =>
-  FakeEngine.start({
-    '/v1/models': modelList(['m']),
-    '/health': 200,
-    '/metrics': `${CONFIG_INFO}vllm:num_requests_running 0\nvllm:num_requests_waiting 0\n`,
-    '/v1/completions': JSON.stringify(ANSWER),
-    ...routes,
-  });
+import { cleanUp, fakeEngine, world } from '../sidecar/gateway/world.js';
+import { CONFIG_INFO, examine, vllm } from './examine.js';
 
 describe('maitred doctor', () => {
   it('is content with an engine that has all it needs', async () => {
@@ -77,8 +54,10 @@ describe('maitred doctor', () => {
     const refused = { level: 'warning', found: expect.stringContaining('connection refused') as string };
     expect(about('cannot be reached')).toMatchObject([refused, refused]);
     const alive = { cluster: { url: url.replace('http', 'redis') }, tracing: { otlp: { url } } };
-    const fine = await examine(['--config', fileOf('alive.yaml', stringify({ engines: [{ url }], ...alive }))]);
+    const file = fileOf('alive.yaml', stringify({ engines: [{ url }], ...alive, log: { level: 'warn' } }));
+    const fine = await examine(['--config', file], { MAITRED_LOG_LEVEL: 'info' });
     expect(fine.about('cannot be reached')).toEqual([]);
+    expect(fine.about('overrides log.level')).toMatchObject([{ level: 'warning', subject: 'MAITRED_LOG_LEVEL' }]);
   });
 
   it('recommends to start a gateway only where none runs', async () => {
@@ -277,51 +256,5 @@ describe('maitred doctor without engines', () => {
     const { errors, out } = await run(['doctor'], { MAITRED_LISTEN_PORT: '0' });
     expect(out).toMatch(/^1 broken, 1 ok\n/);
     expect(errors).toEqual([]);
-  });
-});
-
-describe('maitred doctor --url', () => {
-  it('looks at a running gateway: its engines, its queue, and who its programs are, in 80 columns', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine]);
-    expect((await examine(['--url', url])).about('no call so far')).toMatchObject([{ level: 'note' }]);
-    const { code: fine, out } = await run(['doctor', '--url', url], { MAITRED_LISTEN_PORT: '0' });
-    expect(fine).toBe(0);
-    expect(out).toMatch(/^1 warning, 1 note, 3 ok\n\nwarning {2}gateway[^]*\nok {7}gateway: /);
-    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
-    for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
-    const { code, about } = await examine(['--url', url]);
-    expect(code).toBe(0);
-    expect(about('1 of 1 engine up')).toMatchObject([{ level: 'ok' }]);
-    expect(about('20 of 20 recent calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
-    expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s engine ${engine.id}` }]);
-    expect(about('no call waits')).toHaveLength(1);
-    // What is configured here is another matter.
-    expect(about('configuration')).toEqual([]);
-  });
-
-  it('is broken where no other engine has the models of one that is out of service', async () => {
-    const [one, two, alone] = [await fakeEngine(), await fakeEngine(), await vllm({ '/v1/models': modelList(['x']) })];
-    const { url } = await world([one, two, alone]);
-    const afterDrainOf = async (id: string) => {
-      await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
-      return (await examine(['--url', url])).about('such calls fail');
-    };
-    const lost = { level: 'broken', subject: `gateway’s engine ${alone.id}`, found: expect.stringMatching(/has x:/) as string }; // prettier-ignore
-    expect([await afterDrainOf(one.id), await afterDrainOf(alone.id)]).toMatchObject([[], [lost]]);
-  });
-
-  it('is broken where the gateway is not there, refuses, or has no engine or one that is down', async () => {
-    const engine = await fakeEngine();
-    const { url } = await world([engine, await fakeEngine()], { health: { intervalMs: 20, failuresMax: 1 } });
-    await engine.close();
-    const isDown = async () => (await examine(['--url', url])).about('is down');
-    await expect.poll(isDown).toMatchObject([{ level: 'broken' }]);
-    const both = await examine(['--url', url, '--engine', engine.url]);
-    expect(both.findings.filter(({ level }) => level === 'broken')).toMatchObject([{ subject: `engine ${engine.id}` }]);
-    const refusing = await world([], { admin: { token: 'a-long-token' } });
-    expect((await examine(['--url', `${url}/x`])).about('leave it out of --url')).toMatchObject([{ level: 'broken' }]);
-    for (const each of [url, 'http://127.0.0.1:1', (await world([])).url, refusing.url])
-      expect((await examine(['--url', each])).code).toBe(1);
   });
 });

@@ -80,6 +80,11 @@ describe('maitred init', () => {
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/this gateway is to listen.*--port/)]);
   });
 
+  it('warns of a variable that will override what it writes', async () => {
+    const { errors } = await run(['init', '-o', '-', '-e', 'http://127.0.0.1:1', '--admin-token'], { MAITRED_ADMIN_TOKEN: 'of-this-shell' }); // prettier-ignore
+    expect(errors).toContainEqual(expect.stringMatching(/^maitred: MAITRED_ADMIN_TOKEN: overrides admin\.token/));
+  });
+
   it('asks engines with their key', async () => {
     const { url, requests } = await FakeEngine.start({ '/v1/models': modelList(['m']) });
     await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { loadConfig } from '../../../sidecar/config/load.js';
-import { ConfigError } from '../../../sidecar/config/problems.js';
+import { ConfigError, problemText } from '../../../sidecar/config/problems.js';
 import { redact } from '../../../sidecar/config/secrets.js';
 import { lineOf, pathsIn, problemsIn, write } from './problems.js';
 
@@ -45,6 +45,19 @@ describe('layers', () => {
     expect(config.listen).toEqual({ host: '0.0.0.0', port: 3 });
     expect(config.balancer.name).toBe('least-loaded');
     expect(config.policy.firstQuantumMs).toBe(4);
+  });
+
+  it('tells of variables that override the file, but not of equal ones, nor of those that a flag overrides', () => {
+    const file = write('listen: {host: 0.0.0.0, port: 1}\nadmin:\n  token: of-the-file\nlog: {level: warn}\n');
+    const env = { MAITRED_ADMIN_TOKEN: 'of-the-shell', MAITRED_LISTEN_PORT: '1', MAITRED_LISTEN_HOST: '::', MAITRED_SHADOW_ENABLED: 'false' }; // prettier-ignore
+    const told: string[] = [];
+    const flags = [{ path: 'listen.host', text: '127.0.0.1', origin: '--host' }];
+    loadConfig({ file, env, flags, warn: (each) => told.push(problemText(each)) });
+    expect(told).toEqual([expect.stringMatching(/^MAITRED_ADMIN_TOKEN: overrides admin\.token of \S+:3:/)]);
+    expect(told.join('')).not.toMatch(/of-the/);
+    const named = write('admin: {token: env:MAITRED_ADMIN_TOKEN}');
+    loadConfig({ file: named, env, warn: ({ path }) => told.push(path) });
+    expect(told).toHaveLength(1);
   });
 
   it('finds the file by MAITRED_CONFIG, unless a flag names one', () => {

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { run } from '../support/command-line.js';
+import { modelList } from '../support/fake-engine.js';
+import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
+import { examine, vllm } from './examine.js';
+
+describe('maitred doctor --url', () => {
+  it('looks at a running gateway: its engines, its queue, and who its programs are, in 80 columns', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine]);
+    expect((await examine(['--url', url])).about('no call so far')).toMatchObject([{ level: 'note' }]);
+    const { code: fine, out } = await run(['doctor', '--url', url], { MAITRED_LISTEN_PORT: '0' });
+    expect(fine).toBe(0);
+    expect(out).toMatch(/^1 warning, 1 note, 3 ok\n\nwarning {2}gateway[^]*\nok {7}gateway: /);
+    expect(Math.max(...out.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
+    const { code, about } = await examine(['--url', url]);
+    expect(code).toBe(0);
+    expect(about('1 of 1 engine up')).toMatchObject([{ level: 'ok' }]);
+    expect(about('20 of 20 recent calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
+    expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s engine ${engine.id}` }]);
+    expect(about('no call waits')).toHaveLength(1);
+    // What is configured here is another matter.
+    expect(about('configuration')).toEqual([]);
+  });
+
+  it('is broken where no other engine has the models of one that is out of service', async () => {
+    const [one, two, alone] = [await fakeEngine(), await fakeEngine(), await vllm({ '/v1/models': modelList(['x']) })];
+    const { url } = await world([one, two, alone]);
+    const afterDrainOf = async (id: string) => {
+      await fetch(`${url}/engines/${id}/drain`, { method: 'POST' });
+      return (await examine(['--url', url])).about('its calls fail');
+    };
+    const lost = { level: 'broken', subject: 'gateway’s model x', found: expect.stringContaining(alone.id) as string }; // prettier-ignore
+    expect([await afterDrainOf(one.id), await afterDrainOf(alone.id)]).toMatchObject([[], [lost]]);
+  });
+
+  it('is broken where the gateway is not there, refuses, or has no engine or one that is down', async () => {
+    const engine = await fakeEngine();
+    const { url } = await world([engine, await fakeEngine()], { health: { intervalMs: 20, failuresMax: 1 } });
+    await engine.close();
+    const isDown = async () => (await examine(['--url', url])).about('is down');
+    await expect.poll(isDown).toMatchObject([{ level: 'broken' }]);
+    const both = await examine(['--url', url, '--engine', engine.url]);
+    expect(both.findings.filter(({ level }) => level === 'broken')).toMatchObject([{ subject: `engine ${engine.id}` }]);
+    const refusing = await world([], { admin: { token: 'a-long-token' } });
+    expect((await examine(['--url', `${url}/x`])).about('leave it out of --url')).toMatchObject([{ level: 'broken' }]);
+    for (const each of [url, 'http://127.0.0.1:1', (await world([])).url, refusing.url])
+      expect((await examine(['--url', each])).code).toBe(1);
+  });
+});
