@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { appendFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { countsInWords } from '../../sidecar/admin/batches.js';
 import { isObject, parseJson } from '../../sidecar/apis/fields.js';
+import { claimOf } from '../../sidecar/batches/claim.js';
 import { readInput, type InputLimits } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
@@ -55,7 +57,14 @@ export async function runBatch(
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
   const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
-  const results = await Results.open(name, input.lines, paths, disk);
+  // The file must be there to be claimed.
+  await appendFile(out, '');
+  const claim = await claimOf(out, unusable(out, 'another run writes there: wait for its end, or name another --out'));
+  const results = await Results.open(name, input.lines, paths, disk).catch((error: unknown) => {
+    claim?.close();
+    throw error;
+  });
+  for (const fault of results.broken) complain(fault);
   let awaySinceMs = Infinity;
   const statuses = new Set<number>();
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
@@ -94,6 +103,7 @@ export async function runBatch(
   await ended;
   clearInterval(progress);
   await run.close();
+  claim?.close();
   await agent.close();
   show(results, '\n');
   const { code, message } = (fault ?? {}) as NodeJS.ErrnoException;

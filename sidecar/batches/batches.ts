@@ -185,6 +185,7 @@ export class Batches {
     const { output, errors } = outputOf(id);
     const paths = { output: shelf.pathOf(output), errors: shelf.pathOf(errors) };
     const results = await surely(this.#disk, () => Results.open(nameOf(id), input.lines, paths, this.#disk));
+    for (const fault of results.broken) this.ports.log.warn({ batch: id }, fault);
     const run = await Run.open(nameOf(id), path, input, results, {
       ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
       changed: () => this.#changed(id),

@@ -61,6 +61,8 @@ export class Results {
   readonly #places: (Place | undefined)[];
   readonly #states: Uint8Array;
   readonly #lists = new Map<number, List>();
+  /** Lines of the files that are no whole answers: they stay as they are, and calls that lack one are asked. */
+  readonly broken: string[] = [];
   /** Completed calls that were not asked, as their condition did not hold. */
   leftOut = 0;
   /** Lines of the batch without an end. */
@@ -92,6 +94,7 @@ export class Results {
     for (const state of ['completed', 'failed'] as const)
       for (const { task, place, code } of found[state].results)
         if (task.index < lines.length && !results.#has(task)) results.#note(task, state, place, code);
+    results.broken.push(...found.completed.broken, ...found.failed.broken);
     for (const { task, end } of found.failed.results) results.#noteFailure(task, end);
     return results;
   }
@@ -208,27 +211,37 @@ export class Results {
 }
 
 /**
- * The whole lines of a file of results, and where they end. A file that is not there has none.
- * @throws ConfigError if a line is of another batch, which must not be lost
+ * The answers in a file of results, where its last whole line ends, and what is wrong with others: some other program wrote
+ * there. A file that is not there has none.
+ * @throws ConfigError if its lines are of another batch, which must not be lost
  */
 async function resultsIn(path: string, name: string) {
   const results: { readonly task: Task; readonly place: Place; readonly code: string | undefined; readonly end: End | undefined }[] = []; // prettier-ignore
+  const broken: string[] = [];
   let size = 0;
-  if (!existsSync(path)) return { results, size };
+  let isOther = false;
+  if (!existsSync(path)) return { results, size, broken };
   for await (const found of readLines(path, HEAD_BYTES))
-    for (const { head, offset, length, isEnded } of found) {
+    for (const { number, head, offset, length, isEnded } of found) {
       const text = head.toString('latin1');
       const begins = `{"id":"batch_req_${name}_`;
-      // A last line may have been cut short.
-      if (!begins.startsWith(text.slice(0, begins.length)))
-        throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: path }]);
+      const isOurs = begins.startsWith(text.slice(0, begins.length));
       const [, index, item = '0', of = '0'] = ID.exec(text) ?? [];
-      if (!isEnded || index === undefined) return { results, size };
-      const task = { index: Number(index), item: Number(item), of: Number(of) };
-      // Longer ones are not read for their words.
-      const end = results.length < READ_MAX ? (parseObject(head.toString()) as End | undefined) : undefined;
-      results.push({ task, place: { offset, length }, code: CODE.exec(text)?.[1], end });
+      isOther ||= !isOurs && (index !== undefined || (!isEnded && results.length === 0));
+      // A last line may have been cut short.
+      if (!isEnded) continue;
       size = offset + length + 1;
+      // Longer ones are not read for their words.
+      const end = length > HEAD_BYTES ? undefined : (parseObject(head.toString()) as End | undefined);
+      const isWhole = isOurs && index !== undefined && (end !== undefined || length > HEAD_BYTES);
+      if (!isWhole) broken.push(`${path}:${number}: is no whole answer and stays there; calls that lack one are asked`);
+      else {
+        const task = { index: Number(index), item: Number(item), of: Number(of) };
+        const words = results.length < READ_MAX ? end : undefined;
+        results.push({ task, place: { offset, length }, code: CODE.exec(text)?.[1], end: words });
+      }
     }
-  return { results, size };
+  if (isOther || (broken.length > 0 && results.length === 0))
+    throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: path }]);
+  return { results, size, broken };
 }

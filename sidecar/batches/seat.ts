@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { accessSync, constants, lstatSync, mkdtempSync, rmdirSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { mkdir } from 'node:fs/promises';
+import type { Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { SharedState } from '../../cluster/index.js';
 import { ConfigError, type Config } from '../config/index.js';
 import type { SetTimer } from '../engines/index.js';
 import { reasonOf } from '../errors.js';
 import { Batches, type BatchPorts } from './batches.js';
+import { claimOf } from './claim.js';
 
 /** Name of the batches at the store of a cluster. */
 const NAME = 'batches';
@@ -55,7 +56,7 @@ export class BatchSeat {
     await mkdir(ports.folder, { recursive: true }).catch((error: unknown) => {
       throw unfit(`cannot be made: ${reasonOf(error)}`);
     });
-    if (ports.cluster === undefined) seat.#claim = await claimOf(ports.folder);
+    if (ports.cluster === undefined) seat.#claim = await claimOf(ports.folder, TAKEN);
     if (ports.cluster === undefined) await seat.#take();
     else await (seat.#beating = seat.#beat());
     return seat;
@@ -159,22 +160,6 @@ function isThere(path: string): boolean {
 
 const unfit = (message: string) => new ConfigError([{ path: 'batches.folder', message }]);
 
-/**
- * A name for the folder that one process of this machine has at a time; Linux forgets it when that ends. Others have none.
- * @throws ConfigError if another process has it: both would ask all lines and write into one file
- */
-async function claimOf(folder: string): Promise<Server | undefined> {
-  if (process.platform !== 'linux') return undefined;
-  const { dev, ino } = await stat(folder);
-  const server = createServer((socket) => socket.destroy())
-    .unref()
-    .listen(`\0maitred-batches-${dev}-${ino}`);
-  try {
-    await once(server, 'listening');
-    return server;
-  } catch (error) {
-    // A sandbox may allow no such names.
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') return undefined;
-    throw unfit('another gateway of this machine uses it; gateways that share one need a cluster (docs/CLUSTER.md)');
-  }
-}
+const TAKEN = unfit(
+  'another gateway of this machine uses it; gateways that share one need a cluster (docs/CLUSTER.md)',
+);

@@ -179,6 +179,40 @@ describe('maitred batch run', () => {
     expect(idsIn(out)).toEqual(['a', 'b']);
   });
 
+  it('goes on beside broken lines, and names them', async () => {
+    const { engine, out, batch } = await stage([lineOf('a'), lineOf('b'), lineOf('c')]);
+    await batch('--parallel', '1');
+    const [a = '', b = '', c = ''] = readFileSync(out, 'utf8').split('\n');
+    const whole = `${b.slice(9)}\n\n${a}\n${c.slice(0, 60)}${a}\n`;
+    writeFileSync(out, `${whole}${c.slice(20, 40)}`);
+    const { code, errors } = await batch('--resume');
+    const told = (line: number) => `maitred: ${out}:${line}: is no whole answer and stays there; calls that lack one are asked`; // prettier-ignore
+    expect([code, errors]).toEqual([0, [told(1), told(2), told(4), '3 of 3 lines answered, 0 failed']]);
+    expect(engine.seen).toHaveLength(5);
+    const kept = readFileSync(out, 'utf8');
+    expect(kept.startsWith(whole)).toBe(true);
+    expect(kept.slice(whole.length).trim().split('\n').toSorted()).toEqual([b, c]);
+    writeFileSync(out, 'no answer\n');
+    expect((await batch('--resume')).err).toContain('holds no answers of this batch');
+    expect(readFileSync(out, 'utf8')).toBe('no answer\n');
+  });
+
+  it.runIf(process.platform === 'linux')('leaves a file alone that another run writes', async () => {
+    const { engine, out, batch } = await stage([lineOf('a')]);
+    const { opened, open } = gate();
+    engine.answer = async (...asked) => {
+      await opened;
+      await completion()(...asked);
+    };
+    const first = batch();
+    await until(() => engine.seen.length === 1);
+    for (const flags of [[], ['--resume']])
+      expect(await batch(...flags)).toMatchObject({ code: 2, err: expect.stringContaining(`${out}: cannot be used: another run`) as string }); // prettier-ignore
+    open();
+    expect((await first).code).toBe(0);
+    expect([idsIn(out), engine.seen.length]).toEqual([['a'], 1]);
+  });
+
   it('stops at a signal once the calls under way have ended, and goes on later', async () => {
     const { engine, out, batch } = await stage([lineOf('a'), lineOf('b')]);
     const { opened, open } = gate();
