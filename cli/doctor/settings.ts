@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { folderFault } from '../../sidecar/batches/seat.js';
 import { MAKE_TOKEN, listenKey, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
-import { idOf, isSelf } from '../../sidecar/engines/address.js';
+import { hostAndPort, idOf, isSelf } from '../../sidecar/engines/address.js';
 import { LOOK_MS } from '../../sidecar/engines/examine.js';
 import { reasonOf } from '../../sidecar/errors.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
@@ -46,13 +46,6 @@ export const idleFindings = ({ policy: { name, tenants, tenantWeights } }: Confi
     ? [note('policy.tenants', 'weights have no effect under pass-through', 'choose another policy.name, or leave them out')] // prettier-ignore
     : [];
 
-const PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
-const REDIS_PORT = 6379;
-const placeOf = ({ hostname, port, protocol }: URL) => ({
-  host: hostname.replace(/[[\]]/g, ''),
-  port: Number(port || (PORTS[protocol] ?? REDIS_PORT)),
-});
-
 /** Servers besides the engines that do not take connections. */
 export async function reachFindings({ cluster, tracing }: Config): Promise<Finding[]> {
   const found = [
@@ -61,7 +54,7 @@ export async function reachFindings({ cluster, tracing }: Config): Promise<Findi
   ] as const;
   const looks = found.map(async ([key, url, loss]) => {
     if (url === null) return [];
-    const socket = connect(url.startsWith('/') ? { path: url } : placeOf(new URL(url)));
+    const socket = connect(url.startsWith('/') ? { path: url } : hostAndPort(new URL(url), 6379));
     const signal = AbortSignal.timeout(LOOK_MS);
     const error = await once(socket, 'connect', { signal }).then(() => undefined, (thrown: unknown) => thrown); // prettier-ignore
     socket.destroy();

@@ -106,22 +106,21 @@ class Watched {
     if (engines.length === 0 && !mayBeEmpty) return this.#failed('lists no engine');
     this.hasLooked = true;
     this.foundAtMs = Date.now();
-    const isToldOfZero = this.#told.size === 1 && this.#told.has(AT_ZERO);
-    if (engines.length === 0 ? isToldOfZero : this.#told.size === 0) return;
+    if (engines.length === 0) return this.#tell('info', absence, `no engine: ${AT_ZERO}`);
+    if (this.#told.size === 0) return;
     this.#told.clear();
-    if (engines.length === 0) {
-      this.#told.add(AT_ZERO);
-      return this.ports.log.info({ source: this.label, reason: absence }, `no engine: ${AT_ZERO}`);
-    }
     this.ports.log.info({ source: this.label, engines: engines.length }, 'discovery answers again');
   }
 
   #failed(reason: string): void {
     this.hasLooked = true;
     this.failures += 1;
+    this.#tell('warn', reason, 'discovery failed; engines found before stay');
+  }
+
+  #tell(level: 'info' | 'warn', reason: string, message: string): void {
     if (this.#told.has(reason)) return;
     this.#told.add(reason);
-    const kept = this.ports.membership.sizeOf(this.label);
-    this.ports.log.warn({ source: this.label, reason, kept }, 'discovery failed; engines found before stay');
+    this.ports.log[level]({ source: this.label, reason, kept: this.ports.membership.sizeOf(this.label) }, message);
   }
 }

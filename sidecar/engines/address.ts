@@ -12,14 +12,19 @@ interface Addressed {
   readonly url: string;
 }
 
+/** Where a URL leads. @param usual port of a protocol besides HTTP */
+export function hostAndPort({ hostname, port, protocol }: URL, usual = 80) {
+  const standard = { 'http:': 80, 'https:': 443 }[protocol] ?? usual;
+  return { host: hostname.replace(/[[\]]/g, ''), port: port === '' ? standard : Number(port) };
+}
+
 /** The configured id, or else `host:port`, always with its port. */
 export function idOf(config: Addressed): EngineId {
-  const { hostname, port, protocol } = new URL(config.url);
-  return engineId(config.id ?? `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`);
+  const url = new URL(config.url);
+  return engineId(config.id ?? `${url.hostname}:${hostAndPort(url).port}`);
 }
 
 const LOOPBACK_4 = /^(?:localhost|127\.[\d.]+)$/;
-const ANY_LOOPBACK = /^(?:localhost|127\.[\d.]+|\[?::1\]?)$/;
 const WILDCARDS = new Set(['0.0.0.0', '::']);
 
 /** Whether an engine's URL leads to where a gateway listens, so that it would call itself. @param port null: not at all */
@@ -27,10 +32,11 @@ export function isSelf(
   config: Addressed,
   { host, port }: { readonly host: string; readonly port: number | null },
 ): boolean {
-  const { hostname, port: given, protocol } = new URL(config.url);
-  if (Number(given || (protocol === 'https:' ? 443 : 80)) !== port) return false;
-  if (hostname === host || hostname === `[${host}]`) return true;
-  return WILDCARDS.has(host) ? ANY_LOOPBACK.test(hostname) : LOOPBACK_4.test(hostname) && LOOPBACK_4.test(host);
+  const { host: hostname, port: own } = hostAndPort(new URL(config.url));
+  if (own !== port) return false;
+  const isLocal = LOOPBACK_4.test(hostname);
+  if (WILDCARDS.has(host)) return isLocal || hostname === '::1' || hostname === host;
+  return hostname === host || (isLocal && LOOPBACK_4.test(host));
 }
 
 /** Engines by id. @throws GatewayError `engine_exists` for two with one id */
