@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { countsInWords } from '../../sidecar/admin/batches.js';
 import { isObject, parseJson } from '../../sidecar/apis/fields.js';
 import { claimOf } from '../../sidecar/batches/claim.js';
-import { readInput, type InputLimits } from '../../sidecar/batches/input.js';
+import { readInput, type Input, type InputLimits } from '../../sidecar/batches/input.js';
 import { Results } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
 import { setTimer } from '../../sidecar/timer.js';
@@ -34,6 +34,7 @@ const AWAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND'
 /** Statuses that no later attempt would change. */
 const FINAL = new Set([200, 400, 413, 415, 422]);
 const PROGRESS_MS = 500;
+const DISK = { isOurs: () => true, failed: () => Promise.resolve(false) };
 const MODELS_SHOWN_MAX = 8;
 const WARNINGS_SHOWN_MAX = 5;
 
@@ -56,15 +57,7 @@ export async function runBatch(
   if (!resume) checkModels(file, input.models, target, models);
   const name = await hashOf(file);
   const paths = { output: out, errors: `${out}.errors` };
-  const disk = { isOurs: () => true, failed: () => Promise.resolve(false) };
-  // The file must be there to be claimed.
-  await appendFile(out, '');
-  const claim = await claimOf(out, unusable(out, 'another run writes there: wait for its end, or name another --out'));
-  const results = await Results.open(name, input.lines, paths, disk).catch((error: unknown) => {
-    claim?.close();
-    throw error;
-  });
-  for (const fault of results.broken) complain(fault);
+  const { results, claim } = await openResults(name, input, paths);
   let awaySinceMs = Infinity;
   const statuses = new Set<number>();
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
@@ -115,6 +108,21 @@ export async function runBatch(
   const isTheirs = [...statuses].every((status) => FINAL.has(status));
   const next = isTheirs ? 'mend these lines in a file of their own' : 'delete it, and --resume asks them again';
   throw new Error(`lines have failed; ${paths.errors} has all: ${next}`);
+}
+
+/** @throws ConfigError if another run writes them, or they are of another batch */
+async function openResults(name: string, { lines }: Input, paths: Record<'output' | 'errors', string>) {
+  // The file must be there to be claimed.
+  await appendFile(paths.output, '');
+  const claim = await claimOf(paths.output, unusable(paths.output, 'another run writes there: wait for its end, or name another --out')); // prettier-ignore
+  try {
+    const results = await Results.open(name, lines, paths, DISK);
+    for (const fault of results.broken) complain(fault);
+    return { results, claim };
+  } catch (error) {
+    claim?.close();
+    throw error;
+  }
 }
 
 /**
