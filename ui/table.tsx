@@ -21,6 +21,8 @@ export interface Column<Row> {
 export interface Entry {
   readonly key: string;
   readonly name: string;
+  /** A copy of the name holds this. */
+  readonly id: string;
   readonly title: string;
   /** Where its link leads; absent: it has none. */
   readonly change: Partial<View> | undefined;
@@ -53,10 +55,10 @@ export function Table<Row>({ label, first, entry, columns, rows, empty }: TableP
         <tbody>
           {/* A row moves with its key, or a click may open another one. */}
           {rows.map((row) => {
-            const { key, name, title, change, state } = entry(row);
+            const { key, name, id, title, change, state } = entry(row);
             return (
               <tr key={key} class={state}>
-                <th scope="row" title={title}>
+                <th scope="row" title={title} onCopy={(event) => copyId(event, name, id)}>
                   {change === undefined ? <Name text={name} /> : <Link change={change}>{<Name text={name} />}</Link>}
                 </th>
                 {columns.map((column) => (
@@ -86,6 +88,13 @@ const Name = ({ text }: { readonly text: string }) => (
   </span>
 );
 const NAME_END = 8;
+
+/** No command takes a name that is shown in short. */
+function copyId(event: ClipboardEvent, name: string, id: string): void {
+  if (String(getSelection()).trim() !== name.trim()) return;
+  event.clipboardData?.setData('text/plain', id);
+  event.preventDefault();
+}
 
 const styleOf = ({ name, from, isText }: Pick<Column<never>, 'name' | 'from' | 'isText'>): string =>
   `${from ?? 'desk'} ${isText ? name.toLowerCase() : 'number'}`;

@@ -30,7 +30,7 @@ export function Totals() {
   );
 }
 
-/** In the order of the charts. */
+/** In the order of the charts; the last has none. */
 function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
@@ -57,5 +57,12 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
     ['In flight', count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
     ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     ['Prompt from cache', percent(sums.cached_share), ''],
+    [
+      'Failed',
+      count(sums.failed.reduce((sum, code) => sum + code.calls, 0)),
+      [`of ${counted(sums.calls, 'call')}`, ...sums.failed.map(({ code, calls }) => `${count(calls)} ${code}`)].join(
+        ', ',
+      ),
+    ],
   ];
 }

@@ -35,7 +35,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'TENANT', width: 10, rank: 10, align: 'left', text: ({ tenant = '' }) => tenant },
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
-  { ...time('WAITS', 4, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
+  { ...time('WAITS', 2, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
   {
     title: 'FOR',
     width: 10,
@@ -46,17 +46,17 @@ const COLUMNS: readonly Column[] = [
         ? 'background'
         : (row.current_wait_cause?.replace('_', ' ') ?? ''),
   },
-  { title: 'LVL', width: 3, rank: 2, sort: 'level', text: ({ level }) => countText(level) },
+  { title: 'LVL', width: 3, rank: 3, sort: 'level', text: ({ level }) => countText(level) },
   time('QUEUED', 11, 'waiting_seconds'),
-  time('SERVICE', 3, 'attained_service_seconds'),
-  { title: 'ENGINE', width: 12, rank: 9, align: 'left', text: ({ engine }) => engine ?? '-' },
+  time('SERVICE', 4, 'attained_service_seconds'),
+  { title: 'ENGINE', width: 12, rank: 5, align: 'left', text: ({ engine }) => engine ?? '-' },
   count('ACTIVE', 13, 'active_calls'),
-  count('CALLS', 6, 'calls'),
+  count('CALLS', 7, 'calls'),
   count('CONTEXT', 14, 'context_tokens'),
-  { title: 'CACHED', width: 6, rank: 8, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
-  { ...time('IDLE', 5, 'idle_seconds'), text: (row) => (row.state === 'idle' ? timeText(row.idle_seconds) : '-') },
+  { title: 'CACHED', width: 6, rank: 9, text: (row) => shareText(row.cached_tokens, row.prompt_tokens) },
+  { ...time('IDLE', 6, 'idle_seconds'), text: (row) => (row.state === 'idle' ? timeText(row.idle_seconds) : '-') },
   time('AGE', 12, 'age_seconds'),
-  { title: 'GATEWAY', width: 12, rank: 7, align: 'left', text: ({ gateway }) => gateway ?? '-' },
+  { title: 'GATEWAY', width: 12, rank: 8, align: 'left', text: ({ gateway }) => gateway ?? '-' },
 ];
 
 export const SORT_KEYS: readonly string[] = COLUMNS.flatMap(({ sort }) => sort ?? []);

@@ -34,7 +34,7 @@ function headsOf(url: string, { gateway, queue, programs, filter, offset, total 
   const named = `${url.replace(/^http:\/\//, '')}: ${table}`;
   // Batches and the cluster follow the sentence on waiting calls.
   const upToWaits = /^.*? waits?\b.*?\.(?= |$)/.exec(status?.text ?? '')?.[0];
-  const brief = queue?.waiting === undefined ? status?.text : [status?.level === 'bad' && `${status.title}.`, waitsInShort(queue)].filter(Boolean).join(' '); // prettier-ignore
+  const brief = queue?.waiting === undefined ? status?.text : [status?.title && !status.title.endsWith(' waiting') && `${status.title}.`, waitsInShort(queue)].filter(Boolean).join(' '); // prettier-ignore
   return [
     [named, status?.text, demo && `Demo: ${demo.ended} of ${demo.total} ended.`, policy && `Policy ${policy}.`],
     [named, status?.text],

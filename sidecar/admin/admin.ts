@@ -57,7 +57,9 @@ export function adminRoutes(context: Parts): Routes {
     '/identity': { GET: answer(() => identityRow(context)) },
     '/totals': { GET: answer(async () => totalsRow(await totalsOf(context), context)) },
     '/history': { GET: answer((request) => listHistory(context, request)) },
-    '/gateway': { GET: answer(async () => gatewayRow(context, await stateOfAll(context))) },
+    '/gateway': {
+      GET: answer(async () => gatewayRow(context, ...(await Promise.all([stateOfAll(context), totalsOf(context)])))),
+    },
     '/stream': {
       GET: guarded((request, response) => context.watchers.add(request, response, readView(queryOf(request)))),
     },

@@ -92,6 +92,10 @@ export interface TotalsAnswer {
   readonly window_seconds: number;
   /** First arrival to last completion of programs that left the table, or were idle for a minute. */
   readonly program_completion_seconds: Spread;
+  /** Clients’ calls that ended or were refused, but for those whose clients left. Lines of batches are none. */
+  readonly calls: number;
+  /** Those of them that were refused or failed, by error code, the most frequent first. `engine_400`: an engine’s answer. */
+  readonly failed: readonly { readonly code: string; readonly calls: number }[];
   /** Queued time of calls that ended. */
   readonly queue_seconds: Spread;
   readonly cached_share: number | null;

@@ -84,6 +84,12 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
   return {
     window_seconds: seconds(steps.length * stepMs),
     program_completion_seconds: spread(sum.completions),
+    calls: sum.ends.count,
+    failed: sum.ends
+      .toJSON()
+      .filter(([end]) => end !== 'completed')
+      .map(([code, [calls]]) => ({ code, calls }))
+      .sort((a, b) => b.calls - a.calls),
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,
@@ -129,7 +135,13 @@ export interface State {
   readonly strange: readonly GatewayId[];
 }
 
-export function gatewayRow(context: Parts, state: State, { engines } = engineRows(context)): Answers.GatewayState {
+/** @param view of the last five minutes */
+export function gatewayRow(
+  context: Parts,
+  state: State,
+  view: TotalsView,
+  { engines } = engineRows(context, view),
+): Answers.GatewayState {
   const { driver, draining, demo, shadow } = context;
   const { queue, batches, ended } = state;
   const cluster = clusterRow(context, state);
@@ -138,7 +150,7 @@ export function gatewayRow(context: Parts, state: State, { engines } = engineRow
     instance: INSTANCE,
     policy: driver.views.policyName,
     draining,
-    status: statusOf(context, { engines, queue, batches, cluster }),
+    status: statusOf(context, { engines, queue, batches, cluster, totals: totalsRow(view, context) }),
     demo: demo === undefined ? null : demo.progress === undefined ? 'idle' : 'running',
     demo_programs: demo?.progress ?? null,
     estimates: shadow !== undefined,

@@ -1,7 +1,7 @@
 import type { Parts } from '../context.js';
 import { AT_ZERO } from '../discovery/discovery.js';
 import { isServing } from '../engines/index.js';
-import type { Batch, Engine, GatewayState, Queue } from './answers.js';
+import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
 import { WAITED_FOR } from './words.js';
@@ -16,6 +16,7 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'window_seconds'>;
 }
 
 type Status = GatewayState['status'];
@@ -23,7 +24,7 @@ type Status = GatewayState['status'];
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
   { draining, reloadRefused, fleet }: Parts,
-  { engines, queue, batches, cluster }: Seen,
+  { engines, queue, batches, cluster, totals }: Seen,
 ): Status {
   const down = engines.filter(({ state }) => state === 'down');
   const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
@@ -33,6 +34,7 @@ export function statusOf(
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
+  const failures = failuresInShort(totals);
   const said = (about: Status['parts'][number]['about'], level: Status['level'], texts: readonly string[]) =>
     texts.map((text) => ({ about, level, text }));
   const parts = [
@@ -43,6 +45,7 @@ export function statusOf(
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
+    ...said('calls', 'warn', failures === '' ? [] : [`${failures}${failuresInWords(totals)}.`]),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...said('calls', 'good', batches.map(batchInShort)),
     ...said('gateway', 'warn', clusterInWords(cluster)),
@@ -50,10 +53,26 @@ export function statusOf(
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
   return {
     level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
-    title: trouble ?? (online > 0 ? `${count(online)} waiting` : ''),
+    title: trouble ?? (failures || (online > 0 ? `${count(online)} waiting` : '')),
     text: parts.map(({ text }) => text).join(' '),
     parts,
   };
+}
+
+/** Share of the calls from which failures call for a look. */
+const FAILED_SHARE = 0.01;
+const CODES_SHOWN = 3;
+
+/** `10 of 34 calls failed`; '' if none did, or hardly any. */
+function failuresInShort({ calls, failed }: Seen['totals']): string {
+  const failures = failed.reduce((sum, code) => sum + code.calls, 0);
+  return failures === 0 || failures < FAILED_SHARE * calls ? '' : `${count(failures)} of ${counted(calls, 'call')} failed`; // prettier-ignore
+}
+
+/** ` in the last 5 min: 8 with no_engine, 2 with engine_failed`. */
+function failuresInWords({ failed, window_seconds: window }: Seen['totals']): string {
+  const codes = failed.slice(0, CODES_SHOWN).map(({ code, calls }) => `${count(calls)} with ${code}`);
+  return ` in the last ${window / 60} min: ${codes.join(', ')}${failed.length > CODES_SHOWN ? ' and others' : ''}`;
 }
 
 function callsInWords(queue: Queue, running: number): string {

@@ -95,7 +95,7 @@ function lookAt(parts: Parts): Look<WatchedView> {
       const view = context.totals.read(driver.now(), '5m', steps);
       const engines = engineRows(context, view);
       return {
-        gateway: JSON.stringify(gatewayRow(context, state, engines)),
+        gateway: JSON.stringify(gatewayRow(context, state, view, engines)),
         engines: JSON.stringify(engines),
         queue: JSON.stringify(state.queue),
         totals: JSON.stringify(totalsRow(view, context)),

@@ -1,66 +1,60 @@
-/** Bins of durations: each is a fifth longer than the one before, from a millisecond to a day. */
-const BIN_RATIO = 1.2;
-const BINS = 101;
-
-/** Durations of the events in a step. Its quantiles are within a tenth of the true ones. */
-export class Durations {
-  readonly #bins = new Map<number, number>();
-  count = 0;
-
-  add(ms: number): void {
-    const bin = Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO));
-    this.merge([[Math.min(bin, BINS - 1), 1]]);
-  }
-
-  merge(bins: Told['queues']): void {
-    for (const [bin, events] of bins) {
-      this.#bins.set(bin, (this.#bins.get(bin) ?? 0) + events);
-      this.count += events;
-    }
-  }
-
-  toJSON() {
-    return [...this.#bins];
-  }
-
-  quantileMs(q: number): number | null {
-    let left = Math.ceil(q * this.count);
-    if (left === 0) return null;
-    let bin = -1;
-    while (left > 0 && bin < BINS) left -= this.#bins.get(++bin) ?? 0;
-    // The middle of the bin; the first bin also holds values below a millisecond.
-    return bin === 0 ? 0 : BIN_RATIO ** (bin - 0.5);
-  }
-}
+/** The sum of a name's values, and that of the wholes of which they are shares. */
+type Sum<Name> = readonly [name: Name, sum: readonly [sum: number, of: number]];
 
 /** Ratios of two sums by name: cached shares of prompts by engine, means of readings. */
-export class Ratios {
-  readonly #sums = new Map<string, readonly [sum: number, of: number]>();
+export class Ratios<Name = string> {
+  readonly #sums = new Map<Name, readonly [sum: number, of: number]>();
 
-  add(name: string, sum: number, of: number): void {
+  /** @param of absent: it is one more */
+  add(name: Name, sum: number, of = 1): void {
     const [sumBefore, ofBefore] = this.#sums.get(name) ?? [0, 0];
     this.#sums.set(name, [sumBefore + sum, ofBefore + of]);
   }
 
-  merge(all: Told['cached']): void {
+  merge(all: readonly Sum<Name>[]): void {
     for (const [name, [sum, of]] of all) this.add(name, sum, of);
   }
 
   /** Null: nothing was added. */
-  of(name: string): number | null {
+  of(name: Name): number | null {
     const [sum, of] = this.#sums.get(name) ?? [0, 0];
     return of === 0 ? null : sum / of;
   }
 
   /** Of all names together. */
   get whole(): number | null {
-    const all = new Ratios();
-    for (const [sum, of] of this.#sums.values()) all.add('', sum, of);
-    return all.of('');
+    return this.count === 0 ? null : this.#total(0) / this.count;
   }
 
-  toJSON() {
+  /** The wholes of all names together. */
+  get count(): number {
+    return this.#total(1);
+  }
+
+  #total(at: 0 | 1): number {
+    return [...this.#sums.values()].reduce((total, sum) => total + sum[at], 0);
+  }
+
+  toJSON(): Sum<Name>[] {
     return [...this.#sums];
+  }
+}
+
+/** Bins of durations begin at a millisecond; each is a tenth longer than the one before. */
+const BIN_RATIO = 1.1;
+
+/** Durations of the events in a step, by bin. Its quantiles are within a tenth of the true ones. */
+export class Durations extends Ratios<number> {
+  took(ms: number): void {
+    this.add(Math.ceil(Math.log(Math.max(1, ms)) / Math.log(BIN_RATIO)), ms);
+  }
+
+  /** The mean of the bin where the quantile is: of a few events, their own durations. */
+  quantileMs(q: number): number | null {
+    let left = Math.ceil(q * this.count);
+    const bins = this.toJSON().sort(([a], [b]) => a - b);
+    const [bin] = bins.find(([, [, events]]) => (left -= events) <= 0) ?? [];
+    return bin === undefined ? null : this.of(bin);
   }
 }
 
@@ -76,21 +70,30 @@ export class Step {
   readonly queues = new Durations();
   readonly cached = new Ratios();
   readonly readings = new Ratios();
+  /** Calls by how they ended: `completed`, or an error code. */
+  readonly ends = new Ratios();
 
   /** Adds another step's events; readings stay apart. */
   merge(other: Told): void {
     this.completions.merge(other.completions);
     this.queues.merge(other.queues);
     this.cached.merge(other.cached);
+    this.ends.merge(other.ends);
   }
 
   read(reading: Reading): void {
-    for (const [name, value] of Object.entries(reading)) this.readings.add(name, value, 1);
+    for (const [name, value] of Object.entries(reading)) this.readings.add(name, value);
   }
 
   toJSON() {
-    const [completions, queues] = [this.completions.toJSON(), this.queues.toJSON()];
-    return { completions, queues, cached: this.cached.toJSON(), readings: this.readings.toJSON() };
+    const { completions, queues, cached, readings, ends } = this;
+    return {
+      completions: completions.toJSON(),
+      queues: queues.toJSON(),
+      cached: cached.toJSON(),
+      readings: readings.toJSON(),
+      ends: ends.toJSON(),
+    };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { EngineId, Event, Millis } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
-import type { CallReport } from '../calls/spec.js';
+import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
+import type { ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
@@ -30,7 +31,7 @@ export class Totals implements Observer {
   constructor(private readonly ports: TotalsPorts) {
     // Quantiles cannot follow corrections.
     ports.completions.add({
-      counted: (seconds, atMs) => this.#each(atMs, (step) => step.completions.add(1000 * seconds)),
+      counted: (seconds, atMs) => this.#each(atMs, (step) => step.completions.took(1000 * seconds)),
     });
   }
 
@@ -64,9 +65,16 @@ export class Totals implements Observer {
       this.mark(`${event.engine} is up again`);
   }
 
-  ended(_call: unknown, { queueMs, dispatch, usage }: CallReport, nowMs: Millis): void {
+  refused({ line }: Pick<CallSpec, 'line'>, code: ErrorCode, nowMs: Millis): void {
+    this.#end(line, code, nowMs);
+  }
+
+  ended({ spec }: Pick<CallHandle, 'spec'>, report: CallReport, nowMs: Millis): void {
+    const { queueMs, dispatch, usage, outcome, status, code } = report;
+    const end = outcome === 'completed' ? outcome : (code ?? `engine_${status}`);
+    if (outcome !== 'cancelled') this.#end(spec.line, end, nowMs);
     this.#each(nowMs, (step) => {
-      step.queues.add(queueMs);
+      step.queues.took(queueMs);
       if (usage?.cachedTokens !== undefined)
         step.cached.add(dispatch?.engine ?? '', usage.cachedTokens, usage.promptTokens);
     });
@@ -83,6 +91,11 @@ export class Totals implements Observer {
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step.toJSON(), ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
     const sum = joined(steps.map((step) => step.toJSON()));
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
+  }
+
+  /** Lines of batches are none: they are asked again until they have an answer. */
+  #end(line: unknown, end: string, nowMs: Millis): void {
+    if (line === undefined) this.#each(nowMs, (step) => step.ends.add(end, 1));
   }
 
   #each(ms: number, change: (step: Step) => void): void {

@@ -115,6 +115,9 @@ describe('a frame', () => {
     expect(await head(shared, 54)).toBe(
       `${table} gpu-2 down. 1 call waits, the longest for 1m20, and 4 in the background.`,
     );
+    expect(await head(queue, 50, { level: 'warn', title: '9 of 99 calls failed' })).toBe(
+      '345 programs, shown 11 to 11. 9 of 99 calls failed. 5 calls wait, the longest for 1m20.',
+    );
     const good = { level: 'good', title: '5 waiting' };
     expect(await head({ ...queue, background: 5 }, 50, good)).toBe(
       `gateway:8080: ${table} 5 calls wait in the background.`,
@@ -132,6 +135,24 @@ describe('a frame', () => {
     const other = program('p', { tenant: 'acme', gateway: 'b' });
     const [, all, elsewhere] = frame({ ...SCENE, snapshot: await snapshotOf([other]) }, 200);
     expect([all, elsewhere]).toEqual([expect.stringMatching(/TENANT.*GATEWAY/), expect.stringMatching(/ b +$/)]);
+  });
+
+  it('shows what waits in the narrowest terminal, and the engine in a common one', async () => {
+    const snapshot = await snapshotOf([program('n'.repeat(23))]);
+    const titles = (sort: string, width: number) =>
+      frame({ ...SCENE, sort, snapshot }, width, 1)[1]
+        ?.trim()
+        .split(/ +/);
+    expect(titles('-level', 40)).toEqual(['PROGRAM', 'STATE', 'WAITS', '▾LVL']);
+    expect(titles('-current_wait_seconds', 80)).toEqual([
+      'PROGRAM',
+      'STATE',
+      '▾WAITS',
+      'FOR',
+      'LVL',
+      'SERVICE',
+      'ENGINE',
+    ]);
   });
 
   it('always shows the column that it is sorted by, which the gateway can sort by', async () => {

@@ -74,6 +74,26 @@ describe('the admin API', () => {
     await read('/engines/e', { method: 'DELETE' });
   });
 
+  it('tells which calls were refused or failed, and warns of more than a few', async () => {
+    const { engine, chat, ask, post } = await lone();
+    for (let calls = 0; calls < 98; calls += 1) await chat();
+    const state = async () => (await ask('/gateway')).json()['status'];
+    expect((await ask('/v1/chat/compl')).status).toBe(404);
+    expect(await state()).toMatchObject({ level: 'good', text: '1 engine up. No call waits.' });
+    engine.answer = (response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
+    await chat();
+    await post('/v1/chat/completions', '{');
+    const text =
+      '1 engine up. 2 of 100 calls failed in the last 5 min: 1 with engine_400, 1 with invalid_json. No call waits.';
+    expect(await state()).toMatchObject({ level: 'warn', title: '2 of 100 calls failed', text });
+    const failed = [{ code: 'engine_400', calls: 1 }, { code: 'invalid_json', calls: 1 }]; // prettier-ignore
+    expect((await ask('/totals')).json()).toMatchObject({ calls: 100, failed });
+    engine.answer = completion();
+    for (let calls = 0; calls < 101; calls += 1) await chat();
+    expect(await state()).toMatchObject({ level: 'good', title: '' });
+    expect((await ask('/totals')).json()).toMatchObject({ calls: 201, failed });
+  });
+
   it('shows the estimate against pass-through, if there is one', async () => {
     const { ask } = await lone(undefined, {}, { shadow: SHADOW });
     expect((await ask('/totals')).json()['shadow']).toEqual(SHADOW.latest());

@@ -2,12 +2,13 @@ import { PassThrough } from 'node:stream';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, expect, it, vi, afterEach } from 'vitest';
 import { millis, type EngineId, type IdleProgram, type ProgramGone, type ProgramId } from '../../../src/index.js';
-import type { CallReport } from '../../../sidecar/calls/spec.js';
+import type { CallReport, CallSpec } from '../../../sidecar/calls/spec.js';
 import { WallClock } from '../../../sidecar/watch/wall-clock.js';
 import { Completions } from '../../../sidecar/metrics/completions.js';
 import { Totals } from '../../../sidecar/watch/totals.js';
 import { Watchers } from '../../../sidecar/watch/watchers.js';
 
+const CALL = { spec: {} as CallSpec };
 afterEach(() => vi.useRealTimers());
 
 /** Fakes what watchers use, and no more: loops that other files have left behind would run on this clock too. */
@@ -59,7 +60,7 @@ describe('totals', () => {
       return totals.read(millis(atMs));
     };
     expect(read(69_000).sum.completions.count).toBe(0);
-    totals.ended(undefined, { queueMs: 0 } as CallReport, millis(200_000));
+    totals.ended(CALL, { queueMs: 0 } as CallReport, millis(200_000));
     const { steps, sum, firstMs } = read(250_000);
     expect(sum.completions.count).toBe(1);
     expect(steps.findIndex(({ completions }) => completions.count > 0) * 5000 + firstMs).toBe(70_000);
@@ -76,10 +77,32 @@ describe('totals', () => {
         usage: { promptTokens: 100, outputTokens: 1, ...(cachedTokens !== undefined && { cachedTokens }) },
       }) as unknown as CallReport;
     for (const each of [report('a', 50), report('a', 100), report('b', 0), report('c')])
-      totals.ended(undefined, each, millis(0));
+      totals.ended(CALL, each, millis(0));
     const { sum } = totals.read(millis(0));
     expect(['a', 'b', 'c'].map((engine) => sum.cached.of(engine))).toEqual([0.75, 0, null]);
     expect(sum.cached.whole).toBe(0.5);
+  });
+
+  it('tell a time that few took as it was', () => {
+    const totals = totalsOf();
+    gone(1450, 1000);
+    expect(totals.read(millis(1000)).sum.completions.quantileMs(0.5)).toBe(1450);
+  });
+
+  it('count the calls of clients by how they ended, but for those whose clients left', () => {
+    const totals = totalsOf();
+    const line = { spec: { line: {} } as CallSpec };
+    const ends = [['completed', 200], ['completed', 200], ['client_error', 400], ['timed_out', 408, 'queue_timeout'], ['cancelled', 499, 'client_gone']] as const; // prettier-ignore
+    for (const [outcome, status, code] of ends)
+      for (const call of [CALL, line])
+        totals.ended(call, { queueMs: 0, outcome, status, code } as CallReport, millis(0));
+    totals.refused(CALL.spec, 'queue_full', millis(0));
+    totals.refused(line.spec, 'queue_full', millis(0));
+    const { sum } = totals.read(millis(0), '5m', [
+      [...Array<never>(59), totals.read(millis(0)).steps.at(-1)!.toJSON()],
+    ]);
+    const counts = sum.ends.toJSON().map(([end, [calls]]) => [end, calls]);
+    expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
   });
 
   it('keep an hour and a day too, in longer steps', () => {
