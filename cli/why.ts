@@ -12,7 +12,7 @@ export function addWhyCommand(program: Command): void {
   const why = program
     .command('why')
     .description('explain why a call waits, or why it ran on its engine')
-    .argument('[id]', 'a call, batch or program, or 4 characters of its beginning; without: who waits longest');
+    .argument('[id]', 'a call; a batch or program, or 4 characters of its beginning; without: who waits longest');
   addAdminOptions(why, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')
     .option('--json', 'print the figures as JSON')

@@ -16,6 +16,7 @@ import {
 import type { Config } from './config/index.js';
 import { ExpectedWaits } from './watch/expected-waits.js';
 import { thrifty } from './watch/thrifty.js';
+import { WaitCauses } from './watch/wait-causes.js';
 
 /** Receives the scheduler's decisions on a call. */
 export interface CallOwner {
@@ -47,6 +48,7 @@ export class Driver {
   /** Settings, totals, and state as of its last step. */
   readonly scheduler: Scheduler;
   readonly expected = new ExpectedWaits();
+  readonly causes = new WaitCauses();
   /** Why calls wait, and the waiting calls, counted. Where many wait, they may be as of a moment ago. */
   readonly waits = thrifty(
     () => this.#look(),
@@ -119,6 +121,7 @@ export class Driver {
   #look(): ReadonlyMap<CallId, WaitView> {
     const waits = new Map(this.views.waits());
     this.expected.observe(waits, this.now());
+    this.causes.observe(waits);
     return waits;
   }
 

@@ -126,6 +126,10 @@ export interface ProgramDetail extends Program {
     /** Engine time to come; null: unknown. */
     readonly remaining_seconds: number | null;
   };
+  /** Its use of each bound of its budget: the operator's, or that of its last call. */
+  readonly budget: readonly { readonly name: string; readonly unit: string; readonly used: number; readonly limit: number }[]; // prettier-ignore
+  /** The cause of its end while calls of it go on; null: it has not ended. */
+  readonly ending: EndedProgram['cause'] | null;
   /** The root’s id is empty. */
   readonly threads: readonly { readonly thread: string; readonly calls: number }[];
   /** The oldest 100. */
@@ -177,6 +181,8 @@ export interface PastCall {
   readonly duration_seconds: number;
   /** Queued, all attempts together, without `inherited_seconds`. */
   readonly queue_seconds: number;
+  /** The same by cause, as far as it was seen: every few seconds somebody looks. */
+  readonly waited_for: Readonly<Partial<Record<WaitCause, number>>>;
   /** Queued time of earlier attempts of the client, whose place it took over. */
   readonly inherited_seconds: number;
   /** Arrival to the first event of a stream. */
@@ -184,6 +190,8 @@ export interface PastCall {
   /** Last dispatch to end; null: never dispatched. */
   readonly service_seconds: number | null;
   readonly attempts: number;
+  /** The last attempts that engines failed or refused, in their words. */
+  readonly failures: readonly { readonly engine: string; readonly message: string }[];
   readonly engine: string | null;
   readonly level: number | null;
   readonly reason: Dispatch['reason'] | null;

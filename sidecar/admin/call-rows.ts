@@ -47,6 +47,8 @@ export function pastCall(
 function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {
   const { dispatch, usage } = report;
   const inheritedMs = dispatch?.inheritedMs ?? 0;
+  const ownMs = Math.max(0, report.queueMs - inheritedMs);
+  const seenMs = [...report.waits.values()].reduce((sum, ms) => sum + ms, 0);
   const row = {
     call,
     thread,
@@ -56,11 +58,13 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balan
     code: report.code ?? null,
     arrived_at: unixSeconds(endedAtMs - report.durationMs),
     duration_seconds: seconds(report.durationMs),
-    queue_seconds: seconds(Math.max(0, report.queueMs - inheritedMs)),
+    queue_seconds: seconds(ownMs),
+    waited_for: Object.fromEntries([...report.waits].map(([cause, ms]) => [cause, seconds((ownMs * ms) / seenMs)])),
     inherited_seconds: seconds(inheritedMs),
     first_token_seconds: secondsOr(report.ttftMs),
     service_seconds: secondsOr(report.serviceMs),
     attempts: report.attempts,
+    failures: report.failures,
     engine: dispatch?.engine ?? null,
     level: dispatch?.level ?? null,
     reason: dispatch?.reason ?? null,

@@ -7,7 +7,7 @@ import { batchInWords, waitingProgram } from './batches.js';
 import { named } from './figures.js';
 import { findProgramByBeginning } from './programs.js';
 import { programDetail, rulesOf } from './program-rows.js';
-import { lastCallInWords } from './run-words.js';
+import { budgetInWords, lastCallInWords, leavingInWords } from './run-words.js';
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
@@ -25,7 +25,7 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
     return { text: `${batch}\n\n${text}`, program };
   }
   const call = views.call(callId(id));
-  const ofCall = call && views.program(call.program);
+  const ofCall = call && [views.program(call.program), ...views.leaving()].find((row) => row?.threads.some((each) => each.call === id)); // prettier-ignore
   if (ofCall !== undefined) return explained(context, ofCall, new Map([[callId(id), call as CallView]]));
   const past = pastCall(context, id);
   if (past !== undefined) {
@@ -42,6 +42,9 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
 /** @param shown the active calls to explain; none: the last one; absent: all of them */
 function explained(context: Parts, row: ProgramView, shown?: ReadonlyMap<CallId, CallView>): Explanation {
   const program = programDetail(context, row, shown);
-  if (program.active.length > 0) return { text: program.active.map(({ text }) => text).join('\n\n'), program };
-  return { text: lastCallInWords(row, pastCalls(context, row.id).calls.at(-1), rulesOf(context)), program };
+  const { active, budget, ending } = program;
+  if (active.length === 0)
+    return { text: lastCallInWords(row, pastCalls(context, row.id).calls.at(-1), rulesOf(context), budget), program };
+  const paragraphs = [leavingInWords(row, ending) ?? [], active.map(({ text }) => text), budgetInWords(budget)].flat();
+  return { text: paragraphs.join('\n\n'), program };
 }

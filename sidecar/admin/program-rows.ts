@@ -1,4 +1,5 @@
-import type { ProgramView } from '../../src/index.js';
+import { engineId, type ProgramView } from '../../src/index.js';
+import { budgetOf } from '../calls/budget.js';
 import { Ratios } from '../watch/steps.js';
 import type { Parts } from '../context.js';
 import { isServing } from '../engines/index.js';
@@ -99,7 +100,8 @@ export function programDetail(
   row: ProgramView,
   shown = context.driver.views.callsOf(row.id, CALLS_MAX),
 ): Answers.ProgramDetail {
-  const { driver, fleet, known } = context;
+  const { config, driver, fleet, known, repeats } = context;
+  const told = known.of(row.id);
   const agents = known.threadsOf(row.id);
   const troubles = (model: string) =>
     fleet
@@ -113,6 +115,7 @@ export function programDetail(
     forecast: row.forecast,
     troubles,
     expected: driver.expected,
+    engine: (id: string) => driver.views.engine(engineId(id)),
   };
   const ofAgents = [...agents.values()].reduce((sum, made) => sum + made, 0);
   const calls = [...new Map([['', row.callsTotal - ofAgents], ...agents])].filter(([, made]) => made > 0);
@@ -123,6 +126,8 @@ export function programDetail(
       used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
+    budget: budgetOf(config, row.tenant, told?.budget, { ...row, repeats: repeats.of(row.id) }),
+    ending: row.removed === undefined ? null : told?.isStopped ? 'operator' : row.removed,
     threads: calls.map(([thread, made]) => ({ thread, calls: made })),
     // Of sub-agents that are not told apart, the root stands for all.
     active: [...shown.values()].map((call) => callRow(call, agents.has(call.thread) ? call.thread : '', setting)),

@@ -22,6 +22,12 @@ export function* rowsHere(context: Parts): Generator<ProgramView> {
   for (const row of context.driver.views.programs()) if (isHere(context, row)) yield row;
 }
 
+/** All rows, also those of programs that have been ended while calls of them run. */
+function* rowsKnown({ driver: { views } }: Parts): Generator<ProgramView> {
+  yield* views.programs();
+  for (const row of views.leaving()) if (views.program(row.id) === undefined) yield row;
+}
+
 /** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */
 const SLICE_MS = 2;
 const SLICE_ROWS = 64;
@@ -60,21 +66,13 @@ export const notHere = (): GatewayError =>
  */
 export function findProgram(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {
   const { views } = context.driver;
-  if (tenant !== undefined) {
-    const named = keyOf(context, id, tenant);
-    const row = named && views.program(named);
-    if (row === undefined) throw unknownProgram(id);
-    return row;
-  }
-  let found = views.program(id as ProgramId);
+  const key = tenant === undefined ? (id as ProgramId) : keyOf(context, id, tenant);
+  const found = key && (views.program(key) ?? views.leaving().find((row) => row.id === key));
   if (found !== undefined) return found;
-  for (const row of views.programs()) {
-    if (labelOf(row.id) !== id) continue;
-    if (found !== undefined) throw ofSeveralTenants();
-    found = row;
-  }
-  if (found === undefined) throw unknownProgram(id);
-  return found;
+  const [row, other] = tenant === undefined ? [...rowsKnown(context)].filter((each) => labelOf(each.id) === id) : [];
+  if (other !== undefined) throw ofSeveralTenants();
+  if (row === undefined) throw unknownProgram(id);
+  return row;
 }
 
 /** The scheduler's own id of a tenant's program; undefined: no id is like this. */
@@ -104,12 +102,12 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
     if (!isUnknown(error)) throw error;
     if (id.length < BEGINNING_CHARS_MIN)
       throw unknownProgram(id, ` Give at least ${BEGINNING_CHARS_MIN} characters of its beginning.`);
-    const found = [...context.driver.views.programs()].filter(
+    const found = [...rowsKnown(context)].filter(
       (row) =>
         beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
     );
     const [first, ...others] = found;
-    if (first === undefined) throw error;
+    if (first === undefined) throw unknownProgram(id, '', 'program, call or batch');
     if (others.length > 0) throw ambiguous(found);
     return first;
   }
@@ -142,8 +140,8 @@ export const isUnknown = (error: unknown): error is GatewayError =>
 /** Whether it is a batch's id, or the beginning of one. */
 export const isBatchId = (id: string): boolean => /^batch_[\da-f]{0,24}$/.test(id);
 
-export const unknownProgram = (id: string, advice = ''): GatewayError =>
+export const unknownProgram = (id: string, advice = '', otherwise = 'program'): GatewayError =>
   new GatewayError(
     'unknown_program',
-    `No ${isBatchId(id) ? 'batch' : CALL_ID.test(id) ? 'call' : 'program'} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
+    `No ${isBatchId(id) ? 'batch' : CALL_ID.test(id) ? 'call' : otherwise} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
   );

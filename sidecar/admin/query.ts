@@ -90,8 +90,9 @@ export interface ProgramQuery {
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
 export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []): ProgramQuery {
+  const known = [...new Set([...PROGRAM_PARAMETERS, ...alsoKnown])];
   for (const name of search.keys())
-    if (!PROGRAM_PARAMETERS.includes(name) && !alsoKnown.includes(name)) throw bad(name, 'is not known here');
+    if (!known.includes(name)) throw bad(name, `is not known here. There are: ${known.join(', ')}`);
   const matches = readFilter(search);
   return {
     limit: readCount(search, 'limit', LIMIT, 1, LIMIT_MAX),

@@ -1,13 +1,26 @@
-import type { Dispatch, ForecastView, ProgramView, SchedulerConfig } from '../../src/index.js';
+import type { Dispatch, ForecastView, ProgramView, SchedulerConfig, WaitCause } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
-import type { EndedProgram, PastCall } from './answers.js';
-import { counted, named, percent, span, tokens } from './figures.js';
+import type { EndedProgram, PastCall, ProgramDetail } from './answers.js';
+import { count, counted, named, percent, span, tokens } from './figures.js';
 
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
   direct: 'without waiting',
   queued: 'when its turn came',
   promoted: 'after it was moved to the front, because its program had waited too long',
   retried: 'on another attempt, after an engine failed or had no room',
+};
+
+export const WAITED_FOR: Readonly<Record<WaitCause, string>> = {
+  no_engine: 'an engine',
+  retry: 'another attempt',
+  refused: 'another attempt, after others',
+  resting: 'an engine that reported no room',
+  probation: 'an engine on probation',
+  window: 'the window',
+  kv: 'KV cache',
+  turn: 'calls ahead',
+  knee: 'a smaller batch',
+  background: 'room that no other call needs',
 };
 
 /** The rules in force, as far as words tell of them. */
@@ -19,16 +32,39 @@ export interface Rules {
 }
 
 /** A program and the last of its calls that ended; then what is foreseen. @param last undefined: none is known */
-export function lastCallInWords(row: ProgramView, last: PastCall | undefined, rules: Rules): string {
+export function lastCallInWords(row: ProgramView, last: PastCall | undefined, rules: Rules, budget: Budget): string {
   const { id, activeCalls, forecast } = row;
   const now = activeCalls > 0 ? `has ${counted(activeCalls, 'active call')}` : 'is idle: no call of it waits or runs';
   return [
     `Program ${named(labelOf(id))} ${now}.`,
     last === undefined ? 'No ended call of it is known here.' : `Its last call, ${last.call}${last.engine === null ? '' : ` on ${last.engine}`}: ${last.text}`, // prettier-ignore
+    ...budgetInWords(budget),
     ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
   ].join('\n');
+}
+
+type Budget = ProgramDetail['budget'];
+
+/** At most one sentence: what is used of the program's budget, and whether that is all. */
+export function budgetInWords(budget: Budget): string[] {
+  if (budget.length === 0) return [];
+  const used = budget
+    .map(({ unit, used, limit }) => `${count(Math.floor(used))} of ${count(limit)} ${unit}`)
+    .join(', ');
+  const isOver = budget.some(({ used, limit }) => used >= limit);
+  return [`Of its budget it has used ${used}${isOver ? ': its next call is refused (budget_exceeded)' : ''}.`];
+}
+
+/** Of a program that has been ended while calls of it go on; undefined: it has not. */
+export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDetail['ending']): string | undefined {
+  if (ending === null) return undefined;
+  const running = threads.filter(({ state }) => state === 'running').length;
+  const calls =
+    running === threads.length ? `run${running === 1 ? 's' : ''}` : threads.length === 1 ? 'waits' : 'are active';
+  const ended = { operator: 'was ended by an operator', ended: 'was ended by its client', expired: 'has expired', evicted: 'found the table of programs full' }[ending]; // prettier-ignore
+  return `Program ${named(labelOf(id))} ${ended}; ${counted(threads.length, 'call')} still ${calls}.`;
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */
@@ -69,7 +105,7 @@ export function dispatchInWords(dispatch: Dispatch | undefined, balancer: string
   const { engine, level, reason, placement } = dispatch;
   const where = {
     home: `${engine} is its program’s home, and ${balancer} sends such a call home${isCold ? '; by then nothing of its prompt was cached there' : ', where its context may be cached'}`,
-    bound: `Its program had no home that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
+    bound: `Its program had no home yet, or none that was up, so ${balancer} chose ${engine} of the engines with room; it is the home now`,
     spread: `${balancer} chose ${engine} of all engines with room, ${balancer === 'program-affinity' ? 'because its prompt is short, and so costs little to compute on any' : 'as it keeps no program on one engine'}`,
     spilled: `Its program’s home had no room for too long, so ${balancer} chose ${engine}, which is the home now`,
   }[placement];
@@ -84,12 +120,20 @@ export function pastCallInWords(
 ): string {
   const { attempts, inherited_seconds: inherited, queue_seconds: queued, prompt_tokens: prompt, cached_tokens: cached } = call; // prettier-ignore
   const details = [
-    ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)} in the queue.`] : []),
-    ...(attempts > 1 ? [`It was sent ${attempts} times.`] : []),
+    ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)} in the queue${causesInWords(call)}.`] : []),
+    ...(attempts > 1 ? [`It was sent ${counted(attempts, 'time')}.`] : []),
+    ...call.failures.map(({ engine, message }) => `${engine}: ${message}${/[.!?]$/.test(message) ? '' : '.'}`),
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const isCold = cached === 0 && (prompt ?? 0) > 0;
   return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold)].join('\n');
+}
+
+/** The causes of its wait, the longest first. */
+function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
+  const causes = Object.entries(waited).sort(([, a], [, b]) => b - a) as [WaitCause, number][];
+  if (causes.length === 1) return causes.map(([cause]) => ` for ${WAITED_FOR[cause]}`).join('');
+  return causes.map(([cause, seconds], at) => `${at === 0 ? ': ' : ', '}${span(1000 * seconds)} for ${WAITED_FOR[cause]}`).join(''); // prettier-ignore
 }
 
 /** How a program ended: the answer in the first line. */
@@ -125,7 +169,7 @@ function endInWords(call: Omit<PastCall, 'text'>): string {
   const took = span(1000 * seconds);
   if (outcome === 'cancelled') return `Its client left after ${took}.`;
   if (outcome === 'drained') return 'It ended with the gateway.';
-  const fault = `${status}${code === null ? '' : ` ${code}`}`;
+  const fault = status < 400 ? `${code ?? 'an error'} amid its answer` : `${status}${code === null ? '' : ` ${code}`}`;
   if (outcome === 'refused') return `Refused with ${fault} before it entered the queue.`;
   if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;
   const { prompt_tokens: prompt, cached_tokens: cached } = call;

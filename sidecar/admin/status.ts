@@ -4,7 +4,7 @@ import { isServing } from '../engines/index.js';
 import type { Batch, Engine, GatewayState, Queue, TotalsAnswer } from './answers.js';
 import { batchInShort } from './batches.js';
 import { count, counted, span } from './figures.js';
-import { WAITED_FOR } from './words.js';
+import { WAITED_FOR } from './run-words.js';
 
 export const DOWN_SHOWN = 5;
 

@@ -1,30 +1,18 @@
-import type { CallView, ForecastView, ObstacleView } from '../../src/index.js';
+import type { CallView, EngineView, ForecastView, ObstacleView } from '../../src/index.js';
 import type { ExpectedWait, ExpectedWaits } from '../watch/expected-waits.js';
 import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
-import { dispatchInWords, forecastInWords, type Rules } from './run-words.js';
+import { dispatchInWords, forecastInWords, WAITED_FOR, type Rules } from './run-words.js';
 
 const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
 
-export const WAITED_FOR: Readonly<Record<ObstacleView['cause'], string>> = {
-  no_engine: 'an engine',
-  retry: 'another attempt',
-  refused: 'another attempt, after others',
-  resting: 'an engine that reported no room',
-  probation: 'an engine on probation',
-  window: 'the window',
-  kv: 'KV cache',
-  turn: 'calls ahead',
-  knee: 'a smaller batch',
-  background: 'room that no other call needs',
-};
-
 export interface Setting extends Rules {
   readonly now: number;
   readonly forecast: ForecastView | undefined;
   readonly expected: Pick<ExpectedWaits, 'of'>;
+  readonly engine: (id: string) => EngineView | undefined;
   /** A sentence on each engine that serves a model and is not in service. */
   readonly troubles: (model: string) => readonly string[];
 }
@@ -48,8 +36,12 @@ export function callInWords(view: CallView, setting: Setting): string {
   const away = cause === 'no_engine' ? troubles(view.model) : [];
   // Nothing but the earlier of two ways to the same end.
   const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
+  const at = engine === undefined ? undefined : setting.engine(engine);
+  const isBackground = background && FOR_ROOM.has(cause);
+  const remedy = isBackground && at?.othersInFlight === 0 ? `more engines, as ${at.id} runs nothing but background calls` : REMEDIES[isBackground ? 'background' : cause]; // prettier-ignore
   const details = [
-    `${obstacleInWords(seen, now)} ${aheadInWords(nearest)}`,
+    `${obstacleInWords(seen, now, at)} ${aheadInWords(nearest)}`,
+    ...passersInWords(view, at, now),
     ...(away.length > 0 ? [`Engines that serve ${named(view.model)}: ${away.join(' ')}`] : []),
     ...elsewhereInWords(engines.filter((each) => each.engine !== engine)),
     ...shareInWords(waiting),
@@ -57,7 +49,7 @@ export function callInWords(view: CallView, setting: Setting): string {
     ...forecastInWords(forecast),
     ...expectedInWords(setting.expected.of(id, nearest, now)),
     ...prospects(view, now),
-    `What helps: ${REMEDIES[background && FOR_ROOM.has(cause) ? 'background' : cause]}.`,
+    `What helps: ${remedy}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
   return [`${call} has waited ${span(waitingMs)} for ${WAITED_FOR[cause]}${where}.`, ...details].join('\n');
@@ -88,6 +80,7 @@ function standingInWords(
 function obstacleInWords(
   { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
   now: number,
+  view: EngineView | undefined,
 ): string {
   const at = engine ?? 'An engine';
   const left = untilMs === undefined ? undefined : span(untilMs - now);
@@ -107,7 +100,7 @@ function obstacleInWords(
     case 'window':
       return `${at} has ${calls(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
-      return `It needs ${tokens(needs)}, and ${free > 0 ? `${count(free)} are` : 'none is'} free: calls in flight and programs that are expected to return hold ${count(limit - free)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return `It needs ${tokens(needs)}, and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
         ? `${at} has room, and others are to go first.`
@@ -119,8 +112,25 @@ function obstacleInWords(
   }
 }
 
+/** @param held tokens of all that fills the gate */
+function holdersInWords(held: number, view: EngineView | undefined): string {
+  if (view === undefined) return `calls in flight and idle contexts hold ${count(held)}`;
+  const { idleTokens, workingSetTokens, whole } = view;
+  const idle = Math.min(idleTokens, Math.max(0, held - workingSetTokens + idleTokens));
+  const kept = idle < 1 ? '' : `, contexts of programs that are expected to return ${count(idle)},`;
+  return `${calls(whole.inFlight)} in flight hold${whole.inFlight === 1 ? 's' : ''} ${count(held - idle)}${kept}`;
+}
+
+/** Whether later calls may take the room that a call waits for. */
+function passersInWords({ call, background, waiting }: CallView, at: EngineView | undefined, now: number): string[] {
+  if (waiting?.nearest.cause !== 'kv' || background) return [];
+  if (at?.reservedFor === call) return ['Room that becomes free is kept for it: no call behind it takes any.'];
+  if (waiting.reserveAtMs === undefined) return [];
+  return [`Calls behind it that need less, or whose contexts are there already, may pass it; in ${span(waiting.reserveAtMs - now)} at the latest room is kept for it.`]; // prettier-ignore
+}
+
 /** Causes that end for a background call once others leave room. */
-const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv', 'turn', 'knee']);
+const FOR_ROOM: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv', 'turn', 'knee', 'background']);
 
 const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
   no_engine: 'start an engine that serves its model',
@@ -168,8 +178,8 @@ function prospects({ waiting, mayLeave, engine, background }: CallView, now: num
   const home = mayLeave ? `It waited for ${engine}, and may now run elsewhere.` : `It waits for ${engine} alone.`; // prettier-ignore
   return [
     ...(engine !== undefined && (engines.length > 1 || !mayLeave) ? [home] : []),
-    ...(promoteAtMs < refuseAtMs ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
-    ...(overdueAtMs < refuseAtMs
+    ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs) ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
+    ...(overdueAtMs <= promoteAtMs && overdueAtMs < refuseAtMs
       ? [`In ${span(overdueAtMs - now)} it is overdue: it goes first, and idle contexts are evicted for it.`]
       : []),
     ...(refuseAtMs < Infinity ? [`It is refused in ${span(refuseAtMs - now)} if it still waits then${background ? '; a batch sends its line again' : ''}.`] : []), // prettier-ignore

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { callId, type EngineId } from '../../src/index.js';
+import { callId, type EngineId, type ProgramId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
-import { checkBudget } from './budget.js';
+import { BUDGET_HEADER, budgetOf, exceeded, leftOf, type Spender } from './budget.js';
 import { Call } from './call.js';
 import { readDeclaration } from './declaration.js';
 import type { BatchLine, CallSpec } from './spec.js';
@@ -15,7 +15,7 @@ import type { Asked } from '../unscheduled/relay.js';
 import { checkMediaType, readBody } from '../http/body.js';
 import { requestIdOf } from '../http/headers.js';
 import { splitTarget } from '../http/target.js';
-import { saysRetry } from '../identity/claims.js';
+import { saysRetry, valueOf } from '../identity/claims.js';
 import { fingerprintOf } from '../identity/returning.js';
 import { endProgram } from '../admin/programs.js';
 
@@ -68,10 +68,8 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
   const { label, program } = identity;
-  const budgetLeft = checkBudget(context.config, { tenant, label, headers }, () => {
-    const row = driver.scheduler.views.program(program);
-    return row && { ...row, repeats: context.repeats.of(program) };
-  });
+  const budget = budgetOf(context.config, tenant, valueOf(headers, BUDGET_HEADER), spenderOf(context, program));
+  const overBudget = exceeded(budget, label);
   const { engine, promptTokens } = demandOf(context, tenant, facts);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
@@ -81,7 +79,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     search,
     tenant,
     identity,
-    budgetLeft,
+    budgetLeft: leftOf(budget),
     elsewhere,
     facts: withoutBody(facts),
     engine: engine ?? (line?.isBackground === true ? partOf(context, facts.model, line.engine) : undefined),
@@ -98,9 +96,17 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     keys,
     held,
     fields: api.usageFields?.(body) ?? {},
-    trace: context.tracing?.begin(tenant, identity, headers),
+    trace: overBudget === undefined ? context.tracing?.begin(tenant, identity, headers) : undefined,
   };
-  new Call(spec, request, response, context).start();
+  if (overBudget === undefined) return new Call(spec, request, response, context).start();
+  context.pastCalls.refused(spec, overBudget.code, driver.now());
+  throw overBudget;
+}
+
+/** The program's use so far; undefined: this is its first call. */
+function spenderOf({ driver, repeats }: Context, program: ProgramId): Spender | undefined {
+  const row = driver.scheduler.views.program(program);
+  return row && { ...row, repeats: repeats.of(program) };
 }
 
 /** The engine of a line's part, if it serves the model. */

@@ -1,13 +1,10 @@
 import { z } from 'zod';
-import type { ProgramView } from '../../src/index.js';
+import type { ProgramView, TenantId } from '../../src/index.js';
 import { countSchema, type Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { readNumbers } from '../http/headers.js';
-import { valueOf } from '../identity/claims.js';
-import type { Identity } from '../identity/identity.js';
-import type { CallSpec } from './spec.js';
 
-const HEADER = 'x-maitred-budget';
+export const BUDGET_HEADER = 'x-maitred-budget';
 const FORM =
   "'tokens=N, calls=N, engine-seconds=N, repeats=N', each at most once, with whole numbers from 1 to 1000000000000";
 
@@ -32,35 +29,46 @@ const KINDS: readonly Kind[] = [
   { key: 'repeats', name: 'repeats', unit: 'equal requests for tools in a row', used: (row) => row.repeats },
 ];
 
+/** A program's use of one of its bounds. */
+interface Use {
+  readonly name: string;
+  readonly unit: string;
+  readonly used: number;
+  readonly limit: number;
+}
+
 /**
- * Refuses a call whose program has used up its budget. Calls under way finish, so a program may end above its bound by
- * as much as they take.
- * @param find the program; undefined: this is its first call
- * @returns what is left: calls after this one, of the rest what this one may still take; undefined without bounds
- * @throws GatewayError `budget_exceeded`, `bad_request` for a malformed header
+ * The bounds of a program: the lower of the operator's and the call's own; none without.
+ * @param text the call's header
+ * @param row undefined: this is its first call
+ * @throws GatewayError `bad_request` for a malformed header
  */
-export function checkBudget(
+export function budgetOf(
   { budget }: Pick<Config, 'budget'>,
-  { tenant, label, headers }: Pick<CallSpec, 'tenant' | 'headers'> & Pick<Identity, 'label'>,
-  find: () => Spender | undefined,
-): string | undefined {
-  const own = budget.tenants[tenant];
-  const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = { ...budget, ...own };
-  const ofCall = readHeader(valueOf(headers, HEADER));
-  const mostOf = ({ key, name }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
-  const bounds = KINDS.filter((kind) => mostOf(kind) < Infinity);
-  if (bounds.length === 0) return undefined;
-  const row = find();
-  const usedOf = ({ used }: Kind) => (row === undefined ? 0 : used(row));
-  const over = bounds.find((kind) => usedOf(kind) >= mostOf(kind));
-  if (over === undefined)
-    return bounds
-      .map((kind) => `${kind.name}=${Math.ceil(mostOf(kind) - usedOf(kind) - (kind.key === 'calls' ? 1 : 0))}`)
-      .join(', ');
-  const figures = [usedOf(over), mostOf(over)].map((value) => Math.floor(value).toLocaleString('en-US'));
-  throw new GatewayError(
+  tenant: TenantId,
+  text: string | undefined,
+  row: Spender | undefined,
+): Use[] {
+  const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = { ...budget, ...budget.tenants[tenant] };
+  const ofCall = readHeader(text);
+  return KINDS.map(({ key, name, unit, used }) => {
+    const limit = Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
+    return { name, unit, used: row === undefined ? 0 : used(row), limit };
+  }).filter(({ limit }) => limit < Infinity);
+}
+
+/** Calls that are left after this one, and of the rest as much as this one may take; undefined without bounds. */
+export const leftOf = (uses: readonly Use[]): string | undefined =>
+  uses.map(({ name, used, limit }) => `${name}=${Math.ceil(limit - used) - (name === 'calls' ? 1 : 0)}`).join(', ') || undefined; // prettier-ignore
+
+/** Calls under way finish, so a program may end above its bound by as much as they take. */
+export function exceeded(uses: readonly Use[], label: string): GatewayError | undefined {
+  const over = uses.find(({ used, limit }) => used >= limit);
+  if (over === undefined) return undefined;
+  const figures = [over.used, over.limit].map((value) => Math.floor(value).toLocaleString('en-US'));
+  return new GatewayError(
     'budget_exceeded',
-    `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${HEADER} or by the gateway's operator (budget).`,
+    `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${BUDGET_HEADER} or by the gateway's operator (budget).`,
   );
 }
 
@@ -71,5 +79,5 @@ const boundsSchema = z.strictObject(
 function readHeader(text: string | undefined): z.output<typeof boundsSchema> {
   const { data } = boundsSchema.safeParse(text === undefined ? {} : readNumbers(text));
   if (data !== undefined) return data;
-  throw new GatewayError('bad_request', `The header ${HEADER} must be ${FORM}.`, { param: HEADER });
+  throw new GatewayError('bad_request', `The header ${BUDGET_HEADER} must be ${FORM}.`, { param: BUDGET_HEADER });
 }

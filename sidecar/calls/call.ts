@@ -19,7 +19,7 @@ import { retryAfterSeconds, toClient } from '../http/headers.js';
 import type { Fault } from '../http/exchange.js';
 import { arrivalOf } from './arrival.js';
 import { Attempt, type AttemptSink } from './attempt.js';
-import { KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
+import { Failures, KEEPS_PLACE, outcomeOf, pauseMs, refusalError, unreachedRestMs } from './endings.js';
 import { callHeaders, dispatchedComment, queuedComment } from './headers.js';
 import type { CallHandle, CallReport, CallSpec, Outcome } from './spec.js';
 import { refusalFor } from './refusal.js';
@@ -48,6 +48,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   #dispatch: Dispatch | undefined;
   /** Failure of the last attempt; the client receives it when no attempts are left. */
   #failure: GatewayError | undefined;
+  readonly #failures = new Failures();
   /** Engines whose answers failed this call. */
   readonly #doubted: Engine[] = [];
   /** Time since which engines have had no room for this call. */
@@ -142,6 +143,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   answered(status: number, headers: IncomingHttpHeaders, body: Buffer, facts: AnswerFacts | undefined): void {
     const attempt = this.#attempt;
     const refusal = status < 400 ? undefined : attempt?.refusal(status, body);
+    this.#failures.note(this.#dispatch, refusal);
     if (this.#reply.streaming)
       this.#reply.fail(refusal ?? new GatewayError('engine_answer_invalid', 'The engine answered without a stream.'));
     else {
@@ -166,6 +168,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     this.#busySinceMs ??= now;
     if (restMs === undefined || now - this.#busySinceMs > config.timeouts.busyMs)
       return this.answered(status, headers, body, undefined);
+    this.#failures.note(this.#dispatch, this.#attempt?.refusal(status, body));
     this.#queue();
     driver.emit({ type: 'callFailed', call: this.spec.id, failure: 'busy', restMs: millis(restMs) });
   }
@@ -176,6 +179,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     // The engine of the attempt, because another one may have its id by now.
     const engine = this.#attempt?.engine;
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, fault);
+    this.#failures.note(this.#dispatch, error);
     if (fault === 'unreached') engine?.unreached();
     else if (engine !== undefined) {
       this.#doubted.push(engine);
@@ -268,6 +272,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
       code: outcome === 'cancelled' ? 'client_gone' : error?.code,
       dispatch: this.#dispatch,
       attempts: this.#attempts,
+      failures: this.#failures.last,
+      waits: context.driver.causes.take(this.spec.id),
       queueMs: this.#dispatch?.queueMs ?? now - this.#arrivedAt,
       ttftMs: this.#beganAt === undefined ? undefined : this.#beganAt - this.#arrivedAt,
       serviceMs: this.#dispatchedAt === undefined ? undefined : now - this.#dispatchedAt,

@@ -1,8 +1,8 @@
-import { millis, type Millis, type Reject } from '../../src/index.js';
+import { millis, type Dispatch, type Millis, type Reject } from '../../src/index.js';
 import type { Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
-import type { Outcome } from './spec.js';
+import type { AttemptFailure, Outcome } from './spec.js';
 
 /** Refusals after which a retry keeps the call's place. */
 export const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
@@ -27,6 +27,23 @@ export function refusalError(
 
 export const outcomeOf = (error: GatewayError): Outcome =>
   error.status === 408 || error.status === 504 ? 'timed_out' : 'engine_error';
+
+/** Failed attempts to remember of a call, and the most of an engine's words about one. */
+const FAILURES_KEPT = 3;
+const WORDS_MAX = 160;
+
+/** The words of engines about a call's last failed attempts. */
+export class Failures {
+  last: readonly AttemptFailure[] = [];
+
+  note(dispatch: Dispatch | undefined, error: GatewayError | undefined): void {
+    if (dispatch === undefined || error === undefined) return;
+    const { status, names } = error.detail;
+    const text = status === undefined ? error.message : `${status} ${names?.code ?? names?.type ?? error.code}: ${error.message}`; // prettier-ignore
+    const message = text.length > WORDS_MAX ? `${text.slice(0, WORDS_MAX)}…` : text;
+    this.last = [...this.last, { engine: dispatch.engine, message }].slice(-FAILURES_KEPT);
+  }
+}
 
 /** Rest of an unreachable engine. */
 const UNREACHED_MS = 250;

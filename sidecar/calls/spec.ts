@@ -1,6 +1,16 @@
 import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
+import type {
+  CallId,
+  Dispatch,
+  Elsewhere,
+  EngineId,
+  Family,
+  TenantId,
+  Tokens,
+  Usage,
+  WaitCause,
+} from '../../src/index.js';
 import type { Active } from './active.js';
 import type { Declaration } from './declaration.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
@@ -77,6 +87,12 @@ export interface BatchLine {
 export const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
+/** An engine's words about an attempt, redacted and short. */
+export interface AttemptFailure {
+  readonly engine: EngineId;
+  readonly message: string;
+}
+
 export interface CallReport {
   readonly outcome: Outcome;
   /** Status sent to the client; 499 if it had left. */
@@ -85,6 +101,10 @@ export interface CallReport {
   /** The last dispatch. */
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;
+  /** Of the last of them that failed. */
+  readonly failures: readonly AttemptFailure[];
+  /** Milliseconds by cause, as the waits were looked at. */
+  readonly waits: ReadonlyMap<WaitCause, number>;
   readonly queueMs: number;
   /** Time from arrival to the first event of a stream. */
   readonly ttftMs: number | undefined;

@@ -1,6 +1,8 @@
 import type { Dispatch, Millis, ProgramGone, ProgramId } from '../../src/index.js';
+import { BUDGET_HEADER } from '../calls/budget.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport, CallSpec } from '../calls/spec.js';
+import { valueOf } from '../identity/claims.js';
 
 export const ENDED_MAX = 500;
 /** Threads of one program to count separately; calls of further ones count as the root's. */
@@ -14,6 +16,8 @@ export interface Told {
   readonly identifiedBy: string;
   readonly agentType: string | undefined;
   readonly engine: string | undefined;
+  /** The header of its last call. */
+  readonly budget: string | undefined;
   /** Of its calls that have ended here. */
   readonly tokens: { prompt: number; output: number };
   /** Another gateway has it: its end is told there. */
@@ -38,8 +42,12 @@ export class KnownPrograms implements Observer {
   /** Where the tokens of each call count: its program may have ended before it, and begun anew. */
   readonly #tokensOf = new WeakMap<object, Told['tokens']>();
 
-  accepted({ spec }: { readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow'> }): void {
-    const { identity, facts, family, workflow } = spec;
+  accepted({
+    spec,
+  }: {
+    readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers'>;
+  }): void {
+    const { identity, facts, family, workflow, headers } = spec;
     const before = this.#told.get(identity.program);
     const tokens = before?.tokens ?? { prompt: 0, output: 0 };
     this.#tokensOf.set(spec, tokens);
@@ -48,6 +56,7 @@ export class KnownPrograms implements Observer {
       identifiedBy: identity.source,
       agentType: workflow ?? before?.agentType ?? family?.id.toString(16).padStart(8, '0'),
       engine: before?.engine,
+      budget: valueOf(headers, BUDGET_HEADER),
       tokens,
     });
     this.#count(identity);

@@ -62,6 +62,8 @@ const REFUSED = {
   outcome: 'refused',
   dispatch: undefined,
   attempts: 0,
+  failures: [],
+  waits: new Map<never, never>(),
   queueMs: 0,
   ttftMs: undefined,
   serviceMs: undefined,

@@ -65,6 +65,8 @@ export function programView(row: Program, policy: Policy, nowMs: number) {
     lastCompletionAtMs: row.lastCompletionAtMs as Millis | undefined,
     /** Undefined: nothing is foreseen. */
     forecast: forecastOf(row, policy),
+    /** Why it has left the table while calls of it are active; undefined: it is there. */
+    removed: row.removed,
   };
 }
 

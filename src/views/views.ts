@@ -1,7 +1,7 @@
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { TenantView } from '../programs/accounts.js';
-import type { ProcessTable } from '../programs/process-table.js';
+import type { ProcessTable, Program } from '../programs/process-table.js';
 import type { Policy } from '../policies/policy.js';
 import { WAIT_CAUSES, type WaitCause } from '../placement/waits.js';
 import type { CallId, EngineId, Millis, ProgramId, TenantId, Tokens } from '../protocol/units.js';
@@ -63,6 +63,12 @@ export class Views {
     const state = this.#read();
     const row = state.table.get(id);
     return row && programView(row, state.policy, state.nowMs);
+  }
+
+  /** Programs that have left the table before their last call. O(calls). */
+  leaving(): ProgramView[] {
+    const state = this.#read();
+    return leavingIn(state).map((row) => programView(row, state.policy, state.nowMs));
   }
 
   /** Engine time that a program is expected to need yet; undefined: nothing is foreseen. O(1). */
@@ -140,7 +146,8 @@ export class Views {
    */
   callsOf(id: ProgramId, most: number): ReadonlyMap<CallId, CallView> {
     const state = this.#read();
-    const calls = state.table.get(id)?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];
+    const row = state.table.get(id) ?? leavingIn(state).find((each) => each.id === id);
+    const calls = row?.activeCalls.toSorted((a, b) => a.seq - b.seq) ?? [];
     return callViews(calls.slice(0, most), state);
   }
 
@@ -186,6 +193,10 @@ export class Views {
   }
 }
 
+const leavingIn = ({ calls }: State): Program[] => [
+  ...new Set([...calls.values()].flatMap(({ program }) => (program.removed === undefined ? [] : program))),
+];
+
 export type EngineView = Readonly<ReturnType<typeof engineView>>;
 
 function engineView({ policy, stepMs, placement }: State, found: Engine) {
@@ -199,6 +210,8 @@ function engineView({ policy, stepMs, placement }: State, found: Engine) {
     /** Upper bound on calls in flight; Infinity when the policy admits everything. */
     window: policy.admits ? found.limitSize : Infinity,
     inFlight: found.inFlight,
+    /** Of all gateways, but for this one's background calls. */
+    othersInFlight: found.inFlightAnywhere - found.batch.backgroundCalls,
     /** Number of calls bound to this engine. */
     pinned: found.bound.size,
     /** Contexts that count, and those of them that are idle, kept for a return. */

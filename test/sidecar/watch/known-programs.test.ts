@@ -4,7 +4,12 @@ import { millis, type EngineId, type ProgramGone, type ProgramId, type Usage } f
 import type { CallSpec } from '../../../sidecar/calls/spec.js';
 
 const spec = (program: string, model: string, more: Partial<CallSpec> = {}) =>
-  ({ identity: { program, source: 'user', thread: '' }, facts: { model }, ...more }) as unknown as CallSpec;
+  ({
+    identity: { program, source: 'user', thread: '' },
+    facts: { model },
+    headers: {},
+    ...more,
+  }) as unknown as CallSpec;
 const engine = 'e' as EngineId;
 const of = (known: KnownPrograms, program: string) => known.of(program as ProgramId);
 

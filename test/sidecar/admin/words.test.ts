@@ -1,0 +1,72 @@
+import { expect, it } from 'vitest';
+import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
+import type { CallView, EngineView } from '../../../src/index.js';
+
+const ENGINE = { id: 'e', idleTokens: 300, workingSetTokens: 900, whole: { inFlight: 2 }, othersInFlight: 2 };
+const WAIT = { cause: 'kv', engine: 'e', needs: 200, free: 100, limit: 1000, ahead: 0 };
+
+interface Case {
+  readonly call?: object;
+  readonly nearest?: object;
+  readonly waiting?: object;
+  readonly engine?: object;
+}
+
+/** What is said of a call that waits, first in line, for KV cache of an engine. */
+function told({ call, nearest, waiting, engine }: Case = {}): string {
+  const view = {
+    call: 'c-1',
+    program: 'default:p',
+    thread: '',
+    model: 'm',
+    level: 2,
+    waitingMs: 5000,
+    serviceAtArrivalMs: 0,
+    waiting: { nearest: { ...WAIT, ...nearest }, engines: [], ...waiting },
+    ...call,
+  };
+  const setting = {
+    now: 0,
+    levels: 8,
+    policy: 'plas',
+    order: 'attained',
+    balancer: 'sticky',
+    forecast: undefined,
+    expected: { of: () => undefined },
+    engine: () => ({ ...ENGINE, ...engine }) as unknown as EngineView,
+    troubles: () => [],
+  };
+  return callInWords(view as unknown as CallView, setting as unknown as Setting);
+}
+
+it('says who holds the room that a call waits for', () => {
+  expect(told()).toContain('2 calls in flight hold 600, contexts of programs that are expected to return 300, of a gate of 1,000 tokens.'); // prettier-ignore
+  // Idle contexts make way for a call that has waited long: they do not count.
+  expect(told({ nearest: { free: 400 }, engine: { whole: { inFlight: 1 } } })).toContain('400 are free: 1 call in flight holds 600 of a gate'); // prettier-ignore
+});
+
+it('says whether calls that need less may pass the first in line, and until when', () => {
+  expect(told({ waiting: { reserveAtMs: 30_000 } })).toContain(
+    'may pass it; in 30 s at the latest room is kept for it.',
+  );
+  const kept = told({ engine: { reservedFor: 'c-1' } });
+  expect(kept).toContain('Room that becomes free is kept for it');
+  for (const text of [kept, told(), told({ nearest: { cause: 'window' }, waiting: { reserveAtMs: 30_000 } })])
+    expect(text).not.toContain('may pass it');
+});
+
+it.each([
+  [378_000, 155_000, 'In 2 min 35 s it is overdue'],
+  [155_000, 378_000, 'In 2 min 35 s at the latest it goes ahead'],
+])('tells only the earlier of two ways to the front (%i, %i)', (promoteAtMs, overdueAtMs, expected) => {
+  const text = told({ waiting: { promoteAtMs, overdueAtMs } });
+  expect(text).toContain(expected);
+  expect(text).not.toContain('6 min');
+});
+
+it.each(['background', 'window', 'kv'])('names no other calls to a background call that is alone (%s)', (cause) => {
+  const call = { background: true };
+  expect(told({ call, nearest: { cause } })).toContain('What helps: a quieter hour');
+  const alone = told({ call, nearest: { cause }, engine: { othersInFlight: 0 } });
+  expect(alone).toContain('What helps: more engines, as e runs nothing but background calls.');
+});

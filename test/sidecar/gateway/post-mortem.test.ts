@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { begun, completion, fakeEngine, held, lone, named, ONE_AT_A_TIME, refusal, stream, until, world, type Answer } from './world.js'; // prettier-ignore
+
+interface Told {
+  readonly text: string;
+  readonly program: { readonly active: readonly { readonly call: string }[] };
+}
+interface Calls {
+  readonly calls: readonly {
+    readonly text: string;
+    readonly waited_for: object;
+    readonly failures: readonly object[];
+  }[];
+}
+
+describe('a program with a budget', () => {
+  it('is explained with what it has used, and its refused call', async () => {
+    const { chat, read } = await lone(undefined, { budget: { tokens: 1e9 } });
+    const call = () => chat({}, { ...named('p'), 'x-maitred-budget': 'calls=2' });
+    expect((await call()).status).toBe(200);
+    expect((await read<Told>('/programs/p/explain')).text).toMatch(/Of its budget it has used \d+ of 1,000,000,000 tokens, 1 of 2 calls\.\n/); // prettier-ignore
+    expect((await call()).status).toBe(200);
+    expect(refusal(await call())).toEqual([403, 'budget_exceeded']);
+    const { text, program } = await read<Told>('/programs/p/explain');
+    expect(text).toMatch(/Its last call, \S+: Refused with 403 budget_exceeded before it entered the queue\.\n/);
+    expect(text).toContain(' 2 of 2 calls: its next call is refused (budget_exceeded).');
+    expect(program).toMatchObject({
+      budget: [{ name: 'tokens' }, { name: 'calls', unit: 'calls', used: 2, limit: 2 }],
+    });
+    expect((await read<Calls>('/programs/p/calls')).calls).toMatchObject([{}, {}, { outcome: 'refused', status: 403 }]);
+    await chat({}, named('free'));
+    // Of a program that runs on, it stands last.
+    expect(await read('/programs/free')).toMatchObject({ budget: [{ name: 'tokens' }] });
+  });
+});
+
+describe('a program that is ended while a call of it runs', () => {
+  it.each([
+    ['operator', '?by=operator', 'was ended by an operator'],
+    ['ended', '', 'was ended by its client'],
+  ])('is known until that call has ended (%s)', async (ending, query, words) => {
+    const { engine, open, chat, ask, read } = await held();
+    const answer = chat({}, named('p'));
+    await until(() => engine.seen.length === 1);
+    const before = await read<Told>('/programs/p/explain');
+    expect(await read('/programs/p')).toMatchObject({ ending: null });
+    expect((await ask(`/programs/p/end${query}`, { method: 'POST' })).status).toBe(200);
+    const [{ call } = { call: '' }] = before.program.active;
+    for (const id of ['p', 'default:p', call]) {
+      const { text, program } = await read<Told>(`/programs/${id}/explain`);
+      expect(text).toMatch(new RegExp(`^Program "p" ${words}; 1 call still runs\\.\n\nCall ${call} of program "p" has run for `)); // prettier-ignore
+      expect(program).toMatchObject({ ending, active: [{ call }] });
+    }
+    expect(await read('/programs/p')).toMatchObject({ id: 'p', ending, active: [{ call }] });
+    // The next call begins another program of the name, which goes before it.
+    const next = chat({}, named('p'));
+    await until(() => engine.seen.length === 2);
+    expect(await read('/programs/p')).toMatchObject({ ending: null, calls: 1 });
+    expect((await read<Told>(`/programs/${call}/explain`)).text).toContain(`Call ${call} of program "p" has run for `);
+    open();
+    await Promise.all([answer, next]);
+  });
+});
+
+describe('a call that has ended', () => {
+  it('tells what it waited for', async () => {
+    const { engine, open, openChat, chat, read } = await held({ ...ONE_AT_A_TIME, timeouts: { commentMs: 100 } }, (response, seen, request) => (seen.body.includes('"stream":true') ? stream() : completion())(response, seen, request)); // prettier-ignore
+    const first = chat({}, named('first'));
+    await until(() => engine.seen.length === 1);
+    const second = await openChat({ stream: true }, named('second'));
+    // Its comments look at the queue.
+    let heard = '';
+    for await (const chunk of second.body) {
+      heard += String(chunk);
+      if (heard.includes('cause=window')) open();
+    }
+    await first;
+    const { calls } = await read<Calls>('/programs/default:second/calls');
+    expect(calls).toMatchObject([{ waited_for: { window: expect.any(Number) as number } }]);
+    expect(calls[0]?.text).toMatch(/ It waited \S+ m?s in the queue for the window\.\n/);
+  });
+
+  it('tells what each engine that failed it said', async () => {
+    const failing: Answer = (response) => void response.writeHead(500, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: `out of luck ${'x'.repeat(500)}` } })); // prettier-ignore
+    const { chat, read } = await world([await fakeEngine(failing), await fakeEngine(failing)]);
+    expect((await chat({}, named('p'))).status).toBe(502);
+    const { calls } = await read<Calls>('/programs/p/calls');
+    const [{ text, failures } = { text: '', failures: [] }] = calls;
+    expect(text).toMatch(/^It failed with 502 engine_failed after .* It was sent \d times\. .*: out of luck x+…/);
+    expect(failures.length).toBe(2);
+    expect(text.split('\n')[0]?.length).toBeLessThan(800);
+  });
+
+  it('tells an engine’s code and words of a refusal, and that an answer broke off', async () => {
+    const body = { error: { message: 'no such tool', code: 'bad_tool' } };
+    const refusing = await lone((response) => void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(body))); // prettier-ignore
+    await refusing.chat({}, named('p'));
+    const { text } = await refusing.read<Told>('/programs/p/explain');
+    expect(text).toMatch(
+      new RegExp(`It failed with 400 after .*\\. ${refusing.engine.id}: 400 bad_tool: no such tool\\.\n`),
+    );
+  });
+
+  it('tells that an answer broke off, which is no success', async () => {
+    const { chat, read } = await lone(begun((response) => response.destroy()));
+    await chat({ stream: true }, named('p')).catch(() => undefined);
+    await expect.poll(async () => (await read<Told>('/programs/p/explain')).text).toMatch(/: It failed with engine_failed amid its answer after .*: The engine .*/); // prettier-ignore
+  });
+});
+
+it('names the known parameters, and all that an id may be', async () => {
+  const { ask } = await lone();
+  expect((await ask('/programs?stat=waiting')).text).toMatch(
+    /\"stat\\" is not known here\. There are: limit, offset, .*state/,
+  );
+  expect((await ask('/programs/738a/explain')).text).toContain('No program, call or batch \\"738a\\" is known.');
+});
