@@ -38,7 +38,9 @@ export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation
     values: own(choice),
     choice,
   });
-  if (settings < 2) return sustained.length === 0 ? undefined : told(0, [...sustained, next]);
+  const [policy] = plan.lists.policy;
+  const pays = policy === 'pass-through' ? undefined : `To learn whether ${policy} pays, compare --policy pass-through,${policy}.`; // prettier-ignore
+  if (settings < 2) return sustained.length === 0 ? undefined : told(0, [...sustained, next ?? pays]);
   if (plan.variants.length > settings) {
     const { choice, sentence } = choiceOf(plan, verdicts);
     const answer = choice === 0 && next !== undefined ? [next] : [sentence, next];

@@ -45,7 +45,9 @@ function stoppedText({ variants, lists, programs }: Plan, runs: readonly RunRepo
 }
 
 function headlines(plan: Plan, { recommendation, ratios, order }: SimDocument): string[] {
-  const isTold = !isSweep(plan) || axesOf(plan.lists).length === 1;
+  const [axis, ...more] = axesOf(plan.lists);
+  // That times grow with the rate is no news.
+  const isTold = !isSweep(plan) || (more.length === 0 && axis !== 'rate');
   return [
     ...(recommendation === undefined ? [] : [recommendation]),
     // A recommendation repeats the outcome that it follows.

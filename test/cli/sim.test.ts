@@ -246,6 +246,11 @@ limits: { queuedMax: 1 }
     expect(document.recommendation).not.toContain('run again');
   });
 
+  it('tells of one setting at several rates which it sustains and how to learn whether it pays, and compares no rates', async () => {
+    const { out } = await sim('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', '--rate', '0.1,3', '--seed', '1,2'); // prettier-ignore
+    expect(out.split('\n\n')[0]).toMatch(/^Sustained: .*\n.*--policy pass-through,plas\.$/);
+  });
+
   it('plays gaps no longer than it is told', async () => {
     const file = fileOf('long.jsonl', recorded('p', { calls: [call, { ...call, after: [0], gapMs: 3_600_000 }] }));
     const args = ['--trace', file, '--concurrency', '1', '--programs', '2'];
