@@ -15,10 +15,11 @@ import {
   servedSchema,
   type Config,
 } from '../sidecar/config/index.js';
+import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
 import { warnOfConfig } from './config.js';
-import { SET_KEY } from './doctor/finding.js';
+import { SET_KEY, type Finding } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
@@ -72,7 +73,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   if (isFile && existsSync(out)) command.error(`${out} exists: move it away, or name another one with --out`);
   if (isFile) checkWritable(command, out);
   const [check, start] = ['doctor', 'serve'].map((verb) => `${OWN_NAME} ${verb} --config ${file}`);
-  const doubts = await doubtsOf(made.config, engineKey);
+  const { found, doubts } = await lookAt(made.config, engineKey);
   // A gateway that answers there has been told already.
   checked(servedSchema, made.values);
   const text = `# Configuration of maitred, written by \`maitred init\` ${version}.\n# Check it: ${check}\n# Start it: ${start}\n\n${commented(made.values)}`;
@@ -80,35 +81,37 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   else process.stdout.write(text);
   tellSecrets(made, isFile);
   if (isFile) process.stderr.write(`\nWrote ${out}.\n`);
+  if (found.length > 0) process.stderr.write(plain(`${found.join('\n')}\n`));
   for (const warning of doubts) complain(warning);
   overridden(made.values, readEnvironment(process.env).overrides, () => out).forEach(warnOfConfig);
   if (role === 'gateway' && made.keys.length === 0) complain('without --tenant, everyone who reaches it may call it');
   const steps = [
-    ...(typeof adminToken === 'string' ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),
-    ...(engineKey === undefined ? [] : [`export ${engineKey}=...    # the engines’ API key`]),
+    ...(typeof adminToken === 'string' && !process.env[adminToken] ? [`export ${adminToken}=$(${MAKE_TOKEN})    # or another, of at least ${TOKEN_CHARS_MIN} characters`] : []),
+    ...(engineKey === undefined || process.env[engineKey] ? [] : [`export ${engineKey}=...    # the engines’ API key`]),
     check,
     start,
   ]; // prettier-ignore
   process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-/** Faults of the engines, in a line each; the file is right once they answer. @throws Error if one never can */
-async function doubtsOf(config: Config, engineKey: string | undefined): Promise<string[]> {
+/** What the engines are, and their faults, in a line each; the file is right once they answer. @throws Error if one never can */
+async function lookAt(config: Config, engineKey: string | undefined) {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
-  if (engineKey !== undefined && !apiKey) return [`the engines were not asked, as ${engineKey} is not set here`];
+  if (engineKey !== undefined && !apiKey)
+    return { found: [], doubts: [`the engines were not asked, as ${engineKey} is not set here`] };
   const engines = config.engines.map((engine) => ({ ...engine, apiKey }));
   const health = { ...config.health, timeoutMs: LOOK_MS };
   const findings = await engineFindings({ ...config, engines, health }, false);
   // All other faults have a remedy.
   const refused = findings.find(({ level, advice }) => level === 'broken' && advice === undefined);
   if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
-  return findings
-    .filter(({ level }) => level === 'broken' || level === 'warning')
-    .map(({ subject, found, advice }) => {
-      const keyed = engineKey === undefined ? `run init again with --engine-key VARIABLE, or ${SET_KEY}` : `correct ${engineKey}`; // prettier-ignore
+  const keyed = engineKey === undefined ? `run init again with --engine-key VARIABLE, or ${SET_KEY}` : `correct ${engineKey}`; // prettier-ignore
+  const lines = (...levels: readonly Finding['level'][]) =>
+    findings.flatMap(({ level, subject, found, advice }) => {
       const remedy = advice === SET_KEY ? keyed : advice;
-      return `${subject}: ${found}${remedy === undefined ? '' : ` (${remedy})`}`;
+      return levels.includes(level) ? [`${subject}: ${found}${remedy === undefined ? '' : ` (${remedy})`}`] : [];
     });
+  return { found: lines('ok'), doubts: lines('broken', 'warning') };
 }
 
 /** A file's values, and the secrets that are told once. @throws ConfigError */

@@ -65,6 +65,7 @@ describe('maitred init', () => {
     ];
     const about = errors.filter((line) => line.startsWith('maitred: engine '));
     expect(about).toEqual(told.map((words) => expect.stringMatching(words) as string));
+    expect(errors).toContainEqual(expect.stringMatching(/^engine \S+: vllm, detected; serves m$/));
   });
 
   it('refuses a gateway in the place of an engine, and writes nothing', async () => {
@@ -87,7 +88,8 @@ describe('maitred init', () => {
 
   it('asks engines with their key', async () => {
     const { url, requests } = await FakeEngine.start({ '/v1/models': modelList(['m']) });
-    await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' });
+    const { err } = await run(['init', '-o', '-', '-e', url, '--engine-key', 'ENGINE_KEY'], { ENGINE_KEY: 'of-the-engine' }); // prettier-ignore
+    expect(err).not.toContain('export');
     expect(requests).toContain('GET /v1/models Bearer of-the-engine');
   });
 
