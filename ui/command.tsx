@@ -37,13 +37,7 @@ export function Command({ path, label, question, done = '', isOff = false, child
 }
 
 /** To another view of the page. */
-export const Link = ({
-  change,
-  children,
-}: {
-  readonly change: Partial<View>;
-  readonly children: ComponentChildren;
-}) => (
+export const Link = ({ change, children }: { change: Partial<View>; children: ComponentChildren }) => (
   <a href={urlOf(change)} onClick={(event) => go(event, change)}>
     {children}
   </a>

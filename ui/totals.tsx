@@ -35,6 +35,9 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
   const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
+  const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
+  const failures = sums.failed.reduce((sum, { calls }) => sum + calls, 0);
+  const codes = sums.failed.map(({ code, calls }) => `${count(calls)} ${code}`);
   return [
     [
       'Waiting now',
@@ -44,25 +47,11 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
         ...(background > 0 ? [`${count(background)} in the background`] : []),
       ].join('; '),
     ],
-    [
-      'Queue time, p50 / p99',
-      `${duration(queued.p50)} / ${duration(queued.p99)}`,
-      `${counted(queued.count, 'call')} ended`,
-    ],
-    [
-      'Program time, p50 / p99',
-      `${duration(completion.p50)} / ${duration(completion.p99)}`,
-      `${counted(completion.count, 'program')} finished`,
-    ],
+    ['Queue time, p50 / p99', spread(queued), `${counted(queued.count, 'call')} ended`],
+    ['Program time, p50 / p99', spread(completion), `${counted(completion.count, 'program')} finished`],
     ['In flight', count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
     ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     ['Prompt from cache', percent(sums.cached_share), ''],
-    [
-      'Failed',
-      count(sums.failed.reduce((sum, code) => sum + code.calls, 0)),
-      [`of ${counted(sums.calls, 'call')}`, ...sums.failed.map(({ code, calls }) => `${count(calls)} ${code}`)].join(
-        ', ',
-      ),
-    ],
+    ['Failed', count(failures), `of ${counted(sums.calls, 'call')}${failures > 0 ? `: ${codes.join(', ')}` : ''}`],
   ];
 }

@@ -34,7 +34,7 @@ export function statusOf(
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const failures = failuresInShort(totals);
+  const failures = failuresInWords(totals);
   const said = (about: Status['parts'][number]['about'], level: Status['level'], texts: readonly string[]) =>
     texts.map((text) => ({ about, level, text }));
   const parts = [
@@ -45,7 +45,7 @@ export function statusOf(
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
-    ...said('calls', 'warn', failures === '' ? [] : [`${failures}${failuresInWords(totals)}.`]),
+    ...said('calls', 'warn', failures === undefined ? [] : [failures.text]),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...said('calls', 'good', batches.map(batchInShort)),
     ...said('gateway', 'warn', clusterInWords(cluster)),
@@ -53,7 +53,7 @@ export function statusOf(
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
   return {
     level: (['bad', 'warn'] as const).find((worst) => parts.some(({ level }) => level === worst)) ?? 'good',
-    title: trouble ?? (failures || (online > 0 ? `${count(online)} waiting` : '')),
+    title: trouble ?? failures?.title ?? (online > 0 ? `${count(online)} waiting` : ''),
     text: parts.map(({ text }) => text).join(' '),
     parts,
   };
@@ -63,16 +63,13 @@ export function statusOf(
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
 
-/** `10 of 34 calls failed`; '' if none did, or hardly any. */
-function failuresInShort({ calls, failed }: Seen['totals']): string {
+/** Undefined: no call failed, or hardly any. */
+function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals']) {
   const failures = failed.reduce((sum, code) => sum + code.calls, 0);
-  return failures === 0 || failures < FAILED_SHARE * calls ? '' : `${count(failures)} of ${counted(calls, 'call')} failed`; // prettier-ignore
-}
-
-/** ` in the last 5 min: 8 with no_engine, 2 with engine_failed`. */
-function failuresInWords({ failed, window_seconds: window }: Seen['totals']): string {
-  const codes = failed.slice(0, CODES_SHOWN).map(({ code, calls }) => `${count(calls)} with ${code}`);
-  return ` in the last ${window / 60} min: ${codes.join(', ')}${failed.length > CODES_SHOWN ? ' and others' : ''}`;
+  if (failures === 0 || failures < FAILED_SHARE * calls) return undefined;
+  const codes = failed.slice(0, CODES_SHOWN).map(({ code, calls }) => `${failed.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
+  const title = `${count(failures)} of ${counted(calls, 'call')} failed`;
+  return { title, text: `${title} in the last ${window / 60} min${failed.length > 1 ? ': ' : ' '}${codes.join(', ')}${failed.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
 }
 
 function callsInWords(queue: Queue, running: number): string {
