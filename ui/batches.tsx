@@ -5,9 +5,15 @@ export function Batches() {
   const { batches = [], ended_batches: ended = [] } = gateway.value ?? {};
   if (batches.length + ended.length === 0) return null;
   const rows = [
-    ...batches.map(({ id, tenant, lines, in_flight: inFlight, rest_seconds: rest, text: more }) => {
+    ...batches.map(({ id, tenant, lines, in_flight: inFlight, rest_seconds: rest, stuck, text: more }) => {
       const text = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way${rest === null ? '' : `, about ${duration(rest)} left`}`;
-      return { id, tenant, status: 'running', when: '', text: more === '' ? text : `${text}\n${more}` };
+      return {
+        id,
+        tenant,
+        status: stuck ? 'stuck' : 'running',
+        when: '',
+        text: more === '' ? text : `${text}\n${more}`,
+      };
     }),
     ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),
   ];
@@ -26,7 +32,7 @@ export function Batches() {
               >
                 {id}
               </button>
-              <span class={`badge ${status === 'failed' || status === 'expired' ? 'bad' : ''}`}>{status}</span>
+              <span class={`badge ${/failed|expired|stuck/.test(status) ? 'bad' : ''}`}>{status}</span>
               <span class="quiet">{when}</span>
             </p>
             <p class="text">{text}</p>

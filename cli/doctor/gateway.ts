@@ -23,7 +23,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      ...alone.map(({ text }) => warning('gateway', text)),
+      ...alone.map(({ level, text }) => (level === 'bad' ? broken : warning)('gateway', text)),
       upFinding(engines, status),
       ...unservedFindings(engines),
       ...twinFindings(engines),

@@ -18,17 +18,21 @@ const underWay = ({ batches }: Parts): readonly BatchView[] => batches?.batches?
 export const batchRows = (context: Parts): Answers.Batch[] =>
   underWay(context)
     .slice(0, SHOWN_MAX)
-    .map((batch) => ({
-      id: batch.id,
-      tenant: batch.tenant,
-      lines: batch.request_counts,
-      in_flight: batch.inFlight,
-      ready: batch.ready,
-      rest_seconds: secondsOr(stopOf(context, batch) === '' ? batch.restMs : undefined),
-      late: batch.isLate,
-      expires_at: batch.expires_at,
-      text: troublesInWords(batch).join('\n'),
-    }));
+    .map((batch) => {
+      const stop = stopOf(context, batch);
+      return {
+        id: batch.id,
+        tenant: batch.tenant,
+        lines: batch.request_counts,
+        in_flight: batch.inFlight,
+        ready: batch.ready,
+        rest_seconds: secondsOr(stop === '' ? batch.restMs : undefined),
+        late: batch.isLate,
+        expires_at: batch.expires_at,
+        stuck: batch.status !== 'cancelling' && stop !== '',
+        text: [...(stop === '' ? [] : [`It${stop}.`]), ...troublesInWords(batch)].join('\n'),
+      };
+    });
 
 /** Batches that have ended on this gateway, the last to end first. */
 export const endedBatchRows = ({ batches }: Parts): Answers.EndedBatch[] =>
@@ -52,9 +56,10 @@ function resultInWords(batch: BatchObject): string {
   return [`${countsInWords(counts, batch.left_out)}${rest}${all}.`, ...troublesInWords(batch)].join('\n');
 }
 
-export function batchInShort({ id, lines, rest_seconds: rest, late }: Answers.Batch): string {
+export function batchInShort({ id, lines, rest_seconds: rest, late, stuck, text }: Answers.Batch): string {
   const left = rest === null ? '' : `, about ${span(1000 * rest)} left`;
-  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}.`;
+  const stop = stuck ? `. ${text.split('\n')[0]}` : '.';
+  return `${id}: ${count(lines.completed + lines.failed)} of ${counted(lines.total, 'line')}${left}${late ? ', late' : ''}${stop}`;
 }
 
 /** How far a batch is. Lines that conditions leave out count as completed, but are told apart. @param leftOut absent: of an earlier version */
@@ -82,7 +87,8 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const pausing = batch.pauses?.calls ?? 0;
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
   const stop = stopOf(context, batch);
-  const parts = [[inFlight, 'under way'], [ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
+  const atWork = context.batches?.batches?.fault === undefined ? 'under way' : 'under way or answered in memory';
+  const parts = [[inFlight, atWork], [ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
   const pace =
     restMs === undefined
@@ -116,7 +122,9 @@ export async function cancelBatch(context: Parts, id: string): Promise<string> {
 }
 
 /** Why no further line can run now; '': some may. */
-function stopOf({ fleet }: Parts, { status }: BatchView): string {
+function stopOf({ batches, fleet }: Parts, { status }: BatchView): string {
+  const fault = batches?.batches?.fault;
+  if (fault !== undefined) return ` cannot go on, as the folder of batches ${fault}; answers wait in memory`;
   if (status === 'cancelling') return ' is being cancelled, and its running lines finish first';
   return fleet.list().some(isServing) ? '' : ' cannot go on, as no engine is up';
 }

@@ -206,12 +206,14 @@ export interface Batch {
   readonly in_flight: number;
   /** Lines that have all answers that they need. */
   readonly ready: number;
-  /** Until its end at the pace so far; null: no line has ended yet. */
+  /** Until its end at the pace so far; null: too few lines have ended to tell, or it is stuck. */
   readonly rest_seconds: number | null;
   /** Whether its lines are calls like all others, because its window would end too early. */
   readonly late: boolean;
   readonly expires_at: UnixSeconds;
-  /** Why lines pause, and why the first ones failed; '' if none does or has. */
+  /** Whether none of its lines can go on, for the reason that the text begins with. */
+  readonly stuck: boolean;
+  /** The cause that stops it, why lines pause, and why the first ones failed; '' if nothing does and none has. */
   readonly text: string;
 }
 

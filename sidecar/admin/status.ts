@@ -47,7 +47,7 @@ export function statusOf(
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
     ...said('calls', 'warn', failures === undefined ? [] : [failures.text]),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
-    ...said('calls', 'good', batches.map(batchInShort)),
+    ...batches.flatMap((batch) => said(batch.stuck ? 'gateway' : 'calls', batch.stuck ? 'bad' : 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster)),
   ]; // prettier-ignore
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { FaultyBatch, problem } from '../../plans/index.js';
 import { tenantId, type TenantId } from '../../src/index.js';
-import { GatewayError } from '../errors.js';
+import { GatewayError, reasonOf } from '../errors.js';
 import { readInput } from './input.js';
 import { endOf, isEnded, listed, nameOf, newBatch, outputOf, type BatchObject } from './objects.js';
-import { surely, type Disk } from './line-file.js';
+import { FOLDER_FAULTS, surely, type Disk } from './line-file.js';
 import { Pump, type PumpPorts } from './pump.js';
 import { Results } from './results.js';
 import { Run, type LineAnswer, type LineRequest } from './run.js';
@@ -48,6 +48,8 @@ export class Batches {
   #cancelTick = (): void => undefined;
   /** Wake what waits for room on the disk. */
   readonly #waits: (() => void)[] = [];
+  /** Why no answer can be written, as the end of a sentence on the folder; undefined: it can. */
+  fault: string | undefined;
   readonly #pump: Pump;
   readonly #disk: Disk;
 
@@ -233,7 +235,11 @@ export class Batches {
       this.#changed(work.id);
     }
     this.#ticks += 1;
-    if (this.#ticks % DISK_TICKS === 0) for (const wake of this.#waits.splice(0)) wake();
+    if (this.#ticks % DISK_TICKS === 0) {
+      // All that was woken the last time has been written.
+      if (this.#waits.length === 0) this.fault = undefined;
+      for (const wake of this.#waits.splice(0)) wake();
+    }
     if (this.#ticks % SWEEP_TICKS === 0) void this.#sweep();
     if (!this.#isClosing) this.#cancelTick = this.ports.setTimer(() => this.#tick(), TICK_MS);
   }
@@ -252,6 +258,7 @@ export class Batches {
   /** A full disk stops the batches alone: what came is kept in memory, and written once there is room. */
   async #failedWrite(err: Error): Promise<boolean> {
     this.ports.log.error({ err }, 'batches cannot be written; the next attempt follows in a moment');
+    this.fault = FOLDER_FAULTS[(err as NodeJS.ErrnoException).code ?? ''] ?? `cannot be written: ${reasonOf(err)}`;
     if (!this.#isClosing) await new Promise<void>((wake) => this.#waits.push(wake));
     return !this.#isClosing;
   }

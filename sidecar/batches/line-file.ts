@@ -74,9 +74,22 @@ export function checkOurs({ isOurs }: Disk): void {
 const isFull = (error: unknown): error is Error =>
   ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException).code ?? '');
 
+/** The fault of a folder that cannot be used, by the error of the system. */
+export const FOLDER_FAULTS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'is no folder',
+  EACCES: 'may not be read and written by this user',
+  EPERM: 'may not be read and written by this user',
+  EROFS: 'can only be read',
+  ENOSPC: 'is on a full disk',
+  EDQUOT: 'is on a disk without room for this user',
+};
+
 /** An error of the disk as one for the client. */
-export const ofDisk = (error: unknown): unknown =>
-  isFull(error) ? new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.') : error;
+export function ofDisk(error: unknown): unknown {
+  if (isFull(error)) return new GatewayError('storage_full', 'The disk of batches is full. Nothing was kept.');
+  const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+  return isGone ? new GatewayError('internal', 'The folder of batches has lost files. Its operator must restore it, and restart the gateway.') : error; // prettier-ignore
+}
 
 /** Repeats what a full disk prevents. */
 export async function surely<T>({ failed }: Disk, write: () => Promise<T>): Promise<T> {

@@ -16,13 +16,14 @@ const WAITING_MIN = 2;
 const WAITING_MAX = 16;
 
 /**
- * Starts the lines of all batches: of several tenants, the one with the fewest under way goes first. Each engine takes its
- * own part of a batch's order, and once that has no line ready, the others' from the end.
+ * Starts the lines of all batches: late batches go first, then the tenant with the fewest lines under way, then the batch
+ * whose window ends first. Each engine takes its own part of a batch's order, and once that has no line ready, the others'
+ * from the end. Lines that take only the room that others leave hold no place that a late batch needs.
  */
 export class Pump {
   readonly works = new Map<string, Work>();
   /** The parts of lines that wait. */
-  readonly #waiting = new Set<Part>();
+  readonly #waiting = new Set<Part & Pick<Work, 'isLate'>>();
   #isWoken = false;
 
   isStopped = false;
@@ -44,31 +45,33 @@ export class Pump {
     const inFlight = new Map<TenantId, number>();
     const of = ({ shelf }: Work): number => inFlight.get(shelf.tenant) ?? 0;
     for (const work of works) inFlight.set(work.shelf.tenant, of(work) + work.run.inFlight);
-    const all = works.reduce((sum, { run }) => sum + run.inFlight, 0);
-    const ready = works.filter(({ run, ending }) => run.isReady && ending === undefined);
-    const [work] = ready.sort((a, b) => of(a) - of(b));
-    const part = this.#part();
-    if (this.isStopped || work === undefined || part === undefined || all >= this.ports.config().inFlightMax)
-      return false;
-    this.#start(work, part);
+    const [work] = works
+      .filter(({ run, ending }) => run.isReady && ending === undefined)
+      .sort((a, b) => Number(b.isLate) - Number(a.isLate) || of(a) - of(b) || a.expiresAt - b.expiresAt);
+    if (this.isStopped || work === undefined) return false;
+    const { isLate } = work;
+    const rivals = works.filter((each) => each.isLate || !isLate).reduce((sum, { run }) => sum + run.inFlight, 0);
+    const part = this.#part(isLate);
+    if (part === undefined || rivals >= this.ports.config().inFlightMax) return false;
+    this.#start(work, { ...part, isLate });
     return true;
   }
 
   /** The part whose engine has the fewest lines waiting; undefined: all have enough. */
-  #part(): Part | undefined {
+  #part(isLate: boolean): Part | undefined {
     const up = this.ports.engines();
     const parts = up.length < 2 ? [WHOLE] : up.map((engine, at) => ({ engine, at, of: up.length }));
-    const of = (part: Part): number => [...this.#waiting].filter(({ engine }) => engine === part.engine).length;
+    const waiting = [...this.#waiting].filter((each) => each.isLate || !isLate);
+    const of = (part: Part): number => waiting.filter(({ engine }) => engine === part.engine).length;
     const least = parts.reduce((best, each) => (of(each) < of(best) ? each : best));
     return of(least) < Math.max(WAITING_MIN, WAITING_MAX / parts.length) ? least : undefined;
   }
 
-  #start(work: Work, part: Part): void {
-    // Each line has a part of its own, though some are equal.
-    const waiting = { ...part };
-    this.#waiting.add(waiting);
+  /** @param part the line's own object, though others are equal */
+  #start(work: Work, part: Part & Pick<Work, 'isLate'>): void {
+    this.#waiting.add(part);
     const entered = (): void => {
-      if (this.#waiting.delete(waiting)) this.wake();
+      if (this.#waiting.delete(part)) this.wake();
     };
     void work.run.startNext(entered, part).then((fault) => {
       if (fault !== undefined) this.ports.log.error({ err: fault, batch: work.id }, 'a line of a batch failed here');

@@ -9,6 +9,7 @@ import type { SetTimer } from '../engines/index.js';
 import { reasonOf } from '../errors.js';
 import { Batches, type BatchPorts } from './batches.js';
 import { claimOf } from './claim.js';
+import { FOLDER_FAULTS } from './line-file.js';
 
 /** Name of the batches at the store of a cluster. */
 const NAME = 'batches';
@@ -124,15 +125,6 @@ export class BatchSeat {
   }
 }
 
-const FAULTS: Readonly<Record<string, string>> = {
-  ENOTDIR: 'is no folder',
-  EACCES: 'may not be read and written by this user',
-  EPERM: 'may not be read and written by this user',
-  EROFS: 'can only be read',
-  ENOSPC: 'is on a full disk',
-  ENOENT: 'takes no new folder',
-};
-
 /** Why the folder, or the nearest above it that is there, takes no new one, and a remedy; undefined: it does. */
 export function folderFault(folder: string): string | undefined {
   let place = resolve(folder);
@@ -143,7 +135,7 @@ export function folderFault(folder: string): string | undefined {
     return undefined;
   } catch (error) {
     const { code = '', message } = error as NodeJS.ErrnoException;
-    const why = FAULTS[code] ?? `cannot be used: ${message}`;
+    const why = code === 'ENOENT' ? 'takes no new folder' : (FOLDER_FAULTS[code] ?? `cannot be used: ${message}`);
     return `${place} ${why}: name another folder, or let this user write there`;
   }
 }

@@ -13,6 +13,9 @@ export interface WorkPorts {
   readonly unserved: (model: string) => string | undefined;
 }
 
+/** Lines that must have ended before a pace is told. */
+const ENDED_MIN = 3;
+
 /** A batch that is planned and not ended. */
 export class Work {
   /** Undefined: under way. */
@@ -61,11 +64,18 @@ export class Work {
     return this.run.isDone || status === 'cancelling' || this.ports.now() >= 1000 * until;
   }
 
-  /** Milliseconds that the rest takes at the pace so far; undefined: more lines run than have ended, as engines take in more and more. */
+  /** In seconds since 1970. */
+  get expiresAt(): number {
+    return this.#kept.expires_at;
+  }
+
+  /** Milliseconds that the rest takes at the pace so far, lines under way being half done; undefined: too few have ended to tell. */
   get restMs(): number | undefined {
+    const { inFlight, results } = this.run;
     const ended = this.#ended - this.#endedBefore;
-    const left = this.run.results.counts.total - this.#ended;
-    return ended <= this.run.inFlight ? undefined : (left * (this.ports.now() - this.#sinceMs)) / ended;
+    const left = results.counts.total - this.#ended;
+    if (ended < ENDED_MIN) return undefined;
+    return ((left - inFlight / 2) * (this.ports.now() - this.#sinceMs)) / (ended + inFlight / 2);
   }
 
   /** No engine was up for a time, which says nothing of the pace. */

@@ -64,6 +64,9 @@ function registerBatches(scraped: Scraped, context: Parts): void {
     [{ state: 'in_flight' }, sum((batch) => batch.inFlight)],
     [{ state: 'ready' }, sum((batch) => batch.ready)],
   ]);
+  scraped('batches_unwritable', 'Of these batches, the ones whose answers wait in memory, as the folder takes none.', [], () => [
+    [{}, context.batches?.batches?.fault === undefined ? 0 : open().length],
+  ]); // prettier-ignore
   scraped('batches_late', 'Of these batches, the ones whose window would end too early.', [], () => [
     [{}, sum((batch) => Number(batch.isLate))],
   ]);

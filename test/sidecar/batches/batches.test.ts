@@ -1,6 +1,4 @@
-import { open, type FileHandle } from 'node:fs/promises';
-import { describe, expect, it, vi } from 'vitest';
-import { fileOf } from '../../support/folder.js';
+import { describe, expect, it } from 'vitest';
 import {
   ask,
   chat,
@@ -236,29 +234,6 @@ describe('a batch', () => {
     answer();
     expect((await first).status).toBe(200);
     expect(engine.seen).toHaveLength(1);
-  });
-
-  it('on a full disk keeps its answers in memory, and holds up no other call', async () => {
-    const { opened, open: answer } = gate();
-    const engine = await fakeEngine(async (response, seen, request) => {
-      if (seen.body.includes('batched')) await opened;
-      await echo(response, seen, request);
-    });
-    const { url } = await world([engine], inFolder());
-    const id = await batchOf(url, [lineOf('a', 'batched')]);
-    await until(() => engine.seen.length === 1);
-    const handle = await open(fileOf('any', ''));
-    await handle.close();
-    const full = Object.assign(new Error('full'), { code: 'ENOSPC' });
-    const write = vi.spyOn(Object.getPrototypeOf(handle) as FileHandle, 'write').mockRejectedValue(full);
-    try {
-      answer();
-      await until(() => write.mock.calls.length > 0);
-      expect((await chat(url)).status).toBe(200);
-      expect(await shown(url, id)).toMatchObject({ status: 'in_progress', request_counts: { completed: 0 } });
-    } finally {
-      write.mockRestore();
-    }
   });
 
   it('asks a busy server again until it answers', async () => {

@@ -139,17 +139,51 @@ describe('batches', () => {
     expect(shown().request_counts.completed).toBe(0);
   });
 
+  it('of a late batch start although others hold all places', async () => {
+    const { asked, make, pass } = await stage(undefined, { inFlightMax: 20 });
+    await make(A, lines(60));
+    await until(() => asked.length === 16);
+    for (const { signs } of asked.slice(0, 4)) signs.entered();
+    await until(() => asked.length === 20);
+    const { shown } = await make(A, lines(30), '1m');
+    await until(() => shown().status === 'in_progress');
+    pass(20_000);
+    expect(asked).toHaveLength(20);
+    pass(11_000);
+    await until(() => asked.length === 36);
+    for (const { signs } of asked) signs.entered();
+    await until(() => asked.length === 40);
+    expect(asked.map(({ isBackground }) => isBackground)).toEqual([...Array<boolean>(20).fill(true), ...Array<boolean>(20).fill(false)]); // prettier-ignore
+    // Places that come free go to the one whose window ends first.
+    asked[0]!.answer(OK);
+    asked[20]!.answer(OK);
+    await until(() => asked.length === 41);
+    expect(asked[40]!.isBackground).toBe(false);
+  });
+
+  it('of one tenant go to the batch first whose window ends first', async () => {
+    const { asked, make } = await stage(undefined, { inFlightMax: 1 });
+    await make(A, lines(3));
+    await until(() => asked.length === 1);
+    const { id, shown } = await make(A, lines(3), '12h');
+    await until(() => shown().status === 'in_progress');
+    asked[0]!.answer(OK);
+    await until(() => asked.length === 2);
+    expect(asked[1]!.id).toContain(id.replace('batch_', ''));
+  });
+
   it('tell their end without the time in which no engine was up', async () => {
     const engines = [engineId('e0')];
     const { batches, asked, make, pass } = await stage(undefined, { engines: () => engines, inFlightMax: 1 });
-    await make(A, lines(4));
+    await make(A, lines(7));
     await until(() => asked.length === 1);
     const rest = () => batches.underWay()[0]?.restMs;
-    asked[0]!.answer(OK);
-    await until(() => asked.length === 2);
     for (let at = 0; at < 2; at++) pass(1000);
-    asked[1]!.answer(OK);
-    await until(() => asked.length === 3);
+    for (let at = 0; at < 3; at++) {
+      expect(rest()).toBeUndefined();
+      asked[at]!.answer(OK);
+      await until(() => asked.length === at + 2);
+    }
     expect(rest()).toBe(2000);
     engines.length = 0;
     for (let at = 0; at < 60; at++) pass(1000);
