@@ -55,36 +55,32 @@ export function readScheduling(file?: string, settings: Values = {}, warn = warn
   // Without a file, its name must not come from the environment either.
   const config = file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn });
   const { policy, starvation, admission, balancer, limits, timeouts, engines, embedded } = config;
+  const { sizes, differing } = sizesOf(config, settings);
   if (file !== undefined)
-    for (const [path, message] of leftOut(config, settings)) warn({ path, message, origin: file });
+    for (const [path = '', message = ''] of leftOut(config, settings, differing)) warn({ path, message, origin: file });
   return {
     config: { policy, starvation, admission, balancer, limits, timeouts },
     engines: engines.length + embedded,
-    sizes: sizesOf(config, settings),
+    sizes,
   };
 }
 
-const valuesOf = ({ engines, discovery }: Config, size: Size) => [
-  ...new Set([...engines, ...discovery].map((engine) => engine[size])),
-];
-
-function sizesOf(config: Config, { window }: Values): Scheduling['sizes'] {
+function sizesOf({ engines, discovery }: Config, { window }: Values) {
   const names = (Object.keys(SIZES) as Size[]).filter((name) => name !== 'window' || window === undefined);
-  return Object.fromEntries(names.flatMap((name) => {
-    const [value, ...others] = valuesOf(config, name);
-    return value === undefined || others.length > 0 ? [] : [[name, value]];
-  })); // prettier-ignore
+  const all = names.map((name) => [name, [...new Set([...engines, ...discovery].map((each) => each[name]))]] as const);
+  const sizes = Object.fromEntries(all.flatMap(([name, [value, ...others]]) => value === undefined || others.length > 0 ? [] : [[name, value]])); // prettier-ignore
+  return {
+    sizes: sizes as Scheduling['sizes'],
+    differing: all.flatMap(([name, { length }]) => (length > 1 ? name : [])),
+  };
 }
 
 /** Keys of the file that the simulated engines do not follow, as they are all alike. */
-function leftOut(config: Config, { engines, preset }: Values): (readonly [path: string, message: string])[] {
-  const differing = (Object.keys(SIZES) as Size[]).filter((name) => valuesOf(config, name).length > 1);
-  const found = config.discovery.length > 0 && engines === undefined;
-  return [
-    ...differing.map((name) => [`engines[].${name}`, `differs from engine to engine, so it is left out: the simulated ones are alike (${SIZES[name]})`] as const), // prettier-ignore
-    ...(found ? [['discovery', 'does not tell how many engines it will find: --engines does'] as const] : []),
-    ...(preset === undefined ? [['engines', `does not tell models’ sizes and machines: all are ${DEFAULT_PRESET} (--preset)`] as const] : []), // prettier-ignore
-  ];
+function* leftOut({ discovery }: Config, { engines, preset }: Values, differing: readonly Size[]) {
+  for (const name of differing)
+    yield [`engines[].${name}`, `differs from engine to engine, so it is left out: the simulated ones are alike (${SIZES[name]})`]; // prettier-ignore
+  if (discovery.length > 0 && engines === undefined) yield ['discovery', 'does not tell how many engines it will find: --engines does']; // prettier-ignore
+  if (preset === undefined) yield ['engines', `does not tell models’ sizes and machines: all are ${DEFAULT_PRESET} (--preset)`]; // prettier-ignore
 }
 
 /** Stand-ins for keys and tokens that the file takes from the environment: any will do, as long as no two are equal. */

@@ -107,17 +107,14 @@ export function drawWhole(from: Distribution, dice: Dice): number {
   return Math.round(isUniform ? dice.int(from.min, from.max) : draw(from, dice));
 }
 
-export function smallest(from: Distribution): number {
-  if (typeof from === 'number') return from;
-  if (from.dist === 'constant') return from.value;
-  return from.dist === 'quantiles' ? (from.points[0]?.[1] ?? 0) : from.min;
+function boundsOf(from: Distribution): readonly [least: number, most: number] {
+  if (typeof from === 'number') return [from, from];
+  if (from.dist === 'constant') return [from.value, from.value];
+  return from.dist === 'quantiles' ? [from.points[0]?.[1] ?? 0, from.points.at(-1)?.[1] ?? 0] : [from.min, from.max];
 }
 
-export function largest(from: Distribution): number {
-  if (typeof from === 'number') return from;
-  if (from.dist === 'constant') return from.value;
-  return from.dist === 'quantiles' ? (from.points.at(-1)?.[1] ?? 0) : from.max;
-}
+export const smallest = (from: Distribution): number => boundsOf(from)[0];
+export const largest = (from: Distribution): number => boundsOf(from)[1];
 
 const clamped = (value: number, { min, max }: { readonly min: number; readonly max: number }): number =>
   Math.min(max, Math.max(min, value));
