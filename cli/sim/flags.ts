@@ -40,7 +40,7 @@ export function addSimOptions(command: Command): Command {
     .optionsGroup('Scheduling:')
     .addOption(names('--policy <names>', 'which call runs next; several with commas (default: pass-through,fcfs-window,plas)', SIM_POLICIES))
     .addOption(names('--balancer <names>', 'where a call runs; several with commas', SIM_BALANCERS))
-    .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling, engines’ number and sizes apply')
+    .option('-c, --config <file>', 'the gateway’s YAML file; its scheduling and the number and sizes of its engines apply')
     .option('--window <calls>', 'calls in flight per engine: numbers, auto or adaptive (admission.window)', settings)
     .addOption(names('--foresight <uses>', 'knowledge of the work ahead (policy.foresight)', FORESIGHT_NAMES))
     .addOption(names('--tenants <divisions>', 'division of engine time among tenants (policy.tenants)', TENANTS_NAMES))
