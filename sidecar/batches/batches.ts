@@ -14,8 +14,8 @@ import { Shelf } from './shelf.js';
 import { Work, type BatchView, type WorkPorts } from './work.js';
 
 export interface BatchPorts extends PumpPorts, WorkPorts {
-  /** Undefined: the gateway is closing. @param isBackground whether the line takes only room that others leave */
-  readonly ask: (tenant: TenantId, line: LineRequest, isBackground: boolean) => Promise<LineAnswer | undefined>;
+  /** Undefined: the gateway is closing, or the line was taken back. */
+  readonly ask: (tenant: TenantId, line: LineRequest) => Promise<LineAnswer | undefined>;
   /** The batch has ended, and with it its programs. */
   readonly ended: (tenant: TenantId, id: string) => void;
   /** Whether this gateway alone writes into the folder. */
@@ -189,7 +189,7 @@ export class Batches {
     const results = await surely(this.#disk, () => Results.open(nameOf(id), input.lines, paths, this.#disk));
     for (const fault of results.broken) this.ports.log.warn({ batch: id }, fault);
     const run = await Run.open(nameOf(id), path, input, results, {
-      ask: (line) => this.ports.ask(shelf.tenant, line, !work.isLate),
+      ask: (line) => this.ports.ask(shelf.tenant, line),
       changed: () => this.#changed(id),
       setTimer: this.ports.setTimer,
     });
@@ -234,6 +234,7 @@ export class Batches {
       if (isIdle) work.hasIdled(TICK_MS);
       this.#changed(work.id);
     }
+    this.#pump.promote();
     this.#ticks += 1;
     if (this.#ticks % DISK_TICKS === 0) {
       // All that was woken the last time has been written.

@@ -60,7 +60,7 @@ const mayGrow = ({ config, fleet }: Context): boolean =>
 /** Sends lines as if they had come over a connection. One that waits for an engine is given up when its batch ends. */
 function sender(context: Context): BatchPorts['ask'] {
   context.observers.add({ dispatched: ({ line }) => line?.entered() });
-  return (tenant, { id, url: path, body, headers, engine, entered, signal }, isBackground) =>
+  return (tenant, { id, url: path, body, headers, engine, isLate, entered, signal }) =>
     new Promise((resolve) => {
       // A line's path is one of these.
       const api = SCHEDULED.get(path) as Api;
@@ -84,7 +84,7 @@ function sender(context: Context): BatchPorts['ask'] {
         const isBusy = BUSY.has(reason) || status === 429 || status === 503;
         resolve(isLeft ? undefined : { status, body: bytes, isBusy, mayCome: reason === 'unknown_model' && mayGrow(context) }); // prettier-ignore
       });
-      const call = { api, path, tenant: accountOf(tenant), line: { isBackground, engine, entered: left }, request, response }; // prettier-ignore
+      const call = { api, path, tenant: accountOf(tenant), line: { isBackground: !isLate, engine, entered: left }, request, response }; // prettier-ignore
       acceptCall(context, call).catch((thrown: unknown) => {
         const error = asGatewayError(thrown);
         if (error !== thrown) context.log.error({ err: thrown, request_id: id }, 'request failed');

@@ -22,8 +22,8 @@ const WAITING_MAX = 16;
  */
 export class Pump {
   readonly works = new Map<string, Work>();
-  /** The parts of lines that wait. */
-  readonly #waiting = new Set<Part & Pick<Work, 'isLate'>>();
+  /** Lines that wait. */
+  readonly #waiting = new Set<Part & { readonly work: Work }>();
   #isWoken = false;
 
   isStopped = false;
@@ -40,6 +40,12 @@ export class Pump {
     });
   }
 
+  /** Lines that wait in the background are asked again as calls like all others once their batch is late. */
+  promote(): void {
+    const late = [...this.#waiting].filter(({ isLate, work }) => !isLate && work.isLate);
+    for (const { run } of new Set(late.map(({ work }) => work))) run.recall();
+  }
+
   #startNext(): boolean {
     const works = [...this.works.values()];
     const inFlight = new Map<TenantId, number>();
@@ -53,28 +59,28 @@ export class Pump {
     const rivals = works.filter((each) => each.isLate || !isLate).reduce((sum, { run }) => sum + run.inFlight, 0);
     const part = this.#part(isLate);
     if (part === undefined || rivals >= this.ports.config().inFlightMax) return false;
-    this.#start(work, { ...part, isLate });
+    this.#start({ ...part, isLate, work });
     return true;
   }
 
   /** The part whose engine has the fewest lines waiting; undefined: all have enough. */
-  #part(isLate: boolean): Part | undefined {
+  #part(isLate: boolean): Omit<Part, 'isLate'> | undefined {
     const up = this.ports.engines();
     const parts = up.length < 2 ? [WHOLE] : up.map((engine, at) => ({ engine, at, of: up.length }));
     const waiting = [...this.#waiting].filter((each) => each.isLate || !isLate);
-    const of = (part: Part): number => waiting.filter(({ engine }) => engine === part.engine).length;
+    const of = (part: Pick<Part, 'engine'>): number => waiting.filter(({ engine }) => engine === part.engine).length;
     const least = parts.reduce((best, each) => (of(each) < of(best) ? each : best));
     return of(least) < Math.max(WAITING_MIN, WAITING_MAX / parts.length) ? least : undefined;
   }
 
-  /** @param part the line's own object, though others are equal */
-  #start(work: Work, part: Part & Pick<Work, 'isLate'>): void {
-    this.#waiting.add(part);
+  #start(line: Part & { readonly work: Work }): void {
+    this.#waiting.add(line);
     const entered = (): void => {
-      if (this.#waiting.delete(part)) this.wake();
+      if (this.#waiting.delete(line)) this.wake();
     };
-    void work.run.startNext(entered, part).then((fault) => {
-      if (fault !== undefined) this.ports.log.error({ err: fault, batch: work.id }, 'a line of a batch failed here');
+    const { run, id } = line.work;
+    void run.startNext(entered, line).then((fault) => {
+      if (fault !== undefined) this.ports.log.error({ err: fault, batch: id }, 'a line of a batch failed here');
       entered();
     });
   }

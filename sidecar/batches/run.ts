@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { open, type FileHandle } from 'node:fs/promises';
 import { BadAnswer, fill, holds, ITEM, itemsOf, requestOf, type BatchLine } from '../../plans/index.js';
 import type { EngineId } from '../../src/index.js';
@@ -10,13 +9,11 @@ import { parseLine } from './lines.js';
 import { Progress } from './progress.js';
 import { wholeLine, type End, type Results, type Task } from './results.js';
 
-export interface LineRequest {
+export interface LineRequest extends Pick<Part, 'engine' | 'isLate'> {
   readonly id: string;
   readonly url: string;
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** The engine of its part; undefined: any. */
-  readonly engine: EngineId | undefined;
   /** To be called when it no longer waits: an engine has it. */
   readonly entered: () => void;
   /** While it waits, it is not to be sent any more once this is aborted. */
@@ -34,13 +31,16 @@ export interface LineAnswer {
 
 /** A part of a batch in its order, and the engine that runs it: prompts that begin alike then meet one cache. */
 export interface Part {
+  /** Undefined: any. */
   readonly engine: EngineId | undefined;
   readonly at: number;
   readonly of: number;
+  /** Whether its lines are calls like all others, and not in the background. */
+  readonly isLate: boolean;
 }
 
 /** All of a batch, on any engine. */
-export const WHOLE: Part = { engine: undefined, at: 0, of: 1 };
+export const WHOLE: Part = { engine: undefined, at: 0, of: 1, isLate: false };
 
 export interface RunPorts {
   /** Undefined: the call was not sent, as the batch or the sender ends, and stays pending. */
@@ -91,7 +91,9 @@ export class Run {
   readonly #attempts = new Map<string, number>();
   /** Calls that pause, in order, by what cancels their timers. */
   readonly #timers = new Map<() => void, Pause>();
-  readonly #stop = new AbortController();
+  /** Give up the calls that are sent, if they wait for an engine. */
+  readonly #sent = new Set<AbortController>();
+  #isStopped = false;
   readonly #onIdle: (() => void)[] = [];
   inFlight = 0;
 
@@ -103,7 +105,6 @@ export class Run {
     private readonly ports: RunPorts,
   ) {
     this.#progress = new Progress(input, (index) => results.stateOf(index));
-    setMaxListeners(0, this.#stop.signal);
   }
 
   static async open(name: string, path: string, input: Input, results: Results, ports: RunPorts): Promise<Run> {
@@ -116,7 +117,7 @@ export class Run {
   }
 
   get isReady(): boolean {
-    return !this.#stop.signal.aborted && this.ready > 0;
+    return !this.#isStopped && this.ready > 0;
   }
 
   get isDone(): boolean {
@@ -139,14 +140,15 @@ export class Run {
    * @param entered called when an engine has the line
    * @returns when the line has ended, with its fault here if any
    */
-  async startNext(entered = (): void => undefined, { at, of, engine } = WHOLE): Promise<unknown> {
+  async startNext(entered = (): void => undefined, part = WHOLE): Promise<unknown> {
+    const { at, of } = part;
     const index = this.#items.length > 0 ? undefined : this.#progress.take(at / of, (at + 1) / of);
     const task = index === undefined ? this.#items.shift() : wholeLine(index);
     if (task === undefined || this.results.stateOf(task.index) !== 'pending') return undefined;
     this.inFlight += 1;
     try {
       const line = await this.#lineAt(task.index);
-      const end = await this.#run(task, line, entered, engine);
+      const end = await this.#run(task, line, entered, part);
       if (end !== undefined) await this.#end(task, line, end);
       return undefined;
     } catch (fault) {
@@ -161,9 +163,15 @@ export class Run {
 
   /** Starts no further line, and waits for those that engines have. */
   async stop(): Promise<void> {
-    this.#stop.abort();
+    this.#isStopped = true;
+    this.recall();
     for (const cancel of this.#timers.keys()) cancel();
     if (this.inFlight > 0) await new Promise<void>((resolve) => this.#onIdle.push(resolve));
+  }
+
+  /** Takes back the calls that wait for an engine: they are ready again. */
+  recall(): void {
+    for (const call of this.#sent) call.abort();
   }
 
   async failRest(code: string, message: string): Promise<void> {
@@ -187,9 +195,8 @@ export class Run {
   }
 
   /** Undefined: the line has no end yet, or becomes a list of calls. */
-  async #run(task: Task, line: BatchLine, entered: () => void, engine?: EngineId): Promise<End | undefined> {
+  async #run(task: Task, line: BatchLine, entered: () => void, { engine, isLate }: Part): Promise<End | undefined> {
     const { index } = task;
-    const { signal } = this.#stop;
     const id = this.results.idOf(task);
     const ended = (status: number, answer: unknown): End => ({
       state: status === 200 ? 'completed' : 'failed',
@@ -203,9 +210,13 @@ export class Run {
     const body = await this.#bodyOf(task, line);
     if (!Buffer.isBuffer(body)) return body;
     const headers = this.#progress.headersOf(index, this.name, this.results.leftOf(index) === 1);
-    if (signal.aborted) return undefined;
-    const answer = await this.ports.ask({ id, url: line.url, body, headers, engine, entered, signal });
-    if (answer === undefined) return undefined;
+    if (this.#isStopped) return undefined;
+    const call = new AbortController();
+    this.#sent.add(call);
+    const { url } = line;
+    const answer = await this.ports.ask({ id, url, body, headers, engine, isLate, entered, signal: call.signal });
+    this.#sent.delete(call);
+    if (answer === undefined) return call.signal.aborted ? this.#again(task) : undefined;
     const { status, isBusy, mayCome = false } = answer;
     const text = answer.body.toString();
     const value = parseJson(text);
@@ -248,13 +259,17 @@ export class Run {
     }
   }
 
+  #again(task: Task): undefined {
+    if (task.of === 0) this.#progress.add(task.index);
+    else this.#items.push(task);
+  }
+
   #later(task: Task, ms: number, message: string, attemptsLeft?: number): undefined {
-    if (this.#stop.signal.aborted) return;
+    if (this.#isStopped) return;
     const pause = { line: this.input.lines[task.index]?.line ?? 0, message, afterMs: ms, attemptsLeft };
     const cancel = this.ports.setTimer(() => {
       this.#timers.delete(cancel);
-      if (task.of === 0) this.#progress.add(task.index);
-      else this.#items.push(task);
+      this.#again(task);
       this.ports.changed();
     }, ms);
     this.#timers.set(cancel, pause);

@@ -26,8 +26,8 @@ async function stage(folder = folderOf({}), { inFlightMax = 4, openMax = 50, ...
   const { batches: config } = configOf([], { batches: { folder, inFlightMax, openMax } });
   const batches = await Batches.open(folder, {
     config: () => config,
-    ask: (tenant, line, isBackground) =>
-      new Promise((answer) => asked.push({ id: line.id, tenant, signs: line, isBackground, answer })),
+    ask: (tenant, line) =>
+      new Promise((answer) => asked.push({ id: line.id, tenant, signs: line, isBackground: !line.isLate, answer })),
     unserved: () => undefined,
     ended: () => undefined,
     engines: () => [],
@@ -159,6 +159,19 @@ describe('batches', () => {
     asked[20]!.answer(OK);
     await until(() => asked.length === 41);
     expect(asked[40]!.isBackground).toBe(false);
+  });
+
+  it('that wait in the background are asked again as calls like all others once their batch is late', async () => {
+    const { asked, make, pass } = await stage();
+    await make(A, lines(3), '1m');
+    await until(() => asked.length === 3);
+    asked[0]!.signs.entered();
+    pass(31_000);
+    for (const { signs, answer } of asked.splice(1)) answer(signs.signal.aborted ? undefined : OK);
+    await until(() => asked.length === 3);
+    pass(1_000);
+    expect(asked.map(({ isBackground }) => isBackground)).toEqual([true, false, false]);
+    expect(asked.map(({ signs }) => signs.signal.aborted)).toEqual([true, false, false]);
   });
 
   it('of one tenant go to the batch first whose window ends first', async () => {
