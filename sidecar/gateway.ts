@@ -163,12 +163,15 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
   while (driver.now() < until ? isAsking() : starting().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
+const OF_OPERATORS = /^\/(engines|programs|demo)\b/;
+
 /** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */
 function refused(context: Context, code: ErrorCode, request?: IncomingMessage, err?: unknown): void {
   const { driver, metrics, totals, log } = context;
   metrics.rejected(code);
-  // All calls are POSTs; of other requests, most are for the page and for operators.
-  if (request?.method === 'POST') totals.refused({ line: undefined }, code, driver.now());
+  // All calls are POSTs; most other requests are of the page and of operators.
+  if (request?.method === 'POST' && !OF_OPERATORS.test(request.url ?? ''))
+    totals.refused({ line: undefined }, code, driver.now());
   const fields = { ...(request && fieldsOf(request)), code, err };
   if (err === undefined) log.info(fields, 'refused');
   else log.error(fields, 'request failed');

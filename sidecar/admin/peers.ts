@@ -23,8 +23,7 @@ const OWN = {
     batches: batchRows(context),
     ended: endedBatchRows(context),
   }),
-  steps: ({ totals, driver }: Parts, range: Range): readonly Told[] =>
-    totals.read(driver.now(), range).steps.map((step) => step.toJSON()),
+  steps: ({ totals, driver }: Parts, range: Range): readonly Told[] => totals.read(driver.now(), range).steps,
   ended: endedRows,
   programs: async (context: Parts, search: string): Promise<Answers.ProgramPage> => {
     const query = readProgramQuery(new URLSearchParams(search));

@@ -85,8 +85,7 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
     window_seconds: seconds(steps.length * stepMs),
     program_completion_seconds: spread(sum.completions),
     calls: sum.ends.count,
-    failed: sum.ends
-      .toJSON()
+    failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
       .map(([code, [calls]]) => ({ code, calls }))
       .sort((a, b) => b.calls - a.calls),

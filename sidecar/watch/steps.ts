@@ -11,7 +11,7 @@ export class Ratios<Name = string> {
     this.#sums.set(name, [sumBefore + sum, ofBefore + of]);
   }
 
-  merge(all: readonly Sum<Name>[]): void {
+  merge(all: Iterable<Sum<Name>>): void {
     for (const [name, [sum, of]] of all) this.add(name, sum, of);
   }
 
@@ -35,8 +35,12 @@ export class Ratios<Name = string> {
     return [...this.#sums.values()].reduce((total, sum) => total + sum[at], 0);
   }
 
+  [Symbol.iterator](): Iterator<Sum<Name>> {
+    return this.#sums.entries();
+  }
+
   toJSON(): Sum<Name>[] {
-    return [...this.#sums];
+    return [...this];
   }
 }
 
@@ -52,7 +56,7 @@ export class Durations extends Ratios<number> {
   /** The mean of the bin where the quantile is: of a few events, their own durations. */
   quantileMs(q: number): number | null {
     let left = Math.ceil(q * this.count);
-    const bins = this.toJSON().sort(([a], [b]) => a - b);
+    const bins = [...this].sort(([a], [b]) => a - b);
     const [bin] = bins.find(([, [, events]]) => (left -= events) <= 0) ?? [];
     return bin === undefined ? null : this.of(bin);
   }
@@ -61,8 +65,11 @@ export class Durations extends Ratios<number> {
 /** Figures of one moment, by name. A name may be absent, such as a limit that is not known. */
 export type Reading = Readonly<Record<string, number>>;
 
-/** A step as gateways tell it each other. */
-export type Told = ReturnType<Step['toJSON']>;
+/** A step, also as gateways tell it each other: in JSON. */
+export type Told = Readonly<
+  Record<'completions' | 'queues', Iterable<Sum<number>>> &
+    Record<'cached' | 'readings' | 'ends', Iterable<Sum<string>>>
+>;
 
 /** All that is kept of one stretch of time. */
 export class Step {
@@ -83,17 +90,6 @@ export class Step {
 
   read(reading: Reading): void {
     for (const [name, value] of Object.entries(reading)) this.readings.add(name, value);
-  }
-
-  toJSON() {
-    const { completions, queues, cached, readings, ends } = this;
-    return {
-      completions: completions.toJSON(),
-      queues: queues.toJSON(),
-      cached: cached.toJSON(),
-      readings: readings.toJSON(),
-      ends: ends.toJSON(),
-    };
   }
 }
 

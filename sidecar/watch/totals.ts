@@ -88,8 +88,8 @@ export class Totals implements Observer {
     this.ports.completions.countIdle();
     const stepMs = STEP_MS[range];
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
-    const steps = others.length === 0 ? own : own.map((step, at) => joined([step.toJSON(), ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
-    const sum = joined(steps.map((step) => step.toJSON()));
+    const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore
+    const sum = joined(steps);
     return { steps, sum, stepMs, firstMs, marks: this.#marks.filter(({ atMs }) => atMs >= firstMs) };
   }
 

@@ -79,6 +79,7 @@ describe('the admin API', () => {
     for (let calls = 0; calls < 98; calls += 1) await chat();
     const state = async () => (await ask('/gateway')).json()['status'];
     expect((await ask('/v1/chat/compl')).status).toBe(404);
+    expect((await post('/engines', '{}')).status).toBe(400);
     expect(await state()).toMatchObject({ level: 'good', text: '1 engine up. No call waits.' });
     engine.answer = (response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
     await chat();

@@ -3,7 +3,7 @@ import type { EndedPrograms, Program, ProgramPage, Queue } from '../../../sideca
 import { joinEnded, joinPages, joinQueues } from '../../../sidecar/admin/joins.js';
 import { readProgramQuery } from '../../../sidecar/admin/query.js';
 import { wholePage } from '../../../sidecar/admin/watch.js';
-import { joined, Step } from '../../../sidecar/watch/steps.js';
+import { joined, Step, type Told } from '../../../sidecar/watch/steps.js';
 
 const row = (key: string, age: number, state = 'idle', gateway = key.slice(0, 1)) =>
   ({ key, gateway, state, age_seconds: age, current_wait_seconds: 0 }) as Program;
@@ -85,7 +85,7 @@ it('adds up the readings of gateways, but for the room of the engines that they 
   const told = [1, 3].map((waiting) => {
     const step = new Step();
     for (const more of [0, 2]) step.read({ kv: waiting + more, gate_tokens: 900 });
-    return step.toJSON();
+    return JSON.parse(JSON.stringify(step)) as Told;
   });
   const { readings } = joined(told);
   expect([readings.of('kv'), readings.of('gate_tokens'), readings.of('turn')]).toEqual([6, 900, null]);

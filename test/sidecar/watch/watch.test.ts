@@ -98,10 +98,8 @@ describe('totals', () => {
         totals.ended(call, { queueMs: 0, outcome, status, code } as CallReport, millis(0));
     totals.refused(CALL.spec, 'queue_full', millis(0));
     totals.refused(line.spec, 'queue_full', millis(0));
-    const { sum } = totals.read(millis(0), '5m', [
-      [...Array<never>(59), totals.read(millis(0)).steps.at(-1)!.toJSON()],
-    ]);
-    const counts = sum.ends.toJSON().map(([end, [calls]]) => [end, calls]);
+    const { sum } = totals.read(millis(0), '5m', [[...Array<never>(59), totals.read(millis(0)).steps.at(-1)!]]);
+    const counts = [...sum.ends].map(([end, [calls]]) => [end, calls]);
     expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
   });
 
