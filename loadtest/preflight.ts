@@ -20,6 +20,8 @@ export type TargetFacts = Readiness['facts'] & {
   /** Prompt tokens intended for calls with made text, and those that the target counted. */
   readonly promptTokensWanted: number;
   readonly promptTokensCounted: number;
+  /** When it went away, in milliseconds after the beginning; undefined: it stayed, or came back. */
+  readonly goneMs: number | undefined;
 };
 
 /**

@@ -67,15 +67,16 @@ export class Run {
   readonly #now = (): number => this.around.now() - this.#startMs;
 
   async play(signal: AbortSignal): Promise<void> {
-    const stopped = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener('abort', () => resolve(), { once: true });
-    });
+    let stop = (): void => undefined;
+    const stopped = new Promise<void>((resolve) => (stop = resolve));
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
     const broken = new Promise<never>((_, reject) => (this.#fault = reject));
     const played = this.#play();
     try {
       await Promise.race([played, stopped, broken]);
     } finally {
+      signal.removeEventListener('abort', stop);
       this.#stop.abort();
       this.players.forEach((player) => player.stop());
     }

@@ -63,6 +63,7 @@ export async function runBatch(
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
     const answer = await send(agent, target, line);
     if (!(answer instanceof Error)) {
+      if (awaySinceMs < Infinity) complain(`${target} is back`);
       awaySinceMs = Infinity;
       const { status, body } = answer;
       statuses.add(status);
@@ -135,7 +136,7 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
     const { statusCode: status, headers, body } = await request(pathAt(target, '/v1/models'), options);
     if (status === 200 && /^text\/html/i.test(String(headers['content-type'])))
       throw new Error('it is a web site: /v1/models is a page');
-    if (status === 401 || status === 403) throw new Error(`answers ${status}: ${process.env['OPENAI_API_KEY'] === undefined ? 'set OPENAI_API_KEY to a key of its own' : 'OPENAI_API_KEY is no key of its own'}`); // prettier-ignore
+    if (status === 401 || status === 403) throw new Error(`answers ${status}: ${process.env['OPENAI_API_KEY'] ? 'it does not know the key in OPENAI_API_KEY' : 'OPENAI_API_KEY is not set; set it to a key of this server'}`); // prettier-ignore
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {
     if (signal.aborted) throw new Interrupted('stopped before the first line was sent');
@@ -171,7 +172,7 @@ export function warnOf(file: string, warnings: readonly Problem[]): void {
 
 const authorization = (): Record<string, string> => {
   const key = process.env['OPENAI_API_KEY'];
-  return key === undefined ? {} : { authorization: `Bearer ${key}` };
+  return key === undefined || key === '' ? {} : { authorization: `Bearer ${key}` };
 };
 
 const pathAt = (target: string, path: string): string => target.replace(/(\/v1)?\/*$/, '') + path;

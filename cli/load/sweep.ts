@@ -102,10 +102,10 @@ function textFor(
   const warnings = new Map(
     documents.flatMap((each) => each.warnings.map((text) => [text.split(':')[0], `Warning: ${text}`])),
   );
-  const isCompared = played.some(({ document }) => document.ab !== null);
+  const hasIntervals = played.some(({ verdict }) => /\d–\d/.test(verdict.sentence));
   const notes = [
     ...warnings.values(),
-    ...(isCompared ? [intervalText(Math.min(...played.map(({ document }) => document.runs)), 'runs')] : []),
+    ...(hasIntervals ? [intervalText(Math.min(...played.map(({ document }) => document.runs)), 'runs')] : []),
     ...(isOpen(first) ? [A_SECOND] : []),
     'All figures: --json.',
   ];
@@ -131,7 +131,7 @@ function triedOf({ targets, runs }: LoadDocument, ab: NonNullable<LoadDocument['
     programs: ab.program_seconds,
     firstToken: ab.ttft_seconds,
     counts: { programs: leastOf('program_seconds'), calls: leastOf('ttft_seconds') },
-    firstTokenP99Seconds: [targets[0]?.ttft_seconds.p99 ?? null, targets[1]?.ttft_seconds.p99 ?? null] as const,
+    firstTokenP99Seconds: ab.ttft_p99_seconds,
   };
   return targets.map(({ name, queue_grew, failed, by_workload }) => ({
     ...{ name, isOverloaded: queue_grew === true, failed, times },

@@ -19,7 +19,8 @@ export function loadsFrom(...range: Parameters<typeof numberFrom>) {
   const spread = (text: string): number[] => {
     const [from = NaN, to, ...more] = text.split('..').map(read);
     if (to === undefined) return [from];
-    if (more.length > 0 || to <= from) throw new InvalidArgumentError('A range is two numbers, such as 0.1..0.4.');
+    if (more.length > 0 || to <= from)
+      throw new InvalidArgumentError('A range is two numbers, the smaller first, such as 0.1..0.4.');
     const inside = Array.from({ length: RANGE_VALUES - 2 }, (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1))); // prettier-ignore
     const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
     return [...new Set([from, ...inside.map(digits), to])];

@@ -56,7 +56,15 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}${enoughText(ratio, margin, repeated)}`); // prettier-ignore
     if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`, true);
-    const found = tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`;
+    const [, other] = all;
+    if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
+      return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
+    const [worse] = all.length === 2 ? tried : [];
+    const slower =
+      worse === undefined ? '' : `: ${worse.name} ${outcomeOf(worse.ratio, margin)}, ${ratioText(worse.ratio)}`;
+    const found = tried.some(({ verdict }) => verdict === 'same')
+      ? 'no difference'
+      : `${first?.name} is fastest${slower}`;
     return say(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
   // Others within its interval may be as good.
@@ -97,8 +105,9 @@ export function breakEvenOf(
     (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
   );
   if (choice === undefined) {
-    const isUnsure = verdicts.some((each) => each.isUnsure);
-    return { choice: 0, sentence: isUnsure ? `These runs cannot tell whether anything is better than ${nameOf(0)}.` : `Keep ${nameOf(0)}: nothing is significantly better.` }; // prettier-ignore
+    const unsure = verdicts.filter(({ isUnsure }) => isUnsure).map(({ place }) => place.replace(/^At |^With /, ''));
+    const where = unsure.length === verdicts.length ? '' : `, of ${unsure.join(', ')}; elsewhere nothing is`;
+    return { choice: 0, sentence: unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}.` : `Keep ${nameOf(0)}: nothing is significantly better.` }; // prettier-ignore
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);

@@ -1,5 +1,6 @@
 import { type Distribution, headline, pairedRatio, type Ratio, Sample, verdictOf } from '../../lab/index.js';
 import { RUNS, type LoadCallRecord, type LoadProgramRecord } from '../load.js';
+import { counted, integer, number } from '../../text/index.js';
 import { cachedShare, type TargetReport } from './target.js';
 
 /** Comparison of the second target's times with the first's; ratios are B over A, their pairs are runs. */
@@ -78,14 +79,17 @@ export class Pairs {
     );
     const { mean } = compared.program_seconds;
     const isSingle = mean.low === null && mean.ratio !== null;
+    const isTold = compared.outcome.startsWith(NOT_COMPARABLE);
     return {
       ...compared,
       /** Programs that completed at both targets, and those that did not: they are in no ratio of program times. */
       pairs: all.reduce((sum, { programs }) => sum + programs[0].count, 0),
       left_out: this.#leftOut + this.#waiting.size,
       margin: this.margin,
-      difference: isSingle ? DIFFERENCES.unsure : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
-      ...(isSingle && { outcome: `${compared.outcome} Repeat it before you believe it: --repeat ${RUNS}.` }),
+      difference: isSingle || isTold ? DIFFERENCES.unsure : DIFFERENCES[verdictOf(mean, this.margin) ?? 'unsure'],
+      ...(isSingle &&
+        !isTold &&
+        compared.runs === 1 && { outcome: `${compared.outcome} Repeat it before you believe it: --repeat ${RUNS}.` }),
     };
   }
 }
@@ -100,20 +104,36 @@ interface RunPair {
 export function comparedOf([a, b]: readonly TargetReport[], runs: readonly RunPair[], margin: number) {
   const program_seconds = ratiosOf(runs.map(({ programs }) => programs));
   const ttft_seconds = ratiosOf(runs.map(({ firstTokens }) => firstTokens));
+  const p99s = runs.map(({ firstTokens }) => firstTokens.map(({ p99 }) => p99)).filter((both) => !both.includes(null));
+  const meanOf = (at: number) => (p99s.length === 0 ? null : p99s.reduce((sum, both) => sum + (both[at] ?? 0), 0) / p99s.length); // prettier-ignore
+  const ttft_p99_seconds = [meanOf(0), meanOf(1)] as const;
   const leastOf = (of: (run: RunPair) => readonly Distribution[]) =>
     Math.min(...runs.flatMap(of).map(({ count }) => count));
   const change = {
     programs: program_seconds,
     firstToken: ttft_seconds,
     counts: { programs: leastOf((run) => run.programs), calls: leastOf((run) => run.firstTokens) },
-    single: 'one run',
+    single: runs.length > 1 ? `only one of ${runs.length} runs` : 'one run',
     name: b?.name ?? 'B',
     against: a?.name ?? 'A',
-    firstTokenP99Seconds: [a?.ttft_seconds.p99 ?? null, b?.ttft_seconds.p99 ?? null],
+    firstTokenP99Seconds: ttft_p99_seconds,
     cached: [a ? cachedShare(a) : null, b ? cachedShare(b) : null],
     failed: [a?.failed ?? 0, b?.failed ?? 0],
   } as const;
-  return { runs: runs.length, program_seconds, ttft_seconds, outcome: headline(change, margin) };
+  const losses = [a, b].flatMap((target) => (target === undefined ? [] : lossOf(target)));
+  const outcome = losses.length === 0 ? headline(change, margin) : `${NOT_COMPARABLE}${losses.join('; ')}.`;
+  return { runs: runs.length, program_seconds, ttft_seconds, ttft_p99_seconds, outcome };
+}
+
+const NOT_COMPARABLE = 'Not comparable: ';
+
+/** Share of programs that may fail: above it, those that completed are others than the rest. */
+const FAILED_SHARE_MAX = 0.1;
+
+/** Why what is left of a target's programs stands for nothing. */
+function lossOf({ name, programs, failed, gone_after_seconds: gone }: TargetReport): string[] {
+  const where = typeof gone === 'number' ? `${name}, which went away ${number(gone)} s after the beginning` : name;
+  return failed > FAILED_SHARE_MAX * programs ? [`${integer(failed)} of ${counted(programs, 'program')} failed at ${where}`] : []; // prettier-ignore
 }
 
 /** Of each pair of runs, the second over the first. */

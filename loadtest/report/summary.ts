@@ -39,7 +39,10 @@ export function summaryOf(document: Summarized, width: number): string {
     [...gridLines(errorGrid(targets), width), ...errorExamples(targets).map((line) => `First ${line}`)],
     slo.map((result) => sloText(result, targets.length > 1, document.complete)),
     warnings.map((warning) => `Warning: ${warning}`),
-    [...(ab === null ? [] : [intervalText(ab.runs, 'runs')]), 'All figures: --json.'],
+    [
+      ...(ab === null || ab.program_seconds.mean.low === null ? [] : [intervalText(ab.runs, 'runs')]),
+      'All figures: --json.',
+    ],
   ];
   return `${blocks.filter((lines) => lines.length > 0).map((lines) => lines.join('\n')).join('\n\n')}\n`; // prettier-ignore
 }

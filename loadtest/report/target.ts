@@ -124,6 +124,8 @@ export class Target {
       error_examples: this.#examples,
       /** Null if it never reported any. */
       cached_tokens: this.#cachedTokens,
+      /** When nobody answered there any more, in seconds after the beginning; null: it stayed, or came back. */
+      gone_after_seconds: facts?.goneMs === undefined ? null : facts.goneMs / 1000,
       calls_failed: Object.values(refused).reduce((sum, count) => sum + count, 0),
       ...signs,
       program_engine_seconds: this.#samples.engine.distribution(),

@@ -71,7 +71,7 @@ describe('maitred batch run', () => {
   it('stops before the first line if the key is refused', async () => {
     const { engine, out, batch } = await stage();
     engine.routes.set('/v1/models', 401);
-    const told = `${engine.url}/v1: cannot be used: answers 401: set OPENAI_API_KEY to a key of its own`;
+    const told = `${engine.url}/v1: cannot be used: answers 401: OPENAI_API_KEY is not set`;
     expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });
     expect([engine.seen, existsSync(out)]).toEqual([[], false]);
   });
@@ -95,6 +95,7 @@ describe('maitred batch run', () => {
     await until(() => hasSaid('is away, and is asked again'));
     await engine.reopen();
     await until(() => engine.seen.length === 2);
+    expect(hasSaid(`${engine.url}/v1 is back`)).toBe(true);
     stepMs = 31_000;
     const { code, err } = await first;
     expect([code, err]).toEqual([

@@ -14,6 +14,8 @@ interface Made {
   readonly completed?: number;
   readonly programs?: number;
   readonly complete?: boolean;
+  /** Programs that fail at the second target alone. */
+  readonly lost?: number;
   /** How long programs arrived; one alone takes 4 s. */
   readonly lasted?: number;
 }
@@ -26,12 +28,19 @@ function documentOf({
   programs = 80,
   completed = programs,
   complete = true,
+  lost = 0,
   lasted = 100,
 }: Made): LoadDocument {
   // prettier-ignore
   const [a = 0, b] = seconds;
   const targets = seconds.map((each, at) => ({
-    ...{ name: at === 0 ? 'A' : 'B', completed, programs, failed: programs - completed, queue_grew: grew[at] ?? false },
+    ...{
+      name: at === 0 ? 'A' : 'B',
+      completed,
+      programs,
+      failed: at === 0 ? programs - completed : lost,
+      queue_grew: grew[at] ?? false,
+    },
     ...{ programs_per_second: 3, arrivals_seconds: lasted, alone_seconds: 4, slowdown: spread(each) },
     ...{ program_seconds: spread(each, completed), ttft_seconds: spread(each, completed), inter_token_seconds: spread(each) }, // prettier-ignore
     ...{ program_queue_seconds: spread(0), program_engine_seconds: spread(each), program_tool_seconds: spread(0) },
@@ -40,7 +49,7 @@ function documentOf({
   const mean = b === undefined ? undefined : pairedRatio([0.99, 1, 1.01].map((noise) => [a * noise, b * noise]));
   const later = { ratio: 3, low: 3, high: 3 };
   const ab =
-    mean === undefined ? null : { program_seconds: { mean, p99: mean }, ttft_seconds: { p50: mean, p99: later } };
+    mean === undefined ? null : { program_seconds: { mean, p99: mean }, ttft_seconds: { p50: mean, p99: later }, ttft_p99_seconds: [1, 3] }; // prettier-ignore
   const slo = [{ expression: 'program_seconds.p99 < 9', target: null, met }];
   return { complete, runs: 3, warnings: ['Slow: by 1 ms.'], targets, ab, slo } as unknown as LoadDocument;
 }
@@ -144,17 +153,27 @@ describe('a sweep of one target', () => {
 });
 
 describe('a sweep of two targets', () => {
+  it('compares no target of which more programs failed, and explains brackets only where some are', async () => {
+    const { lines } = await printed({ seconds: [2, 1], lost: 9 }, { seconds: [2, 1], lost: 80 });
+    expect(lines.slice(2, 5)).toEqual([
+      'At 1 a second: B is not compared, as 9 of its programs failed.',
+      'At 2 a second: B is not compared, as 80 of its programs failed.',
+      'Keep A: nothing is significantly better.',
+    ]);
+    expect(lines.join('\n')).not.toContain('In brackets');
+  });
+
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
-      'At 1 a second: A is fastest.',
-      'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (8 -> 4 s); rag pays: p99 1 -> 4 s.',
+      'At 1 a second: A is fastest: B 25 % slower, 1.25 (1.25–1.25).',
+      'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
       // The slowest of 99 is chance.
-      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (20 -> 5 s).',
+      'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
-      'At 4 a second: B, programs 3.0x faster: 0.33 (0.33–0.33); both are overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (90 -> 30 s).',
-      'B pays from 2 a second on. Its price is highest at 2 a second: first token slowest 3.0x slower (8 -> 4 s); rag pays: p99 1 -> 4 s.',
+      'At 4 a second: B, programs 3.0x faster: 0.33 (0.33–0.33); both are overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',
+      'B pays from 2 a second on. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
     ]);
   });
 });

@@ -193,6 +193,20 @@ describe('two targets', () => {
     expect(calls).toHaveLength(8);
     expect(calls.filter(({ cachedTokens }) => cachedTokens > 0)).toEqual([]);
   });
+
+  it('are not compared in a further run once one of them has gone', async () => {
+    const [one, other] = [await engine(), await engine()];
+    const { summary } = await load({
+      targets: [one.url, other.url],
+      programs: (run) => {
+        if (run === 1) void other.close();
+        return singles(16);
+      },
+      runs: 3,
+      arrivals: { type: 'closed', concurrency: 1 },
+    });
+    expect(summary).toMatchObject({ complete: true, runs: 2, targets: [{ goneMs: undefined }, { goneMs: expect.any(Number) as number }] }); // prettier-ignore
+  });
 });
 
 describe('a run', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MARGIN } from '../../../lab/measure/comparison.js';
 import { Pairs } from '../../../loadtest/report/pairs.js';
+import { Target } from '../../../loadtest/report/target.js';
 import { Dice } from '../../../workloads/dice.js';
 import { call, program } from './made-up.js';
 
@@ -43,6 +44,28 @@ describe('the comparison of two targets', () => {
     const { program_seconds, difference, outcome } = compared(1, 0.2).report([], 1);
     expect([program_seconds.mean.low, program_seconds.mean.high, difference]).toEqual([null, null, 'none shown']);
     expect(outcome).toMatch(/5.0x faster.*may be chance.*--repeat 3/);
+  });
+
+  it('compares nothing where a tenth of a target’s programs failed, and says when it went away', () => {
+    const target = (name: string, failed: number, gone: number | null) => ({
+      ...new Target(name, '', 7, false).report(),
+      programs: 72,
+      failed,
+      gone_after_seconds: gone,
+    });
+    const of = (failed: number, gone: number | null = null) => compared(1, 0.2).report([target('A', 0, null), target('B', failed, gone)], 1); // prettier-ignore
+    expect(of(55, 13)).toMatchObject({ difference: 'none shown', outcome: 'Not comparable: 55 of 72 programs failed at B, which went away 13 s after the beginning.' }); // prettier-ignore
+    expect(of(8).outcome).toBe('Not comparable: 8 of 72 programs failed at B.');
+    expect(of(7).outcome).toMatch(/^B: programs 5.0x faster.*failed programs 0 -> 7/);
+  });
+
+  it('tells of the slowest first tokens as its ratio does: by their means over the runs that both have', () => {
+    const pairs = compared(2, 2);
+    pairs.callEnded(call({ run: 2, target: 0, firstTokenMs: 900_000, endedMs: 900_000 }));
+    const { ttft_seconds, ttft_p99_seconds: [before, after], outcome } = pairs.report([], 3); // prettier-ignore
+    expect(after! / before!).toBeCloseTo(ttft_seconds.p99.ratio!);
+    expect(outcome).toMatch(/slowest 2.0x slower/);
+    expect(outcome).not.toContain('--repeat');
   });
 
   it('is over whole runs, unless there is none', () => {

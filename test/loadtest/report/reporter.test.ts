@@ -18,6 +18,7 @@ const FACTS = BOTH.map((url) => ({
     waitedMs: 0,
     promptTokensWanted: 10,
     promptTokensCounted: 10,
+    goneMs: undefined,
   },
 }));
 
