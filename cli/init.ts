@@ -94,7 +94,7 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
   process.stderr.write(`Next:\n${steps.map((step) => `  ${step}\n`).join('')}`);
 }
 
-/** What the engines are, and their faults, in a line each; the file is right once they answer. @throws Error if one never can */
+/** The engines and their faults, in a line each; the file is right once they answer. @throws Error if one never can */
 async function lookAt(config: Config, engineKey: string | undefined) {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
   if (engineKey !== undefined && !apiKey)
