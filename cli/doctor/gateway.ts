@@ -1,4 +1,4 @@
-import type { EngineList, GatewayState, IdentitySources, Queue } from '../../sidecar/admin/answers.js';
+import type { EngineList, GatewayState, IdentitySources } from '../../sidecar/admin/answers.js';
 import { isServing } from '../../sidecar/engines/index.js';
 import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
@@ -8,7 +8,6 @@ import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, broken, note, ok, wantsKey, warning
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
-const ENGINES_SHOWN = 8;
 /** Share of calls whose program nothing named, from which programs are probably not recognised. */
 const UNNAMED_SHARE = 0.8;
 
@@ -16,21 +15,20 @@ const UNNAMED_SHARE = 0.8;
 export async function gatewayFindings(client: AdminClient, told: readonly Finding[]): Promise<Finding[]> {
   try {
     const ask = async <T>(path: string) => (await client.json(path)) as T;
-    const { engines } = await ask<EngineList>('/engines');
-    const [identified, queue] = [await ask<IdentitySources>('/identity'), await ask<Queue>('/queue')];
-    const { status } = await ask<GatewayState>('/gateway');
-    const alone = status.parts.filter(({ about, level }) => about === 'gateway' && level !== 'good');
+    const [{ engines }, { status }] = [await ask<EngineList>('/engines'), await ask<GatewayState>('/gateway')];
+    const identified = await ask<IdentitySources>('/identity');
+    const about = (what: Part['about']) => status.parts.filter((part) => part.about === what);
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      ...alone.map(({ level, text }) => (level === 'bad' ? broken : warning)('gateway', text)),
-      upFinding(engines, status),
+      ...about('gateway').map(({ level, text }) => (level === 'bad' ? broken : warning)('gateway', text)),
+      ...about('engines').slice(-1).map((sum) => upFinding(engines, sum)),
       ...unservedFindings(engines),
       ...twinFindings(engines),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
       identityFinding(identified),
-      queueFinding(queue),
-    ];
+      ...about('calls').slice(0, 1).map(({ level, text }) => level === 'good' ? ok('queue', text) : note('queue', text, `${OWN_NAME} why explains the longest wait`)),
+    ]; // prettier-ignore
   } catch (error) {
     if (!(error instanceof AdminError)) throw error;
     const advice = error.status === undefined ? `start it (${OWN_NAME} serve --config FILE), or correct --url` : undefined; // prettier-ignore
@@ -39,27 +37,20 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
 }
 
 type Row = EngineList['engines'][number];
+type Part = GatewayState['status']['parts'][number];
 
-function upFinding(engines: readonly Row[], { parts }: GatewayState['status']): Finding {
-  if (engines.length === 0) {
-    const { level, text = 'it has no engine' } = parts.find(({ about }) => about === 'engines') ?? {};
-    return level === 'good' ? ok('gateway', text) : broken('gateway', text, `${OWN_NAME} engines add URL`);
-  }
-  if (engines.every(({ state }) => state === 'draining' || state === 'drained'))
-    return broken('gateway', 'all of its engines drain', `${OWN_NAME} engines undrain ID`);
-  const names = engines.filter(isServing).map(({ id }) => id);
-  const found = `${names.length} of ${counted(engines.length, 'engine')} up`;
-  // An engine that is not up has a finding of its own.
-  if (names.length === 0) return note('gateway', found);
-  return ok(
-    'gateway',
-    `${found}: ${names.slice(0, ENGINES_SHOWN).join(', ')}${names.length > ENGINES_SHOWN ? ' …' : ''}`,
-  );
+const isAway = ({ state }: Row) => state === 'draining' || state === 'drained';
+
+function upFinding(engines: readonly Row[], { level, text }: Part): Finding {
+  if (level !== 'bad') return ok('gateway', text);
+  if (engines.length === 0) return broken('gateway', text, `${OWN_NAME} engines add URL`);
+  // An engine that is down has a finding of its own.
+  return engines.every(isAway) ? broken('gateway', text, `${OWN_NAME} engines undrain ID`) : note('gateway', text);
 }
 
 /** Models whose calls fail at once, as all their engines are taken out of service; of all models, the gateway’s own finding says so. */
 function unservedFindings(engines: readonly Row[]): Finding[] {
-  const away = engines.filter(({ state }) => state === 'draining' || state === 'drained');
+  const away = engines.filter(isAway);
   const served = new Set(engines.flatMap((engine) => (away.includes(engine) ? [] : engine.models)));
   const lost = away.length === engines.length ? [] : away.flatMap(({ models }) => models.filter((model) => !served.has(model))); // prettier-ignore
   return [...new Set(lost)].map((model) => {
@@ -89,14 +80,4 @@ function identityFinding({ calls, sources }: IdentitySources): Finding {
   if (calls < CALLS_MIN || unnamed < UNNAMED_SHARE * calls) return ok(subject, found);
   const advice = 'if agents send them, their programs are not recognised: let them send the header x-maitred-program';
   return warning(subject, found, advice);
-}
-
-function queueFinding({ waiting, longest_wait_seconds, waiting_for }: Queue): Finding {
-  if (waiting === 0) return ok('queue', 'no call waits');
-  const causes = Object.entries(waiting_for).filter(([, calls]) => calls > 0);
-  const why = causes.map(([cause, calls]) => `${cause} ${calls}`).join(', ');
-  // Nobody waits for background calls.
-  const longest = longest_wait_seconds > 0 ? `, the longest for ${Math.round(longest_wait_seconds)} s` : '';
-  const found = `${waiting} wait (${why})${longest}`;
-  return note('queue', found, `${OWN_NAME} why explains the longest wait`);
 }

@@ -16,10 +16,10 @@ describe('maitred doctor --url', () => {
     for (let call = 0; call < 20; call += 1) await chat(url, { messages: [{ role: 'user', content: `${call}` }] });
     const { code, about } = await examine(['--url', url]);
     expect(code).toBe(0);
-    expect(about('1 of 1 engine up')).toMatchObject([{ level: 'ok' }]);
+    expect(about('gateway: 1 engine up')).toMatchObject([{ level: 'ok' }]);
     expect(about('20 of 20 recent calls began a program of their own')).toMatchObject([{ level: 'warning', advice: expect.stringContaining('x-maitred-program') as string }]); // prettier-ignore
     expect(about('unknown size')).toMatchObject([{ level: 'warning', subject: `gateway’s engine ${engine.id}` }]);
-    expect(about('no call waits')).toHaveLength(1);
+    expect(about('queue: No call waits')).toHaveLength(1);
     // What is configured here is another matter.
     expect(about('configuration')).toEqual([]);
   });

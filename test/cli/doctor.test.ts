@@ -8,7 +8,7 @@ import { DnsServer } from '../sidecar/discovery/dns-server.js';
 import { run } from '../support/command-line.js';
 import { fileOf } from '../support/folder.js';
 import { FakeEngine, modelList, type Route } from '../support/fake-engine.js';
-import { cleanUp, fakeEngine, world } from '../sidecar/gateway/world.js';
+import { chat, cleanUp, fakeEngine, world } from '../sidecar/gateway/world.js';
 import { CONFIG_INFO, examine, vllm } from './examine.js';
 
 describe('maitred doctor', () => {
@@ -202,6 +202,9 @@ describe('maitred doctor', () => {
     expect(about(AT_ZERO)).toMatchObject([{ level: 'note', subject: 'discovery dns:zero.example:1' }]);
     const { url } = await world([], { discovery: [atZero] });
     expect(await examine(['--url', url])).toMatchObject({ code: 0 });
+    chat(url, { model: 'm' }).catch(() => undefined);
+    const waits = async () => (await examine(['--url', url])).about('1 call waits');
+    await expect.poll(waits).toMatchObject([{ level: 'note', advice: expect.stringContaining(' why ') as string }]);
   });
 
   it('finds secrets that anyone may read, guess or go without', async () => {
