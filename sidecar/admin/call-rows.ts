@@ -35,13 +35,9 @@ export function pastCalls(context: Parts, program: ProgramId): Answers.PastCallL
 }
 
 /** A call that has ended, as its text tells it; undefined: not one of the latest. */
-export function pastCall(
-  context: Parts,
-  id: string,
-): { readonly program: ProgramId; readonly text: string } | undefined {
-  const { program, past } = context.pastCalls.find(id) ?? {};
-  if (program === undefined || past === undefined) return undefined;
-  return { program, text: pastCallRow(past, context.driver.views.balancerName).text };
+export function pastCall({ pastCalls, driver }: Parts, id: string) {
+  const found = pastCalls.find(id);
+  return found && { program: found.program, text: pastCallRow(found.past, driver.views.balancerName).text };
 }
 
 function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {

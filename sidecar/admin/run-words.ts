@@ -50,21 +50,19 @@ type Budget = ProgramDetail['budget'];
 /** At most one sentence: what is used of the program's budget, and whether that is all. */
 export function budgetInWords(budget: Budget): string[] {
   if (budget.length === 0) return [];
-  const used = budget
-    .map(({ unit, used, limit }) => `${count(Math.floor(used))} of ${count(limit)} ${unit}`)
-    .join(', ');
+  const uses = budget.map(({ unit, used, limit }) => `${count(Math.floor(used))} of ${count(limit)} ${unit}`);
   const isOver = budget.some(({ used, limit }) => used >= limit);
-  return [`Of its budget it has used ${used}${isOver ? ': its next call is refused (budget_exceeded)' : ''}.`];
+  return [
+    `Of its budget it has used ${uses.join(', ')}${isOver ? ': its next call is refused (budget_exceeded)' : ''}.`,
+  ];
 }
 
 /** Of a program that has been ended while calls of it go on; undefined: it has not. */
 export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDetail['ending']): string | undefined {
   if (ending === null) return undefined;
-  const running = threads.filter(({ state }) => state === 'running').length;
-  const calls =
-    running === threads.length ? `run${running === 1 ? 's' : ''}` : threads.length === 1 ? 'waits' : 'are active';
+  const verb = `${threads.some(({ state }) => state === 'running') ? 'run' : 'wait'}${threads.length === 1 ? 's' : ''}`;
   const ended = { operator: 'was ended by an operator', ended: 'was ended by its client', expired: 'has expired', evicted: 'found the table of programs full' }[ending]; // prettier-ignore
-  return `Program ${named(labelOf(id))} ${ended}; ${counted(threads.length, 'call')} still ${calls}.`;
+  return `Program ${named(labelOf(id))} ${ended}; ${counted(threads.length, 'call')} still ${verb}.`;
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */
@@ -137,15 +135,8 @@ function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
 }
 
 /** How a program ended: the answer in the first line. */
-export function endedInWords({
-  id,
-  cause,
-  calls,
-  ended_at: at,
-  duration_seconds: took,
-  queue_seconds: queued,
-  engine,
-}: EndedProgram): string {
+export function endedInWords(row: EndedProgram): string {
+  const { id, cause, calls, ended_at: at, duration_seconds: took, queue_seconds: queued, engine } = row;
   const why = cause === 'ended' && BATCH_LINE.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
   const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
   const where = engine === null ? '' : ` The last one ran on ${engine}.`;

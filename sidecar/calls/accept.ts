@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { callId, type EngineId, type ProgramId } from '../../src/index.js';
+import { callId, type EngineId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
-import { BUDGET_HEADER, budgetOf, exceeded, leftOf, type Spender } from './budget.js';
+import { BUDGET_HEADER, budgetOf, exceeded, leftOf } from './budget.js';
 import { Call } from './call.js';
 import { readDeclaration } from './declaration.js';
 import type { BatchLine, CallSpec } from './spec.js';
@@ -68,7 +68,10 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
   const { label, program } = identity;
-  const budget = budgetOf(context.config, tenant, valueOf(headers, BUDGET_HEADER), spenderOf(context, program));
+  const budget = budgetOf(context.config, tenant, valueOf(headers, BUDGET_HEADER), () => {
+    const row = driver.scheduler.views.program(program);
+    return row && { ...row, repeats: context.repeats.of(program) };
+  });
   const overBudget = exceeded(budget, label);
   const { engine, promptTokens } = demandOf(context, tenant, facts);
   const spec: CallSpec = {
@@ -101,12 +104,6 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   if (overBudget === undefined) return new Call(spec, request, response, context).start();
   context.pastCalls.refused(spec, overBudget.code, driver.now());
   throw overBudget;
-}
-
-/** The program's use so far; undefined: this is its first call. */
-function spenderOf({ driver, repeats }: Context, program: ProgramId): Spender | undefined {
-  const row = driver.scheduler.views.program(program);
-  return row && { ...row, repeats: repeats.of(program) };
 }
 
 /** The engine of a line's part, if it serves the model. */

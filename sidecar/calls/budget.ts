@@ -29,40 +29,39 @@ const KINDS: readonly Kind[] = [
   { key: 'repeats', name: 'repeats', unit: 'equal requests for tools in a row', used: (row) => row.repeats },
 ];
 
-/** A program's use of one of its bounds. */
-interface Use {
-  readonly name: string;
-  readonly unit: string;
-  readonly used: number;
-  readonly limit: number;
-}
-
 /**
  * The bounds of a program: the lower of the operator's and the call's own; none without.
  * @param text the call's header
- * @param row undefined: this is its first call
+ * @param find the program; undefined: this is its first call
  * @throws GatewayError `bad_request` for a malformed header
  */
 export function budgetOf(
   { budget }: Pick<Config, 'budget'>,
   tenant: TenantId,
   text: string | undefined,
-  row: Spender | undefined,
-): Use[] {
+  find: () => Spender | undefined,
+) {
   const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = { ...budget, ...budget.tenants[tenant] };
   const ofCall = readHeader(text);
-  return KINDS.map(({ key, name, unit, used }) => {
-    const limit = Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
-    return { name, unit, used: row === undefined ? 0 : used(row), limit };
-  }).filter(({ limit }) => limit < Infinity);
+  const limitOf = ({ key, name }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
+  const bounds = KINDS.filter((kind) => limitOf(kind) < Infinity);
+  const row = bounds.length === 0 ? undefined : find();
+  return bounds.map((kind) => ({
+    name: kind.name,
+    unit: kind.unit,
+    used: row === undefined ? 0 : kind.used(row),
+    limit: limitOf(kind),
+  }));
 }
 
+type Budget = Readonly<ReturnType<typeof budgetOf>>;
+
 /** Calls that are left after this one, and of the rest as much as this one may take; undefined without bounds. */
-export const leftOf = (uses: readonly Use[]): string | undefined =>
+export const leftOf = (uses: Budget): string | undefined =>
   uses.map(({ name, used, limit }) => `${name}=${Math.ceil(limit - used) - (name === 'calls' ? 1 : 0)}`).join(', ') || undefined; // prettier-ignore
 
 /** Calls under way finish, so a program may end above its bound by as much as they take. */
-export function exceeded(uses: readonly Use[], label: string): GatewayError | undefined {
+export function exceeded(uses: Budget, label: string): GatewayError | undefined {
   const over = uses.find(({ used, limit }) => used >= limit);
   if (over === undefined) return undefined;
   const figures = [over.used, over.limit].map((value) => Math.floor(value).toLocaleString('en-US'));

@@ -1,16 +1,6 @@
 import type { Span } from '@opentelemetry/api';
 import type { IncomingHttpHeaders } from 'node:http';
-import type {
-  CallId,
-  Dispatch,
-  Elsewhere,
-  EngineId,
-  Family,
-  TenantId,
-  Tokens,
-  Usage,
-  WaitCause,
-} from '../../src/index.js';
+import type { CallId, Dispatch, Elsewhere, EngineId, Family, TenantId, Tokens, Usage } from '../../src/index.js';
 import type { Active } from './active.js';
 import type { Declaration } from './declaration.js';
 import type { Api, JsonObject, RequestFacts } from '../apis/api.js';
@@ -18,6 +8,8 @@ import type { HeldBody } from '../bodies/held.js';
 import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
+import type { WaitCauses } from '../watch/wait-causes.js';
+import type { Failures } from './endings.js';
 
 /** The trace of one call, from its arrival. */
 export interface CallTrace {
@@ -87,12 +79,6 @@ export interface BatchLine {
 export const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** An engine's words about an attempt, redacted and short. */
-export interface AttemptFailure {
-  readonly engine: EngineId;
-  readonly message: string;
-}
-
 export interface CallReport {
   readonly outcome: Outcome;
   /** Status sent to the client; 499 if it had left. */
@@ -102,9 +88,9 @@ export interface CallReport {
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;
   /** Of the last of them that failed. */
-  readonly failures: readonly AttemptFailure[];
+  readonly failures: Failures['last'];
   /** Milliseconds by cause, as the waits were looked at. */
-  readonly waits: ReadonlyMap<WaitCause, number>;
+  readonly waits: ReturnType<WaitCauses['take']>;
   readonly queueMs: number;
   /** Time from arrival to the first event of a stream. */
   readonly ttftMs: number | undefined;

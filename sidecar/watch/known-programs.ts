@@ -10,6 +10,8 @@ const THREADS_MAX = 256;
 /** Calls whose source is remembered: enough for a share, and few enough to forget a client's old settings soon. */
 const SOURCES_MAX = 512;
 
+type Heard = Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers'>;
+
 /** A program in the words of its calls. */
 export interface Told {
   readonly model: string;
@@ -42,11 +44,7 @@ export class KnownPrograms implements Observer {
   /** Where the tokens of each call count: its program may have ended before it, and begun anew. */
   readonly #tokensOf = new WeakMap<object, Told['tokens']>();
 
-  accepted({
-    spec,
-  }: {
-    readonly spec: Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers'>;
-  }): void {
+  accepted({ spec }: { readonly spec: Heard }): void {
     const { identity, facts, family, workflow, headers } = spec;
     const before = this.#told.get(identity.program);
     const tokens = before?.tokens ?? { prompt: 0, output: 0 };

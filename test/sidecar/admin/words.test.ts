@@ -51,7 +51,12 @@ it('says whether calls that need less may pass the first in line, and until when
   );
   const kept = told({ engine: { reservedFor: 'c-1' } });
   expect(kept).toContain('Room that becomes free is kept for it');
-  for (const text of [kept, told(), told({ nearest: { cause: 'window' }, waiting: { reserveAtMs: 30_000 } })])
+  for (const text of [
+    kept,
+    told(),
+    told({ nearest: { cause: 'window' }, waiting: { reserveAtMs: 30_000 } }),
+    told({ nearest: { ahead: 1 }, waiting: { reserveAtMs: 30_000 } }),
+  ])
     expect(text).not.toContain('may pass it');
 });
 

@@ -196,7 +196,10 @@ describe('the budget of a program', () => {
   it('counts engine time', () => {
     const config = configSchema.parse({});
     const check = (serviceMs: number) =>
-      exceeded(budgetOf(config, 't' as TenantId, 'engine-seconds=2', { serviceMs } as Spender), 'p')?.message;
+      exceeded(
+        budgetOf(config, 't' as TenantId, 'engine-seconds=2', () => ({ serviceMs }) as Spender),
+        'p',
+      )?.message;
     expect(check(1999)).toBeUndefined();
     expect(check(2000)).toContain('2 of 2 seconds of engine time');
   });
