@@ -72,7 +72,6 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     const row = driver.scheduler.views.program(program);
     return row && { ...row, repeats: context.repeats.of(program) };
   });
-  const overBudget = exceeded(budget, label);
   const { engine, promptTokens } = demandOf(context, tenant, facts);
   const spec: CallSpec = {
     id: callId(`${PROCESS}-${++calls}`),
@@ -99,11 +98,12 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     keys,
     held,
     fields: api.usageFields?.(body) ?? {},
-    trace: overBudget === undefined ? context.tracing?.begin(tenant, identity, headers) : undefined,
+    trace: context.tracing?.begin(tenant, identity, headers),
   };
-  if (overBudget === undefined) return new Call(spec, request, response, context).start();
-  context.pastCalls.refused(spec, overBudget.code, driver.now());
-  throw overBudget;
+  const call = new Call(spec, request, response, context);
+  const overBudget = exceeded(budget, label);
+  if (overBudget === undefined) call.start();
+  else call.refuse(overBudget);
 }
 
 /** The engine of a line's part, if it serves the model. */

@@ -58,7 +58,7 @@ type Budget = Readonly<ReturnType<typeof budgetOf>>;
 
 /** Calls that are left after this one, and of the rest as much as this one may take; undefined without bounds. */
 export const leftOf = (uses: Budget): string | undefined =>
-  uses.map(({ name, used, limit }) => `${name}=${Math.ceil(limit - used) - (name === 'calls' ? 1 : 0)}`).join(', ') || undefined; // prettier-ignore
+  uses.map(({ name, used, limit }) => `${name}=${Math.max(0, Math.ceil(limit - used) - (name === 'calls' ? 1 : 0))}`).join(', ') || undefined; // prettier-ignore
 
 /** Calls under way finish, so a program may end above its bound by as much as they take. */
 export function exceeded(uses: Budget, label: string): GatewayError | undefined {

@@ -107,6 +107,10 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (KEEPS_PLACE.has(reject.refusal)) this.#mayReturn();
     const error = refusalError(reject, this.#failure, this.context.fleet);
     if (this.#state !== 'arriving') return this.#end(outcomeOf(error), undefined, error);
+    this.refuse(error);
+  }
+
+  refuse(error: GatewayError): void {
     this.#state = 'ended';
     this.#reply.fail(error, this.#headers(error.code));
     this.spec.held.release();
@@ -161,9 +165,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   busy(status: number, headers: IncomingHttpHeaders, body: Buffer): void {
     const { driver, config } = this.context;
     const now = driver.now();
-    const seconds = retryAfterSeconds(headers['retry-after'], new Date());
     const engine = this.#attempt?.engine;
-    const restMs = engine?.refused(this.#program, status, seconds);
+    const restMs = engine?.refused(this.#program, status, retryAfterSeconds(headers['retry-after'], new Date()));
     if (engine !== undefined) this.context.observers.tell('engineFailed', this.spec, engine.id, 'busy');
     this.#busySinceMs ??= now;
     if (restMs === undefined || now - this.#busySinceMs > config.timeouts.busyMs)

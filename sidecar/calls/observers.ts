@@ -5,7 +5,7 @@ import type { CallHandle, CallReport, CallSpec, FailureCause } from './spec.js';
 
 /** A part of the gateway that hears of calls and programs. Times are on the driver's clock. */
 export interface Observer {
-  /** The scheduler refused the call before accepting it. */
+  /** The call was refused before it entered the queue. */
   refused?(spec: CallSpec, code: ErrorCode, nowMs: Millis): void;
   accepted?(call: CallHandle): void;
   dispatched?(spec: CallSpec, dispatch: Dispatch, isRetry: boolean): void;

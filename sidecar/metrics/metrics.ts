@@ -47,7 +47,7 @@ const ended = (outcome: Outcome): Sum => [
 const TENANT_SUMS = {
   ...(Object.fromEntries(OUTCOMES.map((outcome) => [outcome, ended(outcome)])) as Record<Outcome, Sum>),
   accepted: ['tenant_calls_accepted_total', 'Calls of the tenant that the scheduler took in.'],
-  rejected: ['tenant_calls_rejected_total', 'Calls of the tenant that the scheduler refused on arrival.'],
+  rejected: ['tenant_calls_rejected_total', 'Calls of the tenant that were refused on arrival.'],
   queueSeconds: ['tenant_queue_seconds_total', 'Time that ended calls of the tenant had waited.'],
   serviceSeconds: ['tenant_service_seconds_total', 'Time from the last dispatch to the end of the tenant’s calls.'],
   promptTokens: ['tenant_prompt_tokens_total', 'Prompt tokens of the tenant.'],

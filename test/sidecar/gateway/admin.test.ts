@@ -181,9 +181,10 @@ describe('admin paths', () => {
       active: [{ thread: 't', state: 'running', engine: engine.id, model: 'm' }],
     });
     expect((await ask(`${at}/end`, { method: 'POST' })).status).toBe(200);
-    expect((await ask(at)).status).toBe(404);
+    expect((await ask(at)).json()).toMatchObject({ ending: 'ended', active_calls: 1 });
     open();
     expect((await call).statusCode).toBe(200);
+    await expect.poll(async () => (await ask(at)).status).toBe(404);
     expect(refusal(await ask(`${url}/programs/nobody/end`, { method: 'POST' }))).toEqual([404, 'unknown_program']);
     expect((await ask(`${url}/programs/batch_job/end`, { method: 'POST' })).text).toContain('No program');
     const batch = `batch_${'a0'.repeat(12)}`;

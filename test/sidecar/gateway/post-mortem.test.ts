@@ -15,12 +15,16 @@ interface Calls {
 
 describe('a program with a budget', () => {
   it('is explained with what it has used, and its refused call', async () => {
-    const { chat, read } = await lone(undefined, { budget: { tokens: 1e9 } });
+    const { chat, counted, read } = await lone(undefined, { budget: { tokens: 1e9 } });
     const call = () => chat({}, { ...named('p'), 'x-maitred-budget': 'calls=2' });
     expect((await call()).status).toBe(200);
     expect((await read<Told>('/programs/p/explain')).text).toMatch(/Of its budget it has used \d+ of 1,000,000,000 tokens, 1 of 2 calls\.\n/); // prettier-ignore
     expect((await call()).status).toBe(200);
-    expect(refusal(await call())).toEqual([403, 'budget_exceeded']);
+    const over = await call();
+    expect(refusal(over)).toEqual([403, 'budget_exceeded']);
+    expect(over.headers).toMatchObject({ 'x-maitred-program': 'p', 'x-maitred-budget-left': expect.stringMatching(/, calls=0$/) as string }); // prettier-ignore
+    expect(await counted('calls_rejected_total{code="budget_exceeded"}')).toBe(1);
+    expect(await read('/totals')).toMatchObject({ failed: [{ code: 'budget_exceeded', calls: 1 }] });
     const { text, program } = await read<Told>('/programs/p/explain');
     expect(text).toMatch(/Its last call, \S+: Refused with 403 budget_exceeded before it entered the queue\.\n/);
     expect(text).toContain(' 2 of 2 calls: its next call is refused (budget_exceeded).');
