@@ -1,8 +1,8 @@
-import { millis, type Dispatch, type EngineId, type Millis, type Reject } from '../../src/index.js';
+import { millis, type Dispatch, type Millis, type Reject } from '../../src/index.js';
 import type { Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { noEngine } from '../unscheduled/models.js';
-import type { Outcome } from './spec.js';
+import type { CallReport, Outcome } from './spec.js';
 
 /** Refusals after which a retry keeps the call's place. */
 export const KEEPS_PLACE: ReadonlySet<Reject['refusal']> = new Set(['queue_timeout', 'queue_full', 'no_engine']);
@@ -34,7 +34,7 @@ const WORDS_MAX = 160;
 
 /** The words of engines about a call's last failed attempts. */
 export class Failures {
-  last: readonly { readonly engine: EngineId; readonly message: string }[] = [];
+  last: CallReport['failures'] = [];
 
   note(dispatch: Dispatch | undefined, error: GatewayError | undefined): void {
     if (dispatch === undefined || error === undefined) return;

@@ -9,7 +9,6 @@ import type { ErrorCode } from '../errors.js';
 import type { Fault } from '../http/exchange.js';
 import type { Identity } from '../identity/identity.js';
 import type { WaitCauses } from '../watch/wait-causes.js';
-import type { Failures } from './endings.js';
 
 /** The trace of one call, from its arrival. */
 export interface CallTrace {
@@ -88,7 +87,7 @@ export interface CallReport {
   readonly dispatch: Dispatch | undefined;
   readonly attempts: number;
   /** Of the last of them that failed. */
-  readonly failures: Failures['last'];
+  readonly failures: readonly { readonly engine: EngineId; readonly message: string }[];
   /** Milliseconds by cause, as the waits were looked at. */
   readonly waits: ReturnType<WaitCauses['take']>;
   readonly queueMs: number;
