@@ -195,7 +195,12 @@ export class Batches {
     });
     const work = new Work(shelf, id, run, this.ports);
     this.#pump.works.set(id, work);
-    const begun = { status: 'in_progress', in_progress_at: this.#seconds } as const;
+    const [model = null, ...others] = input.models.keys();
+    const begun = {
+      status: 'in_progress',
+      in_progress_at: this.#seconds,
+      model: others.length === 0 ? model : null,
+    } as const;
     await surely(this.#disk, () => shelf.change(id, ({ status }) => (status === 'validating' ? begun : {})));
     this.#changed(id);
   }

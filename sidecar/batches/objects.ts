@@ -82,6 +82,8 @@ export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => 
   /** The first lines to fail, and why. */
   failures: null as Listed,
   input_file_id: request.input_file_id,
+  /** That of all lines; null: they differ, or the file has not been read. */
+  model: null as string | null,
   completion_window: request.completion_window,
   status: 'validating' as Status,
   output_file_id: null as string | null,

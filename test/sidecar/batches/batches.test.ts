@@ -39,7 +39,11 @@ describe('a batch', () => {
     expect(made).toMatchObject({ object: 'batch', endpoint: CHAT, status: 'validating', metadata: { of: 'test' }, errors: null, output_file_id: null }); // prettier-ignore
     expect(made['expires_at']).toBe((made['created_at'] as number) + 86_400);
     const batch = await reached(url, made['id'] as string, 'completed');
-    expect(batch).toMatchObject({ request_counts: { total: 2, completed: 2, failed: 0 }, error_file_id: null });
+    expect(batch).toMatchObject({
+      request_counts: { total: 2, completed: 2, failed: 0 },
+      error_file_id: null,
+      model: 'm',
+    });
     const results = await resultsOf(url, batch['output_file_id']);
     const texts = results.map(({ custom_id, response, error }) => [custom_id, response?.status_code, error, (response?.body['choices'] as object[])[0]]); // prettier-ignore
     expect(texts.toSorted()).toEqual([
