@@ -45,7 +45,7 @@ export function statusOf(
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
-    ...said('calls', 'warn', failures === undefined ? [] : [failures.text]),
+    ...said('gateway', 'warn', failures === undefined ? [] : [failures.text]),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => said(batch.stuck ? 'gateway' : 'calls', batch.stuck ? 'bad' : 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster)),
