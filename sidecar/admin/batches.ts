@@ -88,6 +88,7 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
   const stop = stopOf(context, batch);
   const atWork = context.batches?.batches?.fault === undefined ? 'under way' : 'under way or answered in memory';
+  const others = underWay(context).reduce((sum, each) => sum + each.inFlight, -inFlight);
   const parts = [[inFlight, atWork], [ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
   const pace =
@@ -102,6 +103,7 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
     ...(stop === '' ? [pace] : []),
     `Its window ends in ${span(1000 * batch.expires_at - Date.now())}.`,
     ...(stop === '' ? [rank] : []),
+    ...(stop === '' && ready > 0 && inFlight === 0 && others > 0 ? [`It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`] : []), // prettier-ignore
   ];
   const first = `Batch ${id} of tenant ${batch.tenant}${stop}: ${countsInWords(batch.request_counts, batch.left_out)}.`;
   return [first, details.join(' '), ...troublesInWords(batch)].join('\n');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { run } from '../../support/command-line.js';
-import { ask, completion, fakeEngine, gate, ONE_AT_A_TIME, post, until, world } from '../gateway/world.js';
+import { ask, completion, fakeEngine, gate, heldEngine, ONE_AT_A_TIME, post, until, world } from '../gateway/world.js';
 import { batchOf, create, inFolder, lineOf, reached, shown, upload } from './service.js';
 
 it('an ended batch is among the last ten that operators see, the last to end first', async () => {
@@ -70,4 +70,19 @@ it('a batch that no engine can run is explained by that first, and without a for
   expect(await reached(url, id, 'cancelled')).toMatchObject({ request_counts: { total: 3, completed: 2, failed: 0 } });
   expect((await end()).out).toMatch(/^Batch .* is cancelled: 2 of 3 lines answered, .* Its answers are kept\.\n$/);
   expect(await why()).toContain('; cancelled before the other 1 was answered: see /v1/files/');
+});
+
+it('a batch none of whose lines is under way is explained by those that have the places', async () => {
+  const { engine, open } = await heldEngine();
+  const { batches } = inFolder();
+  const { url, read } = await world([engine], { batches: { ...batches, inFlightMax: 1 } });
+  const first = await batchOf(url, [lineOf('a'), lineOf('b')]);
+  await until(() => engine.seen.length === 1);
+  const id = await batchOf(url, [lineOf('c')]);
+  await until(async () => (await shown(url, id))['status'] === 'in_progress');
+  const why = async (batch: string) => (await read<{ text: string }>(`/programs/${batch}/explain`)).text;
+  const told = 'It waits for a place: other batches have 1 line under way';
+  expect([await why(id), await why(first)]).toEqual([expect.stringContaining(told), expect.not.stringContaining(told)]);
+  open();
+  await reached(url, id, 'completed');
 });
