@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
@@ -91,15 +92,20 @@ function fileOf(shelf: Shelf, id: string): FileObject {
 
 async function sendContent({ shelf, id, request, response }: Asked): Promise<undefined> {
   const { bytes } = fileOf(shelf, id);
+  const content = createReadStream(shelf.pathOf(id));
+  // It may be lost, which the head must tell.
+  await once(content, 'open');
   response.writeHead(200, {
     'content-type': 'application/octet-stream',
     'content-length': bytes,
     'x-request-id': requestIdOf(request),
     'x-maitred-reason': 'batch',
   });
-  if (request.method === 'HEAD') response.end();
-  // A client that leaves early is no fault.
-  else await pipeline(createReadStream(shelf.pathOf(id)), response).catch(() => response.destroy());
+  if (request.method === 'HEAD') {
+    content.destroy();
+    response.end();
+    // A client that leaves early is no fault.
+  } else await pipeline(content, response).catch(() => response.destroy());
 }
 
 /** Entries of a list, the newest first unless the query asks for the oldest. @throws GatewayError `bad_request` */

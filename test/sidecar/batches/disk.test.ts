@@ -1,10 +1,11 @@
+import { rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { expect, it, vi } from 'vitest';
 import type { GatewayState } from '../../../sidecar/admin/answers.js';
 import { run } from '../../support/command-line.js';
 import { fileOf } from '../../support/folder.js';
 import { ask, chat, completion, fakeEngine, gate, until, world } from '../gateway/world.js';
-import { batchOf, inFolder, lineOf, shown } from './service.js';
+import { batchOf, create, inFolder, lineOf, shown, upload } from './service.js';
 
 it('a batch on a full disk keeps its answers in memory, holds up no other call, and says so everywhere', async () => {
   const { opened, open: answer } = gate();
@@ -36,4 +37,14 @@ it('a batch on a full disk keeps its answers in memory, holds up no other call, 
   } finally {
     write.mockRestore();
   }
+});
+
+it('a folder that has lost its files is told to whoever asks for them, or sends more', async () => {
+  const { batches } = inFolder();
+  const { url } = await world([await fakeEngine()], { batches });
+  const { id } = (await upload(url, lineOf('a'))).json();
+  rmSync(`${batches.folder}/t-default`, { recursive: true });
+  const content = await ask(`${url}/v1/files/${String(id)}/content`);
+  for (const { status, text } of [await upload(url, lineOf('b')), await create(url, id), content])
+    expect([status, text]).toEqual([500, expect.stringContaining('has lost files. Its operator must restore it')]);
 });
