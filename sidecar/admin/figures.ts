@@ -1,11 +1,7 @@
-import { WallClock } from '../watch/wall-clock.js';
+import { wallMs } from '../watch/wall-clock.js';
 
-const CLOCK = new WallClock();
 /** Unix time of a moment on the driver's clock. */
-export function unixSeconds(ms: number): number {
-  CLOCK.adjust();
-  return seconds(CLOCK.at(ms));
-}
+export const unixSeconds = (ms: number): number => seconds(wallMs(ms));
 
 export const limitOf = (tokens = Infinity): number | null => (tokens === Infinity ? null : Math.floor(tokens));
 

@@ -12,28 +12,27 @@ import { OTHER } from './sums.js';
 export function registerGauges(context: Parts): void {
   const { driver, metrics } = context;
   const scraped = scrapedInto(metrics.registry);
-  const one = (name: string, help: string, read: () => number) => scraped(name, help, [], () => [[{}, read()]]);
-
-  one('calls_in_system', 'Accepted calls that have not ended.', () => driver.callsInSystem);
-  one('draining', '1 while the gateway shuts down and refuses new calls.', () => (context.draining ? 1 : 0));
-  one('config_last_reload_successful', '0 once a reload was refused, until one is accepted.', () =>
+  scraped('calls_in_system', 'Accepted calls that have not ended.', [], () => driver.callsInSystem);
+  scraped('draining', '1 while the gateway shuts down and refuses new calls.', [], () => (context.draining ? 1 : 0));
+  scraped('config_last_reload_successful', '0 once a reload was refused, until one is accepted.', [], () =>
     context.reloadRefused === undefined ? 1 : 0,
   );
-  one('body_bytes', 'Request bodies of calls that are read, wait or run.', () => context.held.bytes);
-  one('body_limit_bytes', 'Most bytes of such bodies.', () => context.config.limits.queuedBytes);
+  scraped('body_bytes', 'Request bodies of calls that are read, wait or run.', [], () => context.held.bytes);
+  scraped('body_limit_bytes', 'Most bytes of such bodies.', [], () => context.config.limits.queuedBytes);
   const { totals, views } = driver.scheduler;
-  one('starvation_promotions_total', 'Calls moved to the front because they starved.', () => totals.promotions);
-  one('overdue_promotions_total', 'Of these, those that had waited as long as allowed.', () => totals.overdue);
-  one('invariant_violations_total', 'Faults that the core found in itself.', () => totals.violations);
-  one('retries_joined_total', 'Calls that took over the place of an earlier try.', () => totals.rejoined);
-  one('programs', 'Rows of the process table.', () => views.programCount);
-  one('programs_limit', 'Most rows of the process table.', () => context.config.limits.programsMax);
-  one('kept_places', 'Calls that left the queue and whose place is kept for a retry.', () => views.ghosts);
-  one('spills_total', 'Calls that ran away from their program’s engine.', () => totals.spilled);
-  one('queue_limit_calls', 'Most calls that may wait.', () => context.config.limits.queuedMax);
-  one(
+  scraped('starvation_promotions_total', 'Calls moved to the front because they starved.', [], () => totals.promotions);
+  scraped('overdue_promotions_total', 'Of these, those that had waited as long as allowed.', [], () => totals.overdue);
+  scraped('invariant_violations_total', 'Faults that the core found in itself.', [], () => totals.violations);
+  scraped('retries_joined_total', 'Calls that took over the place of an earlier try.', [], () => totals.rejoined);
+  scraped('programs', 'Rows of the process table.', [], () => views.programCount);
+  scraped('programs_limit', 'Most rows of the process table.', [], () => context.config.limits.programsMax);
+  scraped('kept_places', 'Calls that left the queue and whose place is kept for a retry.', [], () => views.ghosts);
+  scraped('spills_total', 'Calls that ran away from their program’s engine.', [], () => totals.spilled);
+  scraped('queue_limit_calls', 'Most calls that may wait.', [], () => context.config.limits.queuedMax);
+  scraped(
     'longest_wait_seconds',
     'Of the waiting calls, the longest wait so far.',
+    [],
     () => driver.queue().longestWaitMs / 1000,
   );
   scraped('queue_calls', 'Calls that wait, by level.', ['level'], () =>
@@ -57,19 +56,19 @@ export function registerGauges(context: Parts): void {
 function registerBatches(scraped: Scraped, context: Parts): void {
   const open = () => context.batches?.batches?.underWay() ?? [];
   const sum = (of: (batch: BatchView) => number) => open().reduce((all, batch) => all + of(batch), 0);
-  scraped('batches', 'Batches under way on this gateway.', [], () => [[{}, open().length]]);
+  scraped('batches', 'Batches under way on this gateway.', [], () => open().length);
   scraped('batch_lines', 'Lines of these batches, by state.', ['state'], () => [
     [{ state: 'completed' }, sum((batch) => batch.request_counts.completed)],
     [{ state: 'failed' }, sum((batch) => batch.request_counts.failed)],
     [{ state: 'in_flight' }, sum((batch) => batch.inFlight)],
     [{ state: 'ready' }, sum((batch) => batch.ready)],
   ]);
-  scraped('batches_unwritable', 'Of these batches, the ones whose answers wait in memory, as the folder takes none.', [], () => [
-    [{}, context.batches?.batches?.fault === undefined ? 0 : open().length],
-  ]); // prettier-ignore
-  scraped('batches_late', 'Of these batches, the ones whose window would end too early.', [], () => [
-    [{}, sum((batch) => Number(batch.isLate))],
-  ]);
+  scraped('batches_unwritable', 'Of these batches, the ones whose answers wait in memory, as the folder takes none.', [], () =>
+    context.batches?.batches?.fault === undefined ? 0 : open().length,
+  ); // prettier-ignore
+  scraped('batches_late', 'Of these batches, the ones whose window would end too early.', [], () =>
+    sum((batch) => Number(batch.isLate)),
+  );
 }
 
 /** Shares of engine time have no series where `policy.tenants` is `none`. */
@@ -129,9 +128,7 @@ function registerSourceGauges(scraped: Scraped, { discovery, fleet }: Parts): vo
     scraped(`discovery_${name}`, help, ['source'], () =>
       discovery.states.map((state) => [{ source: state.label }, read(state)]),
     );
-  scraped('awaited_models', 'Models whose calls wait also while no engine is found.', [], () => [
-    [{}, fleet.awaited.size],
-  ]);
+  scraped('awaited_models', 'Models whose calls wait also while no engine is found.', [], () => fleet.awaited.size);
   each('failures_total', 'Looks of the source that failed or found no engine.', (state) => state.failures);
   each('found_timestamp_seconds', 'When the source last found engines.', ({ foundAtMs }) => foundAtMs / 1000);
 }

@@ -94,7 +94,6 @@ export class Metrics implements Observer {
   constructor(ports: MetricsPorts) {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
-    const stays = (id: string) => ports.hasEngine(id as EngineId);
     const corrections = this.#counter('program_corrections_total', 'Programs that went on after they counted as complete.'); // prettier-ignore
     const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last completion, once it has been idle for a minute.', undefined, () => ports.completions.countIdle()); // prettier-ignore
     ports.completions.add({
@@ -105,8 +104,9 @@ export class Metrics implements Observer {
       },
     });
     const scraped = scrapedInto(this.registry);
-    this.#engines = new Sums(scraped, 'engine', ENGINE_SUMS, { stays });
-    this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { rowsMax: ports.tenantsMax });
+    const stays = (id: string) => ports.hasEngine(id as EngineId);
+    this.#engines = new Sums(scraped, 'engine', ENGINE_SUMS, { stays, rowsMax: () => Infinity });
+    this.tenants = new Sums(scraped, 'tenant', TENANT_SUMS, { stays: () => true, rowsMax: ports.tenantsMax });
     for (const outcome of OUTCOMES) this.#ended.inc({ outcome }, 0);
     // From 0 on: a rate does not see a series that begins with its first increments.
     for (const result of ['exported', 'dropped', 'failed']) this.#spans.inc({ result }, 0);

@@ -2,8 +2,16 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 
 export type Sample = readonly [labels: Readonly<Record<string, string | number>>, value: number];
 
-/** Registers a metric that is read during a scrape: a counter if its name ends in `_total`, else a gauge. */
-export type Scraped = (name: string, help: string, labelNames: readonly string[], read: () => Iterable<Sample>) => void;
+/**
+ * Registers a metric that is read during a scrape: a counter if its name ends in `_total`, else a gauge.
+ * @param read a number: the one value of a metric without labels
+ */
+export type Scraped = (
+  name: string,
+  help: string,
+  labelNames: readonly string[],
+  read: () => number | Iterable<Sample>,
+) => void;
 
 /** Each scrape begins anew, so that what is gone leaves no last value behind. */
 export const scrapedInto =
@@ -16,7 +24,9 @@ export const scrapedInto =
       registers: [registry],
       collect(this: Gauge | Counter) {
         this.reset();
-        for (const [labels, value] of read()) this.inc(labels, value);
+        const values = read();
+        const samples: Iterable<Sample> = typeof values === 'number' ? [[{}, values]] : values;
+        for (const [labels, value] of samples) this.inc(labels, value);
       },
     };
     const Metric = name.endsWith('_total') ? Counter : Gauge;

@@ -6,9 +6,9 @@ export type Sum = readonly [name: string, help: string, labels?: Readonly<Record
 /** Bounds the label's values. */
 export interface SumsBound {
   /** Whether a row may stay; the others leave before a new one comes, and during a scrape. */
-  readonly stays?: (value: string) => boolean;
+  readonly stays: (value: string) => boolean;
   /** Most rows; further values share the row `OTHER`. */
-  readonly rowsMax?: () => number;
+  readonly rowsMax: () => number;
 }
 
 /** Not a valid name of a tenant or an engine, so it never stands for one. */
@@ -51,16 +51,13 @@ export class Sums<Key extends string> {
 
   #make(value: string): Record<Key, number> {
     this.#prune();
-    const { rowsMax = () => Infinity } = this.bound;
-    if (value !== OTHER && this.#rows.size >= rowsMax()) return this.of(OTHER);
+    if (value !== OTHER && this.#rows.size >= this.bound.rowsMax()) return this.of(OTHER);
     const row = Object.fromEntries(this.#keys.map((key) => [key, 0])) as Record<Key, number>;
     this.#rows.set(value, row);
     return row;
   }
 
   #prune(): void {
-    const { stays } = this.bound;
-    if (stays === undefined) return;
-    for (const value of this.#rows.keys()) if (!stays(value)) this.#rows.delete(value);
+    for (const value of this.#rows.keys()) if (!this.bound.stays(value)) this.#rows.delete(value);
   }
 }

@@ -21,7 +21,7 @@ import { readTraceparent, writeTraceparent } from '../http/headers.js';
 import type { Identity } from '../identity/identity.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
-import { WallClock } from '../watch/wall-clock.js';
+import { wallMs } from '../watch/wall-clock.js';
 import { Collector } from './collector.js';
 
 /** A program with its own span: one of its calls came without a trace. */
@@ -53,7 +53,6 @@ interface TracingOptions {
 export class Tracing implements Observer {
   readonly #collector: Collector;
   readonly #tracer: Tracer;
-  readonly #clock = new WallClock();
   readonly #programs = new Map<ProgramId, ProgramTrace>();
 
   constructor(private readonly options: TracingOptions) {
@@ -72,23 +71,22 @@ export class Tracing implements Observer {
     const startedMs = performance.now();
     const parent = remote === undefined ? this.#programOf(identity, tenant) : { ...remote, traceFlags: TraceFlags.SAMPLED, isRemote: true }; // prettier-ignore
     const within = api.setSpanContext(ROOT_CONTEXT, parent);
-    const span = this.#tracer.startSpan('call', { kind: SpanKind.CLIENT, startTime: this.#at(startedMs) }, within);
+    const span = this.#tracer.startSpan('call', { kind: SpanKind.CLIENT, startTime: wallMs(startedMs) }, within);
     const traceparent = writeTraceparent({ ...span.spanContext(), sampled: span.isRecording() });
     return { span, startedMs, traceparent, isNew: remote === undefined, attempts: 0, dispatchedMs: startedMs };
   }
 
   dispatched({ trace }: CallSpec, { engine, reason }: Dispatch): void {
     if (trace === undefined) return;
-    if (trace.attempts === 0 && reason !== 'direct')
-      trace.span.addEvent('maitred.queued', {}, this.#at(trace.startedMs));
+    if (trace.attempts === 0 && reason !== 'direct') trace.span.addEvent('maitred.queued', {}, wallMs(trace.startedMs));
     trace.attempts += 1;
     trace.dispatchedMs = performance.now();
     const attributes = { 'maitred.attempt': trace.attempts, 'maitred.engine': engine };
-    trace.span.addEvent('maitred.dispatched', attributes, this.#at(trace.dispatchedMs));
+    trace.span.addEvent('maitred.dispatched', attributes, wallMs(trace.dispatchedMs));
   }
 
   engineFailed({ trace }: CallSpec, engine: EngineId, cause: FailureCause): void {
-    trace?.span.addEvent('maitred.sent_back', { 'maitred.engine': engine, 'maitred.cause': cause }, this.#at());
+    trace?.span.addEvent('maitred.sent_back', { 'maitred.engine': engine, 'maitred.cause': cause }, wallMs());
   }
 
   ended({ spec }: CallHandle, report: CallReport): void {
@@ -99,7 +97,7 @@ export class Tracing implements Observer {
     const { ttftMs, dispatch } = report;
     // The time to first token counts from the call's arrival in the scheduler, a little after its trace began.
     const firstMs = Math.max(trace.dispatchedMs, trace.startedMs + (ttftMs ?? 0));
-    if (ttftMs !== undefined) trace.span.addEvent('maitred.first_token', {}, this.#at(firstMs));
+    if (ttftMs !== undefined) trace.span.addEvent('maitred.first_token', {}, wallMs(firstMs));
     // A client that leaves is no fault of the call.
     const error = report.outcome === 'cancelled' ? undefined : errorType(report);
     this.#send(spec, trace, reportAttributes(report, dispatch && this.options.fleet.get(dispatch.engine)), error);
@@ -132,7 +130,7 @@ export class Tracing implements Observer {
       'maitred.calls': trace.calls,
       'maitred.cause': cause,
     };
-    trace.span.setAttributes(attributes).end(this.#at(trace.endedMs));
+    trace.span.setAttributes(attributes).end(wallMs(trace.endedMs));
   }
 
   /** Ends the spans of programs that are still known, and sends the rest for at most `ms` milliseconds. */
@@ -146,7 +144,7 @@ export class Tracing implements Observer {
     span.updateName(`${operation} ${spec.facts.model}`);
     span.setAttributes({ ...requestAttributes(spec, operation), ...attributes });
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
-    span.end(this.#at());
+    span.end(wallMs());
   }
 
   #programOf({ program, label }: Identity, tenant: TenantId) {
@@ -155,18 +153,12 @@ export class Tracing implements Observer {
       const oldest = this.#programs.keys().next().value;
       if (oldest !== undefined && this.#programs.size >= this.options.programsMax) this.#programOver(oldest, 'evicted');
       const endedMs = performance.now();
-      const span = this.#tracer.startSpan('program', { root: true, startTime: this.#at(endedMs) }, ROOT_CONTEXT);
+      const span = this.#tracer.startSpan('program', { root: true, startTime: wallMs(endedMs) }, ROOT_CONTEXT);
       trace = { span, tenant, label, endedMs, calls: 0 };
       this.#programs.set(program, trace);
     }
     trace.calls += 1;
     return trace.span.spanContext();
-  }
-
-  /** Unix time in milliseconds. @param ms of `performance.now()` */
-  #at(ms = performance.now()): number {
-    this.#clock.adjust();
-    return this.#clock.at(ms);
   }
 }
 
