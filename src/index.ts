@@ -9,37 +9,11 @@ export * from './protocol/events.js';
 export { BEHAVIOUR, BEHAVIOUR_CHANGES, FIRST_BEHAVIOUR, type BehaviourChange } from './protocol/behaviour.js';
 export { EVENT_LOG_VERSION, logLine, type LogChange, type LogLine, type LogStep } from './protocol/event-log.js';
 export type { Balancer, Candidate, Placeable } from './placement/balancer.js';
-export {
-  ADMISSION_NAMES,
-  CHARGE_NAMES,
-  FORECAST_NAMES,
-  ORDER_NAMES,
-  FORESIGHT_NAMES,
-  POLICY_NAMES,
-  RETENTION_NAMES,
-  TENANTS_NAMES,
-  defaults,
-  queueMsLeast,
-} from './config.js';
-export type { PolicyName, RetentionName, SchedulerConfig } from './config.js';
+export * from './config.js';
 export type { Policy } from './policies/policy.js';
 export type { RetentionPolicy } from './policies/retention.js';
 export { Scheduler } from './scheduler.js';
 export { WAIT_CAUSES, type WaitCause } from './placement/waits.js';
 export type { TenantView } from './programs/accounts.js';
 export { NO_STEPS } from './engines/step-time.js';
-export type {
-  CallView,
-  EngineDemand,
-  EngineView,
-  ForecastView,
-  IdleProgram,
-  ObstacleView,
-  ProgramRecord,
-  ProgramView,
-  QueueView,
-  ThreadView,
-  Views,
-  WaitView,
-  WaitingCall,
-} from './views/index.js';
+export type * from './views/index.js';

@@ -72,7 +72,7 @@ export class Engine {
   /** Context tokens of its running calls, and of the calls bound to it. */
   runningTokens = 0;
   boundTokens = 0;
-  #others = UNSHARED;
+  others = UNSHARED;
   readonly bound = new WaitQueue<Call>();
   finishedAtMs = -Infinity;
   /** Time from which another aged call may displace idle contexts. */
@@ -95,7 +95,7 @@ export class Engine {
   ) {
     this.#windowMax = joined.windowMax;
     this.limit = new ConcurrencyLimit(config, joined.windowMax);
-    if (joined.shared === true) this.#others = { ...UNSHARED, slots: 0 };
+    if (joined.shared === true) this.others = { ...UNSHARED, slots: 0 };
     this.#retention = config.retention;
     this.workingSet = new WorkingSet(makeRetention(config.retention));
   }
@@ -137,7 +137,7 @@ export class Engine {
   /** Applies this gateway's part of it, and the others'. Returns the contexts that theirs have evicted. */
   share(event: EngineShared, nowMs: number): Context[] {
     const { slots = Infinity, inFlight, waitingGateways, waitingLevel = Infinity } = event;
-    this.#others = { slots, inFlight, waitingGateways, waitingLevel };
+    this.others = { slots, inFlight, waitingGateways, waitingLevel };
     this.batch.share(event.loadTokens, event.weight ?? 0, nowMs);
     this.stepTime.share(event.steps ?? NO_STEPS);
     return this.workingSet.share(event);
@@ -211,16 +211,12 @@ export class Engine {
 
   /** Calls in flight there, those of other gateways included: what the window bounds. */
   get inFlightAnywhere(): number {
-    return this.running.size + this.#others.inFlight;
+    return this.running.size + this.others.inFlight;
   }
 
   /** Most calls that this gateway may have in flight there. On probation too it needs a slot: others may try it as well. */
   get limitSize(): number {
-    return Math.min(this.probation ? 1 : this.limit.size, this.#others.slots);
-  }
-
-  get waitingLevelElsewhere(): number {
-    return this.#others.waitingLevel;
+    return Math.min(this.probation ? 1 : this.limit.size, this.others.slots);
   }
 
   /** Share of the gate that contexts in use and claims take; above 1 while idle contexts are in the host's memory alone. */
@@ -230,7 +226,7 @@ export class Engine {
 
   /** An aged call displaces idle contexts: the next may after `turnMs`, for each gateway whose calls wait. */
   noteDisplacement(nowMs: number, turnMs: number): void {
-    this.evictableAtMs = nowMs + turnMs * (1 + this.#others.waitingGateways);
+    this.evictableAtMs = nowMs + turnMs * (1 + this.others.waitingGateways);
   }
 
   /** Whether no rest holds all calls, and it is in service. */

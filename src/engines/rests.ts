@@ -141,7 +141,8 @@ export class Rests {
       else if (rest?.isProbing === true && call.dispatchedAtMs > rest.refusedAtMs)
         Object.assign(rest, { untilMs: nowMs, isProbing: false });
     }
-    if (isNew) this.#endTurn();
+    if (isNew && this.#turn === 'all') this.#nextTurnMs = nowMs + TURN_MS;
+    if (isNew) this.#turn = undefined;
     this.#plan();
     return scope;
   }
@@ -173,11 +174,6 @@ export class Rests {
   #moveBack(party: Party, rest: Rest): void {
     this.#rests.delete(party);
     this.#rests.set(party, rest);
-  }
-
-  #endTurn(): void {
-    if (this.#turn === 'all') this.#nextTurnMs = this.#nowMs + TURN_MS;
-    this.#turn = undefined;
   }
 
   /** A call goes to the engine: it is the probe of its party's rests that are over. */

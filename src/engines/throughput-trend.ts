@@ -35,15 +35,11 @@ export class ThroughputTrend {
     this.#completions += 1;
     if (this.#completions * 2 < size || this.#elapsedMs === 0) return undefined;
     const now = { size, throughput: (size * this.#work) / this.#elapsedMs };
-    const { smaller, larger } = this.#inOrder(now);
+    const before = this.#before ?? now;
+    const [smaller, larger] = before.size > size ? [now, before] : [before, now];
     this.#before = now;
     this.#elapsedMs = this.#work = this.#completions = 0;
     const gain = GAIN_MIN * (larger.size / smaller.size - 1);
     return larger.throughput >= smaller.throughput * (1 + gain) ? 'grow' : 'shrink';
-  }
-
-  #inOrder(now: { readonly size: number; readonly throughput: number }) {
-    const before = this.#before ?? now;
-    return before.size > now.size ? { smaller: now, larger: before } : { smaller: before, larger: now };
   }
 }

@@ -86,11 +86,6 @@ export class IdleClaims {
     this.recount(context);
   }
 
-  /** The context's next call has come, to another gateway. */
-  returned(context: Context): void {
-    if (context.bucket !== undefined) this.record(context, this.#age(context.bucket));
-  }
-
   /** The thread's last waiting call has left the queue. Returns true when that has made room. */
   endReturn(context: Context): boolean {
     if (!context.isReturning || context.bucket === undefined) return false;

@@ -243,7 +243,7 @@ export class WorkingSet {
     const contexts = this.contents.of(program);
     for (const context of contexts) {
       if (context.state === 'idle') {
-        this.#claims.returned(context);
+        this.#claims.expectReturn(context);
         this.#drop(context);
       } else if (isCountedElsewhere(context)) this.#resize(context, context.reservedTokens);
     }

@@ -2,7 +2,7 @@ import { loadOf } from '../engines/batch.js';
 import type { Engine } from '../engines/engine.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
-import { headroomOf, needTokens } from './obstacle.js';
+import { headroomOf, needTokens, queuesOf } from './obstacle.js';
 import type { PlacementRules } from './balancer.js';
 
 /** Share of the window that calls may fill by background ones beside others, and of the gate that these leave free. */
@@ -61,6 +61,5 @@ export function paceUntilMs(engine: Engine, { config }: PlacementRules): number 
 const hasOthers = ({ inFlightAnywhere, batch }: Engine): boolean => inFlightAnywhere > batch.backgroundCalls;
 
 function isWantedByOthers(engine: Engine, accounts: Accounts): boolean {
-  const first = [engine.bound, ...engine.pools.map(({ unbound }) => unbound)].map((queue) => queue.first(accounts));
-  return first.some((call) => call !== undefined && !call.isBackground);
+  return queuesOf(engine).some((queue) => queue.first(accounts)?.isBackground === false);
 }

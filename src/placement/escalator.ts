@@ -1,18 +1,18 @@
 import type { Call } from '../programs/call.js';
 import { deadlinesOf, earliest, reachedBy, type Deadlines } from '../programs/escalation.js';
-import { TimerHeap } from '../queues/timer-heap.js';
+import { Timers } from '../queues/timers.js';
 import { strandedAtMs } from './eligible.js';
 import type { Placement } from './placement.js';
 import { endPause } from './retry.js';
 
 type Escalated = Pick<
   Placement,
-  'rules' | 'engineTable' | 'age' | 'makeStealable' | 'promote' | 'withdraw' | 'enqueue'
+  'rules' | 'engineTable' | 'search' | 'makeStealable' | 'promote' | 'withdraw' | 'enqueue'
 >;
 
 /** The timers of waiting calls: each moves a call to its next states as they fall due. */
 export class Escalator {
-  readonly #timers = new TimerHeap<Call>();
+  readonly #timers = new Timers<Call>();
 
   constructor(
     private readonly placement: Escalated,
@@ -39,7 +39,7 @@ export class Escalator {
       if (reached === 'timedOut') return { call, refusal: 'queue_timeout' };
       if (reached === 'stranded') return { call, refusal: 'no_engine' };
       if (reached === 'overdue' || reached === 'promoted') this.#promote(call, reached === 'overdue', nowMs);
-      else if (reached === 'aged') this.placement.age(call);
+      else if (reached === 'aged') this.placement.search.age(call);
       else if (reached === 'stealable') this.placement.makeStealable(call);
       else if (reached === 'retriable') endPause(call, this.placement);
       this.watch(call);

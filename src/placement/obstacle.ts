@@ -1,7 +1,7 @@
 import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
-import type { Headroom } from '../queues/wait-queue.js';
+import type { Headroom, WaitQueue } from '../queues/wait-queue.js';
 import type { PlacementRules } from './balancer.js';
 
 /*
@@ -46,6 +46,12 @@ export const fitsInto =
   (call: Call): boolean =>
     needTokens(call, engine) <= room[call.admissionClass];
 
+/** The queues of calls that the engine runs before those it takes from other engines. */
+export const queuesOf = ({ bound, pools }: Engine): WaitQueue<Call>[] => [
+  bound,
+  ...pools.map(({ unbound }) => unbound),
+];
+
 export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
   return policy.admits ? engine.restTokens(config.admission.gate) : Infinity;
 }
@@ -61,5 +67,5 @@ export function goesFirst(reserved: Call | undefined, call: Call | undefined, ac
 
 /** Whether a call that waits at another gateway comes first. Among equal levels each gateway uses its own slots. */
 export function isOutranked(call: Call, engine: Engine, accounts: Accounts): boolean {
-  return !accounts.areApart && call.level > engine.waitingLevelElsewhere;
+  return !accounts.areApart && call.level > engine.others.waitingLevel;
 }

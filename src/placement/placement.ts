@@ -15,7 +15,7 @@ import { Search } from './search.js';
 import { Settling } from './settling.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import { EngineTable } from '../engines/engine-table.js';
-import type { ModelId, TenantId } from '../protocol/units.js';
+import type { ModelId } from '../protocol/units.js';
 import { WaitingCalls } from '../queues/waiting-calls.js';
 
 /**
@@ -25,29 +25,23 @@ import { WaitingCalls } from '../queues/waiting-calls.js';
 export class Placement {
   readonly engineTable = new EngineTable();
   readonly accounts: Accounts;
-  readonly #queues: WaitingCalls;
-  readonly #search: Search;
+  readonly queues: WaitingCalls;
+  readonly search: Search;
   readonly #settling = new Settling();
   readonly #isOversized = (call: Call): boolean =>
     this.rules.policy.admits &&
     isOversized(call, this.engineTable.pool(call.model).live, this.rules.config.admission.gate);
-
-  readonly waitingOf = (tenant: TenantId): number => this.#queues.of(tenant);
 
   constructor(
     public rules: PlacementRules,
     readonly completionIndex: CompletionIndex,
   ) {
     this.accounts = new Accounts(rules.config);
-    this.#queues = new WaitingCalls(this.engineTable, this.accounts);
-    this.#search = new Search(this, this.engineTable, this.#queues, (call) => {
+    this.queues = new WaitingCalls(this.engineTable, this.accounts);
+    this.search = new Search(this, this.engineTable, this.queues, (call) => {
       this.withdraw(call);
       this.enqueue(call);
     });
-  }
-
-  get waiting(): number {
-    return this.#queues.size;
   }
 
   completed({ model, dispatchedAtMs, isOversized }: Call, engine: Engine, nowMs: number): void {
@@ -55,10 +49,6 @@ export class Placement {
     this.accounts.completed(nowMs - dispatchedAtMs);
     const pool = engine.pools.find((each) => each.model === model);
     pool?.drainRate.completed(pool.waiting > 0, nowMs);
-  }
-
-  ahead(call: Call, level: number): number {
-    return this.#queues.ahead(call, level);
   }
 
   forget(program: Program): void {
@@ -70,14 +60,14 @@ export class Placement {
 
   /** Other gateways' part of the engine has changed, and with it the room for idle contexts. */
   share(engine: Engine, event: EngineShared, nowMs: number): void {
-    this.#queues.reread(engine, engine.share(event, nowMs));
+    this.queues.reread(engine, engine.share(event, nowMs));
     engine.workingSet.reclaim(gateOf(engine, this.rules));
     this.touch(engine);
   }
 
   recounted(engine: Engine, contexts: readonly Context[]): void {
     if (contexts.length === 0) return;
-    this.#queues.reread(engine, contexts);
+    this.queues.reread(engine, contexts);
     this.touch(engine);
   }
 
@@ -113,7 +103,7 @@ export class Placement {
     call.isPaused = held === 'everywhere' || (hasFailed && !retriersOf(call, live).some((each) => !holds(each, call)));
     const isFree = call.isPaused || call.isOversized || (held === 'nowhere' && call.isUnbound);
     call.boundTo = isFree ? undefined : bindingOf(call, this);
-    for (const engine of this.#queues.insert(call)) this.touch(engine);
+    for (const engine of this.queues.insert(call)) this.touch(engine);
   }
 
   retryOn(engine: Engine): void {
@@ -126,7 +116,7 @@ export class Placement {
   }
 
   withdraw(call: Call): void {
-    this.#queues.delete(call);
+    this.queues.delete(call);
     this.#unbind(call);
     call.isStealable = false;
     const reserved = call.reservedOn;
@@ -138,7 +128,7 @@ export class Placement {
 
   /** Moves a waiting call to the front. An overdue call is aged, and leaves its engine if it may. */
   promote(call: Call, isOverdue: boolean): void {
-    this.#queues.delete(call);
+    this.queues.delete(call);
     call.level = 0;
     call.rank = 0;
     if (isOverdue) {
@@ -150,27 +140,23 @@ export class Placement {
       this.#unbind(call);
       call.isStealable = false;
     }
-    for (const engine of this.#queues.insert(call)) this.touch(engine);
+    for (const engine of this.queues.insert(call)) this.touch(engine);
   }
 
   /** Frees the call from its engine, with the room kept for its return, unless a call of its thread waits there too. */
   #unbind(call: Call): void {
     const engine = call.boundTo;
     call.boundTo = undefined;
-    if (engine === undefined || this.#queues.hasSibling(call, engine)) return;
+    if (engine === undefined || this.queues.hasSibling(call, engine)) return;
     if (engine.workingSet.cancelReturn(call.program, call.thread)) this.touch(engine);
   }
 
-  age(call: Call): void {
-    this.#search.age(call);
-  }
-
   makeStealable(call: Call): void {
-    for (const engine of this.#queues.makeStealable(call)) this.touch(engine);
+    for (const engine of this.queues.makeStealable(call)) this.touch(engine);
   }
 
   touch(engine: Engine): void {
-    this.#search.touch(engine);
+    this.search.touch(engine);
   }
 
   /** The call runs on the engine: an over-long one outside of window, gate and working set. */
@@ -189,7 +175,7 @@ export class Placement {
     if (call.isBackground) engine.paced = paceOf(call, engine, this.rules, nowMs);
     this.accounts.began(call.turn);
     engine.limit.observe(engine.inFlightAnywhere);
-    this.#queues.reread(engine, [call, ...dropped]);
+    this.queues.reread(engine, [call, ...dropped]);
   }
 
   /** The call no longer runs; `left` is its trace in the engine's cache. */
@@ -209,16 +195,16 @@ export class Placement {
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');
     const changed = engine.workingSet.leave(call, left);
     if (engine.state !== 'up') engine.workingSet.clear();
-    this.#queues.reread(engine, [call, ...changed]);
+    this.queues.reread(engine, [call, ...changed]);
   }
 
   /** The first call, in order, that has room, and its engine. The caller places it and asks again. */
   next(nowMs: number): Match | undefined {
-    let first = this.#search.first(nowMs);
-    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.#search.first(nowMs);
+    let first = this.search.first(nowMs);
+    while (first !== undefined && this.#sendHome(first.call, nowMs)) first = this.search.first(nowMs);
     if (first === undefined || first.call.boundTo !== undefined || first.call.isOversized) return first;
     const { call } = first;
-    const open = this.engineTable.pool(call.model).live.filter((engine) => this.#search.takes(engine, call, nowMs));
+    const open = this.engineTable.pool(call.model).live.filter((engine) => this.search.takes(engine, call, nowMs));
     // An engine on probation comes first: while others have room, no balancer need ever choose it.
     const half = open.filter((engine) => engine.probation);
     return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
@@ -232,11 +218,11 @@ export class Placement {
     if (call.boundTo !== undefined || call.isUnbound || call.isOversized || call.program.home === undefined)
       return false;
     const bound = bindingOf(call, this);
-    if (bound === undefined || (call.isStealable && !this.#search.takes(bound, call, nowMs))) return false;
+    if (bound === undefined || (call.isStealable && !this.search.takes(bound, call, nowMs))) return false;
     if (call.reservedOn !== undefined) this.#release(call.reservedOn);
-    this.#queues.delete(call);
+    this.queues.delete(call);
     call.boundTo = bound;
-    for (const engine of this.#queues.insert(call)) this.touch(engine);
+    for (const engine of this.queues.insert(call)) this.touch(engine);
     return true;
   }
 
@@ -261,7 +247,7 @@ export class Placement {
   }
 
   nextChangeMs(nowMs: number): number {
-    const holds = this.waiting > 0 && gateHolds(this.engineTable.engines.values(), this.rules, nowMs);
+    const holds = this.queues.size > 0 && gateHolds(this.engineTable.engines.values(), this.rules, nowMs);
     let at = this.#settling.nextMs(nowMs, this.rules.config.admission.halfLifeMs, holds);
     if (this.accounts.backgroundWaiting > 0)
       for (const engine of this.engineTable.engines.values())
@@ -284,7 +270,7 @@ export class Placement {
     this.#release(engine);
     const left = this.engineTable.serve(engine, models);
     const pools = [...left, ...engine.pools];
-    for (const other of this.#queues.resize(engine, pools)) this.touch(other);
+    for (const other of this.queues.resize(engine, pools)) this.touch(other);
     const resized = resizedIn(pools, this.#isOversized);
     for (const call of resized) this.withdraw(call);
     for (const call of [...homeless, ...resized]) this.enqueue(call);

@@ -1,6 +1,7 @@
 import type { Engine } from '../engines/engine.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
+import { queuesOf } from './obstacle.js';
 
 /** Part of `reserveMs` after which a call of a tenant behind its share reserves room. */
 const EARLY_SHARE = 1 / 8;
@@ -41,8 +42,7 @@ export function agesEarly(
   nowMs: number,
 ): Call | undefined {
   if (!accounts.areApart) return undefined;
-  let first = engine.bound.first(accounts);
-  for (const { unbound } of engine.pools) first = accounts.firstOf(first, unbound.first(accounts));
+  const first = accounts.firstAmong(queuesOf(engine).map((queue) => queue.first(accounts)));
   if (first === undefined || first.isAged || first.turn === fit?.turn) return undefined;
   return first.waitingMs(nowMs) >= EARLY_SHARE * reserveMs && accounts.isBehind(first.turn) ? first : undefined;
 }

@@ -51,8 +51,8 @@ function isFull(engine: Engine, call: Call, scope: Scope, placement: Placement):
   if (scope === 'everyone') return true;
   if (engine.rests.servesOthers(call, scope)) return false;
   const { program } = call;
-  if (scope === 'program' && program.waiting < placement.waiting) return false;
-  if (scope === 'tenant' && placement.waitingOf(program.tenant) < placement.waiting) return false;
+  if (scope === 'program' && program.waiting < placement.queues.size) return false;
+  if (scope === 'tenant' && placement.queues.of(program.tenant) < placement.queues.size) return false;
   const isLike: Record<typeof scope, (other: Program) => boolean> = {
     newcomers: ({ callsFinished }) => callsFinished === 0,
     program: (other) => other === program,

@@ -3,7 +3,7 @@ import { deadlinesOf } from '../programs/escalation.js';
 import type { Refusal } from '../protocol/events.js';
 import type { Placement } from './placement.js';
 
-type Queue = Pick<Placement, 'waiting' | 'waitingOf' | 'accounts' | 'ahead' | 'engineTable' | 'rules'>;
+type Queue = Pick<Placement, 'queues' | 'accounts' | 'engineTable' | 'rules'>;
 
 /** Safety factor: engines may become faster, and calls ahead may leave unserved. */
 const MARGIN = 2;
@@ -16,10 +16,10 @@ export function turnedAway(
   nowMs: number,
 ): { readonly refusal: Refusal; readonly retryAfterMs: number | undefined } | undefined {
   const msPerCall = placement.engineTable.pool(call.model).drainRate.msPerCall(nowMs);
-  const { waiting, waitingOf, accounts, rules } = placement;
+  const { queues, accounts, rules } = placement;
   const { queuedMax, queuedPerTenantMax } = rules.config.limits;
-  const counted = call.isBackground ? waiting : waiting - accounts.backgroundWaiting;
-  if (counted > queuedMax || waitingOf(call.program.tenant) > queuedPerTenantMax)
+  const counted = call.isBackground ? queues.size : queues.size - accounts.backgroundWaiting;
+  if (counted > queuedMax || queues.of(call.program.tenant) > queuedPerTenantMax)
     return { refusal: 'queue_full', retryAfterMs: msPerCall };
   const afterMs = msPerCall === undefined ? undefined : retryAfterMs(call, placement, msPerCall);
   return afterMs === undefined ? undefined : { refusal: 'overloaded', retryAfterMs: afterMs };
@@ -39,6 +39,6 @@ function retryAfterMs(call: Call, placement: Queue, msPerCall: number): number |
   const tries = call.request === undefined || timeouts.ghostMs === 0 ? 1 : 1 + limits.clientRetries;
   const { promoted, overdue } = deadlinesOf(call, config, balancer);
   const level = call.rank === 0 && promoted >= overdue ? call.level : 0;
-  const overMs = (placement.ahead(call, level) * msPerCall) / MARGIN - tries * timeouts.queueMs;
+  const overMs = (placement.queues.ahead(call, level) * msPerCall) / MARGIN - tries * timeouts.queueMs;
   return overMs > 0 ? Math.max(RETRY_MS_MIN, Math.ceil(overMs)) : undefined;
 }

@@ -2,7 +2,7 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { paceUntilMs } from './background.js';
-import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, needTokens } from './obstacle.js';
+import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, needTokens, queuesOf } from './obstacle.js';
 import { pays } from './knee.js';
 import { PASSING_MAX, refusersOf } from './oversized.js';
 import { holds } from './eligible.js';
@@ -98,7 +98,7 @@ export class Waits {
     const { unbound, paused, oversized } = this.placement.engineTable.pool(call.model);
     if (call.isOversized) return this.#before(call, [oversized]);
     if (engine === undefined) return this.#before(call, [unbound, paused]);
-    const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
+    const own = queuesOf(engine);
     if (call.boundTo === undefined || call.boundTo === engine) return this.#before(call, own);
     // Calls of other engines come after its own.
     const earlier = this.#before(
@@ -191,12 +191,8 @@ export class Waits {
     if (front !== undefined) return front;
     const { rules, accounts } = this.placement;
     const room = headroomOf(engine, rules, this.nowMs);
-    const own = [engine.bound, ...engine.pools.map((pool) => pool.unbound)];
     const fits = fitsInto(engine, room);
-    const first = own.reduce<Call | undefined>(
-      (found, queue) => accounts.firstOf(found, queue.firstFit(room, accounts, fits)),
-      undefined,
-    );
+    const first = accounts.firstAmong(queuesOf(engine).map((queue) => queue.firstFit(room, accounts, fits)));
     front = { closed: closedBy(engine, rules.policy.admits, this.nowMs), room, first };
     this.#fronts.set(engine, front);
     return front;
@@ -205,11 +201,7 @@ export class Waits {
   #firstToSteal(engine: Engine, room: Headroom): Call | undefined {
     const { accounts } = this.placement;
     const fits = fitsInto(engine, room);
-    const queues = engine.pools.map((pool) => pool.stealable);
-    return queues.reduce<Call | undefined>(
-      (found, queue) => accounts.firstOf(found, queue.firstFit(room.new, accounts, fits)),
-      undefined,
-    );
+    return accounts.firstAmong(engine.pools.map(({ stealable }) => stealable.firstFit(room.new, accounts, fits)));
   }
 
   #before(call: Call, queues: readonly Iterable<Call>[]): Ahead {

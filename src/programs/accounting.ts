@@ -188,13 +188,10 @@ export class Accounting {
   #charge(call: Call, serviceMs: number, nowMs: number): void {
     const { program, serviceAtArrivalMs } = call;
     const isWork = this.config.policy.charge === 'work';
-    this.#attain(program, (isWork ? program.serviceMs : serviceAtArrivalMs) + serviceMs, nowMs);
-  }
-
-  #attain(program: Program, serviceMs: number, nowMs: number): void {
-    const isFinite = Number.isFinite(serviceMs);
+    const chargedMs = (isWork ? program.serviceMs : serviceAtArrivalMs) + serviceMs;
+    const isFinite = Number.isFinite(chargedMs);
     invariant(isFinite, 'attained service is finite');
-    const attainedMs = isFinite ? Math.max(program.serviceMs, serviceMs) : program.serviceMs;
+    const attainedMs = isFinite ? Math.max(program.serviceMs, chargedMs) : program.serviceMs;
     this.ends.served(program, attainedMs, nowMs);
     program.serviceMs = attainedMs;
   }

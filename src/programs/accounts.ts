@@ -148,6 +148,10 @@ export class Accounts {
     return b !== undefined && this.before(b, a) ? b : a;
   }
 
+  firstAmong<T extends Turned>(calls: readonly (T | undefined)[]): T | undefined {
+    return calls.reduce<T | undefined>((first, call) => this.firstOf(first, call), undefined);
+  }
+
   /** Whether calls of one turn may precede those of the other. */
   mayPrecede(a: Turn, b: Turn): boolean {
     return this.#placeOf(a) <= this.#placeOf(b);

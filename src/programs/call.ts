@@ -3,7 +3,7 @@ import type { CallArrived, Dispatch, Family, Reason } from '../protocol/events.j
 import type { AdmissionClass, Waiting } from '../queues/wait-queue.js';
 import type { Turn } from './account.js';
 import type { Program } from './process-table.js';
-import type { Timed } from '../queues/timer-heap.js';
+import type { Timed } from '../queues/timers.js';
 import type { CallId, EngineId, Millis, ModelId } from '../protocol/units.js';
 
 /**
@@ -29,8 +29,7 @@ export class Call implements Waiting, Timed {
   programIndex = -1;
 
   // Entry among the timers (Timed).
-  heapIndex = -1;
-  timerAtMs = 0;
+  timerAtMs = Infinity;
 
   /** Start of the present wait, and the sum of earlier waits. */
   queuedAtMs: number;

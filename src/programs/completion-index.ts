@@ -12,13 +12,10 @@ const ENDED_MIN = 32;
 /** Changes after which the index is recomputed: each one moves it by little. */
 const STALE_CHANGES = 32;
 
-/** Least service of each class. No `**`: its last digit differs between versions of Node, and a log must replay on any. */
-const LOWER_MS: readonly number[] = Array.from({ length: CLASSES }, (_, kind) =>
-  kind === 0 ? 0 : (1 << (kind - 1)) >>> 0,
-);
 const SERVICE_MS_MAX = 0x7fff_ffff;
 
-const lowerMs = (kind: number): number => LOWER_MS[kind] ?? 0;
+/** Least service of a class. No `**`: its last digit differs between versions of Node, and a log must replay on any. */
+const lowerMs = (kind: number): number => (kind === 0 ? 0 : (1 << (kind - 1)) >>> 0);
 const widthMs = (kind: number): number => (kind === CLASSES - 1 ? Infinity : kind === 0 ? 1 : lowerMs(kind));
 
 const serviceClassOf = (serviceMs: number): number => CLASSES - Math.clz32(Math.min(serviceMs, SERVICE_MS_MAX));

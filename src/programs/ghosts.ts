@@ -1,7 +1,7 @@
 import type { SchedulerConfig } from '../config.js';
 import type { CallArrived } from '../protocol/events.js';
 import type { TenantId } from '../protocol/units.js';
-import { TimerHeap } from '../queues/timer-heap.js';
+import { Timers } from '../queues/timers.js';
 import type { Call } from './call.js';
 import type { Program } from './process-table.js';
 
@@ -21,7 +21,7 @@ export class Ghosts {
   /** Each program's ghosts, and each tenant's, oldest first. */
   readonly #ofProgram = new Map<Program, Call[]>();
   readonly #ofTenant = new Map<TenantId, Set<Call>>();
-  readonly #graces = new TimerHeap<Call>();
+  readonly #graces = new Timers<Call>();
 
   get size(): number {
     return this.#graces.size;

@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Placed } from './wait-views.js';
-import { fitsInto, headroomOf } from '../placement/obstacle.js';
+import { fitsInto, headroomOf, queuesOf } from '../placement/obstacle.js';
 import type { Program } from '../programs/process-table.js';
 import type { RootThread } from '../protocol/events.js';
 import type { EngineId, Millis, Tokens } from '../protocol/units.js';
@@ -27,8 +27,8 @@ export interface ProgramRecord {
 /** This gateway's part and demand of an engine: all that other gateways need to know. */
 export type EngineDemand = Readonly<ReturnType<typeof demandView>>;
 
-export function demandView(engine: Engine, placed: Placed & { readonly waiting: number }, nowMs: number) {
-  const { rules, completionIndex, waiting } = placed;
+export function demandView(engine: Engine, placed: Placed, nowMs: number) {
+  const { rules, completionIndex, queues } = placed;
   const { workingSet } = engine;
   return {
     engine: engine.id,
@@ -46,7 +46,7 @@ export function demandView(engine: Engine, placed: Placed & { readonly waiting: 
     cachedTokens: wholeTokens(workingSet.contents.tokens),
     claimTokens: wholeTokens(workingSet.workingSetTokens - workingSet.activeCountedTokens),
     /** Number of waiting calls that it may run, by level; those before the first that has room wait as long as that. */
-    waiting: waiting === 0 ? [] : waitingFor(engine, placed, nowMs),
+    waiting: queues.size === 0 ? [] : waitingFor(engine, placed, nowMs),
   };
 }
 
@@ -55,18 +55,16 @@ export function demandView(engine: Engine, placed: Placed & { readonly waiting: 
  * wait for room in the cache take no slot from others: they count at the level of the first that has room.
  */
 function waitingFor(engine: Engine, { accounts, rules }: Placed, nowMs: number): readonly number[] {
-  const { bound, pools } = engine;
+  const queues = queuesOf(engine);
   const waiting: number[] = [];
   if (engine.state !== 'up') return waiting;
-  bound.countLevels(waiting);
-  for (const { unbound } of pools) unbound.countLevels(waiting);
+  for (const queue of queues) queue.countLevels(waiting);
   // Levels without calls are holes.
   const byLevel = Array.from(waiting, (calls: number | undefined) => calls ?? 0);
   if (accounts.areApart) return [byLevel.reduce((sum, calls) => sum + calls, 0)];
   const room = headroomOf(engine, rules, nowMs);
   const fits = fitsInto(engine, room);
-  let first = bound.firstFit(room, accounts, fits);
-  for (const { unbound } of pools) first = accounts.firstOf(first, unbound.firstFit(room, accounts, fits));
+  const first = accounts.firstAmong(queues.map((queue) => queue.firstFit(room, accounts, fits)));
   const level = first?.level ?? Math.max(0, byLevel.length - 1);
   const held = byLevel.splice(0, level, ...Array<number>(level).fill(0)).reduce((sum, calls) => sum + calls, 0);
   if (held > 0) byLevel[level] = (byLevel[level] ?? 0) + held;

@@ -19,7 +19,7 @@ import { callViews, causes, waitViews, type CallView, type Moment, type Placed, 
 export type QueueView = Readonly<ReturnType<Views['queue']>>;
 
 interface State {
-  readonly placement: Placed & { readonly waiting: number; readonly waitingOf: (tenant: TenantId) => number };
+  readonly placement: Placed;
   readonly stepMs: number;
   readonly table: ProcessTable;
   readonly policy: Policy;
@@ -115,12 +115,12 @@ export class Views {
 
   /** Number of calls in the queues. O(1). */
   get waiting(): number {
-    return this.#state().placement.waiting;
+    return this.#state().placement.queues.size;
   }
 
   /** Number of the tenant's calls in the queues. O(1). */
   waitingOf(tenant: TenantId): number {
-    return this.#read().placement.waitingOf(tenant);
+    return this.#read().placement.queues.of(tenant);
   }
 
   /** Engine time of each tenant; none where tenants are not told apart. O(tenants). */

@@ -16,7 +16,7 @@ export type ThreadView = Readonly<ReturnType<typeof threadView>>;
 export type CallView = Readonly<ReturnType<typeof callView>>;
 
 /** The parts of placement that tell why a call waits. */
-export type Placed = Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable'>;
+export type Placed = Pick<Placement, 'rules' | 'accounts' | 'completionIndex' | 'engineTable' | 'queues'>;
 
 export interface Moment {
   readonly placement: Placed;
