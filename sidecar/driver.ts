@@ -50,14 +50,8 @@ export class Driver {
   readonly expected = new ExpectedWaits();
   readonly causes = new WaitCauses();
   /** Why calls wait, and the waiting calls, counted. Where many wait, they may be as of a moment ago. */
-  readonly waits = thrifty(
-    () => this.#look(),
-    () => this.now(),
-  );
-  readonly queue = thrifty(
-    () => this.views.queue(),
-    () => this.now(),
-  );
+  readonly waits = thrifty(() => this.#look());
+  readonly queue = thrifty(() => this.views.queue());
   /**
    * V8's old table of a Map that grows or shrinks refers to the new one. Once old, tables keep all later ones with their
    * calls until a full collection: copying these took a tenth of all CPU. So emptied cells stay there.

@@ -11,11 +11,10 @@ import { useToken } from './stream.js';
 import { Totals } from './totals.js';
 
 export function App() {
-  const { state } = connection.value;
   return (
     <>
       <Head />
-      <main>{state === 'locked' ? <TokenForm /> : <Content />}</main>
+      <main>{connection.value.state === 'locked' ? <TokenForm /> : <Content />}</main>
     </>
   );
 }
@@ -55,14 +54,13 @@ function DemoButton() {
 
 function Content() {
   const now = connection.value;
-  if (now.state === 'refused')
+  const wait = now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.';
+  if (now.state === 'refused' || gateway.value === undefined)
     return (
-      <p class="notice" role="alert">
-        {now.message}
+      <p class="notice" role="status">
+        {now.state === 'refused' ? now.message : wait}
       </p>
     );
-  if (gateway.value === undefined)
-    return <p class="notice">{now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.'}</p>;
   return (
     <div class="content">
       <StatusLine />

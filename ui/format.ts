@@ -22,13 +22,10 @@ export function duration(seconds: number | null): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** `12.3k`, `4.5M`. */
-export function tokens(value: number): string {
-  if (value < 1000) return String(Math.round(value));
-  return value < 999_500 ? `${shorten(value / 1000)}k` : `${shorten(value / 1e6)}M`;
-}
+const compact = new Intl.NumberFormat('en', { notation: 'compact' });
 
-const shorten = (value: number): string => (value < 9.95 ? value.toFixed(1) : count(value));
+/** `950`, `1.2K`, `12K`, `4.5M`. */
+export const tokens = (value: number): string => compact.format(value);
 
 export const percent = (share: number | null): string => (share === null ? '–' : `${Math.round(share * 100)} %`);
 

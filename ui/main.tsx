@@ -8,13 +8,11 @@
  */
 import { render } from 'preact';
 import { App } from './app.js';
-import { followHistory } from './state.js';
 import { follow } from './stream.js';
 
 const root = document.getElementById('app');
 if (root !== null) {
   root.replaceChildren();
-  followHistory();
   follow();
   render(<App />, root);
 }

@@ -108,8 +108,7 @@ interface ListProps<Row> extends Omit<TableProps<Row>, 'empty'> {
   /** Of all parts. */
   readonly total: number;
   readonly offset: number;
-  readonly noun?: string;
-  readonly of?: string;
+  readonly found?: string;
   readonly states?: readonly string[];
   /** Where nothing was chosen. */
   readonly none?: string;
@@ -119,8 +118,7 @@ interface ListProps<Row> extends Omit<TableProps<Row>, 'empty'> {
 function List<Row>({
   total,
   offset,
-  noun = 'program',
-  of = '',
+  found = counted(total, 'program'),
   states = STATES,
   none = NO_CALL,
   ...table
@@ -129,7 +127,7 @@ function List<Row>({
   const isFiltered = `${text}${state}${engine}${tenant}${model}${type}` !== '';
   return (
     <>
-      <Filters found={counted(total, noun) + of} states={states} />
+      <Filters found={found} states={states} />
       <Table
         {...table}
         empty={total > 0 ? 'The table has become shorter.' : isFiltered ? 'No program matches.' : none}
@@ -172,7 +170,7 @@ function Groups({ by }: { readonly by: string }) {
     change: name === null ? undefined : { [by]: name, tab: present > 0 ? '' : 'ended', page: '' },
   });
   const past = since === null || view.value.state !== '' ? '' : `, and of the last 500 that ended, since ${new Date(1000 * since).toLocaleString('en-GB')}`; // prettier-ignore
-  return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} noun="group" of={` of present programs${past}`} columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
+  return <List label="Groups of programs" first={GROUPED_BY[by] ?? ''} found={`${counted(total, 'group')} of present programs${past}`} columns={GROUPS} {...{ entry, rows, total, offset }} />; // prettier-ignore
 }
 
 function Filters({ found, states }: { readonly found: string; readonly states: readonly string[] }) {

@@ -73,8 +73,7 @@ export function urlOf(change: Partial<View>): string {
 /** Changes the view. Another program is a step in the browser's history; a filter is none. */
 export function show(change: Partial<View>): void {
   const isStep = change.program !== undefined && change.program !== view.peek().program;
-  const url = urlOf(change);
-  window.history[isStep ? 'pushState' : 'replaceState'](null, '', url);
+  window.history[isStep ? 'pushState' : 'replaceState'](null, '', urlOf(change));
   look({ ...view.peek(), ...change }, isStep);
 }
 
@@ -91,9 +90,7 @@ export function go(event: MouseEvent, change: Partial<View>): void {
   show(change);
 }
 
-export function followHistory(): void {
-  addEventListener('popstate', () => look(readUrl(), true));
-}
+addEventListener('popstate', () => look(readUrl(), true));
 
 /** Most rows of the table at a time. */
 export const PAGE_ROWS = 100;

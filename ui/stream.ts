@@ -18,11 +18,7 @@ let failures = 0;
 let timer: number | undefined;
 
 export function follow(): void {
-  let isFirst = true;
-  streamQuery.subscribe(() => {
-    plan(isFirst ? 0 : SETTLE_MS);
-    isFirst = false;
-  });
+  streamQuery.subscribe(() => plan(connection.peek().state === 'connecting' ? 0 : SETTLE_MS));
 }
 
 /** @param text as typed; a header cannot carry other characters, so they are in no token */

@@ -40,14 +40,10 @@ export async function showLive(options: LiveOptions): Promise<void> {
 }
 
 class Live {
-  readonly #options: LiveOptions;
   readonly #ended: Promise<void>;
   #quit: () => void = () => undefined;
-  #snapshot: Snapshot;
+  #wish: Omit<Wish, 'limit'>;
   #fault: string | undefined;
-  #sort: string;
-  #filter: string;
-  #offset = 0;
   /** The chosen row, counted from the first of all. */
   #chosen = 0;
   /** Shown in place of the table. */
@@ -61,16 +57,16 @@ class Live {
   #isReading = false;
   #readAgain = false;
 
-  constructor(options: LiveOptions, first: Snapshot) {
-    this.#options = options;
-    this.#sort = options.sort;
-    this.#filter = options.filter;
-    this.#snapshot = first;
+  constructor(
+    private readonly options: LiveOptions,
+    private snapshot: Snapshot,
+  ) {
+    this.#wish = { sort: options.sort, filter: options.filter, offset: 0 };
     this.#ended = new Promise((resolve) => (this.#quit = resolve));
   }
 
   async run(): Promise<void> {
-    const { input, output } = this.#options;
+    const { input, output } = this.options;
     emitKeypressEvents(input);
     input.on('keypress', this.#onKey).on('end', this.#quit).on('error', this.#quit);
     output.on('resize', this.#onChange);
@@ -93,8 +89,8 @@ class Live {
   /** At the start, and back from the background, where the shell has changed the terminal. */
   readonly #enter = (): void => {
     this.#isOpen = true;
-    this.#options.input.setRawMode(true).resume();
-    this.#options.output.write(ENTER);
+    this.options.input.setRawMode(true).resume();
+    this.options.output.write(ENTER);
     this.#onChange();
   };
 
@@ -102,9 +98,9 @@ class Live {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     try {
-      this.#options.input.setRawMode(false);
+      this.options.input.setRawMode(false);
       // At once: the process may stop or exit before a stream would write it.
-      writeSync(this.#options.output.fd, LEAVE);
+      writeSync(this.options.output.fd, LEAVE);
     } catch {
       // The terminal is gone.
     }
@@ -117,10 +113,11 @@ class Live {
     else if (this.#typed !== undefined) this.#type(this.#typed, text, ctrl === true ? `ctrl-${name}` : name);
     else if (this.#words !== undefined || name === '?') this.#show(this.#words === undefined ? this.#help : undefined);
     else if (name === 'q') this.#quit();
-    else if (name === 's') this.#sortBy(`-${this.#column(shift === true ? -1 : 1)}`);
-    else if (name === 'r') this.#sortBy(this.#sort.startsWith('-') ? this.#column(0) : `-${this.#sort}`);
+    else if (name === 's') this.#fromTop({ sort: `-${this.#column(shift === true ? -1 : 1)}` });
+    else if (name === 'r')
+      this.#fromTop({ sort: this.#wish.sort.startsWith('-') ? this.#column(0) : `-${this.#wish.sort}` });
     else if (name === '/') {
-      this.#typed = this.#filter;
+      this.#typed = this.#wish.filter;
       this.#draw();
     } else if (name === 'return' || name === 'w') void this.#explain();
     else this.#move(MOVES[name ?? '']);
@@ -128,18 +125,18 @@ class Live {
 
   /** The key of the column that many places after the one sorted by; the last is followed by the first. */
   #column(places: number): string {
-    const at = SORT_KEYS.indexOf(this.#sort.replace('-', '')) + places;
+    const at = SORT_KEYS.indexOf(this.#wish.sort.replace('-', '')) + places;
     return SORT_KEYS.at(at % SORT_KEYS.length) ?? '';
   }
 
-  #sortBy(sort: string): void {
-    this.#sort = sort;
-    this.#offset = this.#chosen = 0;
+  #fromTop(change: Partial<Wish>): void {
+    this.#wish = { ...this.#wish, ...change, offset: 0 };
+    this.#chosen = 0;
     void this.#read();
   }
 
   readonly #help: Page = (columns) => {
-    const hidden = hiddenColumns(this.#snapshot.programs, this.#sort, columns);
+    const hidden = hiddenColumns(this.snapshot.programs, this.#wish.sort, columns);
     return legend(columns, hidden.length === 0 ? KEYS : [...KEYS, ['hidden', `${hidden.join(' ')}, for lack of room`]]); // prettier-ignore
   };
 
@@ -152,28 +149,27 @@ class Live {
   #type(typed: string, text: string | undefined, name: string | undefined): void {
     this.#typed = name === 'escape' ? undefined : edited(typed, text, name);
     if (name === 'return' && faultIn(typed) === undefined) {
-      this.#filter = typed;
       this.#typed = undefined;
-      this.#offset = this.#chosen = 0;
-      void this.#read();
+      this.#fromTop({ filter: typed });
     }
     this.#draw();
   }
 
   #move(to: ((row: number, rows: number) => number) | undefined): void {
     if (to === undefined) return;
-    const rows = rowsOf(this.#options.output);
-    this.#chosen = Math.max(0, Math.min(this.#snapshot.total - 1, to(this.#chosen, rows)));
-    this.#offset = Math.max(this.#chosen - rows + 1, Math.min(this.#offset, this.#chosen));
+    const rows = rowsOf(this.options.output);
+    this.#chosen = Math.max(0, Math.min(this.snapshot.total - 1, to(this.#chosen, rows)));
+    const offset = Math.max(this.#chosen - rows + 1, Math.min(this.#wish.offset, this.#chosen));
+    this.#wish = { ...this.#wish, offset };
     this.#draw();
     void this.#read();
   }
 
   async #explain(): Promise<void> {
-    const { id, key = id } = this.#snapshot.programs[this.#chosen - this.#snapshot.offset] ?? {};
+    const { id, key = id } = this.snapshot.programs[this.#chosen - this.snapshot.offset] ?? {};
     if (key === undefined) return;
     this.#asked = key;
-    const words = await this.#options.why(key).catch((error: unknown) => (error as Error).message);
+    const words = await this.options.why(key).catch((error: unknown) => (error as Error).message);
     if (this.#asked === key)
       this.#show((columns) => words.split('\n').flatMap((line) => wrapped(printable(line), columns)));
   }
@@ -191,14 +187,14 @@ class Live {
   };
 
   #draw(): void {
-    const { output, url } = this.#options;
+    const { output, url } = this.options;
     // A slow terminal misses a frame.
     if (!this.#isOpen || output.writableNeedDrain) return;
     const columns = output.columns || 80;
     const height = OTHER_LINES + rowsOf(output);
-    const { offset } = this.#snapshot;
+    const { offset } = this.snapshot;
     const words = this.#words?.(columns);
-    const scene = { url, sort: this.#sort, snapshot: this.#snapshot, fault: this.#fault };
+    const scene = { url, sort: this.#wish.sort, snapshot: this.snapshot, fault: this.#fault };
     const lines = words?.map((line) => fitted(line, columns)) ?? frame(scene, columns, HEAD_LINES);
     const looks: Readonly<Record<number, string>> =
       words === undefined ? { [HEAD_LINES]: INVERSE, [HEAD_LINES + 1 + this.#chosen - offset]: CHOSEN } : {};
@@ -212,38 +208,27 @@ class Live {
 
   #footer(columns: number): string {
     if (this.#typed === undefined)
-      return keysLine(hiddenColumns(this.#snapshot.programs, this.#sort, columns), columns);
+      return keysLine(hiddenColumns(this.snapshot.programs, this.#wish.sort, columns), columns);
     return `filter: ${this.#typed}_  ${faultIn(this.#typed) ?? 'Enter takes it.'} Esc leaves it.`;
   }
 
   async #read(): Promise<void> {
-    if (this.#isReading) {
-      this.#readAgain = true;
-      return;
-    }
+    this.#readAgain = this.#isReading;
+    if (this.#isReading) return;
     clearTimeout(this.#timer);
     this.#isReading = true;
-    this.#readAgain = false;
     try {
-      const { read, output } = this.#options;
-      this.#snapshot = await read({
-        sort: this.#sort,
-        filter: this.#filter,
-        offset: this.#offset,
-        limit: rowsOf(output),
-      });
+      const { read, output } = this.options;
+      this.snapshot = await read({ ...this.#wish, limit: rowsOf(output) });
       this.#fault = undefined;
       // The programs there have ended.
-      if (this.#offset > 0 && this.#snapshot.programs.length === 0) {
-        this.#offset = this.#chosen = 0;
-        this.#readAgain = true;
-      }
+      if (this.#wish.offset > 0 && this.snapshot.programs.length === 0) this.#fromTop({});
     } catch (error) {
       this.#fault = (error as Error).message;
     }
     this.#isReading = false;
     this.#draw();
-    if (this.#isOpen) this.#timer = setTimeout(() => void this.#read(), this.#readAgain ? 0 : this.#options.intervalMs);
+    if (this.#isOpen) this.#timer = setTimeout(() => void this.#read(), this.#readAgain ? 0 : this.options.intervalMs);
   }
 }
 

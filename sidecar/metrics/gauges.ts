@@ -109,8 +109,7 @@ function registerEngineGauges(scraped: Scraped, context: Parts): void {
   ofView('window_calls', 'Most calls in flight now.', (view) => view.window);
   ofView('working_set_tokens', 'Contexts of the programs that it keeps running.', (view) => view.workingSetTokens);
   ofView('capacity_tokens', 'The engine’s KV cache.', (view) => view.capacityTokens);
-  const limitOf = (tokens: number): number | undefined => (tokens === Infinity ? undefined : tokens);
-  ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens }) => limitOf(gateTokens));
+  ofView('gate_tokens', 'Most tokens of running contexts, the gate.', ({ gateTokens: most }) => (most === Infinity ? undefined : most)); // prettier-ignore
   ofEngine('up', '1 while the engine takes calls.', (engine) => (isServing(engine) ? 1 : 0));
   scraped('engine_state', '1 for the engine’s state, 0 for the others.', ['engine', 'state'], () =>
     fleet

@@ -45,10 +45,7 @@ export class Collector extends BatchSpanProcessor {
 
   /** A span counts once it has ended. */
   override onEnd(span: ReadableSpan): void {
-    if (this.#held >= this.#queueMax) {
-      this.metrics.traced('dropped', 1);
-      return;
-    }
+    if (this.#held >= this.#queueMax) return this.metrics.traced('dropped', 1);
     this.#held += 1;
     super.onEnd(span);
   }

@@ -140,7 +140,7 @@ export class Tracing implements Observer {
   }
 
   #send(spec: CallSpec, { span }: CallTrace, attributes: Attributes, error: string | undefined): void {
-    const operation = OPERATIONS[spec.api.kind];
+    const operation = OPERATIONS[spec.api.kind] ?? 'chat';
     span.updateName(`${operation} ${spec.facts.model}`);
     span.setAttributes({ ...requestAttributes(spec, operation), ...attributes });
     if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error });
@@ -167,15 +167,8 @@ export class Tracing implements Observer {
  * Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
  */
 
-/** `gen_ai.operation.name` of each API. */
-const OPERATIONS: Readonly<Record<ApiKind, string>> = {
-  chat: 'chat',
-  completions: 'text_completion',
-  responses: 'chat',
-  messages: 'chat',
-  count_tokens: 'count_tokens',
-  embeddings: 'embeddings',
-};
+/** `gen_ai.operation.name` of each API that is no chat. */
+const OPERATIONS: Partial<Readonly<Record<ApiKind, string>>> = { completions: 'text_completion', count_tokens: 'count_tokens', embeddings: 'embeddings' }; // prettier-ignore
 
 const requestAttributes = ({ id, requestId, tenant, identity, facts }: CallSpec, operation: string): Attributes => ({
   'gen_ai.operation.name': operation,

@@ -39,10 +39,9 @@ export function noEngine(fleet: Pick<Fleet, 'list'>): GatewayError {
 /** Every model of every engine once, in the engines' order; the first engine's entry represents the model. */
 function mergedModels(context: Context): Map<string, JsonObject> {
   const merged = new Map<string, JsonObject>();
-  for (const engine of context.fleet.list()) {
-    for (const [id, entry] of engine.models) if (!merged.has(id)) merged.set(id, entry);
-  }
-  for (const [id, entry] of configuredModels([...context.fleet.awaited])) if (!merged.has(id)) merged.set(id, entry);
+  const { fleet } = context;
+  const all = [...fleet.list().map(({ models }) => models), configuredModels([...fleet.awaited])];
+  for (const [id, entry] of all.flatMap((models) => [...models])) if (!merged.has(id)) merged.set(id, entry);
   return merged;
 }
 

@@ -155,10 +155,7 @@ export class Relay implements AnswerSink, Active {
   }
 
   #fail(error: GatewayError): void {
-    if (this.#status === 0) {
-      this.#settle(error);
-      return;
-    }
+    if (this.#status === 0) return this.#settle(error);
     // Half an answer must not look complete: an error event ends a stream, otherwise the connection breaks.
     if (this.#isEventStream) this.asked.response.end(this.asked.api.errorEvent(error));
     else this.asked.response.destroy();

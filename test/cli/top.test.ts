@@ -57,7 +57,7 @@ describe('text of names', () => {
 
 it('figures take at most six columns', () => {
   expect([0, 9.96, 60, 3599, 3600, 90_000, 9e6, 1e12].map(timeText)).toEqual(['0.0s', '9s', '1m00', '59m59', '1h00', '1d1h', '104d', '11.6Md']); // prettier-ignore
-  expect([0, 999, 999.9, 1000, 99_950, 999_600, 1e15].map(countText)).toEqual(['0', '999', '1.0k', '1.0k', '100k', '1.0M', '1000T']); // prettier-ignore
+  expect([0, 999, 999.9, 1000, 99_950, 999_600, 1e15].map(countText)).toEqual(['0', '999', '1K', '1K', '100K', '1M', '1000T']); // prettier-ignore
 });
 
 it('the filter is edited as a line of a shell is', () => {

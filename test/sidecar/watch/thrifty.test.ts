@@ -1,17 +1,16 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { thrifty } from '../../../sidecar/watch/thrifty.js';
 
 it('reads why calls wait afresh, but within a hundredth of the time', () => {
   let nowMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => clock.mockRestore());
   const readings = { waits: 0, queue: 0 };
   const reader = (what: keyof typeof readings, costMs: number) =>
-    thrifty(
-      () => {
-        nowMs += costMs;
-        return (readings[what] += 1);
-      },
-      () => nowMs,
-    );
+    thrifty(() => {
+      nowMs += costMs;
+      return (readings[what] += 1);
+    });
   const [waits, queue] = [reader('waits', 0.4), reader('queue', 40)];
   for (let each = 1; each <= 20; each += 1) expect(waits()).toBe(each);
   // Three at once, then as many as a hundredth of 100 s has room for.
