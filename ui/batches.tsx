@@ -5,15 +5,10 @@ export function Batches() {
   const { batches = [], ended_batches: ended = [] } = gateway.value ?? {};
   if (batches.length + ended.length === 0) return null;
   const rows = [
-    ...batches.map(({ id, tenant, lines, in_flight: inFlight, rest_seconds: rest, stuck, text: more }) => {
-      const text = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way${rest === null ? '' : `, about ${duration(rest)} left`}`;
-      return {
-        id,
-        tenant,
-        status: stuck ? 'stuck' : 'running',
-        when: '',
-        text: more === '' ? text : `${text}\n${more}`,
-      };
+    ...batches.map((batch) => {
+      const { lines, in_flight: inFlight, rest_seconds: rest, stuck, text } = batch;
+      const far = `${count(lines.completed + lines.failed)} of ${count(lines.total)} lines, ${count(lines.failed)} failed, ${count(inFlight)} under way${rest === null ? '' : `, about ${duration(rest)} left`}`;
+      return { ...batch, status: stuck ? 'stuck' : 'running', when: '', text: text === '' ? far : `${far}\n${text}` };
     }),
     ...ended.map(({ ended_at: at, ...row }) => ({ ...row, when: clock(at) })),
   ];

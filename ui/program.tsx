@@ -4,7 +4,7 @@ import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { LEVEL_MEANING, SERVICE_MEANING, TYPE_MEANING, isAlike, nameOf, typeName, whyEnded } from './words.js';
+import { MEANINGS, isAlike, nameOf, typeName, whyEnded } from './words.js';
 
 const ACTIVE_SHOWN = 20;
 
@@ -73,11 +73,11 @@ function factsOf(row: ProgramDetail): Fact[] {
     ['State', row.state],
     ['Id', row.id],
     ['Tenant', row.tenant],
-    ['Agent type', typeName(row.agent_type), TYPE_MEANING],
+    ['Agent type', typeName(row.agent_type), MEANINGS.type],
     ['Model', row.model ?? '–'],
     ['Identified by', row.identified_by ?? '–'],
-    ['Level', String(row.level), LEVEL_MEANING],
-    ['Service', duration(row.attained_service_seconds), SERVICE_MEANING],
+    ['Level', String(row.level), MEANINGS.level],
+    ['Service', duration(row.attained_service_seconds), MEANINGS.service],
     ['Queued', `${duration(row.waiting_seconds)}, longest ${duration(row.longest_wait_seconds)}`],
     ['Engine', row.engine ?? '–'],
     ['Calls', `${count(row.calls)}, ${count(row.active_calls)} active`],

@@ -17,26 +17,17 @@ import {
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { inOrder, sortOf } from './select.js';
-import {
-  LEVEL_MEANING,
-  SERVICE_MEANING,
-  TYPE_MEANING,
-  nameOf,
-  namedBy,
-  typeHint,
-  typeName,
-  whyEnded,
-} from './words.js';
+import { MEANINGS, nameOf, namedBy, typeHint, typeName, whyEnded } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, from: 'phone', isText: true }, // prettier-ignore
   { name: 'Waits', sort: 'current_wait_seconds', cell: waitOf, from: 'phone' },
   { name: 'For', meaning: 'Cause of its longest wait now', cell: causeOf, from: 'phone', isText: true },
-  { name: 'Level', meaning: LEVEL_MEANING, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
+  { name: 'Level', meaning: MEANINGS.level, sort: 'level', cell: (row) => String(row.level), from: 'tablet' },
   { name: 'Queued', meaning: 'The waits of all its calls together', sort: 'waiting_seconds', cell: (row) => duration(row.waiting_seconds) }, // prettier-ignore
-  { name: 'Service', meaning: SERVICE_MEANING, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds), from: 'tablet' }, // prettier-ignore
+  { name: 'Service', meaning: MEANINGS.service, sort: 'attained_service_seconds', cell: (row) => duration(row.attained_service_seconds), from: 'tablet' }, // prettier-ignore
   { name: 'Engine', cell: (row) => brief(row.engine ?? '–', 24), from: 'tablet', isText: true },
-  { name: 'Type', meaning: TYPE_MEANING, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
+  { name: 'Type', meaning: MEANINGS.type, cell: (row) => typeName(row.agent_type), hint: (row) => typeHint(row.agent_type), from: 'large', isText: true }, // prettier-ignore
   { name: 'Model', cell: (row) => brief(row.model ?? '–', 24), from: 'large', isText: true },
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls), from: 'tablet' },
   { name: 'Context', sort: 'context_tokens', cell: (row) => tokens(row.context_tokens), from: 'large' },
@@ -70,7 +61,7 @@ const GROUPS: readonly Column<ProgramGroup>[] = [
   { name: 'Prompts', meaning: 'Prompt tokens', cell: (row) => tokens(row.prompt_tokens) },
   { name: 'Answers', meaning: 'Output tokens', cell: (row) => tokens(row.output_tokens) },
   { name: 'Queue a call', meaning: 'Mean wait of its calls', cell: (row) => duration(ratio(row.queue_seconds, row.calls)), from: 'tablet' }, // prettier-ignore
-  { name: 'Service', meaning: SERVICE_MEANING, cell: (row) => duration(row.service_seconds), from: 'phone' },
+  { name: 'Service', meaning: MEANINGS.service, cell: (row) => duration(row.service_seconds), from: 'phone' },
 ];
 
 function waitOf({ current_wait_seconds: seconds }: Pick<Program, 'current_wait_seconds'>): string {

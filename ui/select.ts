@@ -15,10 +15,8 @@ export function sumsOf(engines: readonly Engine[]) {
   const all = engines.map((engine) => ({ ...engine, ...engine.all_gateways }));
   const open = all.filter(({ state }) => state === 'up' || state === 'probation');
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const most = (limits: readonly (number | null)[]) => {
-    const known = limits.filter((limit) => limit !== null);
-    return known.length === 0 || known.length < limits.length ? null : sum(known);
-  };
+  const most = (limits: readonly (number | null)[]) =>
+    limits.length === 0 || limits.includes(null) ? null : sum(limits as number[]);
   return {
     inFlight: sum(all.map(({ in_flight }) => in_flight)),
     window: most(open.map(({ window }) => window)),

@@ -11,7 +11,6 @@ export default defineConfig({
     // The policy of the page forbids what is inline.
     assetsInlineLimit: 0,
     modulePreload: false,
-    reportCompressedSize: false,
     // A slow machine is no reason for a warning.
     rolldownOptions: { checks: { bundlerTimings: false } },
   },

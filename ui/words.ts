@@ -18,9 +18,7 @@ export const typeName = (type: string | null): string =>
 export const isUnnamed = (type: string | null): boolean => UNNAMED.test(type ?? '');
 /** Its tooltip. */
 export const typeHint = (type: string | null): string =>
-  isUnnamed(type) ? `${type}. ${TYPE_MEANING}` : (type ?? 'not known here');
-export const TYPE_MEANING =
-  'Agent type: programs that begin with the same instructions and tools, or name the same x-maitred-workflow. What was learnt of some orders the others';
+  isUnnamed(type) ? `${type}. ${MEANINGS.type}` : (type ?? 'not known here');
 
 /** The client's name of a program, or its agent type and the beginning of an id that nobody can read. */
 export function nameOf({ id, agent_type: type }: Named): string {
@@ -48,9 +46,13 @@ const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   evicted: 'idle, row needed',
 };
 
-export const LEVEL_MEANING =
-  'Queue of its calls, or of its next one: of those that wait for room, 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too';
-export const SERVICE_MEANING = 'Engine time of all its calls together';
+/** Of columns and figures. */
+export const MEANINGS = {
+  level:
+    'Queue of its calls, or of its next one: of those that wait for room, 0 goes first. By the engine time that the program is likely to need still, which is learnt from others, so it changes without service too',
+  service: 'Engine time of all its calls together',
+  type: 'Agent type: programs that begin with the same instructions and tools, or name the same x-maitred-workflow. What was learnt of some orders the others',
+};
 
 /** Lines of a text that say the same but for ids and figures: the first says it for those after it. */
 export const isAlike = (text: string, other = ''): boolean => gist(text) === gist(other);

@@ -29,12 +29,7 @@ export function registerGauges(context: Parts): void {
   scraped('kept_places', 'Calls that left the queue and whose place is kept for a retry.', [], () => views.ghosts);
   scraped('spills_total', 'Calls that ran away from their program’s engine.', [], () => totals.spilled);
   scraped('queue_limit_calls', 'Most calls that may wait.', [], () => context.config.limits.queuedMax);
-  scraped(
-    'longest_wait_seconds',
-    'Of the waiting calls, the longest wait so far.',
-    [],
-    () => driver.queue().longestWaitMs / 1000,
-  );
+  scraped('longest_wait_seconds', 'Longest wait of a waiting call.', [], () => driver.queue().longestWaitMs / 1000);
   scraped('queue_calls', 'Calls that wait, by level.', ['level'], () =>
     driver.queue().byLevel.map((waiting, level) => [{ level }, waiting]),
   );
@@ -141,11 +136,7 @@ function registerCluster(scraped: Scraped, context: Parts): void {
     });
   each('store_up', '1 while the gateway shares state with others, 0 while it continues alone.', ({ shared }) => Number(shared.state.up)); // prettier-ignore
   each('gateways', 'Live gateways of the pool, this one included, as last heard.', ({ shared }) => shared.state.live);
-  each(
-    'store_failures_total',
-    'Operations of the store that failed or were late.',
-    ({ shared }) => shared.state.failures,
-  );
+  each('store_failures_total', 'Store operations that failed or were late.', ({ shared }) => shared.state.failures);
   scraped('cluster_takes_total', 'Programs that the store was asked for before a call, by result.', ['result'], () =>
     Object.entries(context.cluster?.takes ?? {}).map(([result, programs]) => [{ result }, programs]),
   );

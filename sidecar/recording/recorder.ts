@@ -180,7 +180,6 @@ class Aliases {
   }
 
   inCommands(commands: readonly Command[]): readonly Command[] {
-    if (!commands.some((command) => 'program' in command)) return commands;
     return commands.map((command) =>
       'program' in command ? { ...command, program: this.#program(command.program) } : command,
     );

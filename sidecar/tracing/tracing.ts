@@ -104,7 +104,9 @@ export class Tracing implements Observer {
   }
 
   refused(spec: CallSpec, code: ErrorCode): void {
-    if (spec.trace?.span.isRecording() === true) this.#send(spec, spec.trace, refusalAttributes(code), code);
+    const { status } = ERRORS[code];
+    const attributes = { 'http.response.status_code': status, 'maitred.outcome': 'refused', 'error.type': code };
+    if (spec.trace?.span.isRecording() === true) this.#send(spec, spec.trace, attributes, code);
     const { program } = spec.identity;
     if (!this.options.hasProgram(program)) this.#programOver(program, 'refused');
   }
@@ -208,12 +210,6 @@ function reportAttributes(report: CallReport, engine: Engine | undefined): Attri
     'gen_ai.response.time_to_first_chunk': ttftMs === undefined ? undefined : ttftMs / 1000,
   };
 }
-
-const refusalAttributes = (code: ErrorCode): Attributes => ({
-  'http.response.status_code': ERRORS[code].status,
-  'maitred.outcome': 'refused',
-  'error.type': code,
-});
 
 /** Our own code, or the engine's status; an engine may also report its failure inside a stream. */
 const errorType = ({ outcome, code, status }: CallReport): string | undefined =>
