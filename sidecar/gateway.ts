@@ -6,6 +6,7 @@ import { adminRoutes, probeRoutes } from './admin/admin.js';
 import { answerPeer } from './admin/peers.js';
 import { programRoutes } from './admin/program-routes.js';
 import { watchPorts } from './admin/watch.js';
+import { SCHEDULED } from './apis/index.js';
 import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
@@ -14,6 +15,7 @@ import { GatewayError, type ErrorCode } from './errors.js';
 import { holderKey } from './identity/shared-keys.js';
 import { fieldsOf } from './http/headers.js';
 import { listen, type Listener, type Routes } from './http/listener.js';
+import { splitTarget } from './http/target.js';
 import { registerGauges } from './metrics/gauges.js';
 import { clientRoutes } from './routes.js';
 import type { Tracing } from './tracing/tracing.js';
@@ -163,15 +165,13 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
   while (driver.now() < until ? isAsking() : starting().some((engine) => !engine.probed)) await sleep(ASKED_MS);
 }
 
-const OF_OPERATORS = /^\/(engines|programs|demo)\b/;
-
 /** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */
 function refused(context: Context, code: ErrorCode, request?: IncomingMessage, err?: unknown): void {
   const { driver, metrics, totals, log } = context;
   metrics.rejected(code);
-  // All calls are POSTs; most other requests are of the page and of operators.
-  if (request?.method === 'POST' && !OF_OPERATORS.test(request.url ?? ''))
-    totals.refused({ line: undefined }, code, driver.now());
+  // Other requests do not count where they succeed either.
+  const isCall = request?.method === 'POST' && SCHEDULED.has(splitTarget(request.url ?? '').path);
+  if (isCall && code !== 'client_gone') totals.refused({ line: undefined }, code, driver.now());
   const fields = { ...(request && fieldsOf(request)), code, err };
   if (err === undefined) log.info(fields, 'refused');
   else log.error(fields, 'request failed');

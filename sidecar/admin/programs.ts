@@ -22,11 +22,9 @@ export function* rowsHere(context: Parts): Generator<ProgramView> {
   for (const row of context.driver.views.programs()) if (isHere(context, row)) yield row;
 }
 
-/** All rows, also those of programs that have been ended while calls of them run. */
-function* rowsKnown({ driver: { views } }: Parts): Generator<ProgramView> {
-  yield* views.programs();
-  for (const row of views.leaving()) if (views.program(row.id) === undefined) yield row;
-}
+/** A row of each id: that of the table, or else the first of those that have been ended while calls of them run. */
+const rowsKnown = ({ driver: { views } }: Parts): Iterable<ProgramView> =>
+  new Map([...views.leaving().toReversed(), ...views.programs()].map((row) => [row.id, row])).values();
 
 /** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */
 const SLICE_MS = 2;

@@ -56,9 +56,12 @@ export class Pump {
       .sort((a, b) => Number(b.isLate) - Number(a.isLate) || of(a) - of(b) || a.expiresAt - b.expiresAt);
     if (this.isStopped || work === undefined) return false;
     const { isLate } = work;
-    const rivals = works.filter((each) => each.isLate || !isLate).reduce((sum, { run }) => sum + run.inFlight, 0);
+    const sum = (all: readonly Work[]): number => all.reduce((lines, { run }) => lines + run.inFlight, 0);
+    const rivals = sum(works.filter((each) => each.isLate || !isLate));
     const part = this.#part(isLate);
-    if (part === undefined || rivals >= this.ports.config().inFlightMax) return false;
+    const { inFlightMax } = this.ports.config();
+    // Batches that are late no longer may hold places too.
+    if (part === undefined || rivals >= inFlightMax || sum(works) >= 2 * inFlightMax) return false;
     this.#start({ ...part, isLate, work });
     return true;
   }

@@ -6,7 +6,7 @@ import { DAY_MS, count, fixed, ms, name, note, plainUrl, textOrNull } from './no
 
 export const batches = z.strictObject({
   folder: fixed(textOrNull, 'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).', 'off by default'),
-  inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once.'),
+  inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once; late ones have as many more.'),
   fileBytes: note(count(1024, 1e12).default(209_715_200), 'Largest uploaded file.', 'OpenAI’s limit, 200 MB'),
   lineBytes: note(count(1024, 1e8).default(1_048_576), 'Longest line of a batch’s file.'),
   linesMax: note(count(1, 1e6).default(50_000), 'Most lines of a batch.', 'OpenAI’s limit'),

@@ -61,6 +61,9 @@ describe('a program that is ended while a call of it runs', () => {
     await until(() => engine.seen.length === 2);
     expect(await read('/programs/p')).toMatchObject({ ending: null, calls: 1 });
     expect((await read<Told>(`/programs/${call}/explain`)).text).toContain(`Call ${call} of program "p" has run for `);
+    await ask('/programs/p/end', { method: 'POST' });
+    // Both of this name have been ended by now.
+    expect(await read('/programs/p')).toMatchObject({ active: [{ call }] });
     open();
     await Promise.all([answer, next]);
   });

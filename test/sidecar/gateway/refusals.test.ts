@@ -124,13 +124,14 @@ describe('a request that cannot become a call', () => {
   });
 
   it('whose client leaves while sending it leaves nothing behind', async () => {
-    const { engine, dial, counted } = await lone();
+    const { engine, dial, counted, read } = await lone();
     const socket = dial();
     await once(socket, 'connect');
     await new Promise((resolve) => socket.write(`${rawRequest('POST', CHAT, bodyOf('100'))}{`, resolve));
     await new Promise((resolve) => setTimeout(resolve, 20));
     socket.destroy();
     await expect.poll(() => counted('calls_rejected_total{code="client_gone"}')).toBe(1);
+    expect(await read('/totals')).toMatchObject({ calls: 0, failed: [] });
     expect(await counted('calls_rejected_total{code="bad_request"}')).toBeUndefined();
     expect(engine.seen).toEqual([]);
   });

@@ -80,6 +80,9 @@ describe('the admin API', () => {
     const state = async () => (await ask('/gateway')).json()['status'];
     expect((await ask('/v1/chat/compl')).status).toBe(404);
     expect((await post('/engines', '{}')).status).toBe(400);
+    // No calls, whether they succeed or not.
+    expect((await post('/login.php', '{}')).status).toBe(404);
+    expect((await post('/v1/batches', '{}')).status).toBe(403);
     expect(await state()).toMatchObject({ level: 'good', text: '1 engine up. No call waits.' });
     engine.answer = (response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
     await chat();
