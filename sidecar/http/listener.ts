@@ -43,8 +43,6 @@ const BACKLOG = 4096;
 /** As long as the longest path within the header limit, so that no request fails for the length of an id. */
 const PARAM_LENGTH_MAX = 1_048_576;
 
-const NO_PARAMS: Params = {};
-
 /** Finds the handlers of a request target. @throws GatewayError `unknown_path` */
 type Find = (target: string) => { readonly handlers: Handlers; readonly params: Params };
 
@@ -64,11 +62,7 @@ export async function listen(
   const router = findMyWay({ ...slashes, maxParamLength: PARAM_LENGTH_MAX });
   // One entry for all methods: a path's own handlers tell those that it lacks.
   for (const [path, handlers] of Object.entries(routes)) router.on('GET', path, () => undefined, handlers);
-  // The paths of nearly all requests, of which the router need not look at each character.
-  const plain = new Map(Object.entries(routes).filter(([path]) => !/[:*]/.test(path)));
   const find: Find = (target) => {
-    const known = plain.get(target);
-    if (known !== undefined) return { handlers: known, params: NO_PARAMS };
     const found = router.find('GET', target);
     if (found !== null) return { handlers: found.store as Handlers, params: found.params };
     const { path } = splitTarget(target);

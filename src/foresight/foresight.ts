@@ -25,6 +25,7 @@ export class Foresight {
       const declaredMs = promptTokens * settings.msPerPromptToken + outputTokens * settings.msPerOutputToken;
       if (Number.isFinite(declaredMs)) program.outlook.declare(declaredMs, program.serviceMs);
     }
-    call.expectedTotalMs = program.outlook.totalMs(program.serviceMs) ?? 0;
+    const leftMs = program.outlook.declaredMs(program.serviceMs);
+    call.expectedTotalMs = leftMs === undefined ? 0 : program.serviceMs + leftMs;
   }
 }

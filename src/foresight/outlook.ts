@@ -32,11 +32,6 @@ export class Outlook {
     return leftMs > 0 ? leftMs : undefined;
   }
 
-  totalMs(serviceMs: number): number | undefined {
-    const leftMs = this.declaredMs(serviceMs);
-    return leftMs && serviceMs + leftMs;
-  }
-
   /** The program is presumed to have ended: judges its declaration, unless that is to wait for its real end. */
   presumedEnded(serviceMs: number): void {
     if (this.#first === undefined) return;
