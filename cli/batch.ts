@@ -15,6 +15,8 @@ const NEEDS_SHOWN_MAX = 5;
 /** Far above any batch: the machine's memory is the limit. */
 const LIMITS = { linesMax: 1_000_000, lineBytes: 33_554_432 };
 
+const CALL_PATH = /(\/v1)?\/(chat\/completions|completions|responses|messages|embeddings)\/*$/;
+
 const without = () => names('--without <passes>', 'passes of the plan to leave out', PASSES);
 const limitsOf = (left: readonly string[] = []) => ({ ...LIMITS, passes: PASSES.filter((pass) => !left.includes(pass)) }); // prettier-ignore
 
@@ -45,10 +47,13 @@ export function addBatchCommand(program: Command): void {
     checkReadable(run, file);
     for (const path of [out, `${out}.errors`]) {
       checkWritable(run, path);
+      if (existsSync(path) && !statSync(path).isFile()) run.error(`${path}: is no regular file`);
       if (!resume && existsSync(path) && statSync(path).size > 0)
         run.error(`${path} exists: give --resume to go on with it, or another --out`);
     }
     if (!URL.canParse(target) || !/^https?:/.test(target)) run.error(`--target: ${target} is no URL of a server`);
+    const base = target.replace(CALL_PATH, '');
+    if (base !== target) run.error(`--target: ${target} is the URL of calls: use ${base}, as each line names its path`);
     await stoppable((signal) => naming(file, () => runBatch(file, options, limitsOf(options.without), signal)));
   });
   const plan = batch

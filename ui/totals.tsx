@@ -30,6 +30,9 @@ export function Totals() {
   );
 }
 
+/** Codes of failures on the tile; the first line names as many. */
+const CODES_SHOWN = 3;
+
 /** In the order of the charts; the last has none. */
 function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
@@ -37,7 +40,8 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
   const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
   const failures = sums.failed.reduce((sum, { calls }) => sum + calls, 0);
-  const codes = sums.failed.map(({ code, calls }) => `${count(calls)} ${code}`);
+  const codes = sums.failed.slice(0, CODES_SHOWN).map(({ code, calls }) => `${count(calls)} ${code}`);
+  if (sums.failed.length > CODES_SHOWN) codes.push('others');
   return [
     [
       'Waiting now',

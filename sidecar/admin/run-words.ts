@@ -139,7 +139,7 @@ export function endedInWords(row: EndedProgram): string {
   const { id, cause, calls, ended_at: at, duration_seconds: took, queue_seconds: queued, engine } = row;
   const why = cause === 'ended' && BATCH_LINE.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
   const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
-  const where = engine === null ? '' : ` The last one ran on ${engine}.`;
+  const where = engine === null ? '' : ` The last one went to ${engine}.`;
   return [
     `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`,
     `It had ${counted(calls, 'call')} in ${span(1000 * took)}, ${waited}.${where}`,

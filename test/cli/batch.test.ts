@@ -49,6 +49,19 @@ describe('maitred batch run', () => {
     expect(existsSync(out)).toBe(false);
   });
 
+  it.each([
+    [
+      'http://x/v1/chat/completions',
+      'out',
+      '--target: http://x/v1/chat/completions is the URL of calls: use http://x,',
+    ],
+    ['http://x', '/dev/full', '/dev/full: is no regular file'],
+  ])('refuses the target %s with the output %s', async (target, to, told) => {
+    const { file, out } = await stage();
+    const { code, err } = await command('batch', 'run', file, '--target', target, '-o', to === 'out' ? out : to);
+    expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+  });
+
   it('stops before the first line at a web site', async () => {
     const { engine, out, batch } = await stage([lineOf('a')]);
     engine.routes.set('/v1/models', (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end());
