@@ -33,7 +33,7 @@ export function Totals() {
 /** Codes of failures on the tile; the first line names as many. */
 const CODES_SHOWN = 3;
 
-/** In the order of the charts; the last has none. */
+/** In the order of the charts; failed calls, if any, have none. */
 function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
@@ -56,6 +56,8 @@ function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [st
     ['In flight', count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
     ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     ['Prompt from cache', percent(sums.cached_share), ''],
-    ['Failed', count(failures), `of ${counted(sums.calls, 'call')}${failures > 0 ? `: ${codes.join(', ')}` : ''}`],
+    ...(failures > 0
+      ? [['Failed', count(failures), `of ${counted(sums.calls, 'call')}: ${codes.join(', ')}`] as const]
+      : []),
   ];
 }
