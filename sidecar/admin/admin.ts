@@ -126,7 +126,7 @@ const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
   const engine = readEngine(body);
-  await checkEngine(context, engine);
+  if (!response.destroyed) await checkEngine(context, engine, response);
   // Of a client that has gone, nobody would know that it was added. A response that broken input cut short never closes.
   if (request.socket.destroyed) return;
   sendJson(request, response, 201, 'admin', engineRow(context, context.membership.add(engine)));
@@ -136,10 +136,12 @@ async function addEngine(context: Parts, request: IncomingMessage, response: Ser
 const LOOKS_MS = 3 * LOOK_MS;
 
 /** Refuses an address that would stay down for ever; an engine that does not answer may be starting. */
-async function checkEngine({ config, fleet }: Parts, engine: EngineConfig): Promise<void> {
+async function checkEngine({ config, fleet }: Parts, engine: EngineConfig, response: ServerResponse): Promise<void> {
   if (fleet.get(idOf(engine))?.url.href === addressOf(engine).url.href) return;
   const { connectMs } = config.timeouts;
-  const signal = AbortSignal.timeout(LOOKS_MS);
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(LOOKS_MS)]);
   await examine(engine, { timeoutMs: LOOK_MS, connectMs, calls: false, signal }).catch((error: unknown) => {
     if (error instanceof NotAnEngine) throw new GatewayError('not_an_engine', `${error.message}.`, { param: 'url' });
   });
