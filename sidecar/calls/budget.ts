@@ -41,7 +41,8 @@ export function budgetOf(
   text: string | undefined,
   find: () => Spender | undefined,
 ) {
-  const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = { ...budget, ...budget.tenants[tenant] };
+  const own = budget.tenants[tenant];
+  const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = own ? { ...budget, ...own } : budget;
   const ofCall = readHeader(text);
   const limitOf = ({ key, name }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
   const bounds = KINDS.filter((kind) => limitOf(kind) < Infinity);
@@ -76,7 +77,8 @@ const boundsSchema = z.strictObject(
 );
 
 function readHeader(text: string | undefined): z.output<typeof boundsSchema> {
-  const { data } = boundsSchema.safeParse(text === undefined ? {} : readNumbers(text));
+  if (text === undefined) return {};
+  const { data } = boundsSchema.safeParse(readNumbers(text));
   if (data !== undefined) return data;
   throw new GatewayError('bad_request', `The header ${BUDGET_HEADER} must be ${FORM}.`, { param: BUDGET_HEADER });
 }

@@ -24,16 +24,23 @@ export interface Observer {
 }
 
 type Arguments<K extends keyof Observer> = Parameters<NonNullable<Observer[K]>>;
+type Hears = (...args: readonly unknown[]) => void;
+
 /** All observers, told in the order in which they joined. */
 export class Observers {
   readonly #observers: Observer[] = [];
+  /** Bound once: looking methods up by name costs more than most of them do. */
+  #hearing: { [event in keyof Observer]?: readonly Hears[] } = {};
 
   add(...observers: readonly Observer[]): void {
     this.#observers.push(...observers);
+    this.#hearing = {};
   }
 
   tell<K extends keyof Observer>(event: K, ...args: Arguments<K>): void {
-    for (const observer of this.#observers)
-      (observer as Partial<Record<K, (...args: Arguments<K>) => void>>)[event]?.(...args);
+    const hearing = (this.#hearing[event] ??= this.#observers.flatMap(
+      (observer) => (observer[event]?.bind(observer) as Hears | undefined) ?? [],
+    ));
+    for (const hears of hearing) hears(...args);
   }
 }

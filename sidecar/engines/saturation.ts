@@ -35,6 +35,5 @@ export class Saturation {
 function note(times: Map<ProgramId, number>, program: ProgramId, atMs: number): void {
   times.delete(program);
   times.set(program, atMs);
-  const [oldest] = times.keys();
-  if (times.size > 2 && oldest !== undefined) times.delete(oldest);
+  for (const oldest of times.keys()) if (times.size > 2) times.delete(oldest);
 }

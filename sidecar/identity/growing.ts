@@ -52,8 +52,8 @@ export class Growing<S extends Left> extends Seats<Grower<S>> {
     let seat: S | undefined;
     for (let i = beginnings.length - 1; i >= 0 && !seat; i--) {
       const at = beginnings[i] ?? 0;
-      const growers = this.at(tenant, at, only);
-      if (!growers || this.isCrowded(tenant, at)) continue;
+      const growers = this.isCrowded(tenant, at) ? undefined : this.at(tenant, at, only);
+      if (!growers) continue;
       const fresh = new Set(hashes.slice(i + 1, i + 1 + NEW_LINES));
       const fits = growers.filter(({ lines }) => lines.some((line) => fresh.has(line)));
       seat = (fits.findLast((grower) => grower.seat.taken === undefined) ?? fits.at(-1))?.seat;

@@ -91,9 +91,10 @@ export class Marked {
 
   /** The seats under a mark that may be the answer's; none in a crowd. */
   #at(seats: Seats, tenant: TenantId, mark: string | number, only?: ProgramId, call?: MarkedCall): Answered[] {
+    if (seats.isCrowded(tenant, mark)) return [];
     const known = seats.at(tenant, mark, only);
     if (!known) call?.foreign.add(mark);
-    return !known || seats.isCrowded(tenant, mark) ? [] : known.filter(({ guessed }) => !guessed);
+    return known?.filter(({ guessed }) => !guessed) ?? [];
   }
 }
 

@@ -25,6 +25,8 @@ export interface Answered extends Excerpt, Place {
 
 interface Table<S> {
   readonly seats: S[];
+  /** All programs that have a seat, and some that had one: looking at each seat would push other data out of the CPU’s cache. */
+  readonly owners: Set<ProgramId>;
   /** Seats that were dropped for lack of room while their programs lived, the latest ones. */
   readonly crowd: readonly S[];
 }
@@ -35,6 +37,14 @@ const isTable = <S extends object>(kept: S | Table<S>): kept is Table<S> => 'sea
 export interface Left extends Seat, Pick<Told, 'hash'> {
   readonly taken?: number | undefined;
 }
+
+const tableOf = <S extends Left>(seats: S[], crowd: readonly S[]): Table<S> => ({
+  seats,
+  owners: new Set(seats.map(({ program }) => program)),
+  crowd,
+});
+
+const isSame = (one: Left, other: Left): boolean => one.hash === other.hash && one.program === other.program;
 
 /** Seats by key, at most `max` in all and `perKey` under each. */
 export class Seats<S extends Left = Answered> {
@@ -64,17 +74,16 @@ export class Seats<S extends Left = Answered> {
 
   sit(tenant: TenantId, key: string | number, seat: S): void {
     const kept = this.#kept.get(tenant, key);
-    const isOwn = (other: S) => other.hash === seat.hash && other.program === seat.program;
-    if (!kept || (!isTable(kept) && isOwn(kept))) {
+    if (!kept || (!isTable(kept) && isSame(kept, seat))) {
       this.#kept.set(tenant, key, seat);
       return;
     }
-    const { seats, crowd } = isTable(kept) ? kept : { seats: [kept], crowd: [] };
-    const before = seats.findLastIndex(isOwn);
+    const { seats, owners, crowd } = isTable(kept) ? kept : tableOf([kept], []);
+    const before = owners.has(seat.program) ? seats.findLastIndex((other) => isSame(other, seat)) : -1;
     if (before >= 0) seats.splice(before, 1);
     if (seats.length < this.perKey) {
       seats.push(seat);
-      this.#kept.set(tenant, key, { seats, crowd });
+      this.#kept.set(tenant, key, { seats, owners: owners.add(seat.program), crowd });
       return;
     }
     const alive = seats.filter((other) => this.ends.isAlive(other));
@@ -83,6 +92,6 @@ export class Seats<S extends Left = Answered> {
     const stays = free.slice(Math.max(0, free.length - Math.floor(this.perKey * KEPT_SHARE)));
     const staying = new Set(stays);
     const dropped = [...crowd, ...alive].filter((other) => !staying.has(other) && this.ends.isAlive(other));
-    this.#kept.set(tenant, key, { seats: [...stays, seat], crowd: dropped.slice(-CROWD_MAX) });
+    this.#kept.set(tenant, key, tableOf([...stays, seat], dropped.slice(-CROWD_MAX)));
   }
 }

@@ -69,6 +69,7 @@ export class KnownPrograms implements Observer {
 
   ended({ spec }: { readonly spec: object }, { usage }: Pick<CallReport, 'usage'>): void {
     const tokens = this.#tokensOf.get(spec);
+    this.#tokensOf.delete(spec);
     if (tokens === undefined || usage === undefined) return;
     tokens.prompt += usage.promptTokens;
     tokens.output += usage.outputTokens;
