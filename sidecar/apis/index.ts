@@ -26,8 +26,8 @@ export function apiFor(path: string): Api | undefined {
   return own === COUNT_TOKENS ? countTokens : SCHEDULED.get(own);
 }
 
-/** The API of a path. A passed-through path gets the API of its family, whose errors its clients can read. */
-export const familyOf = (path: string): Api => apiFor(path) ?? (path.startsWith('/v1/messages') ? messages : chat);
+/** The API of a path. Any other path gets the API of its family, whose errors its clients can read: also `/v1/v1/messages`. */
+export const familyOf = (path: string): Api => apiFor(path) ?? (path.includes('/v1/messages') ? messages : chat);
 
 /** Any JSON object that is only passed through. Only its model is read; '' for none. */
 export const passed: Api = {

@@ -3,6 +3,7 @@ import { callId, type EngineId } from '../../src/index.js';
 import type { RequestFacts } from '../apis/index.js';
 import { BUDGET_HEADER, budgetOf, exceeded, leftOf } from './budget.js';
 import { Call } from './call.js';
+import { checkOurHeaders } from './client-headers.js';
 import { readDeclaration } from './declaration.js';
 import type { BatchLine, CallSpec } from './spec.js';
 import { askOthers } from '../cluster/ask.js';
@@ -44,6 +45,8 @@ export async function acceptCall(context: Context, incoming: Incoming): Promise<
 
 async function acceptBody(context: Context, incoming: Incoming, held: HeldBody): Promise<void> {
   const { api, path, tenant, line, request, response } = incoming;
+  const { headers } = request;
+  checkOurHeaders(headers);
   checkMediaType(request);
   const { limits, timeouts } = context.config;
   const bytes = await readBody(request, response, { bodyBytes: limits.bodyBytes, bodyMs: timeouts.bodyMs, held });
@@ -56,7 +59,6 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const { fleet } = context;
   if (fleet.serving(facts.model).length === 0 && !fleet.awaited.has(facts.model)) throw unserved(context, facts.model);
   const { search } = splitTarget(request.url ?? '');
-  const { headers } = request;
   const { raw, keys, remaining, workflow } = readDeclaration(headers, given);
   const fingerprint = fingerprintOf(given);
   const before = context.returning.find(tenant, fingerprint);
@@ -68,7 +70,8 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
   const { driver } = context;
   const { label, program } = identity;
-  const budget = budgetOf(context.config, tenant, valueOf(headers, BUDGET_HEADER), () => {
+  const bounds = valueOf(headers, BUDGET_HEADER);
+  const budget = budgetOf(context.config, tenant, bounds, () => {
     const row = driver.scheduler.views.program(program);
     return row && { ...row, repeats: context.repeats.of(program) };
   });
@@ -101,7 +104,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
     trace: context.tracing?.begin(tenant, identity, headers),
   };
   const call = new Call(spec, request, response, context);
-  const overBudget = exceeded(budget, label);
+  const overBudget = exceeded(budget, label, bounds);
   if (overBudget === undefined) call.start();
   else call.refuse(overBudget);
 }

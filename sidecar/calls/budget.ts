@@ -1,8 +1,7 @@
-import { z } from 'zod';
 import type { ProgramView, TenantId } from '../../src/index.js';
-import { countSchema, type Config } from '../config/index.js';
+import type { Config } from '../config/index.js';
 import { GatewayError } from '../errors.js';
-import { readNumbers } from '../http/headers.js';
+import { readNumbers } from './client-headers.js';
 
 export const BUDGET_HEADER = 'x-maitred-budget';
 const FORM =
@@ -61,24 +60,18 @@ type Budget = Readonly<ReturnType<typeof budgetOf>>;
 export const leftOf = (uses: Budget): string | undefined =>
   uses.map(({ name, used, limit }) => `${name}=${Math.max(0, Math.ceil(limit - used) - (name === 'calls' ? 1 : 0))}`).join(', ') || undefined; // prettier-ignore
 
-/** Calls under way finish, so a program may end above its bound by as much as they take. */
-export function exceeded(uses: Budget, label: string): GatewayError | undefined {
+/** Calls under way finish, so a program may end above its bound by as much as they take. @param text the call's header */
+export function exceeded(uses: Budget, label: string, text: string | undefined): GatewayError | undefined {
   const over = uses.find(({ used, limit }) => used >= limit);
   if (over === undefined) return undefined;
+  const setBy = readHeader(text)[over.name] === over.limit ? `the header ${BUDGET_HEADER}` : "the gateway's operator (budget)"; // prettier-ignore
   const figures = [over.used, over.limit].map((value) => Math.floor(value).toLocaleString('en-US'));
   return new GatewayError(
     'budget_exceeded',
-    `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${BUDGET_HEADER} or by the gateway's operator (budget).`,
+    `The program ${JSON.stringify(label)} has used its budget: ${figures[0]} of ${figures[1]} ${over.unit}. The bound is set by ${setBy}.`,
   );
 }
 
-const boundsSchema = z.strictObject(
-  Object.fromEntries(KINDS.map(({ name }) => [name, countSchema(1, 1e12).optional()])),
-);
-
-function readHeader(text: string | undefined): z.output<typeof boundsSchema> {
-  if (text === undefined) return {};
-  const { data } = boundsSchema.safeParse(readNumbers(text));
-  if (data !== undefined) return data;
-  throw new GatewayError('bad_request', `The header ${BUDGET_HEADER} must be ${FORM}.`, { param: BUDGET_HEADER });
-}
+const NAMES = KINDS.map(({ name }) => name);
+const readHeader = (text: string | undefined): Readonly<Record<string, number>> =>
+  text === undefined ? {} : readNumbers(BUDGET_HEADER, text, NAMES, [1, 1e12], FORM);

@@ -5,10 +5,10 @@ import type { ReadBody } from '../bodies/read.js';
 import { countSchema } from '../config/index.js';
 import { GatewayError } from '../errors.js';
 import { checked } from '../http/checked.js';
-import { readNumbers } from '../http/headers.js';
 import { withoutField } from '../http/splice.js';
 import { valueOf } from '../identity/claims.js';
 import { cleanId } from '../identity/names.js';
+import { badHeader, readNumbers } from './client-headers.js';
 
 const FIELD = 'maitred';
 const REMAINING = 'x-maitred-remaining';
@@ -19,7 +19,7 @@ const NAME_CHARS_MAX = 256;
 
 /** The rest of a program. `calls` is for the client's own records; engine time follows from the tokens. */
 const remainingSchema = z.strictObject({
-  calls: countSchema(0, 1e6).optional(),
+  calls: countSchema(0, TOKENS_MAX).optional(),
   promptTokens: countSchema(0, TOKENS_MAX),
   outputTokens: countSchema(0, TOKENS_MAX),
 });
@@ -85,9 +85,8 @@ function readField(value: unknown): z.output<typeof fieldSchema> {
 
 /** `prompt=1200, output=300`, and optionally `calls=4`. */
 function readHeader(text: string): Remaining {
-  const { prompt, output, ...others } = readNumbers(text) ?? {};
-  const { data } = remainingSchema.safeParse({ promptTokens: prompt, outputTokens: output, ...others });
-  if (data !== undefined) return data;
-  const expected = `'prompt=N, output=N', with whole numbers up to ${TOKENS_MAX}`;
-  throw new GatewayError('bad_request', `The header ${REMAINING} must be ${expected}.`, { param: REMAINING });
+  const form = `'prompt=N, output=N', with whole numbers up to ${TOKENS_MAX}`;
+  const { prompt, output } = readNumbers(REMAINING, text, ['prompt', 'output', 'calls'], [0, TOKENS_MAX], form);
+  if (prompt !== undefined && output !== undefined) return { promptTokens: prompt, outputTokens: output };
+  throw badHeader(REMAINING, `The header ${REMAINING} must be ${form}.`);
 }

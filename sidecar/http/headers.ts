@@ -127,17 +127,6 @@ export function retryAfterSeconds(value: string | string[] | undefined, now: Dat
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), RETRY_SECONDS_MAX);
 }
 
-/** Whole numbers by name, a dictionary of RFC 8941 (`a=1, b=2`); undefined for any other text. */
-export function readNumbers(text: string): Readonly<Record<string, number>> | undefined {
-  const numbers = new Map<string, number>();
-  for (const member of text.split(',')) {
-    const [, name = '', digits] = /^\s*([a-z-]+)=(\d{1,13})\s*$/.exec(member) ?? [];
-    if (digits === undefined || numbers.has(name)) return undefined;
-    numbers.set(name, Number(digits));
-  }
-  return Object.fromEntries(numbers);
-}
-
 /** Contents of a `traceparent` header. Source: https://www.w3.org/TR/trace-context/ */
 export interface TraceParent {
   /** 32 hexadecimal digits, not all zero. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '../apis/index.js';
 import { redacted } from '../calls/refusal.js';
+import { didYouMean } from '../config/index.js';
 import type { Context } from '../context.js';
 import { configuredModels, type Fleet } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
@@ -21,7 +22,8 @@ export function unknownModel(context: Context, model: string): GatewayError {
   const known = [...mergedModels(context).keys()];
   const more = known.length > NAMED_MAX ? ` and ${known.length - NAMED_MAX} more` : '';
   const there = known.length === 0 ? '' : ` There are: ${known.slice(0, NAMED_MAX).join(', ')}${more}.`;
-  const text = `No engine serves the model ${JSON.stringify(model.slice(0, 200))}.${there}`;
+  const asked = model.slice(0, 200);
+  const text = `No engine serves the model ${JSON.stringify(asked)}${didYouMean(asked, known) || '.'}${there}`;
   return new GatewayError('unknown_model', text, { param: 'model' });
 }
 

@@ -142,7 +142,7 @@ describe('the budget of a program', () => {
     for (let call = 0; call < 2; call += 1) expect((await chat({}, named('p'))).status).toBe(200);
     const over = await chat({}, named('p'));
     expect(refusal(over)).toEqual([403, 'budget_exceeded']);
-    expect(over.text).toContain('240 of 200 tokens');
+    expect(over.text).toContain('240 of 200 tokens. The bound is set by the gateway');
     expect((await chat({}, named('q'))).status).toBe(200);
   });
 
@@ -150,7 +150,7 @@ describe('the budget of a program', () => {
     const { chat } = await lone(completion(USED), { budget: { calls: 2 } });
     const status = async (headers: Record<string, string>) => (await chat({}, headers)).status;
     expect(await status(budget('calls=1'))).toBe(200);
-    expect(await status(budget('calls=1'))).toBe(403);
+    expect((await chat({}, budget('calls=1'))).text).toContain('is set by the header x-maitred-budget');
     expect(await status(budget('tokens=120, engine-seconds=1000'))).toBe(403);
     expect(await status(budget('calls=1000, tokens=121'))).toBe(200);
     expect(await status(budget('calls=1000'))).toBe(403);
@@ -199,16 +199,27 @@ describe('the budget of a program', () => {
       exceeded(
         budgetOf(config, 't' as TenantId, 'engine-seconds=2', () => ({ serviceMs }) as Spender),
         'p',
+        'engine-seconds=2',
       )?.message;
     expect(check(1999)).toBeUndefined();
     expect(check(2000)).toContain('2 of 2 seconds of engine time');
   });
 
-  it.each(['calls', 'calls=0', 'calls=1.5', 'calls=1, calls=2', 'days=1', 'tokens=9999999999999'])(
-    'refuses the header %j',
-    async (text) => {
-      const { chat } = await lone();
-      expect(refusal(await chat({}, budget(text)))).toEqual([400, 'bad_request']);
-    },
-  );
+  it.each([
+    ['calls', 'calls'],
+    ['calls=0', 'calls=0'],
+    ['tokens=5, calls=1.5', 'calls=1.5'],
+    ['calls=1=1', 'calls=1=1'],
+    ['calls=1, calls=2', 'calls=2'],
+    ['days=1', 'days=1'],
+    ['calls=1, token=5', 'token=5', 'tokens'],
+    ['tokens=9999999999999', 'tokens=9999999999999'],
+    ['calls=1,', ''],
+  ])('refuses the header %j, and quotes the wrong part', async (text, part, meant?: string) => {
+    const { chat } = await lone();
+    const got = await chat({}, budget(text));
+    expect(refusal(got)).toEqual([400, 'bad_request']);
+    const hint = meant === undefined ? '.' : `; did you mean ${meant}?`;
+    expect((got.json() as { error: { message: string } }).error.message).toContain(`: "${part}" is not${hint}`);
+  });
 });

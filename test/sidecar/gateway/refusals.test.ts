@@ -1,7 +1,18 @@
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { CHAT, JSON_TYPE, chatBody, drainSocket, errorCode, type Got, lone, rawChat, rawRequest } from './world.js';
+import {
+  CHAT,
+  JSON_TYPE,
+  MODEL,
+  chatBody,
+  drainSocket,
+  errorCode,
+  type Got,
+  lone,
+  rawChat,
+  rawRequest,
+} from './world.js';
 
 /** Every refusal has a reason and a request id, in the shape of the requested API. */
 function expectRefusal(got: Got, status: number, code: string): void {
@@ -47,6 +58,32 @@ describe('a request that cannot become a call', () => {
     const { engine, ask } = await lone();
     expectRefusal(await ask(CHAT, { method: 'POST', headers, body }), status, code);
     expect(engine.seen).toEqual([]);
+  });
+
+  it('hears of the model that it may mean', async () => {
+    const { chat } = await lone();
+    const { text } = await chat({ model: `${MODEL}x` });
+    expect(text).toContain(`; did you mean ${MODEL}?`);
+  });
+
+  it.each([
+    ['x-maitred-programm', 'a', 'did you mean x-maitred-program?'],
+    ['x-maitred-engines', 'a', 'no header'],
+    ['X-Maitred-Final', 'maybe', 'must be true or false'],
+  ])('hears of a header of ours that would have no effect: %s: %s', async (name, value, hint) => {
+    const { engine, chat } = await lone();
+    const got = await chat({}, { [name]: value });
+    expectRefusal(got, 400, 'bad_request');
+    expect(got.text).toContain(hint);
+    expect(engine.seen).toEqual([]);
+  });
+
+  it('is none for the headers of an answer, and for a flag that is not set', async () => {
+    const { chat } = await lone(undefined, { budget: { calls: 9 } });
+    const { headers } = await chat();
+    const ours = Object.entries(headers).filter(([name]) => name.startsWith('x-maitred-'));
+    for (const final of ['', 'no', 'False', '0'])
+      expect((await chat({}, { ...Object.fromEntries(ours), 'x-maitred-final': final })).status).toBe(200);
   });
 
   it('is one in JSON by any way to write that, and goes on without its byte-order mark', async () => {
@@ -151,6 +188,13 @@ describe('a path', () => {
     const got = await ask(path, { method: 'POST', body: '{}' });
     expectRefusal(got, status, status === 404 ? 'unknown_path' : 'path_not_allowed');
     expect(got.text).toContain(hint);
+  });
+
+  it('with /v1 twice is refused in the form that its client reads', async () => {
+    const { ask } = await lone();
+    const got = await ask('/v1/v1/messages', { method: 'POST', body: '{}' });
+    expect([got.status, got.headers['x-maitred-reason']]).toEqual([404, 'unknown_path']);
+    expect(got.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
   });
 
   it.each(['/nothing', '/v1', '/admin', '/v1x/models', '//v2', '/v1\\..\\secret'])('%s is unknown', async (path) => {

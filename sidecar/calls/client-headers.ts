@@ -1,0 +1,55 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { didYouMean } from '../config/index.js';
+import { GatewayError } from '../errors.js';
+
+const PREFIX = 'x-maitred-';
+/** Headers of calls. */
+const NAMES = ['program', 'thread', 'parent', 'final', 'workflow', 'budget', 'remaining'].map((word) => PREFIX + word);
+/** Headers of answers, which say nothing in a call: a client may send back what it got. */
+const TOLD = 'call engine level placement queue-ms inherited-ms reason forecast budget-left policy'.split(' ');
+const KNOWN = new Set([...NAMES, ...TOLD.map((word) => PREFIX + word)]);
+const FLAG = /^\s*(?:true|1|yes|false|0|no|)\s*$/i;
+const QUOTE_MAX = 80;
+
+/** Refuses a misspelt header of ours, whose effect would be missed in silence. @throws GatewayError `bad_request` */
+export function checkOurHeaders(headers: IncomingHttpHeaders): void {
+  for (const name in headers) {
+    if (!name.startsWith(PREFIX)) continue;
+    if (!KNOWN.has(name)) throw badHeader(name, `There is no header ${quoted(name)}${didYouMean(name, NAMES) || '.'}`);
+    if (name === 'x-maitred-final' && !FLAG.test(String(headers[name])))
+      throw badHeader(name, `The header ${name} must be true or false, not ${quoted(String(headers[name]))}.`);
+  }
+}
+
+/**
+ * Whole numbers by name, a dictionary of RFC 8941 (`a=1, b=2`).
+ * @param names all that are known
+ * @param form what the header must be, in words
+ * @throws GatewayError `bad_request` that quotes the first wrong part
+ */
+export function readNumbers(
+  header: string,
+  text: string,
+  names: readonly string[],
+  [least, most]: readonly [number, number],
+  form: string,
+): Readonly<Record<string, number>> {
+  const numbers: Record<string, number> = {};
+  for (const member of text.split(',')) {
+    const part = member.trim();
+    const [name = '', digits = '', ...more] = part.split('=');
+    const isKnown = names.includes(name);
+    const value = /^\d{1,13}$/.test(digits) && more.length === 0 ? Number(digits) : NaN;
+    if (!isKnown || numbers[name] !== undefined || !(value >= least && value <= most)) {
+      const hint = (!isKnown && didYouMean(name, names)) || '.';
+      throw badHeader(header, `The header ${header} must be ${form}: ${quoted(part)} is not${hint}`);
+    }
+    numbers[name] = value;
+  }
+  return numbers;
+}
+
+export const badHeader = (param: string, text: string): GatewayError =>
+  new GatewayError('bad_request', text, { param });
+
+const quoted = (text: string): string => JSON.stringify(text.slice(0, QUOTE_MAX));
