@@ -29,6 +29,8 @@ const ROOMS = [
   'cli',
 ];
 const BINARY = 'dist/cli/main.js';
+/** The process that builds, while it does: scripts/maitred.mjs tells it. */
+const BUILDER = 'dist/.builder';
 const STAMP = 'dist/.sources';
 /** The page of `/ui`: its sources, what is made of them, and its stamp. */
 const PAGE = 'ui';
@@ -38,6 +40,7 @@ const PAGE_STAMP = 'dist/.page';
 const say = (text) => process.stderr.write(`maitred: ${text}\n`);
 
 function fail(text) {
+  rmSync(BUILDER, { force: true });
   say(text);
   process.exit(1);
 }
@@ -161,7 +164,13 @@ const sources = listSources();
 const page = listPage();
 const [hash, pageHash] = [hashOf([...SETTINGS, ...sources]), hashOf(['package-lock.json', ...page])];
 const [built, pageBuilt] = [isBuilt(sources, hash), isPageBuilt(page, pageHash)];
-if (!isInstalled(!built || !pageBuilt)) await install();
+const installed = isInstalled(!built || !pageBuilt);
+if (!installed || !built || !pageBuilt) {
+  mkdirSync(dirname(BUILDER), { recursive: true });
+  writeFileSync(BUILDER, String(process.pid));
+}
+if (!installed) await install();
 // The page is built of its own files, of the others it takes types alone: both builds run at once.
 const builds = await Promise.all([built || build(sources, hash), pageBuilt || buildPage(pageHash)]);
 if (builds.includes(false)) fail('the build failed (see above)');
+rmSync(BUILDER, { force: true });

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { folderOf } from '../support/folder.js';
@@ -27,6 +29,7 @@ writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages }));
 const TSC = `
 const fs = require('node:fs');
 fs.appendFileSync('ran.log', 'tsc\\n');
+if (!fs.existsSync('dist/.builder')) process.exit(3);
 for (const file of fs.readdirSync('src')) {
   if (!file.endsWith('.ts')) continue;
   const text = fs.readFileSync('src/' + file, 'utf8');
@@ -36,7 +39,7 @@ for (const file of fs.readdirSync('src')) {
 }
 if (fs.existsSync('cli/main.ts')) {
   fs.mkdirSync('dist/cli', { recursive: true });
-  fs.writeFileSync('dist/cli/main.js', '');
+  fs.writeFileSync('dist/cli/main.js', fs.readFileSync('cli/main.ts'));
 }
 `;
 
@@ -62,9 +65,10 @@ function lock(packages: Record<string, object>): void {
 }
 
 /** Runs it. What ran, and how it ended. */
-function ensure(env: Record<string, string> = {}) {
+const ensure = (env: Record<string, string> = {}) => script('ensure', [], env);
+function script(name: string, args: readonly string[], env: Record<string, string> = {}) {
   rmSync(join(clone, 'ran.log'), { force: true });
-  const { status, stderr, stdout } = spawnSync(process.execPath, [join(clone, 'scripts/ensure.mjs')], {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [join(clone, `scripts/${name}.mjs`), ...args], {
     env: { PATH: process.env['PATH'], npm_execpath: join(clone, 'npm-cli.mjs'), ...env },
     encoding: 'utf8',
   });
@@ -82,7 +86,8 @@ const TYPESCRIPT = { version: '6.0.0', dev: true };
 
 beforeEach(() => {
   clone = folderOf({});
-  cpSync(join(ROOT, 'scripts/ensure.mjs'), join(clone, 'scripts/ensure.mjs'), { recursive: true });
+  for (const name of ['ensure', 'start'])
+    cpSync(join(ROOT, `scripts/${name}.mjs`), join(clone, `scripts/${name}.mjs`), { recursive: true });
   put('npm-cli.mjs', NPM);
   put('tsc.cjs', TSC);
   put('vite.cjs', VITE);
@@ -97,6 +102,7 @@ describe('scripts/ensure.mjs', () => {
   it('installs and builds a fresh clone, and is silent and offline the second time', () => {
     expect(ensure()).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
     expect(readFileSync(join(clone, 'dist/src/a.js'), 'utf8')).toBe('a');
+    expect(has('dist/.builder')).toBe(false);
     expect(ensure({ OFFLINE: '1' })).toEqual(READY);
   });
 
@@ -198,8 +204,37 @@ it('has a command before the first build, which says how to build it', () => {
   const command = join(clone, 'scripts/maitred.mjs');
   cpSync(join(ROOT, 'scripts/maitred.mjs'), command);
   const run = () => spawnSync(command, ['why'], { encoding: 'utf8' });
-  expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining('npm run build') as string });
+  const says = (text: string) => expect(run()).toMatchObject({ status: 1, stderr: expect.stringContaining(text) as string }); // prettier-ignore
+  says('npm run build');
+  put('dist/.builder', String(process.pid));
+  says('being built');
+  put('dist/.builder', '999999999');
+  says('npm run build');
   put('package.json', '{"type": "module"}');
   put('dist/cli/main.js', 'console.log(process.argv.slice(2))');
   expect(run()).toMatchObject({ status: 0, stdout: "[ 'why' ]\n" });
+});
+
+it('starts the gateway, and says before anything else that its port is taken, and which is free', async () => {
+  put('package.json', '{"type": "module"}');
+  put('cli/main.ts', 'console.log(process.argv.slice(2).join(" "))');
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const port = String((server.address() as AddressInfo).port);
+  const start = (args: string[], env = {}) => script('start', args, env);
+  for (const refused of [
+    start(['--port', port]),
+    start([`-p${port}`]),
+    start([`--port=${port}`], { MAITRED_LISTEN_PORT: '0' }),
+    start([], { MAITRED_LISTEN_PORT: port }),
+  ]) {
+    // prettier-ignore
+    expect(refused).toMatchObject({ ran: [], status: 1 });
+    expect(refused.output).toMatch(new RegExp(`port ${port} .*npm start -- --port \\d+\n`));
+    expect(refused.output).not.toContain(`--port ${port}\n`);
+  }
+  // What a file sets, and what is no port, the gateway tells.
+  expect(start(['--config', 'own.yaml', '--port', 'x'])).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
+  expect(start(['--help', '--port', port]).output).toBe(`serve --embedded 2 --log-level warn --help --port ${port}\n`);
+  server.close();
 });
