@@ -40,10 +40,10 @@ const limited = (name: string, values: Curve['values'], limitName: string, limit
 
 /** In the order of the figures above them. */
 export const PANELS: readonly Panel[] = [
-  { name: 'Waiting calls, for', isStack: true, curves: waits, format: count },
-  { name: 'Queue time of started calls', curves: (past) => spread(past.queue_seconds), format: duration },
-  { name: 'Completion time of programs', curves: (past) => spread(past.program_completion_seconds), format: duration },
-  { name: 'Calls in flight', curves: (past) => limited('calls', past.in_flight, 'window', past.window), format: count },
+  { name: 'Waiting', isStack: true, curves: waits, format: count },
+  { name: 'Queue time', curves: (past) => spread(past.queue_seconds), format: duration },
+  { name: 'Program time', curves: (past) => spread(past.program_completion_seconds), format: duration },
+  { name: 'In flight', curves: (past) => limited('calls', past.in_flight, 'window', past.window), format: count },
   {
     name: 'Working set',
     curves: (past) => limited('tokens', past.working_set_tokens, 'gate', past.gate_tokens),

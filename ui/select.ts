@@ -1,4 +1,4 @@
-import type { EndedProgram, Engine } from '../sidecar/admin/answers.js';
+import type { EndedProgram, Engine, TotalsAnswer } from '../sidecar/admin/answers.js';
 
 export const sortOf = ({ tab, sort }: Readonly<Record<'tab' | 'sort', string>>): string =>
   sort || (tab === 'ended' ? '-ended_at' : '-current_wait_seconds');
@@ -22,5 +22,15 @@ export function sumsOf(engines: readonly Engine[]) {
     window: most(open.map(({ window }) => window)),
     workingSet: sum(all.map(({ working_set_tokens }) => working_set_tokens)),
     gate: most(open.map((engine) => engine.rest_tokens ?? engine.capacity_tokens)),
+  };
+}
+
+type Failed = TotalsAnswer['failed'];
+
+export function failuresOf(fault: Failed[number]['fault'], failed: Failed) {
+  const codes = failed.filter((each) => each.fault === fault);
+  return {
+    calls: codes.reduce((sum, { calls }) => sum + calls, 0),
+    codes: codes.map(({ code, calls }) => `${calls} ${code}`),
   };
 }

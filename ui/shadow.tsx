@@ -21,11 +21,12 @@ const DOUBTS: Readonly<Record<Exclude<NonNullable<Pool['doubt']>, 'no_difference
 
 /** An estimate of what `pass-through` would have made of the latest programs. */
 export function Shadow() {
-  if (gateway.value?.estimates !== true) return null;
   const latest = totals.value?.shadow;
+  const isMade = gateway.value?.estimates === true;
   return (
     <div>
       <h3>Does it help?</h3>
+      {isMade && latest?.pools.length === 0 && <p>No figure: no engine is in service.</p>}
       {latest?.pools.map((pool) => (
         <p key={pool.models.join()}>
           {latest.pools.length > 1 && `${pool.models.join(', ')}: `}
@@ -33,9 +34,11 @@ export function Shadow() {
         </p>
       ))}
       <p class="quiet">
-        {latest
-          ? `Of the ${duration(latest.window_seconds)} until ${timeOf(latest.made_at)}, replayed in a simulation of these engines; made anew each minute while calls end.`
-          : 'An estimate follows about a minute after calls begin.'}
+        {!isMade
+          ? 'No estimate is made: shadow.enabled is false.'
+          : latest
+            ? `Of the ${duration(latest.window_seconds)} until ${timeOf(latest.made_at)}, replayed in a simulation of these engines; made anew each minute while calls end.`
+            : 'An estimate follows about a minute after calls begin.'}
       </p>
     </div>
   );

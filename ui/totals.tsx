@@ -1,7 +1,7 @@
 import { Spark } from './chart.js';
 import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
-import { sumsOf } from './select.js';
+import { failuresOf, sumsOf } from './select.js';
 import { Shadow } from './shadow.js';
 import { engines, history, queue, totals } from './state.js';
 
@@ -14,9 +14,9 @@ export function Totals() {
     <section aria-labelledby="totals">
       <h2 id="totals">Now, and in the last {sums.window_seconds / 60} minutes</h2>
       <dl class="totals">
-        {tilesOf(sums).map(([name, value, note], at) => (
-          <div key={name}>
-            <dt>{name}</dt>
+        {tilesOf(sums).map(([value, note], at) => (
+          <div key={at}>
+            <dt>{PANELS[at]?.name}</dt>
             <dd>
               <b>{value}</b> <span class="quiet">{note}</span>
             </dd>
@@ -24,40 +24,56 @@ export function Totals() {
               PANELS.slice(at, at + 1).map((panel) => <Spark key={at} {...panel} curves={panel.curves(past)} />)}
           </div>
         ))}
+        {sums.failed.length > 0 && <Failed calls={sums.calls} failed={sums.failed} />}
       </dl>
       <Shadow />
     </section>
   );
 }
 
-/** Codes of failures on the tile; the first line names as many. */
-const CODES_SHOWN = 3;
+type Totals = NonNullable<typeof totals.value>;
 
-/** In the order of the charts; failed calls, if any, have none. */
-function tilesOf(sums: NonNullable<typeof totals.value>): readonly (readonly [string, string, string])[] {
+/** Calls that failed by the service’s fault; those of clients in small print. */
+function Failed({ calls, failed }: Pick<Totals, 'calls' | 'failed'>) {
+  const [ours, theirs] = [failuresOf('service', failed), failuresOf('client', failed)];
+  const shown = ours.codes.slice(0, CODES_SHOWN).join(', ');
+  return (
+    <div>
+      <dt>Failed</dt>
+      <dd>
+        <b>{count(ours.calls)}</b> <span class="quiet">{`of ${counted(calls, 'call')}${shown && `: ${shown}`}`}</span>
+        {(theirs.calls > 0 || ours.codes.length > CODES_SHOWN) && (
+          <details class="quiet">
+            <summary>{theirs.calls > 0 ? `${count(theirs.calls)} by the client’s fault` : 'All codes'}</summary>
+            {ours.calls > 0 && <p>Service: {ours.codes.join(', ')}</p>}
+            {theirs.calls > 0 && <p>Client: {theirs.codes.join(', ')}</p>}
+          </details>
+        )}
+      </dd>
+    </div>
+  );
+}
+
+const CODES_SHOWN = 2;
+
+/** In the order of the charts. */
+function tilesOf(sums: Totals): readonly (readonly [value: string, note: string])[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
   const { program_completion_seconds: completion, queue_seconds: queued } = sums;
   const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
-  const failures = sums.failed.reduce((sum, { calls }) => sum + calls, 0);
-  const codes = sums.failed.slice(0, CODES_SHOWN).map(({ code, calls }) => `${count(calls)} ${code}`);
-  if (sums.failed.length > CODES_SHOWN) codes.push('others');
   return [
     [
-      'Waiting now',
       count(waiting - background),
       [
         ...(waiting > background ? [`longest ${duration(longest)}`] : []),
         ...(background > 0 ? [`${count(background)} in the background`] : []),
       ].join('; '),
     ],
-    ['Queue time, p50 / p99', spread(queued), `${counted(queued.count, 'call')} ended`],
-    ['Program time, p50 / p99', spread(completion), `${counted(completion.count, 'program')} finished`],
-    ['In flight', count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
-    ['Working set', tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
-    ['Prompt from cache', percent(sums.cached_share), ''],
-    ...(failures > 0
-      ? [['Failed', count(failures), `of ${counted(sums.calls, 'call')}: ${codes.join(', ')}`] as const]
-      : []),
+    [spread(queued), `p50 / p99 of ${counted(queued.count, 'ended call')}`],
+    [spread(completion), `p50 / p99 of ${counted(completion.count, 'finished program')}`],
+    [count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
+    [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
+    [percent(sums.cached_share), ''],
   ];
 }

@@ -27,6 +27,7 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
       ...twinFindings(engines),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
       identityFinding(identified),
+      ...about('clients').map(({ text }) => note('clients', text)),
       ...about('calls').slice(0, 1).map(({ level, text }) => level === 'good' ? ok('queue', text) : note('queue', text, `${OWN_NAME} why explains the longest wait`)),
     ]; // prettier-ignore
   } catch (error) {

@@ -88,14 +88,22 @@ export interface IdentitySources {
   readonly sources: readonly { readonly source: string; readonly calls: number }[];
 }
 
+/** Faults of the service come first, then the most frequent. */
+interface Failed {
+  readonly code: string;
+  readonly calls: number;
+  /** `client`: the call was wrong or not allowed. `service`: anything else, such as no room or a failing engine. */
+  readonly fault: 'client' | 'service';
+}
+
 export interface TotalsAnswer {
   readonly window_seconds: number;
   /** First arrival to last completion of programs that left the table, or were idle for a minute. */
   readonly program_completion_seconds: Spread;
   /** Clients’ calls that ended or were refused, but for those whose clients left. Lines of batches are none. */
   readonly calls: number;
-  /** Those of them that were refused or failed, by error code, the most frequent first. `engine_400`: an engine’s answer. */
-  readonly failed: readonly { readonly code: string; readonly calls: number }[];
+  /** Those of them that were refused or failed, by error code. `engine_400`: an engine’s answer. */
+  readonly failed: readonly Failed[];
   /** Queued time of calls that ended. */
   readonly queue_seconds: Spread;
   readonly cached_share: number | null;
@@ -239,7 +247,7 @@ export interface GatewayState {
   readonly status: StatusPart & {
     readonly title: string;
     /** The sentences of `text`, each with its level; that of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' })[];
+    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients' })[];
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

@@ -4,7 +4,7 @@ import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
 import { joined } from '../engines/load.js';
-import type { Range, TotalsView } from '../watch/totals.js';
+import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
 import { limitOf, seconds, secondsOr, unixSeconds } from './figures.js';
 import { engineInWords, statusOf } from './status.js';
@@ -87,8 +87,8 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')
-      .map(([code, [calls]]) => ({ code, calls }))
-      .sort((a, b) => b.calls - a.calls),
+      .map(([code, [calls]]) => ({ code, calls, fault: faultOf(code) }))
+      .sort((a, b) => b.fault.localeCompare(a.fault) || b.calls - a.calls),
     queue_seconds: spread(sum.queues),
     cached_share: sum.cached.whole,
     shadow: shadow?.latest() ?? null,

@@ -34,7 +34,8 @@ export function statusOf(
   const running = engines.reduce((sum, engine) => sum + (engine.all_gateways ?? engine).in_flight, 0);
   const serving = up === engines.length ? counted(up, 'engine') : `${up} of ${counted(engines.length, 'engine')}`;
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
-  const failures = failuresInWords(totals);
+  const failures = failuresInWords(totals, 'service');
+  const mistakes = failuresInWords(totals, 'client');
   const said = (about: Status['parts'][number]['about'], level: Status['level'], texts: readonly string[]) =>
     texts.map((text) => ({ about, level, text }));
   const parts = [
@@ -49,6 +50,7 @@ export function statusOf(
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => said(batch.stuck ? 'gateway' : 'calls', batch.stuck ? 'bad' : 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster)),
+    ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text]),
   ]; // prettier-ignore
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
   return {
@@ -63,13 +65,17 @@ export function statusOf(
 const FAILED_SHARE = 0.01;
 const CODES_SHOWN = 3;
 
-/** Undefined: no call failed, or hardly any. */
-function failuresInWords({ calls, failed, window_seconds: window }: Seen['totals']) {
-  const failures = failed.reduce((sum, code) => sum + code.calls, 0);
+/** Undefined: no call failed by that fault, or hardly any. */
+function failuresInWords(
+  { calls, failed, window_seconds: window }: Seen['totals'],
+  fault: 'client' | 'service',
+): { readonly title: string; readonly text: string } | undefined {
+  const codes = failed.filter((each) => each.fault === fault);
+  const failures = codes.reduce((sum, code) => sum + code.calls, 0);
   if (failures === 0 || failures < FAILED_SHARE * calls) return undefined;
-  const codes = failed.slice(0, CODES_SHOWN).map(({ code, calls }) => `${failed.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
-  const title = `${count(failures)} of ${counted(calls, 'call')} failed`;
-  return { title, text: `${title} in the last ${window / 60} min${failed.length > 1 ? ': ' : ' '}${codes.join(', ')}${failed.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
+  const shown = codes.slice(0, CODES_SHOWN).map(({ code, calls }) => `${codes.length > 1 ? `${count(calls)} ` : ''}with ${code}`); // prettier-ignore
+  const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
+  return { title, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
 }
 
 function callsInWords(queue: Queue, running: number): string {

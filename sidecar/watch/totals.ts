@@ -1,7 +1,7 @@
 import type { EngineId, Event, Millis } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
-import type { ErrorCode } from '../errors.js';
+import { ERRORS, type ErrorCode } from '../errors.js';
 import type { Completions } from '../metrics/completions.js';
 import { joined, Series, type Step, type Reading, type Told } from './steps.js';
 
@@ -11,6 +11,16 @@ export type Range = keyof typeof STEP_MS;
 export const RANGES = Object.keys(STEP_MS) as readonly Range[];
 const READ_MS = 5000;
 const MARKS = 200;
+
+/** Statuses of engines for a call that is wrong in itself; others may be those of a wrong key or model at the engine. */
+const ENGINE_CLIENT_ERRORS = ['engine_400', 'engine_413', 'engine_415', 'engine_422'];
+
+/** Whose fault the end of a call was. A call that found no room or waited too long is none of its client. */
+export function faultOf(end: string): 'client' | 'service' {
+  const { status = 500 } = (ERRORS as Partial<Record<string, { readonly status: number }>>)[end] ?? {};
+  const isClient = ENGINE_CLIENT_ERRORS.includes(end) || (status < 500 && status !== 429 && end !== 'queue_timeout');
+  return isClient ? 'client' : 'service';
+}
 
 export interface TotalsPorts {
   readonly completions: Completions;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
-import { inOrder, sortOf, sumsOf } from '../../ui/select.js';
+import { failuresOf, inOrder, sortOf, sumsOf } from '../../ui/select.js';
 import { typeHint, typeName, whyEnded } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
@@ -20,6 +20,16 @@ const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): Ende
   output_tokens: 0,
   engine: 'gpu-1',
   ...more,
+});
+
+it('adds up the failures by whose fault they are', () => {
+  const failed = [
+    { code: 'no_engine', calls: 3, fault: 'service' },
+    { code: 'queue_full', calls: 1, fault: 'service' },
+    { code: 'unknown_model', calls: 20, fault: 'client' },
+  ] as const;
+  expect(failuresOf('service', failed)).toEqual({ calls: 4, codes: ['3 no_engine', '1 queue_full'] });
+  expect(failuresOf('client', failed.slice(0, 2))).toEqual({ calls: 0, codes: [] });
 });
 
 it('has ended programs in the order of the view, and leaves the list as it was', () => {

@@ -87,15 +87,24 @@ describe('the admin API', () => {
     engine.answer = (response) => void response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
     await chat();
     await post('/v1/chat/completions', '{');
-    const text =
-      '1 engine up. 2 of 100 calls failed in the last 5 min: 1 with engine_400, 1 with invalid_json. No call waits.';
-    expect(await state()).toMatchObject({ level: 'warn', title: '2 of 100 calls failed', text });
-    const failed = [{ code: 'engine_400', calls: 1 }, { code: 'invalid_json', calls: 1 }]; // prettier-ignore
+    const theirs =
+      '2 of 100 calls failed by the client’s fault in the last 5 min: 1 with engine_400, 1 with invalid_json.';
+    expect(await state()).toMatchObject({ level: 'good', title: '', text: `1 engine up. No call waits. ${theirs}` });
+    const failed = [{ code: 'engine_400', calls: 1, fault: 'client' }, { code: 'invalid_json', calls: 1, fault: 'client' }]; // prettier-ignore
     expect((await ask('/totals')).json()).toMatchObject({ calls: 100, failed });
+    engine.answer = (response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    for (let calls = 0; calls < 2; calls += 1) await chat();
+    expect(await state()).toMatchObject({
+      level: 'warn',
+      title: '2 of 102 calls failed',
+      text: `1 engine up. 2 of 102 calls failed in the last 5 min with engine_404. No call waits. ${theirs.replace('100', '102')}`,
+    });
+    const all = [{ code: 'engine_404', calls: 2, fault: 'service' }, ...failed];
+    expect((await ask('/totals')).json()).toMatchObject({ calls: 102, failed: all });
     engine.answer = completion();
-    for (let calls = 0; calls < 101; calls += 1) await chat();
+    for (let calls = 0; calls < 100; calls += 1) await chat();
     expect(await state()).toMatchObject({ level: 'good', title: '' });
-    expect((await ask('/totals')).json()).toMatchObject({ calls: 201, failed });
+    expect((await ask('/totals')).json()).toMatchObject({ calls: 202, failed: all });
   });
 
   it('shows the estimate against pass-through, if there is one', async () => {

@@ -5,7 +5,7 @@ import { millis, type EngineId, type IdleProgram, type ProgramGone, type Program
 import type { CallReport, CallSpec } from '../../../sidecar/calls/spec.js';
 import { wallMs } from '../../../sidecar/watch/wall-clock.js';
 import { Completions } from '../../../sidecar/metrics/completions.js';
-import { Totals } from '../../../sidecar/watch/totals.js';
+import { Totals, faultOf } from '../../../sidecar/watch/totals.js';
 import { Watchers } from '../../../sidecar/watch/watchers.js';
 
 const CALL = { spec: {} as CallSpec };
@@ -102,6 +102,13 @@ describe('totals', () => {
     const counts = [...sum.ends].map(([end, [calls]]) => [end, calls]);
     expect(counts).toEqual([['completed', 4], ['engine_400', 2], ['queue_timeout', 2], ['queue_full', 2]]); // prettier-ignore
   });
+
+  it.each([
+    ['client', ['invalid_json', 'unknown_model', 'unauthorized', 'budget_exceeded', 'body_too_large', 'request_timeout', 'engine_400', 'engine_422']],
+    ['service', ['queue_timeout', 'queue_full', 'overloaded', 'no_engine', 'internal', 'draining', 'engine_failed', 'engine_200', 'engine_404', 'engine_429', 'engine_500']],
+  ] as const)('know the faults of the %s', (fault, codes) => {
+    expect(codes.filter((code) => faultOf(code) !== fault)).toEqual([]);
+  }); // prettier-ignore
 
   it('keep an hour and a day too, in longer steps', () => {
     const totals = totalsOf();

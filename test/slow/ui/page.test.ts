@@ -80,6 +80,25 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     expect(complaints).toEqual([]);
   });
 
+  it('shows failures apart from those by the client’s fault, and why there is no estimate', async () => {
+    const engine = await fakeEngine((response) => void response.writeHead(404, { 'content-type': 'application/json' }).end('{}')); // prettier-ignore
+    const none = { ...SHADOW, latest: () => ({ made_at: 0, window_seconds: 20, took_seconds: 0, pools: [] }) };
+    const { url, adminUrl } = await world([engine], {}, { shadow: none });
+    for (const model of [undefined, 'other', 'other']) await chat(url, model === undefined ? {} : { model });
+    const { page, see, complaints } = await openPage(browser, `${adminUrl}/ui`);
+    await see(/^1 of 3 calls failed in the last 5 min with engine_404/);
+    expect(await page.locator('.status .warn').count()).toBe(1);
+    await see('of 3 calls: 1 engine_404');
+    await see('No figure: no engine is in service.');
+    await page.getByText('2 by the client’s fault', { exact: true }).click();
+    await see('Client: 2 unknown_model');
+    expect(await axe(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+    const plain = await world([engine]);
+    await page.goto(`${plain.adminUrl}/ui`);
+    await see('No estimate is made: shadow.enabled is false.');
+  });
+
   it('keeps each program on one line beside its tenant', async () => {
     const engine = await fakeEngine();
     const { url, adminUrl } = await world([engine], {
@@ -288,8 +307,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
   });
 });
 
-/** A script that measures how much of the process table is out of sight. */
+/** A script that measures how much of the process table is out of sight, or of its heads beyond their columns. */
 const HIDDEN_WIDTH = `(() => {
-  const box = document.querySelector('.scroller');
-  return box === null ? 0 : box.scrollWidth - box.clientWidth;
+  const boxes = [...document.querySelectorAll('.scroller, .programs thead th')];
+  return boxes.reduce((sum, box) => sum + box.scrollWidth - box.clientWidth, 0);
 })()`;
