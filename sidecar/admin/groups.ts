@@ -9,7 +9,7 @@ import { currentWaitMs, programState, type ProgramQuery } from './query.js';
 export const groupsOf = ({ known }: Parts, rows: readonly ProgramView[], by: ProgramGroups['by']): ProgramGroup[] =>
   added(
     rows.map((row) => ({
-      name: by === 'tenant' ? row.tenant : toldRow(known.of(row.id))[by],
+      name: by === 'tenant' ? row.tenant : toldRow(known.of(row))[by],
       programs: 1,
       waiting: Number(programState(row) === 'waiting'),
       running: Number(programState(row) === 'running'),

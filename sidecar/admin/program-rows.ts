@@ -48,7 +48,7 @@ export function programRows({ driver, known, peers }: Parts, rows: readonly Prog
       output_tokens: row.outputTokens,
       age_seconds: seconds(now - row.createdAtMs),
       idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
-      ...toldRow(known.of(row.id)),
+      ...toldRow(known.of(row)),
       gateway,
     };
   });
@@ -101,8 +101,8 @@ export function programDetail(
   shown = context.driver.views.callsOf(row.id, CALLS_MAX),
 ): Answers.ProgramDetail {
   const { config, driver, fleet, known, repeats } = context;
-  const told = known.of(row.id);
-  const agents = known.threadsOf(row.id);
+  const told = known.of(row);
+  const agents: ReadonlyMap<string, number> = told?.threads ?? new Map<string, number>();
   const troubles = (model: string) =>
     fleet
       .serving(model)

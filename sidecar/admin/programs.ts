@@ -41,7 +41,7 @@ export async function selectPrograms(
   let since = performance.now();
   for (const row of rowsHere(context)) {
     const { id: key, tenant, home, engines } = row;
-    if (matches({ key, tenant, ...toldRow(context.known.of(key)), engines: [home, ...engines], state: programState(row) })) rows.push(row); // prettier-ignore
+    if (matches({ key, tenant, ...toldRow(context.known.of(row)), engines: [home, ...engines], state: programState(row) })) rows.push(row); // prettier-ignore
     if (++read % SLICE_ROWS !== 0) continue;
     const spent = performance.now() - since;
     if (spent < SLICE_MS) continue;

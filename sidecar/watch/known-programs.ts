@@ -1,4 +1,4 @@
-import type { Dispatch, Millis, ProgramGone, ProgramId } from '../../src/index.js';
+import type { Dispatch, Millis, ProgramGone, ProgramId, ProgramView } from '../../src/index.js';
 import { BUDGET_HEADER } from '../calls/budget.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallReport, CallSpec } from '../calls/spec.js';
@@ -13,19 +13,24 @@ const SOURCES_MAX = 512;
 type Heard = Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'headers'>;
 
 /** A program in the words of its calls. */
-export interface Told {
-  readonly model: string;
-  readonly identifiedBy: string;
-  readonly agentType: string | undefined;
-  readonly engine: string | undefined;
+export class Told {
+  agentType: string | undefined;
+  engine: string | undefined;
   /** The header of its last call. */
-  readonly budget: string | undefined;
+  budget: string | undefined;
   /** Of its calls that have ended here. */
-  readonly tokens: { prompt: number; output: number };
+  readonly tokens = { prompt: 0, output: 0 };
+  /** Calls of each sub-agent; a program without sub-agents uses no memory. */
+  threads: Map<string, number> | undefined;
   /** Another gateway has it: its end is told there. */
-  readonly hasMoved?: true;
+  hasMoved = false;
   /** An operator ends it. */
-  readonly isStopped?: true;
+  isStopped = false;
+
+  constructor(
+    public model: string,
+    public identifiedBy: string,
+  ) {}
 }
 
 export interface EndedProgram {
@@ -34,42 +39,40 @@ export interface EndedProgram {
   readonly endedAtMs: Millis;
 }
 
-/** The programs of the table in their clients' words, and the last that have left it. */
+/** The programs of the table in their clients' words, those that end with their last calls, and the last that have ended. */
 export class KnownPrograms implements Observer {
   readonly #told = new Map<ProgramId, Told>();
+  /** Of each name that was ended while calls ran, the first to be ended first: it may have begun anew since. */
+  readonly #ending = new Map<ProgramId, Told[]>();
   readonly #ended: EndedProgram[] = [];
-  /** Calls of each sub-agent; programs without sub-agents use no memory. */
-  readonly #threads = new Map<ProgramId, Map<string, number>>();
   readonly #sources: string[] = [];
-  /** Where the tokens of each call count: its program may have ended before it, and begun anew. */
-  readonly #tokensOf = new WeakMap<object, Told['tokens']>();
+  /** The program of each call. */
+  readonly #toldBy = new WeakMap<object, Told>();
 
   accepted({ spec }: { readonly spec: Heard }): void {
     const { identity, facts, family, workflow, headers } = spec;
-    const before = this.#told.get(identity.program);
-    const tokens = before?.tokens ?? { prompt: 0, output: 0 };
-    this.#tokensOf.set(spec, tokens);
-    this.#told.set(identity.program, {
-      model: facts.model,
-      identifiedBy: identity.source,
-      agentType: workflow ?? before?.agentType ?? family?.id.toString(16).padStart(8, '0'),
-      engine: before?.engine,
-      budget: valueOf(headers, BUDGET_HEADER),
-      tokens,
-    });
-    this.#count(identity);
-    this.#sources.push(identity.source);
+    const { program, source } = identity;
+    let told = this.#told.get(program);
+    if (told === undefined) this.#told.set(program, (told = new Told(facts.model, source)));
+    this.#toldBy.set(spec, told);
+    told.model = facts.model;
+    told.identifiedBy = source;
+    told.agentType = workflow ?? told.agentType ?? family?.id.toString(16).padStart(8, '0');
+    told.budget = valueOf(headers, BUDGET_HEADER);
+    told.hasMoved = false;
+    count(told, identity.thread);
+    this.#sources.push(source);
     if (this.#sources.length > SOURCES_MAX) this.#sources.shift();
   }
 
-  dispatched({ identity }: Pick<CallSpec, 'identity'>, { engine }: Pick<Dispatch, 'engine'>): void {
-    const told = this.#told.get(identity.program);
-    if (told !== undefined && told.engine !== engine) this.#told.set(identity.program, { ...told, engine });
+  dispatched(spec: object, { engine }: Pick<Dispatch, 'engine'>): void {
+    const told = this.#toldBy.get(spec);
+    if (told !== undefined) told.engine = engine;
   }
 
   ended({ spec }: { readonly spec: object }, { usage }: Pick<CallReport, 'usage'>): void {
-    const tokens = this.#tokensOf.get(spec);
-    this.#tokensOf.delete(spec);
+    const tokens = this.#toldBy.get(spec)?.tokens;
+    this.#toldBy.delete(spec);
     if (tokens === undefined || usage === undefined) return;
     tokens.prompt += usage.promptTokens;
     tokens.output += usage.outputTokens;
@@ -78,25 +81,33 @@ export class KnownPrograms implements Observer {
   /** Its calls come to another gateway now, until one comes here again. */
   moved(program: ProgramId): void {
     const told = this.#told.get(program);
-    if (told !== undefined) this.#told.set(program, { ...told, hasMoved: true });
+    if (told !== undefined) told.hasMoved = true;
   }
 
   programEnded(program: ProgramId, by?: 'operator'): void {
     const told = this.#told.get(program);
-    if (told !== undefined && by !== undefined) this.#told.set(program, { ...told, isStopped: true });
+    if (told === undefined) return;
+    told.isStopped = by !== undefined;
+    this.#told.delete(program);
+    this.#ending.set(program, [...(this.#ending.get(program) ?? []), told]);
   }
 
   programGone(gone: ProgramGone, nowMs: Millis): void {
-    const told = this.#told.get(gone.program);
-    this.#told.delete(gone.program);
-    this.#threads.delete(gone.program);
+    const { program, cause } = gone;
+    const ending = this.#ending.get(program);
+    // Not another that has begun under its name.
+    const isPresent = ending === undefined || (cause !== 'ended' && this.#told.has(program));
+    const told = isPresent ? this.#told.get(program) : ending.shift();
+    if (isPresent) this.#told.delete(program);
+    else if (ending.length === 0) this.#ending.delete(program);
     if (told?.hasMoved) return;
     this.#ended.push({ gone, told, endedAtMs: nowMs });
     if (this.#ended.length > ENDED_MAX) this.#ended.shift();
   }
 
-  of(program: ProgramId): Told | undefined {
-    return this.#told.get(program);
+  /** @param removed of one that has left the table, and still has calls */
+  of({ id, removed }: Pick<ProgramView, 'id' | 'removed'>): Told | undefined {
+    return (removed === undefined ? undefined : this.#ending.get(id)?.[0]) ?? this.#told.get(id);
   }
 
   /** Sources that named the programs of the last calls, with their calls: the most frequent first. */
@@ -106,19 +117,15 @@ export class KnownPrograms implements Observer {
     return [...counts].sort(([, a], [, b]) => b - a);
   }
 
-  threadsOf(program: ProgramId): ReadonlyMap<string, number> {
-    return this.#threads.get(program) ?? new Map<string, number>();
-  }
-
   /** The last to end first. */
   lastEnded(): readonly EndedProgram[] {
     return this.#ended.toReversed();
   }
+}
 
-  #count({ program, thread }: Pick<CallSpec['identity'], 'program' | 'thread'>): void {
-    if (thread === '') return;
-    const calls = this.#threads.get(program) ?? new Map<string, number>();
-    const made = calls.get(thread) ?? 0;
-    if (made > 0 || calls.size < THREADS_MAX) this.#threads.set(program, calls.set(thread, made + 1));
-  }
+function count(told: Told, thread: string): void {
+  if (thread === '') return;
+  told.threads ??= new Map<string, number>();
+  const made = told.threads.get(thread) ?? 0;
+  if (made > 0 || told.threads.size < THREADS_MAX) told.threads.set(thread, made + 1);
 }

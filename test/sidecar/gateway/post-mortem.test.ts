@@ -57,15 +57,31 @@ describe('a program that is ended while a call of it runs', () => {
     }
     expect(await read('/programs/p')).toMatchObject({ id: 'p', ending, active: [{ call }] });
     // The next call begins another program of the name, which goes before it.
-    const next = chat({}, named('p'));
+    const next = chat({}, { ...named('p'), 'x-maitred-budget': 'calls=9' });
     await until(() => engine.seen.length === 2);
     expect(await read('/programs/p')).toMatchObject({ ending: null, calls: 1 });
-    expect((await read<Told>(`/programs/${call}/explain`)).text).toContain(`Call ${call} of program "p" has run for `);
+    expect((await read<Told>(`/programs/${call}/explain`)).text).toContain(`Program "p" ${words}; `);
     await ask('/programs/p/end', { method: 'POST' });
     // Both of this name have been ended by now.
     expect(await read('/programs/p')).toMatchObject({ active: [{ call }] });
     open();
     await Promise.all([answer, next]);
+  });
+
+  it('takes nothing with it of the next program of its name', async () => {
+    const { engine, open, chat, ask, read } = await held();
+    const leaving = new AbortController();
+    const answer = chat({}, named('p'), leaving.signal).catch(() => undefined);
+    await until(() => engine.seen.length === 1);
+    await ask('/programs/p/end', { method: 'POST' });
+    const next = chat({}, { ...named('p'), 'x-maitred-budget': 'calls=9' });
+    await until(() => engine.seen.length === 2);
+    leaving.abort();
+    await answer;
+    await expect.poll(async () => (await read<{ programs: object[] }>('/ended')).programs).toHaveLength(1);
+    expect(await read('/programs/p')).toMatchObject({ model: 'm', budget: [{ name: 'calls', limit: 9 }] });
+    open();
+    await next;
   });
 });
 

@@ -11,16 +11,17 @@ const spec = (program: string, model: string, more: Partial<CallSpec> = {}) =>
     ...more,
   }) as unknown as CallSpec;
 const engine = 'e' as EngineId;
-const of = (known: KnownPrograms, program: string) => known.of(program as ProgramId);
+const of = (known: KnownPrograms, program: string) => known.of({ id: program as ProgramId, removed: undefined });
 
 it('remember what calls tell, and the last programs that ended', () => {
   const known = new KnownPrograms();
   known.accepted({ spec: spec('a', 'm', { family: { id: 0xab, tokens: 1 as never } }) });
-  known.accepted({ spec: spec('a', 'n', { family: { id: 0xcd, tokens: 1 as never } }) });
-  known.dispatched(spec('a', 'n'), { engine });
+  const last = spec('a', 'n', { family: { id: 0xcd, tokens: 1 as never } });
+  known.accepted({ spec: last });
+  known.dispatched(last, { engine });
   known.dispatched(spec('never seen', 'n'), { engine });
   // The type is that of its first call, the model that of its last.
-  expect(of(known, 'a')).toEqual({
+  expect(of(known, 'a')).toMatchObject({
     model: 'n',
     identifiedBy: 'user',
     agentType: '000000ab',
@@ -61,6 +62,32 @@ it('add up the tokens of a program, also of calls that end after it, and after a
   expect(of(known, 'a')?.tokens).toEqual({ prompt: 0, output: 0 });
 });
 
+it('tell a program that is ended while calls of it run from the next one of its name', () => {
+  const known = new KnownPrograms();
+  const [id, removed] = ['a' as ProgramId, 'ended' as const];
+  const gone = (cause: ProgramGone['cause']) => known.programGone({ program: id, cause } as ProgramGone, millis(0));
+  for (const [model, by] of [
+    ['m', 'operator'],
+    ['n', undefined],
+  ] as const) {
+    known.accepted({ spec: spec('a', model) });
+    known.programEnded(id, by);
+  }
+  known.accepted({ spec: spec('a', 'o') });
+  expect([known.of({ id, removed }), of(known, 'a')]).toMatchObject([{ model: 'm', isStopped: true }, { model: 'o' }]);
+  gone('ended');
+  expect(known.of({ id, removed })).toMatchObject({ model: 'n', isStopped: false });
+  gone('expired');
+  expect(of(known, 'a')).toBeUndefined();
+  gone('ended');
+  expect(known.lastEnded().map(({ told }) => told?.model)).toEqual(['n', 'o', 'm']);
+  // Outside of the table from the first, as that was full.
+  known.accepted({ spec: spec('a', 'p') });
+  known.programEnded(id);
+  gone('evicted');
+  expect(known.of({ id, removed })).toBeUndefined();
+});
+
 it('count no more than 256 threads of a program, and forget them with it', () => {
   const known = new KnownPrograms();
   const program = 'p' as ProgramId;
@@ -68,10 +95,10 @@ it('count no more than 256 threads of a program, and forget them with it', () =>
     known.accepted({ spec: spec('p', 'm', { identity: { program, thread } as never }) });
   for (let n = 0; n < 300; n += 1) accept(`t${n}`);
   accept('t0');
-  expect(known.threadsOf(program).size).toBe(256);
-  expect(known.threadsOf(program).get('t0')).toBe(2);
+  expect(of(known, 'p')?.threads?.size).toBe(256);
+  expect(of(known, 'p')?.threads?.get('t0')).toBe(2);
   known.programGone({ program } as unknown as ProgramGone, millis(0));
-  expect(known.threadsOf(program).size).toBe(0);
+  expect(of(known, 'p')).toBeUndefined();
 });
 
 it('remember the sources of the last calls only', () => {
