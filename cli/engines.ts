@@ -90,7 +90,7 @@ async function printEngines(command: Command, flags: AdminFlags, json = false): 
 export function addEndCommand(program: Command): void {
   const end = program
     .command('end')
-    .description('end a program, or cancel a batch: its running calls finish; a program’s next call begins a new one')
+    .description('end a program, or cancel a batch: its calls finish; a program’s next call begins a new one')
     .argument('<program>', 'its id, or a batch’s');
   addAdminOptions(end, URL_DEFAULT)
     .option('--tenant <name>', 'the program’s tenant, if several have a program of that name')

@@ -16,7 +16,11 @@ interface Column {
 /** Columns whose titles do not say all. */
 const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
   ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
-  ['LVL', 'its queue: of calls that wait for room, 0 goes first'],
+  [
+    'STATE',
+    'run+wait: some calls run, others wait; ending: it has been ended, and its last calls wait or run; idle: no call',
+  ],
+  ['LVL', 'its queue: of calls that wait for room, 0 goes first, and bg, calls in the background, after all others'],
   ['QUEUED', 'the waits of all its calls, so with parallel calls more than its AGE'],
   ['IDLE', 'since its last call; programs whose end nobody tells stay until their lease is over'],
 ];
@@ -41,12 +45,15 @@ const COLUMNS: readonly Column[] = [
     width: 10,
     rank: 4,
     align: 'left',
-    text: (row) =>
-      row.background === true && row.state === 'waiting'
-        ? 'background'
-        : (row.current_wait_cause?.replace('_', ' ') ?? ''),
+    text: ({ current_wait_cause: cause }) => cause?.replace('_', ' ') ?? '',
   },
-  { title: 'LVL', width: 3, rank: 3, sort: 'level', text: ({ level }) => countText(level) },
+  {
+    title: 'LVL',
+    width: 3,
+    rank: 3,
+    sort: 'level',
+    text: ({ level, background }) => (background ? 'bg' : countText(level)),
+  },
   time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 4, 'attained_service_seconds'),
   { title: 'ENGINE', width: 12, rank: 5, align: 'left', text: ({ engine }) => engine ?? '-' },

@@ -11,8 +11,8 @@ export interface Program {
   readonly tenant: string;
   /** The scheduler’s own id, unique among tenants; every path takes it in place of the id. */
   readonly key: string;
-  /** `waiting`: has active calls, and none of them runs. */
-  readonly state: 'waiting' | 'running' | 'idle';
+  /** `waiting`: has active calls, and none of them runs. `ending`: it has been ended, and some still wait or run. */
+  readonly state: 'waiting' | 'running' | 'idle' | 'ending';
   /** Queue that its next call would enter; 0 goes first. */
   readonly level: number;
   /** Whether all of its active calls, of which there are some, are background calls. */

@@ -3,7 +3,7 @@ import type { Parts } from '../context.js';
 import type { EndedPrograms, ProgramGroup, ProgramGroups } from './answers.js';
 import { seconds } from './figures.js';
 import { toldRow } from './program-rows.js';
-import { currentWaitMs, programState, type ProgramQuery } from './query.js';
+import { activityOf, longestWaiting, type ProgramQuery } from './query.js';
 
 /** Present programs in groups that have a name in common: who uses the gateway? */
 export const groupsOf = ({ known }: Parts, rows: readonly ProgramView[], by: ProgramGroups['by']): ProgramGroup[] =>
@@ -11,9 +11,9 @@ export const groupsOf = ({ known }: Parts, rows: readonly ProgramView[], by: Pro
     rows.map((row) => ({
       name: by === 'tenant' ? row.tenant : toldRow(known.of(row))[by],
       programs: 1,
-      waiting: Number(programState(row) === 'waiting'),
-      running: Number(programState(row) === 'running'),
-      current_wait_seconds: seconds(currentWaitMs(row)),
+      waiting: Number(activityOf(row) === 'waiting'),
+      running: Number(activityOf(row) === 'running'),
+      current_wait_seconds: seconds(onlineWaitMs(row)),
       attained_service_seconds: seconds(row.serviceMs),
       calls: row.callsTotal,
       prompt_tokens: row.promptTokens,
@@ -22,6 +22,12 @@ export const groupsOf = ({ known }: Parts, rows: readonly ProgramView[], by: Pro
       service_seconds: seconds(row.serviceMs),
     })),
   );
+
+/** Nobody waits for background calls. */
+function onlineWaitMs(row: ProgramView): number {
+  const { waitingMs = 0, background = false } = longestWaiting(row) ?? {};
+  return background ? 0 : waitingMs;
+}
 
 /** @param present the groups of each gateway @param gone the ended programs of all */
 export function joinGroups(
@@ -46,7 +52,6 @@ function added(all: readonly (Partial<ProgramGroup> & Pick<ProgramGroup, 'name'>
     const sum = groups.get(one.name) ?? { name: one.name, current_wait_seconds: 0, ...NOTHING };
     groups.set(one.name, sum);
     for (const field of SUMS) sum[field] += one[field] ?? 0;
-    // Nobody waits for background calls, whose waits are below 0.
     sum.current_wait_seconds = Math.max(sum.current_wait_seconds, one.current_wait_seconds ?? 0);
   }
   for (const sum of groups.values()) for (const field of SUMS) sum[field] = seconds(1000 * sum[field]);

@@ -1,7 +1,7 @@
 import type { WaitCause } from '../../src/index.js';
 import { ENDED_MAX } from '../watch/known-programs.js';
 import type { EndedPrograms, PastCallList, Program, ProgramPage, Queue } from './answers.js';
-import { IN_BACKGROUND, type ProgramQuery } from './query.js';
+import { STATES, waitRank, type ProgramQuery } from './query.js';
 
 /* The answers of several gateways as one. */
 
@@ -40,14 +40,15 @@ function orderOf(sort = '-age_seconds'): (a: Program, b: Program) => number {
   const sign = sort.startsWith('-') ? -1 : 1;
   const field = sort.replace('-', '') as 'age_seconds';
   const isWhole = (row: Program) => Number.isInteger(row[field]);
-  const isLast = (row: Program) => sort.endsWith('current_wait_seconds') && row.background && row.state === 'waiting';
-  const valueOf = (row: Program) => row[field] - (isLast(row) ? IN_BACKGROUND : 0);
-  return (a, b) => sign * (valueOf(a) - valueOf(b)) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b);
+  const first = sort.endsWith('current_wait_seconds') ? rankOf : () => 0;
+  const rank = ({ state }: Program) => STATES.indexOf(state);
+  return (a, b) => first(a) - first(b) || sign * (a[field] - b[field]) || (isWhole(a) ? rank(a) - rank(b) : 0) || byGateway(a, b); // prettier-ignore
 }
 
 const byGateway = ({ gateway: a }: Program, { gateway: b }: Program): number =>
   a === b ? 0 : (a ?? '') < (b ?? '') ? -1 : 1;
-const rank = ({ state }: Program): number => ['waiting', 'running', 'idle'].indexOf(state);
+const rankOf = ({ state, background, current_wait_seconds: waits }: Program): number =>
+  waitRank(state === 'waiting' || waits > 0, background, state === 'idle');
 
 /** The last to end first. */
 export function joinEnded(all: readonly EndedPrograms[]): EndedPrograms {

@@ -10,6 +10,7 @@ import { cleanId, labelOf } from '../identity/names.js';
 import { cancelAnywhere, endEverywhere, wherever } from './peers.js';
 import { isBatchId, keyOf, unknownProgram } from './programs.js';
 import { queryOf, tenantIn } from './query.js';
+import { leftInWords } from './run-words.js';
 
 /**
  * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key, and to batches,
@@ -21,10 +22,12 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
     context.auth.checkAdmin(request.headers);
     const text = isBatchId(id) ? await cancelAnywhere(context, id) : '';
     if (text !== '') return { text };
-    const { key, tenant } = await wherever(context, 'program', id, tenantIn(request));
+    const { key, tenant, active } = await wherever(context, 'program', id, tenantIn(request));
     const by = isOperator(context, request) ? 'operator' : undefined;
     if (!(await endEverywhere(context, programId(key), by))) throw unknownProgram(id);
-    return { tenant };
+    return active.length === 0
+      ? { tenant }
+      : { tenant, text: `${id} ends with its last call: ${leftInWords(active)}.` };
   };
   const endAsClient = async (request: IncomingMessage, id: string): Promise<object> => {
     const tenant = context.auth.tenantOf(request);

@@ -7,7 +7,7 @@ import { labelOf, tenantOf } from '../identity/names.js';
 import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
-import { longestWaiting, programState, type ProgramQuery } from './query.js';
+import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
 import type { Rules } from './run-words.js';
 import { engineRow } from './state-rows.js';
 import { DOWN_SHOWN, troubleInWords } from './status.js';
@@ -47,7 +47,7 @@ export function programRows({ driver, known, peers }: Parts, rows: readonly Prog
       cached_tokens: row.cachedTokens,
       output_tokens: row.outputTokens,
       age_seconds: seconds(now - row.createdAtMs),
-      idle_seconds: row.activeCalls > 0 ? 0 : seconds(now - (row.lastCompletionAtMs ?? row.lastArrivalAtMs)),
+      idle_seconds: seconds(Math.max(0, now - idleSinceMs(row))),
       ...toldRow(known.of(row)),
       gateway,
     };

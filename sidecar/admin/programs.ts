@@ -19,12 +19,20 @@ export const isHere = ({ cluster }: Parts, { id, activeCalls }: ProgramView): bo
 
 /** The programs of this gateway; those that have moved to another one are no longer its own. */
 export function* rowsHere(context: Parts): Generator<ProgramView> {
-  for (const row of context.driver.views.programs()) if (isHere(context, row)) yield row;
+  for (const row of rowsKnown(context)) if (isHere(context, row)) yield row;
 }
 
 /** A row of each id: that of the table, or else the first of those that have been ended while calls of them run. */
-const rowsKnown = ({ driver: { views } }: Parts): Iterable<ProgramView> =>
-  new Map([...views.leaving().toReversed(), ...views.programs()].map((row) => [row.id, row])).values();
+function* rowsKnown({ driver: { views } }: Parts): Generator<ProgramView> {
+  const leaving = new Map(
+    views
+      .leaving()
+      .map((row) => [row.id, row] as const)
+      .toReversed(),
+  );
+  yield* views.programs();
+  for (const row of leaving.values()) if (views.program(row.id) === undefined) yield row;
+}
 
 /** Time for which a large table is read before other work gets its turn, and rows between two looks at the clock. */
 const SLICE_MS = 2;
@@ -100,9 +108,8 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
     if (!isUnknown(error)) throw error;
     if (id.length < BEGINNING_CHARS_MIN)
       throw unknownProgram(id, ` Give at least ${BEGINNING_CHARS_MIN} characters of its beginning.`);
-    const found = [...rowsKnown(context)].filter(
-      (row) =>
-        beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant) && isHere(context, row),
+    const found = [...rowsHere(context)].filter(
+      (row) => beginsLike(labelOf(row.id), id) && (tenant === undefined || row.tenant === tenant),
     );
     const [first, ...others] = found;
     if (first === undefined) throw unknownProgram(id, '', 'program, call or batch');

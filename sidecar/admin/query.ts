@@ -8,32 +8,39 @@ import type { EndedProgram, Program, ProgramGroups } from './answers.js';
 const LIMIT = 100;
 export const LIMIT_MAX = 1000;
 
-export function programState({ threads }: ProgramView): Program['state'] {
+/** The doings of its calls, whether or not it has been ended. */
+export function activityOf({ threads }: ProgramView): Exclude<Program['state'], 'ending'> {
   if (threads.length === 0) return 'idle';
   return threads.some(({ state }) => state === 'running') ? 'running' : 'waiting';
 }
 
-/** Nobody waits for background calls: by their wait they come after all others, in seconds or milliseconds. */
-export const IN_BACKGROUND = 1e12;
+export const programState = (row: ProgramView): Program['state'] =>
+  row.removed === undefined ? activityOf(row) : 'ending';
 
-const waitOf = ({ waitingMs, background }: ThreadView): number => waitingMs - (background ? IN_BACKGROUND : 0);
-
+/** Of its waiting calls; one in the background only if no other one waits. */
 export const longestWaiting = ({ threads }: ProgramView): ThreadView | undefined =>
   threads.reduce<ThreadView | undefined>((longest, call) => {
     if (call.state !== 'waiting') return longest;
-    return longest === undefined || waitOf(call) > waitOf(longest) ? call : longest;
+    const isFirst = longest === undefined || (call.background === longest.background ? call.waitingMs > longest.waitingMs : longest.background); // prettier-ignore
+    return isFirst ? call : longest;
   }, undefined);
 
-export function currentWaitMs(row: ProgramView): number {
-  const longest = longestWaiting(row);
-  return longest === undefined ? 0 : waitOf(longest);
-}
+/** Place by the present wait, up or down: who waits, who runs, who waits in the background, where nobody waits for it, and idle ones. */
+export const waitRank = (waits: boolean, isBackground: boolean, isIdle: boolean): number =>
+  waits ? (isBackground ? 2 : 0) : isIdle ? 3 : 1;
+
+const rankOf = (row: ProgramView): number =>
+  waitRank(longestWaiting(row) !== undefined, row.background, row.threads.length === 0);
+
+/** Infinity: a call of it waits or runs. */
+export const idleSinceMs = ({ activeCalls, lastCompletionAtMs, lastArrivalAtMs }: ProgramView): number =>
+  activeCalls > 0 ? Infinity : (lastCompletionAtMs ?? lastArrivalAtMs);
 
 const SORT_KEYS = {
   attained_service_seconds: (row) => row.serviceMs,
   waiting_seconds: (row) => row.waitingMs,
   longest_wait_seconds: (row) => row.waitMsMax,
-  current_wait_seconds: currentWaitMs,
+  current_wait_seconds: (row) => longestWaiting(row)?.waitingMs ?? 0,
   level: (row) => row.level,
   active_calls: (row) => row.activeCalls,
   calls: (row) => row.callsTotal,
@@ -44,15 +51,19 @@ const SORT_KEYS = {
   cached_tokens: (row) => row.cachedTokens,
   output_tokens: (row) => row.outputTokens,
   age_seconds: (row) => 0 - row.createdAtMs,
-  idle_seconds: (row) => 0 - row.lastArrivalAtMs,
+  idle_seconds: (row) => 0 - idleSinceMs(row),
 } as const satisfies Record<string, (row: ProgramView) => number>;
 
-const STATES: readonly string[] = ['waiting', 'running', 'idle'] satisfies Program['state'][];
+/** In the order of equal rows. */
+export const STATES: readonly string[] = ['waiting', 'ending', 'running', 'idle'] satisfies Program['state'][];
 /** Values of the parameter `state`; `active` selects what is not idle. */
 export const PROGRAM_STATES = [...STATES, 'active'];
 
-/** Of equal rows, those that wait come first, and idle ones last. */
-const stateRank = (row: ProgramView): number => STATES.indexOf(programState(row));
+/** Of equal rows, those that wait come first, and last idle ones, the latest to fall idle first. */
+const compareEqual = (a: ProgramView, b: ProgramView): number =>
+  STATES.indexOf(programState(a)) - STATES.indexOf(programState(b)) ||
+  idleSinceMs(b) - idleSinceMs(a) ||
+  (a.id < b.id ? -1 : 1);
 
 const GROUPED_BY: readonly string[] = ['tenant', 'model', 'agent_type'] satisfies ProgramGroups['by'][];
 
@@ -141,7 +152,7 @@ function readFilter(search: URLSearchParams): ProgramQuery['matches'] {
     .filter((word) => word !== '');
   if (state !== null && !PROGRAM_STATES.includes(state))
     throw bad('state', `must be one of ${PROGRAM_STATES.join(', ')}`);
-  const states = state === 'active' ? ['waiting', 'running'] : [state];
+  const states = state === 'active' ? STATES.filter((each) => each !== 'idle') : [state];
   return (row) =>
     (tenant === null || row.tenant === tenant) &&
     (model === null || row.model === model) &&
@@ -174,7 +185,8 @@ function readSort(text: string | null): ProgramQuery['compare'] {
     throw bad('sort', `must be one of ${Object.keys(SORT_KEYS).join(', ')}, with a minus sign for the greatest first`);
   const read: (row: ProgramView) => number = SORT_KEYS[key as keyof typeof SORT_KEYS];
   const sign = text.startsWith('-') ? -1 : 1;
-  return (a, b) => sign * (read(a) - read(b)) || stateRank(a) - stateRank(b) || (a.id < b.id ? -1 : 1);
+  const rank = key === 'current_wait_seconds' ? rankOf : () => 0;
+  return (a, b) => rank(a) - rank(b) || sign * (read(a) - read(b)) || compareEqual(a, b);
 }
 
 const bad = (param: string, problem: string): GatewayError =>

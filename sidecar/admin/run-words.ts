@@ -1,6 +1,6 @@
 import type { Dispatch, ForecastView, ProgramView, SchedulerConfig, WaitCause } from '../../src/index.js';
 import { labelOf } from '../identity/names.js';
-import type { EndedProgram, PastCall, ProgramDetail } from './answers.js';
+import type { ActiveCall, EndedProgram, PastCall, ProgramDetail } from './answers.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
 
 const REASONS: Readonly<Record<Dispatch['reason'], string>> = {
@@ -60,9 +60,16 @@ export function budgetInWords(budget: Budget): string[] {
 /** Of a program that has been ended while calls of it go on; undefined: it has not. */
 export function leavingInWords({ id, threads }: ProgramView, ending: ProgramDetail['ending']): string | undefined {
   if (ending === null) return undefined;
-  const verb = `${threads.some(({ state }) => state === 'running') ? 'run' : 'wait'}${threads.length === 1 ? 's' : ''}`;
   const ended = { operator: 'was ended by an operator', ended: 'was ended by its client', expired: 'has expired', evicted: 'found the table of programs full' }[ending]; // prettier-ignore
-  return `Program ${named(labelOf(id))} ${ended}; ${counted(threads.length, 'call')} still ${verb}.`;
+  return `Program ${named(labelOf(id))} ${ended}; ${leftInWords(threads)}.`;
+}
+
+/** `1 call still runs and 2 wait`. @param calls at least one */
+export function leftInWords(calls: readonly Pick<ActiveCall, 'state'>[]): string {
+  const running = calls.filter(({ state }) => state === 'running').length;
+  const parts = [[running, 'run'], [calls.length - running, 'wait']] as const; // prettier-ignore
+  const [first = '', ...second] = parts.flatMap(([some, does]) => (some > 0 ? [`${count(some)} ${some === 1 ? `${does}s` : does}`] : [])); // prettier-ignore
+  return [first.replace(' ', ` call${first.startsWith('1 ') ? '' : 's'} still `), ...second].join(' and ');
 }
 
 /** Nothing while all of its contexts are in the KV cache, or gone. */

@@ -52,13 +52,14 @@ export function callInWords(view: CallView, setting: Setting): string {
     `What helps: ${remedy}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
-  return [`${call} has waited ${span(waitingMs)} for ${WAITED_FOR[cause]}${where}.`, ...details].join('\n');
+  const queue = background ? ', in the background' : '';
+  return [`${call} has waited ${span(waitingMs)} for ${WAITED_FOR[cause]}${where}${queue}.`, ...details].join('\n');
 }
 
 const expectedInWords = (expected: ExpectedWait | undefined): string[] =>
   expected === undefined
     ? []
-    : [`Of the last waits like it, half ended within ${span(expected.p50Ms)} more, and nine of ten within ${span(expected.p90Ms)}.`]; // prettier-ignore
+    : [`Roughly, as others may pass it: of the last waits like it, half ended within ${span(expected.p50Ms)} more, nine of ten within ${span(expected.p90Ms)}.`]; // prettier-ignore
 
 /** Causes in whose words the engine has a place. */
 const AT_ENGINE: ReadonlySet<ObstacleView['cause']> = new Set(['window', 'kv']);

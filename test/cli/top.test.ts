@@ -130,6 +130,10 @@ describe('a frame', () => {
     const [, , titles, row] = frame({ ...SCENE, snapshot: await snapshotOf([program('p', waits)]) }, 80, 2);
     expect(titles).toMatch(/^PROGRAM +STATE +WAITS FOR /);
     expect(row).toMatch(/^p +run\+wait +2\.0s +no engine .* - *$/);
+    const late = program('p', { state: 'waiting', current_wait_seconds: 2, current_wait_cause: 'window', background: true, level: 0 }); // prettier-ignore
+    expect(frame({ ...SCENE, snapshot: await snapshotOf([late]) }, 80, 2)[3]).toMatch(
+      /^p +waiting +2\.0s +window +bg /,
+    );
     expect(titles).not.toContain('TENANT');
     expect(titles).not.toContain('GATEWAY');
     const other = program('p', { tenant: 'acme', gateway: 'b' });
@@ -211,7 +215,7 @@ describe('maitred top', () => {
     expect((await filtered('none')).out).toMatch(/0 programs with none\.[^]*\nno program matches\n$/);
     for (const odd of ['sate:active', 'a bogus:1', 'tenant:'])
       expect(await filtered(odd)).toMatchObject({ code: 2, err: expect.stringMatching(/tenant:NAME, engine:ID/) as string }); // prettier-ignore
-    const told = expect.stringMatching(/--filter.* one of waiting, running, idle, active\./) as string;
+    const told = expect.stringMatching(/--filter.* one of waiting, ending, running, idle, active\./) as string;
     expect(await filtered('state:foo')).toMatchObject({ code: 2, err: told });
   });
 

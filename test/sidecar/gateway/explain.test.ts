@@ -95,7 +95,9 @@ it('tells background calls apart: who waits for an answer comes first', async ()
   expect(programs.map(({ id }) => id)).toEqual(['second', 'first', 'later']);
   expect((await admin('/gateway')).json()).toMatchObject({ status: { text: expect.stringMatching(/, 1 of them in the background, the longest of the others for \S+ m?s\.$/) as string, title: '1 waiting' } }); // prettier-ignore
   const { text } = (await admin('/programs/later/explain')).json() as unknown as Told;
-  expect(text).toMatch(/\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/);
+  expect(text).toMatch(
+    / for the window of \S+, in the background\.\n[^]*\nIt is a background call: all others go before it\.\n[^]*What helps: a quieter hour/,
+  );
   open();
   await Promise.all(answers);
 });

@@ -48,7 +48,13 @@ describe('a program that is ended while a call of it runs', () => {
     await until(() => engine.seen.length === 1);
     const before = await read<Told>('/programs/p/explain');
     expect(await read('/programs/p')).toMatchObject({ ending: null });
-    expect((await ask(`/programs/p/end${query}`, { method: 'POST' })).status).toBe(200);
+    const listed = async (filter: string) => (await read<{ programs: object[] }>(`/programs${filter}`)).programs;
+    const ended = (await ask(`/programs/p/end${query}`, { method: 'POST' })).json();
+    const text = 'p ends with its last call: 1 call still runs.';
+    expect(ended).toEqual({ ended: true, id: 'p', tenant: 'default', text });
+    for (const filter of ['', '?state=active', '?state=ending', '?state=running'])
+      expect(await listed(filter)).toMatchObject(filter === '?state=running' ? [] : [{ id: 'p', state: 'ending' }]);
+    expect(await read('/programs?by=tenant')).toMatchObject({ groups: [{ programs: 1, running: 1 }] });
     const [{ call } = { call: '' }] = before.program.active;
     for (const id of ['p', 'default:p', call]) {
       const { text, program } = await read<Told>(`/programs/${id}/explain`);
@@ -60,12 +66,15 @@ describe('a program that is ended while a call of it runs', () => {
     const next = chat({}, { ...named('p'), 'x-maitred-budget': 'calls=9' });
     await until(() => engine.seen.length === 2);
     expect(await read('/programs/p')).toMatchObject({ ending: null, calls: 1 });
+    expect(await listed('')).toMatchObject([{ id: 'p', state: 'running' }]);
     expect((await read<Told>(`/programs/${call}/explain`)).text).toContain(`Program "p" ${words}; `);
     await ask('/programs/p/end', { method: 'POST' });
     // Both of this name have been ended by now.
     expect(await read('/programs/p')).toMatchObject({ active: [{ call }] });
+    expect(await listed('')).toHaveLength(1);
     open();
     await Promise.all([answer, next]);
+    expect(await listed('')).toEqual([]);
   });
 
   it('takes nothing with it of the next program of its name', async () => {

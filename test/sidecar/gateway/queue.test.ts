@@ -70,7 +70,9 @@ describe('a call that waits', () => {
     const { active } = await read<{ active: object[] }>('/programs/p');
     expect(active).toMatchObject([{ waiting_for: { expected_seconds: 12, expected_p90_seconds: 65 } }]);
     const { text } = await read<{ text: string }>('/programs/p/explain');
-    expect(text).toContain('\nOf the last waits like it, half ended within 12 s more, and nine of ten within 65 s.\n');
+    expect(text).toContain(
+      '\nRoughly, as others may pass it: of the last waits like it, half ended within 12 s more, nine of ten within 65 s.\n',
+    );
     open();
     expect(await body.text()).toMatch(/^: queued .* ahead=0 expected_ms=12000 expected_p90_ms=65000\n\n/);
     await first;

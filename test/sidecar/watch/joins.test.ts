@@ -50,12 +50,14 @@ it('adds the calls that wait at each gateway, by cause, and has the longest wait
 it('puts programs in the background behind all others, by their wait', () => {
   const page = (...rows: [key: string, wait: number, background: boolean][]) =>
     ({ programs: rows.map(([key, current_wait_seconds, background]) => ({ key, current_wait_seconds, background, state: 'waiting' })), total: rows.length }) as never; // prettier-ignore
-  const query = readProgramQuery(new URLSearchParams('sort=-current_wait_seconds'));
-  const { programs } = joinPages(query, [
-    page(['a', 9, true], ['b', 1, false]),
-    page(['c', 5, false], ['d', 0, false]),
-  ]);
-  expect(programs.map(({ key }) => key)).toEqual(['c', 'b', 'd', 'a']);
+  for (const [sort, keys] of [
+    ['-', 'cbda'],
+    ['', 'dbca'],
+  ] as const) {
+    const query = readProgramQuery(new URLSearchParams(`sort=${sort}current_wait_seconds`));
+    const pages = [page(['a', 9, true], ['b', 1, false]), page(['c', 5, false], ['d', 0, false])];
+    expect(joinPages(query, pages).programs.map(({ key }) => key).join('')).toBe(keys); // prettier-ignore
+  }
 });
 
 it('goes on behind the thousand rows that another gateway tells at once', async () => {
