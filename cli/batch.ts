@@ -107,8 +107,12 @@ function asText(lines: readonly Outline[], plan: Plan): string {
     `prompt tokens that a line has in common with the one before, so that the cache has them`,
     `  in the file's order   ${share(shared.asGiven)}`,
     `  as planned            ${share(shared.planned)}`,
-    `order of the start, and what each line waits for${lines.length > ORDER_SHOWN_MAX ? `; the first ${ORDER_SHOWN_MAX}, all: --json` : ''}`,
-    ...orderRows(lines, plan).slice(0, ORDER_SHOWN_MAX).map(orderText),
+    ...(dependencies + merged.lines === 0 && shared.planned <= shared.asGiven
+      ? ['The order saves nothing here; --json has it.']
+      : [
+          `order of the start, and what each line waits for${lines.length > ORDER_SHOWN_MAX ? `; the first ${ORDER_SHOWN_MAX}, all: --json` : ''}`,
+          ...orderRows(lines, plan).slice(0, ORDER_SHOWN_MAX).map(orderText),
+        ]),
   ].join('\n');
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
+import { ConfigError } from '../sidecar/config/index.js';
 import { counted } from '../text/index.js';
-import { LoadError, runLoad, type LoadErrorCode, type LoadProgress } from '../loadtest/index.js';
+import { LoadError, runLoad, type LoadProgress } from '../loadtest/index.js';
 import { makeReporter, summaryOf, writeReport, type LoadDocument } from '../loadtest/report/index.js';
 import { addCompareCommand } from './load/compare.js';
 import { addLoadOptions, type LoadFlags } from './load/flags.js';
@@ -9,8 +10,6 @@ import { sweep, type Play } from './load/sweep.js';
 import { Interrupted, stoppable } from './signals.js';
 import { complain } from './complain.js';
 import { Faults } from './trace-file.js';
-
-const USAGE: ReadonlySet<LoadErrorCode> = new Set(['bad_target', 'not_private']);
 
 export function addLoadCommand(program: Command): void {
   const load = addLoadOptions(program.command('load').description('send agent programs to an engine or gateway, and measure them')); // prettier-ignore
@@ -22,7 +21,7 @@ async function run(command: Command, flags: LoadFlags): Promise<void> {
   const faults = new Faults();
   const loads = await readLoads(command, flags, faults);
   const [first] = loads;
-  const play = (load: Load, signal: AbortSignal) => playOne(command, flags, load, signal);
+  const play = (load: Load, signal: AbortSignal) => playOne(flags, load, signal);
   const early = new Interrupted('stopped before the first program was sent');
   const documents = await stoppable((signal) => (loads.length > 1 ? sweep(loads, play, signal) : single(first, play, signal)), early); // prettier-ignore
   const stopped = documents.find(({ complete }) => !complete);
@@ -39,24 +38,23 @@ async function single(load: Load, play: Play, signal: AbortSignal): Promise<Load
   return [document];
 }
 
-async function playOne(command: Command, { quiet }: LoadFlags, load: Load, signal: AbortSignal): Promise<LoadDocument> {
+async function playOne({ quiet }: LoadFlags, load: Load, signal: AbortSignal): Promise<LoadDocument> {
   const reporter = makeReporter(load.report);
   const told = {
     onProgress: (progress: LoadProgress) => reporter.progress(progress),
     ...(!quiet && { onWarning: (warning: string) => complain(`warning: ${warning}`) }),
   };
   const played = runLoad({ ...load.options, ...told }, reporter, signal);
-  return reporter.report(await played.catch(usageOr(command, load.options.apiKey)));
+  return reporter.report(await played.catch(unusable(load.options.apiKey)));
 }
 
-/** Ends the command for an error of usage; throws any other, without the key, which a target may echo. */
-export const usageOr =
-  (command: Command, apiKey: string | undefined) =>
+/** Turns a target that cannot be used into an error of usage, without the key, which a target may echo. */
+export const unusable =
+  (apiKey: string | undefined) =>
   (error: unknown): never => {
     if (!(error instanceof LoadError)) throw error;
     const message = apiKey === undefined ? error.message : error.message.replaceAll(apiKey, '[key]');
-    if (USAGE.has(error.code)) command.error(message);
-    throw new LoadError(error.code, message);
+    throw new ConfigError([{ path: '', message }]);
   };
 
 /** Why a run counts as a failure, although it was measured. */

@@ -7,7 +7,7 @@ import { secretIn, wholeFrom } from './options.js';
 import { presetOption, type ChosenPreset } from './preset.js';
 import { Interrupted, stoppable } from './signals.js';
 import { checkWritable } from './files.js';
-import { usageOr } from './load.js';
+import { unusable } from './load.js';
 import { complain } from './complain.js';
 
 interface CalibrateFlags {
@@ -43,7 +43,7 @@ export function addCalibrateCommand(sim: Command): void {
     .action(async (flags: CalibrateFlags) => {
       if (flags.out !== undefined) checkWritable(command, flags.out);
       const apiKey = flags.key === undefined ? undefined : secretIn(command, '--key', flags.key);
-      return run({ ...flags, apiKey }).catch(usageOr(command, apiKey));
+      return run({ ...flags, apiKey }).catch(unusable(apiKey));
     });
 }
 

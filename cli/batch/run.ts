@@ -1,20 +1,18 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { appendFile } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
 import { countsInWords } from '../../sidecar/admin/batches.js';
 import { isObject, parseJson } from '../../sidecar/apis/fields.js';
 import { claimOf } from '../../sidecar/batches/claim.js';
 import { readInput, type Input, type InputLimits } from '../../sidecar/batches/input.js';
-import { Results } from '../../sidecar/batches/results.js';
+import { Results, type Paths } from '../../sidecar/batches/results.js';
 import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/run.js';
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { counted } from '../../text/index.js';
-import { Interrupted } from '../signals.js';
 import { complain } from '../complain.js';
+import { Interrupted } from '../signals.js';
+import { hashOf, moveChanged, namesOf } from './changed.js';
 import type { Problem } from '../../plans/index.js';
 
 export interface RunOptions {
@@ -55,9 +53,9 @@ export async function runBatch(
   const input = await readInput(file, limits);
   warnOf(file, input.warnings);
   if (!resume) checkModels(file, input.models, target, models);
-  const name = await hashOf(file);
+  const names = await namesOf(file, input);
   const paths = { output: out, errors: `${out}.errors` };
-  const { results, claim } = await openResults(name, input, paths);
+  const { results, claim } = await openResults(file, names, input, paths);
   let awaySinceMs = Infinity;
   const statuses = new Set<number>();
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
@@ -68,7 +66,7 @@ export async function runBatch(
       const { status, body } = answer;
       statuses.add(status);
       if (models.length > 0 || results.counts.completed > 0 || !isNoApi(status, body)) return answer;
-      failed(unusable(target, `it answers POST ${line.url} with status ${status}, and not in JSON: that is no server of the OpenAI API`)); // prettier-ignore
+      failed(unusable(target, `${pathAt(target, line.url)} answers ${status}; name a server of the OpenAI API, without what follows from /v1 on`)); // prettier-ignore
       return undefined;
     }
     const nowMs = performance.now();
@@ -79,7 +77,7 @@ export async function runBatch(
     return undefined;
   };
   const ports = { ask, changed: () => pump(), setTimer };
-  const run = await Run.open(name, file, input, results, ports);
+  const run = await Run.open(hashOf(names.join()), file, input, results, ports);
   let fault: unknown;
   let end = (): void => undefined;
   const ended = new Promise<void>((resolve) => (end = resolve));
@@ -107,17 +105,28 @@ export async function runBatch(
   if (results.counts.failed === 0) return;
   warnOf(file, results.failures);
   const isTheirs = [...statuses].every((status) => FINAL.has(status));
-  const next = isTheirs ? 'mend these lines in a file of their own' : 'delete it, and --resume asks them again';
+  const next = isTheirs
+    ? `mend them in ${file}, and --resume asks them again`
+    : 'delete it, and --resume asks them again';
   throw new Error(`lines have failed; ${paths.errors} has all: ${next}`);
 }
 
 /** @throws ConfigError if another run writes them, or they are of another batch */
-async function openResults(name: string, { lines }: Input, paths: Record<'output' | 'errors', string>) {
+async function openResults(file: string, names: readonly string[], { lines }: Input, paths: Paths) {
+  const claimed = () => claimOf(paths.output, unusable(paths.output, 'another run writes there: wait for its end, or name another --out')); // prettier-ignore
   // The file must be there to be claimed.
   await appendFile(paths.output, '');
-  const claim = await claimOf(paths.output, unusable(paths.output, 'another run writes there: wait for its end, or name another --out')); // prettier-ignore
+  let claim = await claimed();
   try {
-    const results = await Results.open(name, lines, paths, DISK);
+    const old = `${paths.output}.old`;
+    const moved = await moveChanged(paths, names, old);
+    if (moved > 0) {
+      complain(`${file} has changed: ${counted(moved, 'result')} of lines that changed, or that need such, moved to ${old}; these lines are asked again`); // prettier-ignore
+      // It is another file by now.
+      claim?.close();
+      claim = await claimed();
+    }
+    const results = await Results.open(names, lines, paths, DISK);
     for (const fault of results.broken) complain(fault);
     return { results, claim };
   } catch (error) {
@@ -147,9 +156,10 @@ async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Prom
 const unusable = (origin: string, why: string) =>
   new ConfigError([{ path: '', message: `cannot be used: ${why}`, origin }]);
 
-/** Whether an answer is that of a server that does not know the path: those of the API answer in JSON. */
+/** Whether an answer is that of a server that does not know the path: it is not in JSON, or something is missing that is no model. */
 const isNoApi = (status: number, body: Buffer): boolean =>
-  [200, 404, 405, 501].includes(status) && !isObject(parseJson(body.toString()));
+  [200, 404, 405, 501].includes(status) &&
+  (!isObject(parseJson(body.toString())) || (status !== 200 && !/\bmodel\b/i.test(body.toString())));
 
 /** @throws ConfigError for models that the target lacks: each of their lines would fail */
 function checkModels(file: string, asked: ReadonlyMap<string, number>, target: string, there: readonly string[]): void {
@@ -200,11 +210,4 @@ async function send(
     const message = `The server did not answer: ${reason}`;
     return { status: 502, body: Buffer.from(JSON.stringify({ error: { message } })), isBusy: false };
   }
-}
-
-/** Part of the ids of a file's results. */
-async function hashOf(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(file), hash);
-  return hash.digest('hex').slice(0, 24);
 }

@@ -130,10 +130,14 @@ const NOT_COMPARABLE = 'Not comparable: ';
 /** Share of programs that may fail: above it, those that completed are others than the rest. */
 const FAILED_SHARE_MAX = 0.1;
 
+export const isLossy = ({ programs, failed }: Pick<TargetReport, 'programs' | 'failed'>): boolean =>
+  failed > FAILED_SHARE_MAX * programs;
+
 /** Why what is left of a target's programs stands for nothing. */
-function lossOf({ name, programs, failed, gone_after_seconds: gone }: TargetReport): string[] {
+function lossOf(target: TargetReport): string[] {
+  const { name, programs, failed, gone_after_seconds: gone } = target;
   const where = typeof gone === 'number' ? `${name}, which went away ${number(gone)} s after the beginning` : name;
-  return failed > FAILED_SHARE_MAX * programs ? [`${integer(failed)} of ${counted(programs, 'program')} failed at ${where}`] : []; // prettier-ignore
+  return isLossy(target) ? [`${integer(failed)} of ${counted(programs, 'program')} failed at ${where}`] : []; // prettier-ignore
 }
 
 /** Of each pair of runs, the second over the first. */

@@ -12,7 +12,7 @@ import {
 import type { PolicyName } from '../../src/index.js';
 import { counted, integer, leftAligned, number, percent } from '../../text/index.js';
 import type { LoadDocument } from './document.js';
-import type { Compared } from './pairs.js';
+import { isLossy, type Compared } from './pairs.js';
 import type { SloResult } from './slo.js';
 import { type TargetReport, cachedShare } from './target.js';
 import { ERROR_CLASSES } from '../load.js';
@@ -130,9 +130,13 @@ export function figureGrid(targets: Targets, [corner = '', ...labels] = namesOf(
   return gridOf(
     corner,
     groups,
-    targets.map((target, at) => [labels[at] ?? '', [target]]),
+    targets.map((target, at) => [`${labels[at] ?? ''}${restOf(target)}`, [target]]),
   );
 }
+
+/** Where many programs failed, how many the figures are of. */
+const restOf = (target: TargetReport): string =>
+  isLossy(target) ? `, only ${integer(target.completed)} of ${integer(target.programs)}` : '';
 
 function workloadGrid(targets: Targets): Grid {
   const kinds = targets.flatMap(({ by_workload }) => Object.values(by_workload));

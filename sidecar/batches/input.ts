@@ -84,6 +84,7 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
   if (outlines.length + problems.length === 0) problems.push(problem('empty_file', 'The file has no lines.', null));
   const strange = endpoint === undefined ? [] : strangeUrls(urls, endpoint);
   if (!urls.has(endpoint ?? '')) problems.push(...strange);
+  problems.push(...placeholders.faults(outlines).slice(0, PROBLEMS_MAX));
   const plan = await inSlices(planOf(outlines, passes, problems));
   return { outlines, plan, models, warnings: [...strange, ...(await inSlices(placeholders.warnings(outlines)))] };
 }

@@ -10,6 +10,8 @@ const CHARS_MAX = 64;
 /** Most ids of lines that a text is compared with, and those in one go. */
 const COMPARED_MAX = 1000;
 const AT_ONCE = 50;
+/** Most names that are looked for among the ids. */
+const NAMES_MAX = 10_000;
 
 interface Found {
   /** The first line that has the name, and what that one inserts. */
@@ -18,7 +20,7 @@ interface Found {
   lines: number;
 }
 
-/** Finds each `${name}` that is sent as it is, though its file has lines that need others: it may be mistyped. */
+/** Finds each `${name}` that its line does not insert. */
 export class Placeholders {
   readonly #found = new Map<string, Found>();
 
@@ -33,44 +35,50 @@ export class Placeholders {
       if (typeof name !== 'string' || after.has(name)) continue;
       const found = this.#found.get(name);
       if (found !== undefined) found.lines += 1;
-      else if (this.#found.size < PROBLEMS_MAX) this.#found.set(name, { line, after, lines: 1 });
+      else if (this.#found.size < NAMES_MAX) this.#found.set(name, { line, after, lines: 1 });
       else return;
     }
   }
 
-  /** Mistyped ids first. @yields often, so that the caller may do other work in between */
+  /** Those that name lines, whose answers would not be waited for. */
+  faults(lines: readonly Outline[]): Problem[] {
+    return lines.flatMap(({ customId }) => {
+      const found = this.#found.get(customId);
+      return found === undefined ? [] : problem('missing_after', `${shownOf(customId, found)} names a line, so "after" must name it too. Is it only text? Then give that line another custom_id.`, found.line, 'after'); // prettier-ignore
+    });
+  }
+
+  /** Others may be mistyped: the likely ones first. @yields often, so that the caller may do other work in between */
   *warnings(lines: readonly Outline[]): Generator<void, readonly Problem[]> {
-    const ids = new Set(lines.map(({ customId }) => customId));
     // Where no line needs another, they are code.
-    if (!lines.some(({ needs }) => needs.length > 0) && ![...this.#found.keys()].some((name) => ids.has(name)))
-      return [];
+    if (!lines.some(({ needs }) => needs.length > 0)) return [];
+    const ids = lines.length <= COMPARED_MAX ? lines.map(({ customId }) => customId) : [];
     const near: Problem[] = [];
     const far: Problem[] = [];
-    for (const [name, { line, after, lines }] of this.#found) {
-      const known = [...after, ...(ids.size <= COMPARED_MAX ? ids : [])].slice(0, COMPARED_MAX);
-      const isComparable = !ids.has(name) && name.length >= CHARS_MIN && name.length <= CHARS_MAX;
-      let meant = ids.has(name) ? name : undefined;
+    for (const [name, found] of [...this.#found].slice(0, PROBLEMS_MAX)) {
+      const { line, after } = found;
+      const known = [...after, ...ids].slice(0, COMPARED_MAX);
+      const isComparable = name.length >= CHARS_MIN && name.length <= CHARS_MAX;
+      let meant: string | undefined;
       for (let at = 0; isComparable && at < known.length; at += AT_ONCE) {
         meant = similarTo(name, [...(meant === undefined ? [] : [meant]), ...known.slice(at, at + AT_ONCE)]);
         yield;
       }
-      const shown = name.length > CHARS_MAX ? `${name.slice(0, CHARS_MAX)}…` : name;
-      const why = whyKept(name, meant, after);
-      const also = lines === 1 ? '' : `, here and on ${counted(lines - 1, 'more line')}`;
-      const said = problem('placeholder_kept', `\${${shown}} is sent as it is${also}: ${why}`, line, 'body');
-      (meant === undefined ? far : near).push(said);
+      const said = `${shownOf(name, found)} is sent as it is: ${whyKept(name, meant, after)}`;
+      (meant === undefined ? far : near).push(problem('placeholder_kept', said, line, 'body'));
     }
     return [...near, ...far];
   }
 }
 
-/** @param meant id of the line that the name has, or may mean */
+function shownOf(name: string, { lines }: Found): string {
+  const also = lines === 1 ? '' : `, here and on ${counted(lines - 1, 'more line')},`;
+  return `\${${name.length > CHARS_MAX ? `${name.slice(0, CHARS_MAX)}…` : name}}${also}`;
+}
+
+/** @param meant id of the line that the name may mean */
 function whyKept(name: string, meant: string | undefined, after: ReadonlySet<string>): string {
-  if (name === ITEM && meant !== name) return 'only a line with "each" has an item';
+  if (name === ITEM) return 'only a line with "each" has an item';
   if (meant === undefined) return 'it names no line of this file';
-  const said = [
-    ...(meant === name ? [] : [`did you mean \${${meant}}?`]),
-    ...(after.has(meant) ? [] : [`"after" does not name ${meant}`]),
-  ];
-  return said.join(' ');
+  return `did you mean \${${meant}}?${after.has(meant) ? '' : ` "after" does not name ${meant}`}`;
 }

@@ -9,7 +9,8 @@ import { LineFile, NOWHERE, readAt, readLines, type Disk, type Place } from './l
 const HEAD_BYTES = 4096;
 /** Results whose words are read again at a start. */
 const READ_MAX = 100;
-const ID = /^\{"id":"batch_req_[0-9a-f]+_(\d+)(?:_(\d+)_(\d+))?"/;
+const BEGINNING = '{"id":"batch_req_';
+const ID = /^\{"id":"batch_req_([0-9a-f]+)_(\d+)(?:_(\d+)_(\d+))?"/;
 
 /** The code of a result that has no answer. */
 const CODE = /^\{"id":"\w+","custom_id":"(?:[^"\\]|\\.)*","response":null,"error":\{"code":"(\w+)"/;
@@ -46,7 +47,14 @@ interface List {
 }
 
 type Lines = readonly { readonly line: number }[];
-type Paths = Readonly<Record<'output' | 'errors', string>>;
+export type Paths = Readonly<Record<'output' | 'errors', string>>;
+
+/** In the ids of results: a name of the batch, or one of each line, whose result then is that of the same line anywhere. */
+export type Names = string | readonly string[];
+type Find = (name: string, index: number) => number | undefined;
+
+/** The name in the id of a result; undefined: it is none. */
+export const nameIn = (head: Buffer): string | undefined => ID.exec(head.toString('latin1'))?.[1];
 
 export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
 
@@ -70,7 +78,7 @@ export class Results {
   #keeping: Promise<unknown> = Promise.resolve();
 
   private constructor(
-    private readonly name: string,
+    private readonly names: Names,
     private readonly lines: Lines,
     private readonly files: { readonly completed: LineFile; readonly failed: LineFile },
   ) {
@@ -85,9 +93,11 @@ export class Results {
    * @param lines with their numbers in their file
    * @throws ConfigError if they hold something else
    */
-  static async open(name: string, lines: Lines, paths: Paths, disk: Disk): Promise<Results> {
-    const found = { completed: await resultsIn(paths.output, name), failed: await resultsIn(paths.errors, name) };
-    const results = new Results(name, lines, {
+  static async open(names: Names, lines: Lines, paths: Paths, disk: Disk): Promise<Results> {
+    const indexes = typeof names === 'string' ? undefined : new Map(names.map((name, index) => [name, index]));
+    const find: Find = (name, index) => (name === names ? index : indexes?.get(name));
+    const found = { completed: await resultsIn(paths.output, find), failed: await resultsIn(paths.errors, find) };
+    const results = new Results(names, lines, {
       completed: await LineFile.open(paths.output, found.completed.size, disk),
       failed: await LineFile.open(paths.errors, found.failed.size, disk),
     });
@@ -100,7 +110,8 @@ export class Results {
   }
 
   idOf({ index, item, of }: Task): string {
-    return `batch_req_${this.name}_${index}${of === 0 ? '' : `_${item}_${of}`}`;
+    const { names } = this;
+    return `batch_req_${typeof names === 'string' ? names : names[index]}_${index}${of === 0 ? '' : `_${item}_${of}`}`;
   }
 
   stateOf(index: number): LineState {
@@ -215,7 +226,7 @@ export class Results {
  * there. A file that is not there has none.
  * @throws ConfigError if its lines are of another batch, which must not be lost
  */
-async function resultsIn(path: string, name: string) {
+async function resultsIn(path: string, find: Find) {
   const results: { readonly task: Task; readonly place: Place; readonly code: string | undefined; readonly end: End | undefined }[] = []; // prettier-ignore
   const broken: string[] = [];
   let size = 0;
@@ -224,19 +235,19 @@ async function resultsIn(path: string, name: string) {
   for await (const found of readLines(path, HEAD_BYTES))
     for (const { number, head, offset, length, isEnded } of found) {
       const text = head.toString('latin1');
-      const begins = `{"id":"batch_req_${name}_`;
-      const isOurs = begins.startsWith(text.slice(0, begins.length));
-      const [, index, item = '0', of = '0'] = ID.exec(text) ?? [];
-      isOther ||= !isOurs && (index !== undefined || (!isEnded && results.length === 0));
+      const [, name, at, item = '0', of = '0'] = ID.exec(text) ?? [];
+      const index = name === undefined ? undefined : find(name, Number(at));
+      const mayBegin = name === undefined && BEGINNING.startsWith(text.slice(0, BEGINNING.length));
+      isOther ||= index === undefined && (name !== undefined || (!isEnded && !mayBegin && results.length === 0));
       // A last line may have been cut short.
       if (!isEnded) continue;
       size = offset + length + 1;
       // Longer ones are not read for their words.
       const end = length > HEAD_BYTES ? undefined : (parseObject(head.toString()) as End | undefined);
-      const isWhole = isOurs && index !== undefined && (end !== undefined || length > HEAD_BYTES);
-      if (!isWhole) broken.push(`${path}:${number}: is no whole answer and stays there; calls that lack one are asked`);
+      if (index === undefined || (end === undefined && length <= HEAD_BYTES))
+        broken.push(`${path}:${number}: is no whole answer and stays there; calls that lack one are asked`);
       else {
-        const task = { index: Number(index), item: Number(item), of: Number(of) };
+        const task = { index, item: Number(item), of: Number(of) };
         const words = results.length < READ_MAX ? end : undefined;
         results.push({ task, place: { offset, length }, code: CODE.exec(text)?.[1], end: words });
       }

@@ -35,7 +35,7 @@ describe('maitred batch run', () => {
     const { code, err } = await batch();
     expect(code).toBe(1);
     expect(err).toBe(
-      `2 of 4 lines answered, 2 failed\nmaitred: ${file}:3: The engine answered with status 400: no\nmaitred: lines have failed; ${out}.errors has all: mend these lines in a file of their own\n`,
+      `2 of 4 lines answered, 2 failed\nmaitred: ${file}:3: The engine answered with status 400: no\nmaitred: lines have failed; ${out}.errors has all: mend them in ${file}, and --resume asks them again\n`,
     );
     expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
     expect(engine.seen).toHaveLength(3);
@@ -74,8 +74,10 @@ describe('maitred batch run', () => {
     const { engine, out, batch } = await stage([lineOf('a'), lineOf('b')]);
     engine.routes.set('/v1/models', 404);
     engine.answer = (response) => void response.writeHead(501, { 'content-type': 'text/html' }).end('<p>POST?');
-    const told = 'it answers POST /v1/chat/completions with status 501, and not in JSON';
+    const told = `${engine.url}/v1: cannot be used: ${engine.url}/v1/chat/completions answers 501;`;
     expect(await batch()).toMatchObject({ code: 2, err: expect.stringContaining(told) as string });
+    engine.answer = (response) => void response.writeHead(404).end('{"error":{"message":"There is no such path."}}');
+    expect((await batch()).code).toBe(2);
     engine.answer = completion();
     expect((await batch()).code).toBe(0);
     expect(idsIn(out)).toEqual(['a', 'b']);
@@ -145,20 +147,27 @@ describe('maitred batch run', () => {
     const { file, batch } = await stage([
       lineOf('topics'),
       lineOf('b', '', { after: ['topics'], ...say('${topcs} ${topics} ${item} ${HOME}') }),
-      lineOf('c', '', say('${topics} ${topics} ${topis} ${item} ${PATH}')),
+      lineOf('c', '', say('${topis} ${topis} ${item} ${PATH} ${TERM}')),
     ]);
     const { code, err, errors } = await batch();
     expect(code).toBe(0);
     const told = errors.map((line) => line.replace(`maitred: ${file}:`, '').replace(' is sent as it is', ''));
     expect(told.slice(0, 6)).toEqual([
       '2: ${topcs}: did you mean ${topics}?',
-      '3: ${topics}: "after" does not name topics',
       '3: ${topis}: did you mean ${topics}? "after" does not name topics',
-      '2: ${item}, here and on 1 more line: only a line with "each" has an item',
+      '2: ${item}, here and on 1 more line,: only a line with "each" has an item',
       '2: ${HOME}: it names no line of this file',
+      '3: ${PATH}: it names no line of this file',
       'maitred: 1 more text like this',
     ]);
     expect((await command('batch', 'plan', file)).err).toBe(err.slice(0, err.indexOf('3 of 3')));
+  });
+
+  it('refuses a line that mentions another without needing it', async () => {
+    const { engine, file, batch } = await stage([lineOf('a'), lineOf('b', 'say ${a}')]);
+    const { code, errors } = await batch();
+    expect([code, errors]).toEqual([2, [expect.stringContaining(`${file}:2: \${a} names a line, so "after" must name it too.`)]]); // prettier-ignore
+    expect([engine.seen, (await command('batch', 'plan', file)).code]).toEqual([[], 2]);
   });
 
   it('counts lines that their conditions leave out apart, also those of an earlier run', async () => {
@@ -187,10 +196,29 @@ describe('maitred batch run', () => {
     expect(engine.seen).toHaveLength(4);
     writeFileSync(out, `${first}`.slice(0, 9));
     expect((await batch('--resume')).code).toBe(1);
-    appendFileSync(file, `\n${lineOf('e')}`);
+    writeFileSync(file, lineOf('e'));
     const other = await batch('--resume');
     expect([other.code, other.err]).toEqual([2, expect.stringContaining('holds no answers of this batch')]);
     expect(idsIn(out)).toEqual(['a', 'b']);
+  });
+
+  it('asks lines that have changed or are new, and those that need them, wherever they stand', async () => {
+    const { engine, file, out, batch } = await stage([...LINES, lineOf('e', 'early')]);
+    await batch();
+    const before = engine.seen.length;
+    appendFileSync(out, 'broken\n');
+    const mended = [lineOf('new'), lineOf('e', 'late'), needing('d', 'c'), lineOf('c', 'mended'), lineOf('a'), needing('b', 'a')]; // prettier-ignore
+    writeFileSync(file, mended.join('\n').replaceAll(',"', ', "'));
+    const { code, errors } = await batch('--resume');
+    const told = `maitred: ${file} has changed: 3 results of lines that changed, or that need such, moved to ${out}.old; these lines are asked again`; // prettier-ignore
+    expect([code, errors]).toEqual([0, [told, expect.stringContaining(`${out}:3: is no whole answer`), '6 of 6 lines answered, 0 failed']]); // prettier-ignore
+    expect(engine.seen.slice(before).map(({ body }) => /early|late|mended|hello/.exec(String(body))?.[0])).toEqual(expect.arrayContaining(['hello', 'late', 'mended'])); // prettier-ignore
+    expect(engine.seen).toHaveLength(before + 4);
+    const answers = readFileSync(out, 'utf8').replace('broken\n', '');
+    writeFileSync(out, answers);
+    expect([idsIn(out), idsIn(`${out}.errors`), idsIn(`${out}.old`)]).toEqual([['a', 'b', 'c', 'd', 'e', 'new'], [], ['c', 'd', 'e']]); // prettier-ignore
+    expect((await batch('--resume')).errors).toEqual(['6 of 6 lines answered, 0 failed']);
+    expect(engine.seen).toHaveLength(before + 4);
   });
 
   it('goes on beside broken lines, and names them', async () => {
@@ -205,7 +233,7 @@ describe('maitred batch run', () => {
     expect(engine.seen).toHaveLength(5);
     const kept = readFileSync(out, 'utf8');
     expect(kept.startsWith(whole)).toBe(true);
-    expect(kept.slice(whole.length).trim().split('\n').toSorted()).toEqual([b, c]);
+    expect(kept.slice(whole.length).trim().split('\n').toSorted()).toEqual([b, c].toSorted());
     writeFileSync(out, 'no answer\n');
     expect((await batch('--resume')).err).toContain('holds no answers of this batch');
     expect(readFileSync(out, 'utf8')).toBe('no answer\n');
@@ -267,6 +295,11 @@ describe('maitred batch plan', () => {
     const plan = JSON.parse((await command('batch', 'plan', file, '--json')).out) as { order: { custom_id: string }[] };
     expect(plan).toMatchObject({ version: 1, lines: 5, programs: 4, dependencies: 1 });
     expect(plan.order.map(({ custom_id }) => custom_id).slice(0, 2)).toEqual(['l1', 'l3']);
+  });
+
+  it('shows no order that saves nothing', async () => {
+    const file = fileOf('in.jsonl', [lineOf('a'), lineOf('b')].join('\n'));
+    expect((await command('batch', 'plan', file)).out).toMatch(/as planned +0 \(0 %\)\nThe order saves nothing here; --json has it\.\n$/); // prettier-ignore
   });
 
   it('counts the tokens of all calls that a line with `each` may make', async () => {

@@ -33,17 +33,17 @@ describe('maitred sim calibrate', () => {
   });
 
   it.each([
-    ['no target', [], 2],
-    ['a target that is no URL', ['--target', 'localhost:8000'], 2],
-    ['a target on no private network', ['--target', 'http://8.8.8.8'], 2],
-    ['credentials in its URL', ['--target', 'http://me:very-secret@127.0.0.1:9'], 2],
-    ['a file that cannot be written', ['--target', 'http://127.0.0.1:9', '--out', 'no-such-folder/preset.json'], 2],
-    ['a preset that is none', ['--target', 'http://127.0.0.1', '--preset', 'package.json'], 2],
-    ['a server that is not there', ['--target', 'http://127.0.0.1:9'], 1],
-    ['a name that nobody has', ['--target', 'http://no-such-host.invalid'], 1],
-  ])('with %s ends with what is wrong on one line', async (_, args, expected) => {
+    ['no target', []],
+    ['a target that is no URL', ['--target', 'localhost:8000']],
+    ['a target on no private network', ['--target', 'http://8.8.8.8']],
+    ['credentials in its URL', ['--target', 'http://me:very-secret@127.0.0.1:9']],
+    ['a file that cannot be written', ['--target', 'http://127.0.0.1:9', '--out', 'no-such-folder/preset.json']],
+    ['a preset that is none', ['--target', 'http://127.0.0.1', '--preset', 'package.json']],
+    ['a server that is not there', ['--target', 'http://127.0.0.1:9']],
+    ['a name that nobody has', ['--target', 'http://no-such-host.invalid']],
+  ])('with %s ends with what is wrong on one line', async (_, args) => {
     const { code, errors } = await run([...LINE, ...args]);
-    expect({ code, errors }).toEqual({ code: expected, errors: [expect.not.stringContaining('very-secret')] });
+    expect({ code, errors }).toEqual({ code: 2, errors: [expect.not.stringContaining('very-secret')] });
   });
 
   it('stopped by a signal is no success', async () => {

@@ -102,7 +102,7 @@ describe('maitred load', () => {
     const { code, out, errors } = await load(args, { LOAD_KEY: 'very-secret' });
     expect(code).toBe(0);
     expect(out + errors).not.toContain('very-secret');
-    expect((await load(args, { LOAD_KEY: 'other' })).code).toBe(1);
+    expect((await load(args, { LOAD_KEY: 'other' })).code).toBe(2);
   });
 
   it('shows neither the key nor what a terminal would obey, where a target says both', async () => {
@@ -111,7 +111,7 @@ describe('maitred load', () => {
     );
     const args = ['--target', url, ...CHAT, '--model', 'm', '--key', 'LOAD_KEY'];
     const { code, out, errors } = await load(args, { LOAD_KEY: 'very-secret' });
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(errors).toContain('no: Bearer');
     expect(out + errors).not.toMatch(/very-secret|[^\P{Cc}\n]/u);
   });
@@ -189,9 +189,12 @@ describe('a wrong command line', () => {
     expect([code, err]).toEqual([2, expect.not.stringContaining('very-secret')]);
   });
 
-  it('is not what a target that is not there is', async () => {
-    const { code, errors } = await refused(...HERE.split(' '), '--rate', '1');
-    expect(code).toBe(1);
-    expect(errors).toHaveLength(1);
-  });
+  it.each(['1', '1,2'])(
+    'is told as a target that is not there is: nothing was measured, at the rate %s',
+    async (rate) => {
+      const { code, errors } = await refused(...HERE.split(' '), '--rate', rate);
+      expect(code).toBe(2);
+      expect(errors).toHaveLength(1);
+    },
+  );
 });

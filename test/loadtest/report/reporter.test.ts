@@ -82,6 +82,16 @@ describe('the summary', () => {
     playRun(reporter, { programs, targets: 1 });
     const text = summaryOf(reporter.report(summary({})), 120);
     expect(text).toMatch(new RegExp(`^${begin} took .*; ${tail} [\\d.]+ s\\.\n`));
+    expect(text).not.toContain('only');
+  });
+
+  it('says of how many programs its figures are where more than a tenth have failed', () => {
+    const reporter = makeReporter(options({ targets: BOTH }));
+    playRun(reporter, { programs: 20, targets: 2 });
+    const { targets, ...rest } = reporter.report(summary({ targets: FACTS }));
+    const [a, b] = targets;
+    const text = summaryOf({ ...rest, targets: [a!, { ...b!, failed: 3, completed: 17 }] }, 120);
+    expect(text).toMatch(/^A +\d.*\nB, only 17 of 20 +\d/m);
   });
 });
 

@@ -155,7 +155,11 @@ describe('a batch', () => {
 
   it('warns of placeholders that are sent as they are, in a file whose lines need others', async () => {
     const { url } = await world([await fakeEngine(echo)], inFolder());
-    const id = await batchOf(url, [lineOf('topics'), lineOf('b', '${topics}'), lineOf('c', '${HOME} ${item}')]);
+    const id = await batchOf(url, [
+      lineOf('topics'),
+      lineOf('b', '${topcs}', { after: ['topics'] }),
+      lineOf('c', '${HOME} ${item}'),
+    ]);
     const { warnings } = await reached(url, id, 'completed');
     const kept = { code: 'placeholder_kept', param: 'body' };
     expect(warnings).toEqual({ object: 'list', data: [2, 3, 3].map((at) => expect.objectContaining({ ...kept, line: at }) as object) }); // prettier-ignore

@@ -39,6 +39,13 @@ describe('a large input file', () => {
     expect(warnings).toEqual([]);
   });
 
+  it('is refused for a mention of any line that is not needed, among whatever else is mentioned', async () => {
+    const code = Array.from({ length: 300 }, (_, at) => `\${v${at}}`).join('');
+    const faults = planned([line('x', { content: `${code} \${y}` }), line('z', { content: '${y}' }), line('y')].join('\n')).catch((error: unknown) => error); // prettier-ignore
+    const message = expect.stringContaining('${y}, here and on 1 more line, names a line') as string;
+    expect(((await faults) as FaultyBatch).problems).toEqual([{ code: 'missing_after', line: 1, param: 'after', message }]); // prettier-ignore
+  });
+
   it.each([
     ['{"custom_id":"b", "method" "POST"}', 'column 28'],
     ['hello', 'hello'],
