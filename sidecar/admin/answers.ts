@@ -172,7 +172,8 @@ export interface PastCall {
   readonly call: string;
   readonly thread: string;
   readonly model: string;
-  readonly outcome: 'completed' | 'client_error' | 'engine_error' | 'cancelled' | 'timed_out' | 'drained' | 'refused';
+  readonly outcome:
+    'completed' | 'client_error' | 'engine_error' | 'cancelled' | 'recalled' | 'timed_out' | 'drained' | 'refused';
   /** HTTP status; 499: the client had left. */
   readonly status: number;
   /** Error code of the gateway; null: none. */

@@ -85,11 +85,13 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const { total, completed, failed } = batch.request_counts;
   // Of a list that is not there yet, all places may be ready.
   const pausing = batch.pauses?.calls ?? 0;
+  const isEnding = batch.status === 'cancelling';
+  const leftMs = 1000 * batch.expires_at - Date.now();
   const needing = Math.max(0, total - completed - failed - inFlight - ready - pausing);
   const stop = stopOf(context, batch);
   const atWork = context.batches?.batches?.fault === undefined ? 'under way' : 'under way or answered in memory';
   const others = underWay(context).reduce((sum, each) => sum + each.inFlight, -inFlight);
-  const parts = [[inFlight, atWork], [ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
+  const parts = [[inFlight, atWork], [isEnding ? 0 : ready, 'ready'], [pausing, 'paused'], [stop === '' ? needing : 0, 'waiting for answers']] as const; // prettier-ignore
   const standing = parts.flatMap(([lines, what]) => (lines > 0 ? [`${count(lines)} ${what}`] : [])).join(', ');
   const pace =
     restMs === undefined
@@ -101,7 +103,7 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   const details = [
     ...(standing === '' ? [] : [`Lines: ${standing}.`]),
     ...(stop === '' ? [pace] : []),
-    `Its window ends in ${span(1000 * batch.expires_at - Date.now())}.`,
+    leftMs > 0 ? `Its window ends in ${span(leftMs)}.` : 'Its window is over.',
     ...(stop === '' ? [rank] : []),
     ...(stop === '' && ready > 0 && inFlight === 0 && others > 0 ? [`It waits for a place: other batches have ${counted(others, 'line')} under way, and only so many may be (docs/BATCHES.md).`] : []), // prettier-ignore
   ];
@@ -124,10 +126,12 @@ export async function cancelBatch(context: Parts, id: string): Promise<string> {
 }
 
 /** Why no further line can run now; '': some may. */
-function stopOf({ batches, fleet }: Parts, { status }: BatchView): string {
+function stopOf({ batches, config, fleet }: Parts, { status }: BatchView): string {
   const fault = batches?.batches?.fault;
-  if (fault !== undefined) return ` cannot go on, as the folder of batches ${fault}; answers wait in memory`;
-  if (status === 'cancelling') return ' is being cancelled, and its running lines finish first';
+  const [isEnding, does] = status === 'cancelling' ? [true, 'is being cancelled, but cannot end'] : [false, 'cannot go on']; // prettier-ignore
+  if (fault !== undefined)
+    return ` ${does}, as the folder ${config.batches.folder} ${fault}; once that is mended, the answers in memory are written, and all goes on by itself`;
+  if (isEnding) return ' is being cancelled, and its running lines finish first';
   return fleet.list().some(isServing) ? '' : ' cannot go on, as no engine is up';
 }
 

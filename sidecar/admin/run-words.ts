@@ -166,6 +166,7 @@ function endInWords(call: Omit<PastCall, 'text'>): string {
   const { outcome, code, status, duration_seconds: seconds, first_token_seconds: first } = call;
   const took = span(1000 * seconds);
   if (outcome === 'cancelled') return `Its client left after ${took}.`;
+  if (outcome === 'recalled') return `Its batch, which ends or is late, took it back after ${took}.`;
   if (outcome === 'drained') return 'It ended with the gateway.';
   const fault = status < 400 ? `${code ?? 'an error'} amid its answer` : `${status}${code === null ? '' : ` ${code}`}`;
   if (outcome === 'refused') return `Refused with ${fault} before it entered the queue.`;

@@ -256,7 +256,8 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     const mayReturn = this.#state === 'queued';
     if (mayReturn) this.#mayReturn();
     const event = { type: 'callCancelled', call: this.spec.id, ...(mayReturn && { mayReturn }) } as const;
-    this.#end('cancelled', event);
+    // Only its batch leaves a line.
+    this.#end(this.spec.line === undefined ? 'cancelled' : 'recalled', event);
   }
 
   /** @param event undefined: the scheduler knows already @param error absent: the client has its answer or is gone */
@@ -269,10 +270,11 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
     if (event !== undefined) context.driver.emit(event);
     if (error !== undefined) this.#reply.fail(error, this.#headers(error.code), this.#attempt?.reader);
     const now = context.driver.now();
+    const isGone = outcome === 'cancelled' || outcome === 'recalled';
     const report: CallReport = {
       outcome,
-      status: outcome === 'cancelled' ? 499 : this.#reply.status,
-      code: outcome === 'cancelled' ? 'client_gone' : error?.code,
+      status: isGone ? 499 : this.#reply.status,
+      code: isGone ? 'client_gone' : error?.code,
       dispatch: this.#dispatch,
       attempts: this.#attempts,
       failures: this.#failures.last,

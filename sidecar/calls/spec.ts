@@ -75,7 +75,15 @@ export interface BatchLine {
 }
 
 /** Outcomes of accepted calls: `maitred_calls_ended_total{outcome}`. */
-export const OUTCOMES = ['completed', 'client_error', 'engine_error', 'cancelled', 'timed_out', 'drained'] as const;
+export const OUTCOMES = [
+  'completed',
+  'client_error',
+  'engine_error',
+  'cancelled',
+  'recalled',
+  'timed_out',
+  'drained',
+] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export interface CallReport {

@@ -99,7 +99,7 @@ export class Tracing implements Observer {
     const firstMs = Math.max(trace.dispatchedMs, trace.startedMs + (ttftMs ?? 0));
     if (ttftMs !== undefined) trace.span.addEvent('maitred.first_token', {}, wallMs(firstMs));
     // A client that leaves is no fault of the call.
-    const error = report.outcome === 'cancelled' ? undefined : errorType(report);
+    const error = ['cancelled', 'recalled'].includes(report.outcome) ? undefined : errorType(report);
     this.#send(spec, trace, reportAttributes(report, dispatch && this.options.fleet.get(dispatch.engine)), error);
   }
 

@@ -72,6 +72,19 @@ it('a batch that no engine can run is explained by that first, and without a for
   expect(await why()).toContain('; cancelled before the other 1 was answered: see /v1/files/');
 });
 
+it('lines that a cancelled batch takes back are none that a client has left', async () => {
+  const { engine, open } = await heldEngine();
+  const { url, adminUrl } = await world([engine], { ...ONE_AT_A_TIME, ...inFolder() });
+  const id = await batchOf(url, [lineOf('a'), lineOf('b'), lineOf('c')]);
+  const metrics = async () => (await ask(`${adminUrl}/metrics`)).text;
+  await until(async () => /^maitred_tenant_waiting_calls{[^}]*} 2$/m.test(await metrics()));
+  await post(`${url}/v1/batches/${id}/cancel`, {});
+  open();
+  await reached(url, id, 'cancelled');
+  const ended = (await metrics()).match(/^maitred_calls_ended_total.* [1-9]\d*$/gm);
+  expect(ended).toEqual(['completed"} 1', 'recalled"} 2'].map((end) => `maitred_calls_ended_total{outcome="${end}`));
+});
+
 it('a batch none of whose lines is under way is explained by those that have the places', async () => {
   const { engine, open } = await heldEngine();
   const { batches } = inFolder();
