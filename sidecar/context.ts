@@ -119,7 +119,7 @@ export class Context {
     this.responses = new SharedCache(limits.responsesMax);
     this.pastCalls = new PastCalls(limits.pastCalls);
     const now = () => this.driver.now();
-    const completions = new Completions(() => this.driver.scheduler.views.idle(), now);
+    const completions = new Completions({ idle: () => this.driver.scheduler.views.idle(), known: this.known, now });
     this.metrics = new Metrics({
       hasEngine: (id) => this.fleet.get(id) !== undefined,
       tenantsMax: () => this.config.limits.tenantSeriesMax,
@@ -148,6 +148,7 @@ export class Context {
     });
     this.membership = new Membership(this.fleet, now, log);
     this.discovery = new Discovery({ membership: this.membership, setTimer, log });
+    // Before those that forget a program that has gone.
     this.observers.add(completions, ...observersOf(this));
   }
 

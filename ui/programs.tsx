@@ -17,7 +17,7 @@ import {
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { inOrder, sortOf } from './select.js';
-import { MEANINGS, nameOf, namedBy, typeHint, typeName, whyEnded } from './words.js';
+import { MEANINGS, UNANSWERED, nameOf, namedBy, typeHint, typeName, whyEnded } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, from: 'phone', isText: true }, // prettier-ignore
@@ -146,7 +146,9 @@ function Ended() {
   const all = inOrder(ended.value?.programs ?? [], sortOf(view.value));
   const offset = PAGE_ROWS * pageNumber.value;
   const rows = all.slice(offset, offset + PAGE_ROWS);
-  return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} {...{ rows, total: all.length, offset }} states={[]} none={NO_END} />; // prettier-ignore
+  const lost = all.filter(({ answered }) => !answered).length;
+  const found = counted(all.length, 'program') + (lost > 0 ? `, ${count(lost)} of which ${UNANSWERED}` : '');
+  return <List label="Ended programs" first="Program" entry={entryOf} columns={withTenants(all, ENDED)} {...{ rows, total: all.length, offset, found }} states={[]} none={NO_END} />; // prettier-ignore
 }
 
 /** Who uses the gateway? A click shows the programs of one group. */

@@ -3,6 +3,7 @@ import { count, counted, duration, percent, tokens } from './format.js';
 import { PANELS } from './history.js';
 import { failuresOf, sumsOf } from './select.js';
 import { Shadow } from './shadow.js';
+import { UNANSWERED } from './words.js';
 import { engines, history, queue, totals } from './state.js';
 
 /** The figures whose charts are below, at a glance: a number, what belongs to it, and its line. */
@@ -59,7 +60,7 @@ const CODES_SHOWN = 2;
 /** In the order of the charts. */
 function tilesOf(sums: Totals): readonly (readonly [value: string, note: string])[] {
   const { waiting = 0, background = 0, longest_wait_seconds: longest = 0 } = queue.value ?? {};
-  const { program_completion_seconds: completion, queue_seconds: queued } = sums;
+  const { program_completion_seconds: completion, programs_unanswered: lost, queue_seconds: queued } = sums;
   const { inFlight, window, workingSet, gate } = sumsOf(engines.value?.engines ?? []);
   const spread = ({ p50, p99 }: typeof queued) => `${duration(p50)} / ${duration(p99)}`;
   return [
@@ -71,7 +72,10 @@ function tilesOf(sums: Totals): readonly (readonly [value: string, note: string]
       ].join('; '),
     ],
     [spread(queued), `p50 / p99 of ${counted(queued.count, 'ended call')}`],
-    [spread(completion), `p50 / p99 of ${counted(completion.count, 'finished program')}`],
+    [
+      spread(completion),
+      `p50 / p99 of ${counted(completion.count, 'finished program')}${lost > 0 ? `; ${count(lost)} ${UNANSWERED}` : ''}`,
+    ],
     [count(inFlight), window === null ? '' : `of ${counted(window, 'call')}`],
     [tokens(workingSet), gate === null ? '' : `of ${tokens(gate)} tokens`],
     [percent(sums.cached_share), ''],

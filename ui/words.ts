@@ -35,9 +35,12 @@ export function namedBy({ identified_by: source }: Named): string {
   return source === 'none' ? 'named by nothing: a program of one call' : `named by ${source}`;
 }
 
+/** Programs whose last call was refused or failed, or was left by its client. */
+export const UNANSWERED = 'ended without an answer';
+
 /** Of a batch's line, no client declares the end. */
-export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): string =>
-  cause === 'ended' && BATCH_PART.test(id) ? 'its line is done' : END_CAUSES[cause];
+export const whyEnded = ({ id, cause, answered }: Pick<EndedProgram, 'id' | 'cause' | 'answered'>): string =>
+  (cause === 'ended' && BATCH_PART.test(id) ? 'its line is done' : END_CAUSES[cause]) + (answered ? '' : '; no answer');
 
 const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'declared over',

@@ -75,6 +75,7 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
     key: gone.program,
     ...toldRow(told),
     cause: told?.isStopped ? ('operator' as const) : gone.cause,
+    answered: told?.isAnswered ?? true,
     ended_at: unixSeconds(endedAtMs),
     duration_seconds: seconds(gone.durationMs),
     queue_seconds: seconds(gone.waitingMs),

@@ -98,8 +98,10 @@ interface Failed {
 
 export interface TotalsAnswer {
   readonly window_seconds: number;
-  /** First arrival to last completion of programs that left the table, or were idle for a minute. */
+  /** First arrival to last answer of programs that left the table, or were idle for a minute. */
   readonly program_completion_seconds: Spread;
+  /** The others of them: their last call was refused or failed, or its client left. */
+  readonly programs_unanswered: number;
   /** Clients’ calls that ended or were refused, but for those whose clients left. Lines of batches are none. */
   readonly calls: number;
   /** Those of them that were refused or failed, by error code. `engine_400`: an engine’s answer. */

@@ -84,6 +84,7 @@ export function totalsRow({ steps, sum, stepMs }: TotalsView, { shadow }: Parts)
   return {
     window_seconds: seconds(steps.length * stepMs),
     program_completion_seconds: spread(sum.completions),
+    programs_unanswered: sum.unanswered.count,
     calls: sum.ends.count,
     failed: [...sum.ends]
       .filter(([end]) => end !== 'completed')

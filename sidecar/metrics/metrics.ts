@@ -95,9 +95,11 @@ export class Metrics implements Observer {
     collectDefaultMetrics({ register: this.registry });
     for (const name of MISNAMED) this.registry.removeSingleMetric(name);
     const corrections = this.#counter('program_corrections_total', 'Programs that went on after they counted as complete.'); // prettier-ignore
-    const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last completion, once it has been idle for a minute.', undefined, () => ports.completions.countIdle()); // prettier-ignore
+    const seconds = this.#histogram('program_completion_seconds', 'A program’s first arrival to its last answer, once it has been idle for a minute.', undefined, () => ports.completions.count()); // prettier-ignore
+    const unanswered = this.#counter('programs_unanswered_total', 'Programs whose last call was not answered, once idle for a minute.'); // prettier-ignore
     ports.completions.add({
       counted: (each) => seconds.observe(each),
+      unanswered: () => unanswered.inc(),
       corrected: (more) => {
         seconds.correct(more);
         corrections.inc();

@@ -20,6 +20,8 @@ export class Told {
   budget: string | undefined;
   /** Of its calls that have ended here. */
   readonly tokens = { prompt: 0, output: 0 };
+  /** Whether its last call to end or to be refused was answered. */
+  isAnswered = false;
   /** Calls of each sub-agent; a program without sub-agents uses no memory. */
   threads: Map<string, number> | undefined;
   /** Another gateway has it: its end is told there. */
@@ -70,12 +72,18 @@ export class KnownPrograms implements Observer {
     if (told !== undefined) told.engine = engine;
   }
 
-  ended({ spec }: { readonly spec: object }, { usage }: Pick<CallReport, 'usage'>): void {
-    const tokens = this.#toldBy.get(spec)?.tokens;
+  refused({ identity }: Pick<Heard, 'identity'>): void {
+    const told = this.#told.get(identity.program);
+    if (told !== undefined) told.isAnswered = false;
+  }
+
+  ended({ spec }: { readonly spec: object }, { usage, outcome }: Pick<CallReport, 'usage' | 'outcome'>): void {
+    const told = this.#toldBy.get(spec);
     this.#toldBy.delete(spec);
-    if (tokens === undefined || usage === undefined) return;
-    tokens.prompt += usage.promptTokens;
-    tokens.output += usage.outputTokens;
+    if (told === undefined) return;
+    told.isAnswered = outcome === 'completed';
+    told.tokens.prompt += usage?.promptTokens ?? 0;
+    told.tokens.output += usage?.outputTokens ?? 0;
   }
 
   /** Its calls come to another gateway now, until one comes here again. */
@@ -93,16 +101,22 @@ export class KnownPrograms implements Observer {
   }
 
   programGone(gone: ProgramGone, nowMs: Millis): void {
-    const { program, cause } = gone;
-    const ending = this.#ending.get(program);
-    // Not another that has begun under its name.
-    const isPresent = ending === undefined || (cause !== 'ended' && this.#told.has(program));
-    const told = isPresent ? this.#told.get(program) : ending.shift();
-    if (isPresent) this.#told.delete(program);
-    else if (ending.length === 0) this.#ending.delete(program);
+    const { program } = gone;
+    const told = this.leaving(gone);
+    const ending = this.#ending.get(program) ?? [];
+    if (told !== undefined && told === ending[0]) ending.shift();
+    else this.#told.delete(program);
+    if (ending.length === 0) this.#ending.delete(program);
     if (told?.hasMoved) return;
     this.#ended.push({ gone, told, endedAtMs: nowMs });
     if (this.#ended.length > ENDED_MAX) this.#ended.shift();
+  }
+
+  /** The one that goes, while it is known: not another that has begun under its name. */
+  leaving({ program, cause }: ProgramGone): Told | undefined {
+    const present = this.#told.get(program);
+    const [first = present] = this.#ending.get(program) ?? [];
+    return cause === 'ended' ? first : (present ?? first);
   }
 
   /** @param removed of one that has left the table, and still has calls */

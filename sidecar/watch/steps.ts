@@ -67,13 +67,15 @@ export type Reading = Readonly<Record<string, number>>;
 
 /** A step, also as gateways tell it each other: in JSON. */
 export type Told = Readonly<
-  Record<'completions' | 'queues', Iterable<Sum<number>>> &
+  Record<'completions' | 'unanswered' | 'queues', Iterable<Sum<number>>> &
     Record<'cached' | 'readings' | 'ends', Iterable<Sum<string>>>
 >;
 
 /** All that is kept of one stretch of time. */
 export class Step {
   readonly completions = new Durations();
+  /** Of programs whose last call was not answered. */
+  readonly unanswered = new Durations();
   readonly queues = new Durations();
   readonly cached = new Ratios();
   readonly readings = new Ratios();
@@ -83,6 +85,7 @@ export class Step {
   /** Adds another step's events; readings stay apart. */
   merge(other: Told): void {
     this.completions.merge(other.completions);
+    this.unanswered.merge(other.unanswered);
     this.queues.merge(other.queues);
     this.cached.merge(other.cached);
     this.ends.merge(other.ends);

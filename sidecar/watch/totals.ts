@@ -42,6 +42,7 @@ export class Totals implements Observer {
     // Quantiles cannot follow corrections.
     ports.completions.add({
       counted: (seconds, atMs) => this.#each(atMs, (step) => step.completions.took(1000 * seconds)),
+      unanswered: (seconds, atMs) => this.#each(atMs, (step) => step.unanswered.took(1000 * seconds)),
     });
   }
 
@@ -56,7 +57,7 @@ export class Totals implements Observer {
   }
 
   look(): void {
-    this.ports.completions.countIdle();
+    this.ports.completions.count();
     const reading = this.ports.reading();
     this.#each(this.ports.now(), (step) => step.read(reading));
   }
@@ -95,7 +96,7 @@ export class Totals implements Observer {
    * @param others the same of other gateways, whose steps may begin up to one step earlier or later
    */
   read(now: Millis, range: Range = '5m', others: readonly (readonly Told[])[] = []) {
-    this.ports.completions.countIdle();
+    this.ports.completions.count();
     const stepMs = STEP_MS[range];
     const { steps: own, firstMs } = (this.#series[RANGES.indexOf(range)] as Series).read(now);
     const steps = others.length === 0 ? own : own.map((step, at) => joined([step, ...others.flatMap((steps) => steps[at] ?? [])])); // prettier-ignore

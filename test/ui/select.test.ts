@@ -11,6 +11,7 @@ const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): Ende
   identified_by: null,
   agent_type: null,
   cause: 'ended',
+  answered: true,
   ended_at: 0,
   duration_seconds: 0,
   queue_seconds: 0,
@@ -46,11 +47,9 @@ it('sorts present programs by their wait, ended ones by their end, unless anothe
 
 it('says of a batch’s line that it is done, and of another program that its client declared the end', () => {
   const line = row('default', `batch_0123456789abcdef01234567.12`);
-  expect([line, row('default', 'task'), { ...line, cause: 'expired' as const }].map(whyEnded)).toEqual([
-    'its line is done',
-    'declared over',
-    'idle for too long',
-  ]);
+  expect([line, row('default', 'task'), { ...line, cause: 'expired' as const, answered: false }].map(whyEnded)).toEqual(
+    ['its line is done', 'declared over', 'idle for too long; no answer'],
+  );
 });
 
 it('calls an agent type by its own name, or shows a hash in short and says what it is', () => {

@@ -1,5 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { completion, until, lone, bearer, configOf, fakeEngine, heldEngine, keysOf, named, world } from './world.js';
+import type { EndedPrograms } from '../../../sidecar/admin/answers.js';
+import {
+  completion,
+  gate,
+  until,
+  lone,
+  bearer,
+  configOf,
+  fakeEngine,
+  heldEngine,
+  keysOf,
+  named,
+  world,
+} from './world.js';
 
 describe('metrics', () => {
   it('tell of programs, levels, tokens and engines, under bounded labels', async () => {
@@ -25,6 +38,27 @@ describe('metrics', () => {
     });
     // docs/METRICS.md, held by a test of its own, lists the labels. None has a value from a client.
     expect([...counted.keys()].join()).not.toMatch(/secret/);
+  });
+
+  it('tell programs apart whose last call was not answered', async () => {
+    const held = gate();
+    const { engine, chat, ask, metrics, read } = await lone(async (response) => {
+      await held.opened;
+      response.writeHead(400, { 'content-type': 'application/json' }).end('{}');
+    });
+    // An operator ends the program before its last call, and its client another one with it.
+    const calls = [chat({}, named('a')), chat({}, { ...named('b'), 'x-maitred-final': 'true' })];
+    await until(() => engine.seen.length === 2);
+    await ask('/programs/a/end?by=operator', { method: 'POST' });
+    held.open();
+    await Promise.all(calls);
+    engine.answer = completion();
+    await chat({}, { ...named('c'), 'x-maitred-final': 'true' });
+    expect(await read('/totals')).toMatchObject({ programs_unanswered: 2, program_completion_seconds: { count: 1 } });
+    const { programs } = await read<EndedPrograms>('/ended');
+    expect(programs.filter(({ answered }) => !answered).map(({ id }) => id)).toEqual(['b', 'a']);
+    await until(async () => (await metrics()).get('maitred_programs_unanswered_total') === 2);
+    expect((await metrics()).get('maitred_program_completion_seconds_count')).toBe(1);
   });
 
   it('remember nothing of engines that have gone', async () => {

@@ -36,14 +36,16 @@ it('counts a program after a minute without a call, corrects it when it goes on,
   const registry = new Registry();
   let nowMs = 0;
   let idle: IdleProgram[] = [];
-  const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], undefined, () => completions.countIdle());
+  const seconds = new Histogram(registry, 'a_seconds', 'Help.', [10, 100], undefined, () => completions.count());
   const corrections = new Counter({ name: 'b_total', help: 'Help.', registers: [registry] });
-  const completions = new Completions(
-    () => idle,
-    () => nowMs as Millis,
-  );
+  const completions = new Completions({
+    idle: () => idle,
+    known: { of: () => undefined, leaving: () => undefined },
+    now: () => nowMs as Millis,
+  });
   completions.add({
     counted: (each) => seconds.observe(each),
+    unanswered: () => undefined,
     corrected: (more) => {
       seconds.correct(more);
       corrections.inc();

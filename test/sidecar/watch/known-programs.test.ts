@@ -46,20 +46,24 @@ it('remember what calls tell, and the last programs that ended', () => {
   expect(known.lastEnded().at(-1)).toMatchObject({ gone: { program: 'p1' }, told: undefined });
 });
 
-it('add up the tokens of a program, also of calls that end after it, and after another of its name began', () => {
+it('add up the calls of a program, also those that end after it, and after another of its name began', () => {
   const known = new KnownPrograms();
   const usage = { promptTokens: 10, outputTokens: 2 } as Usage;
+  const outcome = 'completed';
   const [first, second, next] = [spec('a', 'm'), spec('a', 'm'), spec('a', 'm')];
   known.accepted({ spec: first });
-  known.ended({ spec: first }, { usage });
+  known.ended({ spec: first }, { usage, outcome });
   known.accepted({ spec: second });
-  known.ended({ spec: spec('never seen', 'm') }, { usage });
+  known.ended({ spec: spec('never seen', 'm') }, { usage, outcome });
   known.programGone({ program: 'a' } as unknown as ProgramGone, millis(0));
   known.accepted({ spec: next });
-  known.ended({ spec: second }, { usage });
-  known.ended({ spec: next }, { usage: undefined });
-  expect(known.lastEnded()[0]?.told?.tokens).toEqual({ prompt: 20, output: 4 });
-  expect(of(known, 'a')?.tokens).toEqual({ prompt: 0, output: 0 });
+  known.ended({ spec: second }, { usage, outcome });
+  known.ended({ spec: next }, { usage: undefined, outcome });
+  expect(known.lastEnded()[0]?.told).toMatchObject({ tokens: { prompt: 20, output: 4 }, isAnswered: true });
+  expect(of(known, 'a')).toMatchObject({ tokens: { prompt: 0, output: 0 }, isAnswered: true });
+  known.refused(next);
+  known.refused(spec('never seen', 'm'));
+  expect(of(known, 'a')?.isAnswered).toBe(false);
 });
 
 it('tell a program that is ended while calls of it run from the next one of its name', () => {

@@ -5,6 +5,7 @@ import { millis, type EngineId, type IdleProgram, type ProgramGone, type Program
 import type { CallReport, CallSpec } from '../../../sidecar/calls/spec.js';
 import { wallMs } from '../../../sidecar/watch/wall-clock.js';
 import { Completions } from '../../../sidecar/metrics/completions.js';
+import { Told } from '../../../sidecar/watch/known-programs.js';
 import { Totals, faultOf } from '../../../sidecar/watch/totals.js';
 import { Watchers } from '../../../sidecar/watch/watchers.js';
 
@@ -19,10 +20,11 @@ describe('totals', () => {
   let programs = 0;
   let idle: IdleProgram[] = [];
   let completions: Completions;
+  let known: Told | undefined;
   const now = () => millis(nowMs);
   const totalsOf = (reading = {}) => {
     idle = [];
-    completions = new Completions(() => idle, now);
+    completions = new Completions({ idle: () => idle, known: { of: () => known, leaving: () => known }, now });
     return new Totals({ completions, now, reading: () => reading });
   };
   const gone = (durationMs: number, atMs: number) => {
@@ -66,6 +68,32 @@ describe('totals', () => {
     expect(steps.findIndex(({ completions }) => completions.count > 0) * 5000 + firstMs).toBe(70_000);
     completions.programGone({ program, durationMs: millis(9000) } as ProgramGone);
     expect(read(251_000).sum.completions.count).toBe(1);
+  });
+
+  it('count programs apart whose last call was not answered, until it is', () => {
+    const totals = totalsOf();
+    const program = 'a' as ProgramId;
+    const told = (known = new Told('m', 'user'));
+    const counts = (atMs: number) => {
+      nowMs = atMs;
+      const { completions, unanswered } = totals.read(millis(atMs)).sum;
+      return [completions.count, unanswered.count];
+    };
+    idle = [{ program, idleSinceMs: millis(0), durationMs: millis(4000) }];
+    expect(counts(60_000)).toEqual([0, 1]);
+    idle = [{ program, idleSinceMs: millis(70_000), durationMs: millis(70_000) }];
+    expect(counts(130_000)).toEqual([0, 1]);
+    told.isAnswered = true;
+    idle = [{ program, idleSinceMs: millis(140_000), durationMs: millis(140_000) }];
+    expect(counts(200_000)).toEqual([1, 1]);
+    told.isAnswered = false;
+    completions.programGone({ program, durationMs: millis(150_000) } as ProgramGone);
+    expect(counts(201_000)).toEqual([1, 1]);
+    // It was ended before its last call, whose end is told after that of the program.
+    completions.programGone({ program, durationMs: millis(10) } as ProgramGone);
+    known = undefined;
+    told.isAnswered = true;
+    expect(counts(202_000)).toEqual([2, 1]);
   });
 
   it('count the cached share where engines report it', () => {
