@@ -11,9 +11,9 @@ import { openBatches } from './batches/open.js';
 import { Auth } from './http/auth.js';
 import { labelOf, type Config } from './config/index.js';
 import { Context, makeIdentifier, type GatewayOptions } from './context.js';
-import { GatewayError, type ErrorCode } from './errors.js';
+import { GatewayError } from './errors.js';
 import { holderKey } from './identity/shared-keys.js';
-import { fieldsOf } from './http/headers.js';
+import { fieldsOf, requestIdOf } from './http/headers.js';
 import { listen, type Listener, type Routes } from './http/listener.js';
 import { splitTarget } from './http/target.js';
 import { registerGauges } from './metrics/gauges.js';
@@ -166,15 +166,30 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
 }
 
 /** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */
-function refused(context: Context, code: ErrorCode, request?: IncomingMessage, err?: unknown): void {
+function refused(context: Context, error: GatewayError, request?: IncomingMessage, err?: unknown): void {
   const { driver, metrics, totals, log } = context;
+  const { code } = error;
   metrics.rejected(code);
   // Other requests do not count where they succeed either.
   const isCall = request?.method === 'POST' && SCHEDULED.has(splitTarget(request.url ?? '').path);
-  if (isCall && code !== 'client_gone') totals.refused({ line: undefined }, code, driver.now());
+  if (isCall && code !== 'client_gone') {
+    totals.refused({ line: undefined }, code, driver.now());
+    rememberRefused(context, error, request);
+  }
   const fields = { ...(request && fieldsOf(request)), code, err };
   if (err === undefined) log.info(fields, 'refused');
   else log.error(fields, 'request failed');
+}
+
+/** For `why`: of those that the gateway lets in, as strangers must not displace what is remembered. */
+function rememberRefused(
+  { auth, driver, identifier, pastCalls }: Context,
+  error: GatewayError,
+  request: IncomingMessage,
+) {
+  const tenant = auth.tenantIfAny(request);
+  if (tenant === undefined) return;
+  pastCalls.turnedAway(identifier.claimed(tenant, request.headers), requestIdOf(request), error, driver.now());
 }
 
 /** Loads the shared state only if it is on. */

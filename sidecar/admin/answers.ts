@@ -195,6 +195,8 @@ export interface PastCall {
   readonly attempts: number;
   /** The last attempts that engines failed or refused, in their words. */
   readonly failures: readonly { readonly engine: string; readonly message: string }[];
+  /** Why it was refused, if it became no call: then `call` is the request’s id, and `model` may be ''. Null: it did. */
+  readonly message: string | null;
   readonly engine: string | null;
   readonly level: number | null;
   readonly reason: Dispatch['reason'] | null;

@@ -1,4 +1,4 @@
-import type { CallView, ProgramId, WaitView } from '../../src/index.js';
+import type { CallView, ProgramId, TenantId, WaitView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import type { ExpectedWait } from '../watch/expected-waits.js';
 import type { PastCall } from '../watch/past-calls.js';
@@ -29,9 +29,16 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
 }
 
 /** The latest calls of a program, which may have left the process table. */
-export function pastCalls(context: Parts, program: ProgramId): Answers.PastCallList {
-  const { balancerName } = context.driver.views;
-  return { calls: context.pastCalls.of(program).map((call) => pastCallRow(call, balancerName)) };
+export const pastCalls = (context: Parts, program: ProgramId): Answers.PastCallList =>
+  rowsOf(context, context.pastCalls.of(program));
+
+/** The same by its id or key. @param tenant undefined: of any */
+export const pastCallsLike = (context: Parts, id: string, tenant: TenantId | undefined): Answers.PastCallList =>
+  rowsOf(context, context.pastCalls.like(id, tenant));
+
+function rowsOf({ driver }: Parts, calls: readonly PastCall[]): Answers.PastCallList {
+  const { balancerName } = driver.views;
+  return { calls: calls.map((call) => pastCallRow(call, balancerName)) };
 }
 
 /** A call that has ended, as its text tells it; undefined: not one of the latest. */
@@ -61,6 +68,7 @@ function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balan
     service_seconds: secondsOr(report.serviceMs),
     attempts: report.attempts,
     failures: report.failures,
+    message: report.message ?? null,
     engine: dispatch?.engine ?? null,
     level: dispatch?.level ?? null,
     reason: dispatch?.reason ?? null,

@@ -29,7 +29,9 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
   if (ofCall !== undefined) return explained(context, ofCall, new Map([[callId(id), call as CallView]]));
   const past = pastCall(context, id);
   if (past !== undefined) {
-    const text = `Call ${id} of program ${named(labelOf(past.program))} has ended. ${past.text}`;
+    const label = labelOf(past.program);
+    // A refused request may name no program.
+    const text = `Call ${id}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${past.text}`;
     const of = views.program(past.program);
     return { text, program: of === undefined ? null : programDetail(context, of, new Map()) };
   }

@@ -12,7 +12,7 @@ import { groupsOf } from './groups.js';
 import { joinQueues } from './joins.js';
 import { endProgram, findProgram, isHere, isUnknown, notHere, ofSeveralTenants, selectPrograms } from './programs.js';
 import { readProgramQuery } from './query.js';
-import { pastCalls } from './call-rows.js';
+import { pastCalls, pastCallsLike } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
 import { queueRow, type State } from './state-rows.js';
 
@@ -39,6 +39,7 @@ const OWN = {
     return programDetail(context, row);
   },
   calls: pastCalls,
+  callsLike: pastCallsLike,
   explain,
   end: (context: Parts, key: string, by: 'operator' | undefined): boolean => {
     const row = context.driver.views.program(key as ProgramId);

@@ -56,15 +56,8 @@ const isOperator = ({ config }: Parts, request: IncomingMessage): boolean =>
   config.auth.keys.length > 0 || config.admin.port !== null || queryOf(request).get('by') === 'operator';
 
 /** Whether the request carries an API key. Without configured keys, all callers share one tenant. */
-function hasClientKey(context: Parts, request: IncomingMessage): boolean {
-  if (context.config.auth.keys.length === 0) return false;
-  try {
-    context.auth.tenantOf(request);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const hasClientKey = ({ config, auth }: Parts, request: IncomingMessage): boolean =>
+  config.auth.keys.length > 0 && auth.tenantIfAny(request) !== undefined;
 
 /**
  * Ends a program as clients of other schedulers request it: ThunderAgent's `POST /programs/release {program_id}` and

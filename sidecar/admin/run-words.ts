@@ -37,13 +37,16 @@ export function lastCallInWords(row: ProgramView, last: PastCall | undefined, ru
   const now = activeCalls > 0 ? `has ${counted(activeCalls, 'active call')}` : 'is idle: no call of it waits or runs';
   return [
     `Program ${named(labelOf(id))} ${now}.`,
-    last === undefined ? 'No ended call of it is known here.' : `Its last call, ${last.call}${last.engine === null ? '' : ` on ${last.engine}`}: ${last.text}`, // prettier-ignore
+    last === undefined ? 'No ended call of it is known here.' : lastInWords(last),
     ...budgetInWords(budget),
     ...(activeCalls > 0 ? [] : nextLevelInWords(row, rules)),
     ...onHostInWords(row),
     ...forecastInWords(forecast),
   ].join('\n');
 }
+
+export const lastInWords = ({ call, engine, text }: PastCall): string =>
+  `Its last call, ${call}${engine === null ? '' : ` on ${engine}`}: ${text}`;
 
 type Budget = ProgramDetail['budget'];
 
@@ -141,15 +144,16 @@ function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
   return causes.map(([cause, seconds], at) => `${at === 0 ? ': ' : ', '}${span(1000 * seconds)} for ${WAITED_FOR[cause]}`).join(''); // prettier-ignore
 }
 
-/** How a program ended: the answer in the first line. */
-export function endedInWords(row: EndedProgram): string {
+/** How a program ended: the answer in the first line. @param last of its calls; undefined: it is not known */
+export function endedInWords(row: EndedProgram, last: PastCall | undefined): string {
   const { id, cause, calls, ended_at: at, duration_seconds: took, queue_seconds: queued, engine } = row;
   const why = cause === 'ended' && BATCH_LINE.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
   const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
-  const where = engine === null ? '' : ` The last one went to ${engine}.`;
+  const where = engine === null || last !== undefined ? '' : ` The last one went to ${engine}.`;
   return [
     `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`,
     `It had ${counted(calls, 'call')} in ${span(1000 * took)}, ${waited}.${where}`,
+    ...(last === undefined ? [] : [lastInWords(last)]),
   ].join('\n');
 }
 
@@ -163,13 +167,14 @@ const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
 };
 
 function endInWords(call: Omit<PastCall, 'text'>): string {
-  const { outcome, code, status, duration_seconds: seconds, first_token_seconds: first } = call;
+  const { outcome, code, status, message, duration_seconds: seconds, first_token_seconds: first } = call;
   const took = span(1000 * seconds);
   if (outcome === 'cancelled') return `Its client left after ${took}.`;
   if (outcome === 'recalled') return `Its batch, which ends or is late, took it back after ${took}.`;
   if (outcome === 'drained') return 'It ended with the gateway.';
   const fault = status < 400 ? `${code ?? 'an error'} amid its answer` : `${status}${code === null ? '' : ` ${code}`}`;
-  if (outcome === 'refused') return `Refused with ${fault} before it entered the queue.`;
+  if (outcome === 'refused')
+    return `Refused with ${fault} before it entered the queue${message === null ? '.' : `: ${message}`}`;
   if (outcome !== 'completed') return `It failed with ${fault} after ${took}.`;
   const { prompt_tokens: prompt, cached_tokens: cached } = call;
   const told = prompt === null ? '' : `, prompt of ${tokens(prompt)}`;

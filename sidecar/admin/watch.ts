@@ -5,9 +5,10 @@ import { groupsOf, joinGroups } from './groups.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
 import { endedLike, isUnknown, selectPrograms } from './programs.js';
-import { endedInWords } from './run-words.js';
+import { named } from './figures.js';
+import { endedInWords, lastInWords } from './run-words.js';
 import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
-import { pastCalls } from './call-rows.js';
+import { pastCalls, pastCallsLike } from './call-rows.js';
 import { endedRows, programPage } from './program-rows.js';
 import { engineRows, gatewayRow, historyRow, INSTANCE, totalsRow } from './state-rows.js';
 import type { EndedPrograms, Explanation, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
@@ -40,14 +41,20 @@ export async function wholePage(
 export const wholeCalls = async (context: Parts, program: ProgramId): Promise<PastCallList> =>
   joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
 
-/** Of a program that has left all tables, how it ended. @throws GatewayError as `wherever` */
+/** Of a program that has left all tables, how it ended; of one that never had a row, its last call. @throws GatewayError as `wherever` */
 export async function wholeExplanation(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
   try {
     return await wherever(context, 'explain', id, tenant);
   } catch (error) {
-    const found = endedLike((await wholeEnded(context))().programs, id, tenant);
-    if (!isUnknown(error) || found === undefined) throw error;
-    return { text: endedInWords(found), program: null, ended: found };
+    if (!isUnknown(error)) throw error;
+    const ended = endedLike((await wholeEnded(context))().programs, id, tenant);
+    const others = await ofOthers(context, 'callsLike', ended?.key ?? id, tenant);
+    const { calls } = joinCalls([pastCallsLike(context, ended?.key ?? id, tenant), ...others]);
+    // A later one is of another program of the name.
+    const last = calls.findLast(({ arrived_at: at }) => at <= (ended?.ended_at ?? Infinity));
+    if (ended !== undefined) return { text: endedInWords(ended, last), program: null, ended };
+    if (last === undefined) throw error;
+    return { text: `No call of program ${named(id)} waits or runs.\n${lastInWords(last)}`, program: null };
   }
 }
 

@@ -43,6 +43,15 @@ export class Auth {
     return tenant;
   }
 
+  /** Undefined: `tenantOf` throws. */
+  tenantIfAny(request: Pick<IncomingMessage, 'headers' | 'method'>): TenantId | undefined {
+    try {
+      return this.tenantOf(request);
+    } catch {
+      return undefined;
+    }
+  }
+
   /** @throws GatewayError `unauthorized`, `forbidden` */
   checkAdmin(headers: IncomingHttpHeaders): void {
     if (this.#adminDigest !== undefined) {

@@ -1,6 +1,6 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { GatewayError, type ErrorCode } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import { familyOf } from '../apis/index.js';
 import { sendError } from './answer.js';
 import { settleRequestId } from './headers.js';
@@ -14,9 +14,9 @@ export function noteRequest({ socket }: IncomingMessage, response: ServerRespons
 
 /**
  * Answers input that never became a request: a line that is not HTTP, headers over the limit, or a late head or body.
- * @returns the code of the refusal; undefined if no one was left to answer
+ * @returns the refusal; undefined if no one was left to answer
  */
-export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Socket): ErrorCode | undefined {
+export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Socket): GatewayError | undefined {
   // As in Node's own handler: a second answer must not start inside one that has begun on this socket.
   const begun = (socket as { _httpMessage?: ServerResponse | null })._httpMessage;
   // Nor behind it, if the broken part is the rest of a request that was answered early.
@@ -37,7 +37,7 @@ export function answerBrokenRequest(cause: NodeJS.ErrnoException, socket: Socket
   settleRequestId(request);
   // Before its head is read, a request has no path.
   sendError(request, response, error, familyOf(inBody ? (last.req.url ?? '') : ''), { connection: 'close' });
-  return error.code;
+  return error;
 }
 
 function errorOf(code: string | undefined): GatewayError {

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { TenantId } from '../../src/index.js';
 import { familyOf } from '../apis/index.js';
 import type { Config } from '../config/index.js';
-import { GatewayError, type ErrorCode } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import { asGatewayError, sendError } from './answer.js';
 import { answerBrokenRequest, noteRequest } from './broken.js';
 import { settleRequestId } from './headers.js';
@@ -26,7 +26,7 @@ export type Handlers = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE' | 'ALL'
 export type Routes = Readonly<Record<string, Handlers>>;
 
 /** Hears that a request was refused before it became a call. @param cause present if the fault is ours */
-type Refused = (code: ErrorCode, request: IncomingMessage | undefined, cause?: unknown) => void;
+type Refused = (error: GatewayError, request: IncomingMessage | undefined, cause?: unknown) => void;
 
 export interface Listener {
   /** `http://host:port`, with the actual port. */
@@ -111,8 +111,8 @@ function makeServer(config: Config, find: Find, refused: Refused): Server {
   const { headersMs, bodyMs } = config.timeouts;
   const take = (request: IncomingMessage, response: ServerResponse): void => enter(request, response, find, refused);
   const broken = (error: Error, socket: Duplex): void => {
-    const code = socket instanceof Socket ? answerBrokenRequest(error, socket) : undefined;
-    if (code !== undefined) refused(code, undefined);
+    const refusal = socket instanceof Socket ? answerBrokenRequest(error, socket) : undefined;
+    if (refusal !== undefined) refused(refusal, undefined);
   };
   const server = createServer(
     {
@@ -210,7 +210,7 @@ export function checkNoUpgrade({ headers }: IncomingMessage): void {
 
 function refuse(request: IncomingMessage, response: ServerResponse, thrown: unknown, refused: Refused): void {
   const error = asGatewayError(thrown);
-  refused(error.code, request, error === thrown ? undefined : thrown);
+  refused(error, request, error === thrown ? undefined : thrown);
   if (error.code === 'client_gone' || response.headersSent) response.destroy();
   else sendError(request, response, error, familyOf(splitTarget(request.url ?? '').path));
 }

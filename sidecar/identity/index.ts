@@ -119,6 +119,13 @@ export class Identifier {
     return clean === undefined ? undefined : this.#lineage.rootOf(namedProgram(tenant, clean));
   }
 
+  /** The program that headers alone name, of a request that was refused; one with an empty id if they name none. */
+  claimed(tenant: TenantId, headers: IdentityRequest['headers']): ProgramId {
+    const { sources } = this.options;
+    const claims = sources.map((source) => (source === 'history' ? undefined : CLAIMS[source](headers, {})));
+    return this.named(tenant, claims.find((claim) => claim !== undefined)?.id) ?? madeProgram(tenant, '');
+  }
+
   #find(call: Call): Found | undefined {
     const { headers, body = {} } = call.request;
     for (const source of this.options.sources) {

@@ -1,13 +1,19 @@
 import { LRUCache } from 'lru-cache';
-import type { Millis, ProgramId } from '../../src/index.js';
+import type { Millis, ProgramId, TenantId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
-import { ERRORS, type ErrorCode } from '../errors.js';
+import { ERRORS, type ErrorCode, type GatewayError } from '../errors.js';
+import { labelOf, tenantOf } from '../identity/names.js';
 
 const PROGRAM_CALLS_MAX = 100;
+const MESSAGE_CHARS_MAX = 300;
 
 /** A call that was refused before it was accepted has a report too. */
-type Report = Omit<CallReport, 'outcome'> & { readonly outcome: CallReport['outcome'] | 'refused' };
+type Report = Omit<CallReport, 'outcome'> & {
+  readonly outcome: CallReport['outcome'] | 'refused';
+  /** The words of the refusal; absent: it became a call. */
+  readonly message?: string;
+};
 
 export interface PastCall {
   readonly call: string;
@@ -31,16 +37,31 @@ export class PastCalls implements Observer {
   }
 
   ended({ spec }: CallHandle, report: CallReport, nowMs: Millis): void {
-    this.#add(spec, report, nowMs);
+    this.#addCall(spec, report, nowMs);
   }
 
   refused(spec: CallSpec, code: ErrorCode, nowMs: Millis): void {
-    this.#add(spec, { ...REFUSED, status: ERRORS[code].status, code }, nowMs);
+    this.#addCall(spec, { ...REFUSED, status: ERRORS[code].status, code }, nowMs);
+  }
+
+  /** A request that became no call, so that its own id stands for the call's. */
+  turnedAway(program: ProgramId, requestId: string, { status, code, message }: GatewayError, endedAtMs: Millis): void {
+    const report = { ...REFUSED, status, code, message: message.slice(0, MESSAGE_CHARS_MAX) };
+    this.#add(program, { call: requestId, thread: '', model: '', endedAtMs, report });
   }
 
   /** Oldest first. */
   of(program: ProgramId): readonly PastCall[] {
     return this.#programs?.peek(program) ?? [];
+  }
+
+  /** Of programs that have this id, or key. @param tenant undefined: of any */
+  like(id: string, tenant: TenantId | undefined): readonly PastCall[] {
+    const found: PastCall[] = [];
+    for (const [program, calls] of this.#programs?.entries() ?? [])
+      if (program === id || (labelOf(program) === id && (tenant ?? tenantOf(program)) === tenantOf(program)))
+        found.push(...calls);
+    return found;
   }
 
   find(call: string): { readonly program: ProgramId; readonly past: PastCall } | undefined {
@@ -49,10 +70,13 @@ export class PastCalls implements Observer {
     return undefined;
   }
 
-  #add({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
-    if (line !== undefined) return;
+  #addCall({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
     const { program, thread } = identity;
-    const calls = [...this.of(program), { call: id, thread, model: facts.model, endedAtMs, report }];
+    if (line === undefined) this.#add(program, { call: id, thread, model: facts.model, endedAtMs, report });
+  }
+
+  #add(program: ProgramId, call: PastCall): void {
+    const calls = [...this.of(program), call];
     this.#programs?.set(program, calls.slice(-Math.min(PROGRAM_CALLS_MAX, this.callsMax)));
   }
 }

@@ -40,7 +40,8 @@ describe('maitred why', () => {
     const { code, out } = await why(url, 'done');
     const [first, second] = out.split('\n');
     expect([code, first]).toEqual([0, expect.stringMatching(/^Program "done" ended .* ago: an operator ended it\.$/)]);
-    expect(second).toMatch(new RegExp(`^It had 1 call in .*, .*wait.*\\. The last one went to ${engine.id}\\.$`));
+    expect(second).toMatch(/^It had 1 call in .*, .*wait.*\.$/);
+    expect(out.replaceAll('\n', ' ')).toMatch(new RegExp(` Its last call, \\S+ on ${engine.id}: Answered after `));
     expect((await why(url, 'done', '--tenant', 'other')).code).toBe(1);
     expect(JSON.parse((await why(url, 'done', '--json')).out)).toMatchObject({
       program: null,

@@ -77,6 +77,22 @@ describe('a program that is ended while a call of it runs', () => {
     expect(await listed('')).toEqual([]);
   });
 
+  it('is told with the end of that call, which no later call of its name replaces', async () => {
+    const { engine, open, chat, ask, waiting, read } = await held({ ...ONE_AT_A_TIME, timeouts: { noEngineMs: 50 }, health: { intervalMs: 20, failuresMax: 1 } }); // prettier-ignore
+    const first = chat({}, named('first'));
+    await until(() => engine.seen.length === 1);
+    const second = chat({}, named('second'));
+    await until(async () => (await waiting()) === 1);
+    const { text } = (await ask('/programs/second/end?by=operator', { method: 'POST' })).json();
+    expect(text).toBe('second ends with its last call: 1 call still waits.');
+    await engine.close();
+    open();
+    await Promise.all([first, second]);
+    await chat({ model: 'gpt-4' }, named('second'));
+    const { text: why } = await read<Told>('/programs/second/explain');
+    expect(why).toMatch(/: an operator ended it\.\nIt had 1 call in .*, and waited .* in all\.\nIts last call, \S+( on \S+)?: It failed with 50\d \w+ after /); // prettier-ignore
+  });
+
   it('takes nothing with it of the next program of its name', async () => {
     const { engine, open, chat, ask, read } = await held();
     const leaving = new AbortController();
@@ -91,6 +107,38 @@ describe('a program that is ended while a call of it runs', () => {
     expect(await read('/programs/p')).toMatchObject({ model: 'm', budget: [{ name: 'calls', limit: 9 }] });
     open();
     await next;
+  });
+});
+
+describe('a request that is refused before it is a call', () => {
+  it('is explained by its program, and by its own id', async () => {
+    const { chat, ask, read } = await lone(undefined, { limits: { pastCalls: 2 } });
+    const why = async (id: string) => (await read<Told>(`/programs/${id}/explain`)).text;
+    const ids = (id: string) => ({ 'x-request-id': id });
+    await chat({ model: 'gpt-4' }, { 'session-id': 'first', ...ids('r-1') });
+    const said = 'Refused with 404 unknown_model before it entered the queue: No engine serves the model "gpt-4". There are: m.'; // prettier-ignore
+    expect(await why('first')).toBe(`No call of program "first" waits or runs.\nIts last call, r-1: ${said}`);
+    expect(await why('default:first')).toContain(said);
+    expect(await why('r-1')).toBe(`Call r-1 of program "first" has ended. ${said}`);
+    expect(await read('/programs/default:first/calls')).toMatchObject({ calls: [{ call: 'r-1', outcome: 'refused', model: '', message: said.split('queue: ')[1] }] }); // prettier-ignore
+    expect((await ask('/programs/first/explain?tenant=other')).status).toBe(404);
+    // Those that name no program do not displace all others.
+    for (const id of ['r-2', 'r-3', 'r-4']) await chat({ max_tokens: 0 }, ids(id));
+    expect(await why('r-4')).toMatch(/^Call r-4 has ended\. Refused with 400 invalid_body before it entered the queue: .*max_tokens/); // prettier-ignore
+    expect((await ask('/programs/r-2/explain')).status).toBe(404);
+    await chat({}, named('p'));
+    await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('r-5') });
+    expect(await why('p')).toMatch(
+      /^Program "p" is idle: .*\nIts last call, r-5: Refused with 404 unknown_model before/,
+    );
+  });
+
+  it('is not remembered of those whom the gateway does not know', async () => {
+    const keys = [{ sha256: '0'.repeat(64), tenant: 't' }];
+    const { chat, ask } = await lone(undefined, { auth: { keys }, admin: { token: 'a-long-admin-token' } });
+    expect((await chat({}, { ...named('p'), 'x-request-id': 'r-1' })).status).toBe(401);
+    const headers = { authorization: 'Bearer a-long-admin-token' };
+    for (const id of ['p', 'r-1']) expect((await ask(`/programs/${id}/explain`, { headers })).status).toBe(404);
   });
 });
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { configSchema } from '../../../sidecar/config/index.js';
-import type { ErrorCode } from '../../../sidecar/errors.js';
+import type { ErrorCode, GatewayError } from '../../../sidecar/errors.js';
 import { listen, type Handler, type Params, type Routes } from '../../../sidecar/http/listener.js';
 import { ask, errorCode, raw } from '../gateway/world.js';
 
@@ -13,7 +13,7 @@ interface Taken {
   readonly params: Params;
 }
 
-function listenTo(routes: Routes, refused: (code: ErrorCode) => void = () => undefined) {
+function listenTo(routes: Routes, refused: (error: GatewayError) => void = () => undefined) {
   return listen(configSchema.parse({}), { host: '127.0.0.1', port: 0 }, routes, refused);
 }
 
@@ -33,7 +33,7 @@ async function listening(paths: Readonly<Record<string, readonly ('GET' | 'POST'
       Object.fromEntries(methods.map((method) => [method, handlerOf(`${method} ${path}`)])),
     ]),
   );
-  const listener = await listenTo(routes, (code) => refused.push(code));
+  const listener = await listenTo(routes, ({ code }) => refused.push(code));
   onTestFinished(() => listener.close());
   return { url: listener.url, taken, refused };
 }
