@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { request, type Dispatcher } from 'undici';
+import { reasonOf } from '../sidecar/errors.js';
 import { plain } from '../text/index.js';
 import { secretIn } from './options.js';
 
@@ -95,11 +96,11 @@ export class AdminClient {
     }
   }
 
-  #reasonOf({ name, code, message }: NodeJS.ErrnoException): string {
+  #reasonOf(error: NodeJS.ErrnoException): string {
+    const { name, code } = error;
     if (name === 'TimeoutError') return `did not answer within ${this.timeoutMs / 1000} s`;
     if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there?';
-    if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'cannot be found: check the host name';
-    return `cannot be reached: ${this.#quoted(message || (code ?? name))}`;
+    return `cannot be reached: ${this.#quoted(reasonOf(error))}`;
   }
 
   #refusal(status: number, reason: string | string[] | undefined, text: string): string {

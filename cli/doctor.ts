@@ -8,7 +8,7 @@ import {
   problemText,
   type ConfigProblem,
 } from '../sidecar/config/index.js';
-import { addAdminOptions, adminClient, type AdminFlags } from './admin.js';
+import { AdminClient, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { configInputs, type ConfigFlags } from './config.js';
 import { engineFindings } from './doctor/engines.js';
@@ -36,9 +36,12 @@ export function addDoctorCommand(program: Command): void {
     .option('--no-calls', 'send no calls to the engines; some of their flags then stay unknown')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
-    const findings = await ownFindings(flags);
-    if (flags.url !== undefined)
-      findings.push(...(await gatewayFindings(adminClient(doctor, { ...flags, url: flags.url }), findings)));
+    const { findings, token } = await ownFindings(flags);
+    const { url } = flags;
+    if (url !== undefined) {
+      const client = flags.token === undefined && token ? new AdminClient(url, token) : adminClient(doctor, { ...flags, url }); // prettier-ignore
+      findings.push(...(await gatewayFindings(client, findings)));
+    }
     const [faults, warnings] = ['broken', 'warning'].map((level) => findings.filter((each) => each.level === level).length); // prettier-ignore
     process.stdout.write(
       flags.json ? `${JSON.stringify({ version: 1, broken: faults, warnings, findings })}\n` : plain(textOf(findings)),
@@ -59,16 +62,23 @@ export function addDoctorCommand(program: Command): void {
   });
 }
 
-async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Finding[]> {
+interface Own {
+  readonly findings: Finding[];
+  /** The admin token that the settings name; absent: they cannot be read, or are not asked for. */
+  readonly token?: string | null;
+}
+
+/** @throws ConfigError for a wrong flag */
+async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Own> {
   try {
     const inputs = configInputs({ config: file, engine });
     const name = configFileOf(inputs);
     // A gateway that is asked may be on another machine; defaults of this one do not concern it.
-    if (url !== undefined && engine === undefined && name === undefined) return [];
+    if (url !== undefined && engine === undefined && name === undefined) return { findings: [] };
     const told: Finding[] = [];
     const warn = (each: ConfigProblem) => void told.push(warning(each.origin ?? 'configuration', each.message));
     const config = loadConfig({ ...inputs, warn, isLook: true });
-    return [
+    const findings = [
       ...told,
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
@@ -80,17 +90,19 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
     ];
+    return { findings, token: config.admin.token };
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
+    if (!(error instanceof ConfigError) || error.problems.some(({ origin }) => origin?.startsWith('--'))) throw error;
     const name = configFileOf({ file, env: process.env });
     const alone = name === undefined ? '' : `; check the file alone: ${OWN_NAME} config --config ${name}`;
-    return error.problems.map(({ origin = '', path, message, excerpt }) => {
-      // A fault of a flag, or of a file that cannot be read, says what to do.
-      const isTold = origin.startsWith('--') || message.includes(OWN_NAME) || (path === '' && excerpt === undefined);
+    const findings = error.problems.map(({ origin = '', path, message, excerpt }) => {
+      // A file that cannot be read says what to do.
+      const isTold = message.includes(OWN_NAME) || (path === '' && excerpt === undefined);
       const advice = isTold ? undefined : `docs/CONFIG.md lists the keys${alone}`;
       const subject = problemText({ origin, path, message: '' }) || 'configuration';
       return { ...broken(subject, message, advice), ...(excerpt && { excerpt }) };
     });
+    return { findings };
   }
 }
 

@@ -18,8 +18,9 @@ import {
 import { plain } from '../text/index.js';
 import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
+import { listenFindings } from './doctor/settings.js';
 import { warnOfConfig } from './config.js';
-import { SET_KEY, type Finding } from './doctor/finding.js';
+import { SET_KEY, warning, type Finding } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
@@ -97,11 +98,14 @@ async function run(command: Command, flags: InitFlags, version: string): Promise
 /** The engines and their faults, in a line each; the file is right once they answer. @throws Error if one never can */
 async function lookAt(config: Config, engineKey: string | undefined) {
   const apiKey = engineKey === undefined ? undefined : process.env[engineKey]?.trim();
-  if (engineKey !== undefined && !apiKey)
-    return { found: [], doubts: [`the engines were not asked, as ${engineKey} is not set here`] };
+  const isUnset = engineKey !== undefined && !apiKey;
   const engines = config.engines.map((engine) => ({ ...engine, apiKey }));
   const health = { ...config.health, timeoutMs: LOOK_MS };
-  const findings = await engineFindings({ ...config, engines, health }, false);
+  const places = await listenFindings(config, warning);
+  const findings = [
+    ...(isUnset ? [] : await engineFindings({ ...config, engines, health }, false)),
+    ...places.map((each) => ({ ...each, level: 'warning' as const })),
+  ];
   // All other faults have a remedy.
   const refused = findings.find(({ level, advice }) => level === 'broken' && advice === undefined);
   if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
@@ -111,7 +115,8 @@ async function lookAt(config: Config, engineKey: string | undefined) {
       const remedy = advice === SET_KEY ? keyed : advice;
       return levels.includes(level) ? [`${subject}: ${found}${remedy === undefined ? '' : ` (${remedy})`}`] : [];
     });
-  return { found: lines('ok'), doubts: lines('broken', 'warning') };
+  const unasked = isUnset ? [`the engines were not asked, as ${engineKey} is not set here`] : [];
+  return { found: lines('ok'), doubts: [...unasked, ...lines('broken', 'warning')] };
 }
 
 /** A file's values, and the secrets that are told once. @throws ConfigError */
@@ -180,7 +185,8 @@ function tellSecrets({ keys, token }: ReturnType<typeof make>, toStdout: boolean
 }
 
 function checkVariable(command: Command, variable: string): void {
-  if (!/^[a-z_]\w*$/i.test(variable)) command.error('--engine-key and --admin-token take the name of an environment variable, not the secret'); // prettier-ignore
+  // A secret given by mistake must not appear in the file or a log.
+  if (!process.env[variable] && !/^[A-Z_][A-Z\d_]*$/.test(variable)) command.error('--engine-key and --admin-token take the name of an environment variable, in capitals unless it is set, not the secret'); // prettier-ignore
   if (variable.startsWith('MAITRED_')) command.error(`${variable} would be read as a key of the configuration; choose another name`); // prettier-ignore
 }
 

@@ -62,8 +62,7 @@ export function eachOnce<T>(items: readonly T[]): readonly T[] {
 
 /** The value of the environment variable that an option names; ends the command if it is not set. */
 export function secretIn(command: Command, option: string, variable: string): string {
-  // A key given by mistake must not appear in a log.
-  if (!/^[a-z_]\w*$/i.test(variable)) command.error(`${option} is the name of an environment variable, not the key`);
   const secret = process.env[variable]?.trim() ?? '';
-  return secret === '' ? command.error(`${option}: the environment variable ${variable} is not set`) : secret;
+  // Without its word: a secret given by mistake must not appear in a log.
+  return secret === '' ? command.error(`${option} takes the name of an environment variable, not the secret, and none of that name is set`) : secret; // prettier-ignore
 }

@@ -72,6 +72,10 @@ function listenText(word: string | undefined, error: Error & Parameters<typeof c
   return fault && `${fault}${code === 'EADDRINUSE' ? looks : ''}`;
 }
 
+/** Without the value of an unknown option, and the user of a URL: they may be secrets. */
+const withoutSecrets = (text: string): string =>
+  text.replace(/^(unknown option '-[^=']*=)[^']*/, '$1…').replaceAll(/\/\/[^/@\s']*@/g, '//…@');
+
 /** The program with the named sub-command, or with all of them for help and suggestions. */
 async function createProgram(name: string): Promise<Command> {
   const { version } = createRequire(import.meta.url)('maitred/package.json') as { readonly version: string };
@@ -86,7 +90,7 @@ async function createProgram(name: string): Promise<Command> {
       optionDescription: (option) =>
         new Help().optionDescription(option).replace(/ \((?:default: (?:false|\[\])|preset: "-")\)/, ''),
     }) // prettier-ignore
-    .configureOutput({ outputError: (text, write) => write(oneLine(text.replace(/^error: /, ''))) });
+    .configureOutput({ outputError: (text, write) => write(oneLine(withoutSecrets(text.replace(/^error: /, '')))) });
   const isNamed = NAMES.includes(name);
   for (const [heading, commands] of Object.entries(GROUPS)) {
     program.commandsGroup(heading);

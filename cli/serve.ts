@@ -59,9 +59,8 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
     const reload = () => {
       try {
         const next = keepRestartKeys(config, loadConfig(inputs));
-        gateway.reload(withEmbedded(next.config));
+        gateway.reload(withEmbedded(next.config), next.waiting);
         config = next.config;
-        if (next.waiting.length > 0) log.warn({ keys: next.waiting }, 'these keys take effect at the next start');
       } catch (error) {
         const { problems = [] } = error instanceof ConfigError ? error : {};
         const [reason = reasonOf(error), ...more] = problems.map(problemText);

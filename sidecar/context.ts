@@ -74,6 +74,8 @@ export class Context {
   draining = false;
   /** Why the last reload was refused; undefined: it was not. */
   reloadRefused: string | undefined;
+  /** Keys of the last reload that take effect at the next start. */
+  untilRestart: readonly string[] = [];
   cluster: Participant | undefined;
   peers: Peers | undefined;
   batches: BatchSeat | undefined;

@@ -84,8 +84,8 @@ export class Gateway {
     context.log.info({ url: this.url, admin_url: this.adminUrl }, 'listening');
   }
 
-  /** Applies a new configuration without losing a call. Keys that need a restart keep their old values. */
-  reload(config: Config): void {
+  /** Applies a new configuration without losing a call. @param untilRestart keys that keep their old values */
+  reload(config: Config, untilRestart: readonly string[] = []): void {
     const { context } = this;
     findEngines(context, config);
     if (memoryOf(config) !== memoryOf(context.config)) context.identifier = makeIdentifier(config, context);
@@ -96,6 +96,7 @@ export class Gateway {
     context.auth = new Auth(config);
     context.config = config;
     context.reloadRefused = undefined;
+    context.untilRestart = untilRestart;
     context.log.level = config.log.level;
     for (const listener of this.listeners) listener.configure(config);
     // Removed engines stay until the new ones have joined, so that waiting calls always have an engine.
@@ -104,6 +105,7 @@ export class Gateway {
     });
     context.totals.mark('configuration reloaded');
     context.log.info('configuration reloaded');
+    if (untilRestart.length > 0) context.log.warn({ keys: untilRestart }, 'these keys take effect at the next start');
   }
 
   /** Tells of a reload that could not be; the settings before it stay. @param fields of the log line */

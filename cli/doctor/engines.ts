@@ -8,7 +8,7 @@ import { CALL_PATH, examine, type Examination } from '../../sidecar/engines/exam
 import { NotAnEngine } from '../../sidecar/engines/index.js';
 import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
-import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, broken, note, ok, wantsKey, warning, type Finding } from './finding.js';
+import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
@@ -48,10 +48,10 @@ async function lookedAt(source: SourceConfig, config: Config, calls: boolean): P
   return [ok(subject, `engines: ${engines.length}`), ...found.flat()];
 }
 
-async function judged(engine: EngineConfig, { health, timeouts }: Config, calls: boolean): Promise<Finding[]> {
+async function judged(engine: EngineConfig, config: Config, calls: boolean): Promise<Finding[]> {
   const subject = `engine ${idOf(engine)}`;
-  const { timeoutMs } = health;
-  const { connectMs } = timeouts;
+  const { timeoutMs } = config.health;
+  const { connectMs } = config.timeouts;
   const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
   if (found instanceof NotAnEngine) return [broken(subject, found.message)];
   if (found instanceof Error) {
@@ -71,11 +71,29 @@ async function judged(engine: EngineConfig, { health, timeouts }: Config, calls:
       : [
           broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`),
         ]),
+    ...when((engine.window ?? config.admission.window) === 1, note(subject, 'runs one call at a time', 'leave engines[].window and admission.window out, unless it can run no more')),
+    ...when(engine.serverName !== undefined && !engine.url.startsWith('https:'), note(subject, 'is reached without TLS, so its serverName has no effect', 'correct engines[].url, or leave it out')),
     ...hostFindings(subject, engine, found),
     ...callFindings(subject, found),
     ...flagFindings(subject, found),
-  ];
+  ]; // prettier-ignore
 }
+
+/** Keys of an engine, the fields of its report that bound them, and words for these. */
+const LIMITS = [
+  ['capacityTokens', 'capacityTokens', (most: string) => `a KV cache of ${most} tokens`],
+  ['window', 'windowMax', (most: string) => `${most} requests at once`],
+  ['contextTokensMax', 'contextTokensMax', (most: string) => `${most} tokens of prompt and answer together`],
+  ['hostTokens', 'hostTokens', (most: string) => `host memory for ${most} tokens`],
+] as const;
+
+/** The limits that are more than the engine reports; a KV cache may not be much less either. */
+const oddLimits = (engine: EngineConfig, load: Examination['load']) =>
+  LIMITS.flatMap(([key, bound, words]) => {
+    const [own = NaN, most = NaN] = [engine[key], load[bound]];
+    const isOdd = own > most || (key === 'capacityTokens' && own < most / 2);
+    return isOdd ? [{ key, own: integer(own), found: `it reports ${words(integer(most))}` }] : [];
+  });
 
 function healthFindings(
   subject: string,
@@ -83,26 +101,22 @@ function healthFindings(
   { adapter, load, listed, unlisted, called }: Examination,
   names: readonly string[],
 ): Finding[] {
-  const { capacityTokens: reported } = load;
-  const capacityTokens = engine.capacityTokens ?? reported;
+  const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const isLacking = listed.length > 0 && called?.status === 404 && unlisted.includes(called.model);
   const served = isLacking ? names.filter((name) => !unlisted.includes(name)) : names;
-  const isOdd = capacityTokens !== undefined && reported !== undefined && (capacityTokens > reported || capacityTokens < reported / 2); // prettier-ignore
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
+  const odd = oddLimits(engine, load);
   const findings = [
     ok(subject, served.length === 0 ? kind : `${kind}; serves ${someOf(served)}`),
-    capacityTokens === undefined
-      ? warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)
-      : isOdd
-        ? warning(subject, `it reports a KV cache of ${integer(reported)} tokens`, `correct engines[].capacityTokens, ${integer(capacityTokens)} now, or leave it out`)
-        : ok(subject, `KV cache of ${integer(capacityTokens)} tokens`),
+    ...odd.map(({ key, own, found }) => warning(subject, found, `correct engines[].${key}, ${own} now, or leave it out`)),
+    ...when(capacityTokens === undefined, warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)),
+    ...when(capacityTokens !== undefined && !odd.some(({ key }) => key === 'capacityTokens'), ok(subject, `KV cache of ${integer(capacityTokens ?? 0)} tokens`)),
   ]; // prettier-ignore
   if (unlisted.length > 0) {
     const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
-    findings.push((isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, 'correct engines[].models, or leave it out: calls for a model that it lacks fail')); // prettier-ignore
+    findings.push((isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, SET_MODELS)); // prettier-ignore
   }
-  const { running, waiting = 0, windowMax = Infinity } = load;
-  if ((engine.window ?? 0) > windowMax) findings.push(warning(subject, `it runs ${integer(windowMax)} requests at once, fewer than its window`, `correct engines[].window, ${integer(engine.window ?? 0)} now, or leave it out`)); // prettier-ignore
+  const { running, waiting = 0 } = load;
   if (running === undefined && load.waiting === undefined)
     findings.push(note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it'));
   if (running === 0 && waiting > 0) {
@@ -115,6 +129,8 @@ function healthFindings(
 function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }: Examination): Finding[] {
   const tokens = engine.hostTokens ?? load.hostTokens ?? 0;
   const name = hostTier === undefined ? '' : ` (${hostTier})`;
+  if (tokens > 0 && hostTier === undefined && load.hostTokens === undefined)
+    return [note(subject, `shows no host memory for contexts, and engines[].hostTokens is ${integer(tokens)}`, 'leave it out if there is none: the gateway counts on it')]; // prettier-ignore
   if (tokens > 0)
     return [ok(subject, `host memory keeps ${integer(tokens)} tokens of what leaves its KV cache${name}`)];
   const advice = 'set engines[].hostTokens: contexts that come back from there cost less, and more programs may run';

@@ -2,6 +2,7 @@
 export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 export const SET_CAPACITY = 'set engines[].capacityTokens to the size that the engine’s own log tells';
+export const SET_MODELS = 'correct engines[].models, or leave it out: calls for a model that it lacks fail';
 
 export interface Finding {
   /** `broken`: calls will fail. `warning`: they run worse than they could, or less safely. `note`: for information. */
@@ -24,6 +25,8 @@ const of =
     found,
     ...(advice !== undefined && { advice }),
   });
+
+export const when = (applies: boolean, finding: Finding): Finding[] => (applies ? [finding] : []);
 
 export const ok = of('ok');
 export const note = of('note');

@@ -4,7 +4,7 @@ import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { OWN_NAME } from '../advice.js';
 import { twinFindings } from './engines.js';
-import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, broken, note, ok, wantsKey, warning, type Finding } from './finding.js';
+import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
@@ -21,13 +21,13 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      ...about('gateway').map(({ level, text }) => (level === 'bad' ? broken : warning)('gateway', text)),
+      ...about('gateway').map(({ level, text, remedy }) => ({ good: note, warn: warning, bad: broken })[level]('gateway', text, remedy)),
       ...about('engines').slice(-1).map((sum) => upFinding(engines, sum)),
       ...unservedFindings(engines),
       ...twinFindings(engines),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
       identityFinding(identified),
-      ...about('clients').map(({ text }) => note('clients', text)),
+      ...about('clients').map(({ text, remedy }) => note('clients', text, remedy)),
       ...about('calls').slice(0, 1).map(({ level, text }) => level === 'good' ? ok('queue', text) : note('queue', text, `${OWN_NAME} why explains the longest wait`)),
     ]; // prettier-ignore
   } catch (error) {
@@ -62,13 +62,16 @@ function unservedFindings(engines: readonly Row[]): Finding[] {
 }
 
 function engineFindings(engine: Row): Finding[] {
-  const { id, state, capacity_tokens: capacity, down_reason: reason } = engine;
+  const { id, state, unlisted_models: unlisted, capacity_tokens: capacity, down_reason: reason } = engine;
   const subject = `gateway’s engine ${id}`;
   if (state === 'down')
     return [broken(subject, `is down: ${reason ?? 'no reason is known'}`, wantsKey(reason ?? '') ? SET_KEY : `${DEAD_ENGINE}; restart it if it is stuck`)]; // prettier-ignore
   if (!isServing(engine)) return [note(subject, `is ${state}`)];
-  const found = 'has a KV cache of unknown size, so no gate protects it';
-  return capacity === null ? [warning(subject, found, SET_CAPACITY)] : [];
+  return [
+    ...when(unlisted.length > 0, warning(subject, `does not list ${unlisted.join(', ')}`, SET_MODELS)),
+    ...when(capacity === null, warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY)),
+    ...when(capacity !== null && engine.gate_tokens === null, warning(subject, 'has no gate that protects its KV cache', 'leave admission.gate out')),
+  ]; // prettier-ignore
 }
 
 function identityFinding({ calls, sources }: IdentitySources): Finding {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import type { EngineList } from '../../sidecar/admin/answers.js';
 import { folderFault } from '../../sidecar/batches/seat.js';
 import { MAKE_TOKEN, listenKey, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
 import { hostAndPort, idOf, isSelf } from '../../sidecar/engines/address.js';
@@ -10,7 +11,7 @@ import { reasonOf } from '../../sidecar/errors.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import { AdminClient } from '../admin.js';
 import { OWN_NAME, cannotListen, urlAt } from '../advice.js';
-import { broken, note, warning, type Finding } from './finding.js';
+import { broken, note, warning, when, type Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
 const TOKEN_CHARS_SAFE = 16;
@@ -21,7 +22,6 @@ export function accessFindings({ auth, admin, listen }: Config, file: string | u
   const isHash = (text: string) =>
     auth.keys.some(({ sha256 }) => sha256 === createHash('sha256').update(text).digest('hex'));
   const [hasKeys, isOpen, length] = [auth.keys.length > 0, !isLoopback(listen.host), admin.token?.length ?? Infinity];
-  const when = (applies: boolean, finding: Finding) => (applies ? [finding] : []);
   return [
     ...(file === undefined ? [] : fileFindings(file)),
     ...when(isHash(''), broken('auth.keys', 'one is the hash of an empty key, so calls without a key are accepted', 'replace it: printf %s "$KEY" | sha256sum')),
@@ -40,11 +40,14 @@ export function folderFindings({ batches: { folder } }: Config): Finding[] {
   return fault === undefined ? [] : [broken('batches.folder', fault)];
 }
 
-/** Settings that have no effect. */
-export const idleFindings = ({ policy: { name, tenants, tenantWeights } }: Config): Finding[] =>
-  name === 'pass-through' && (tenants === 'weighted' || Object.keys(tenantWeights).length > 0)
-    ? [note('policy.tenants', 'weights have no effect under pass-through', 'choose another policy.name, or leave them out')] // prettier-ignore
-    : [];
+/** Settings that have no effect, or take it from the gateway. */
+export function idleFindings({ policy: { name, tenants, tenantWeights }, admission }: Config): Finding[] {
+  const isWeighted = tenants === 'weighted' || Object.keys(tenantWeights).length > 0;
+  return [
+    ...when(name === 'pass-through' && isWeighted, note('policy.tenants', 'weights have no effect under pass-through', 'choose another policy.name, or leave them out')),
+    ...when(admission.gate === 0, warning('admission.gate', 'is 0, so no gate protects the KV caches', 'leave it out')),
+  ]; // prettier-ignore
+}
 
 /** Servers besides the engines that do not take connections. */
 export async function reachFindings({ cluster, tracing }: Config): Promise<Finding[]> {
@@ -77,8 +80,11 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
     const error = await once(server, 'listening').then(() => undefined, (thrown: unknown) => thrown as Error); // prettier-ignore
     server.close();
     const url = urlAt(host, port);
-    if (error !== undefined && (await isGateway(url))) return [note(section, `a gateway runs at ${url}`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]; // prettier-ignore
     const key = (name: 'host' | 'port') => listenKey(section, name);
+    if (error !== undefined && (await isGateway(url)))
+      return (await isOwn(config))
+        ? [note(section, `a gateway with these engines runs at ${url} already`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]
+        : [fault(section, `port ${port} is taken: another gateway, or this one with other engines, runs at ${url}`, `choose another one (${key('port')}); to look at that one, add --url ${url}`)]; // prettier-ignore
     const own = config.engines.find((engine) => isSelf(engine, { host, port }));
     if (own !== undefined) return [fault(section, `port ${port} is that of engine ${idOf(own)}`, `choose another one (${key('port')})`)]; // prettier-ignore
     const words = error && cannotListen(error, key);
@@ -88,6 +94,15 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
 }
 
 const isGateway = (url: string) => new AdminClient(url, undefined, LOOK_MS).text('/healthz').then(() => true, () => false); // prettier-ignore
+
+/** Whether the gateway that runs there is this one, as far as its engines tell. */
+async function isOwn({ listen, admin, engines, embedded }: Config): Promise<boolean> {
+  const { host, port } = admin.port === null ? listen : admin;
+  const client = new AdminClient(urlAt(host, port ?? 0), admin.token ?? undefined, LOOK_MS);
+  const { engines: rows } = (await client.json('/engines').catch(() => ({ engines: [] }))) as EngineList;
+  const ids = rows.filter(({ source }) => source === 'config').map(({ id }) => id);
+  return ids.length === engines.length + embedded && engines.every((engine) => ids.includes(idOf(engine)));
+}
 
 function fileFindings(file: string): Finding[] {
   const secrets = secretsAsText(readConfigFile(file).values);

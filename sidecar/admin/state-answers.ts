@@ -37,6 +37,8 @@ export interface Engine {
   /** Until it is probed again; null: it is in service, or drains. */
   readonly probe_in_seconds: number | null;
   readonly models: readonly string[];
+  /** Those of them that its configuration names and that it does not list. */
+  readonly unlisted_models: readonly string[];
   /** Most calls in flight; null: no limit, or not in service. */
   readonly window: number | null;
   readonly in_flight: number;
@@ -248,8 +250,8 @@ export interface GatewayState {
   /** Is something wrong; who waits, and for what? In words, and in short: '' if nothing calls for a look. */
   readonly status: StatusPart & {
     readonly title: string;
-    /** The sentences of `text`, each with its level; that of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients' })[];
+    /** The sentences of `text`, each with its level, and what to do; the level of all is the worst. */
+    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients'; readonly remedy?: string })[]; // prettier-ignore
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

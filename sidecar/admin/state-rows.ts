@@ -3,6 +3,7 @@ import type { GatewayId } from '../../cluster/index.js';
 import { WAIT_CAUSES, type EngineView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import { isServing, type Engine } from '../engines/index.js';
+import { CONFIGURED } from '../engines/inspect.js';
 import { joined } from '../engines/load.js';
 import { faultOf, type Range, type TotalsView } from '../watch/totals.js';
 import type * as Answers from './answers.js';
@@ -32,6 +33,7 @@ export function engineRow(
     down_reason: engine.trouble?.reason ?? null,
     probe_in_seconds: isServing(engine) || engine.state === 'draining' ? null : seconds(engine.probeInMs),
     models: [...engine.models.keys()],
+    unlisted_models: [...engine.models].flatMap(([id, entry]) => (entry['owned_by'] === CONFIGURED ? [id] : [])),
     window: limitOf(view?.window),
     // Of an engine that is to be empty, all that is left.
     in_flight: engine.state === 'draining' ? engine.inFlight : (known?.inFlight ?? 0),

@@ -20,10 +20,13 @@ interface Seen {
 }
 
 type Status = GatewayState['status'];
+type Part = Status['parts'][number];
+
+const ERRORS_TOLD = 'docs/OPERATIONS.md#errors says what each code asks for';
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
-  { draining, reloadRefused, fleet }: Parts,
+  { draining, reloadRefused, untilRestart, fleet }: Parts,
   { engines, queue, batches, cluster, totals }: Seen,
 ): Status {
   const down = engines.filter(({ state }) => state === 'down');
@@ -36,21 +39,22 @@ export function statusOf(
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
-  const said = (about: Status['parts'][number]['about'], level: Status['level'], texts: readonly string[]) =>
-    texts.map((text) => ({ about, level, text }));
+  const said = (about: Part['about'], level: Part['level'], texts: readonly string[], remedy?: string): Part[] =>
+    texts.map((text) => ({ about, level, text, ...(remedy !== undefined && { remedy }) }));
   const parts = [
-    ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : []),
-    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[.?]?$/, '.')}`]),
+    ...said('gateway', 'warn', draining ? ['The gateway is draining.'] : [], 'it ends once its calls have: send further ones to another gateway'),
+    ...said('gateway', 'warn', reloadRefused === undefined ? [] : [`The last reload was refused, so the settings before it stay: ${reloadRefused.replace(/[.?]?$/, '.')}`], 'correct the file, and reload it (SIGHUP)'),
+    ...said('gateway', 'good', untilRestart.length === 0 ? [] : [`Since a reload, these keys wait for the next start: ${untilRestart.join(', ')}.`], 'restart the gateway, or take their change back'),
     ...said('engines', 'bad', down.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...said('engines', 'good', away.slice(0, DOWN_SHOWN).map(troubleInWords)),
     ...(engines.length === 0
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
-    ...said('gateway', 'warn', failures === undefined ? [] : [failures.text]),
+    ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
-    ...batches.flatMap((batch) => said(batch.stuck ? 'gateway' : 'calls', batch.stuck ? 'bad' : 'good', [batchInShort(batch)])),
-    ...said('gateway', 'warn', clusterInWords(cluster)),
-    ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text]),
+    ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'docs/BATCHES.md#what-survives says what ends that') : said('calls', 'good', [batchInShort(batch)])),
+    ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
+    ...said('clients', 'good', mistakes === undefined ? [] : [mistakes.text], ERRORS_TOLD),
   ]; // prettier-ignore
   const trouble = down.length === 1 ? `${down[0]?.id} down` : down.length > 0 ? `${counted(down.length, 'engine')} down` : up === 0 && !isAtZero ? 'No engine' : undefined; // prettier-ignore
   return {

@@ -7,8 +7,8 @@ const hostName = z.string().regex(/^[\w.-]{1,253}$/, 'must be a host name withou
 
 export const engine = z.strictObject({
   url: note(
-    plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1(\/(chat\/)?completions)?$/, '')),
-    'Base URL of the engine. A trailing `/v1`, also with `/chat/completions`, is dropped.',
+    plainUrl.overwrite((url) => url.replace(/\/+$/, '').replace(/\/v1(\/((chat\/)?completions|models))?$/, '')),
+    'Base URL of the engine. A trailing `/v1`, also with `/chat/completions` or `/models`, is dropped.',
     'required',
   ),
   id: note(name.optional(), 'Name in metrics, headers and admin answers.', { default: 'host:port of the URL' }),

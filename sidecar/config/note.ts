@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { didYouMean } from './similar.js';
 
 export const DAY_MS = 86_400_000;
 export const ms = (min: number, max = DAY_MS) => z.number().min(min).max(max);
@@ -24,10 +25,12 @@ export const TOKEN_CHARS_MIN = 8;
 export const MAKE_TOKEN = 'openssl rand -hex 16';
 
 const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
+/** A comma before the path, or before a scheme. */
+const SEVERAL = /^(https?:\/\/)?[^/]*,|,\s*https?:\/\//i;
 
 /** Credentials in a URL would appear in logs and metrics. A query cannot stand before the path of a call. */
 export function isBareUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!URL.canParse(text) || SEVERAL.test(text)) return false;
   const { username, password, search, hash } = new URL(text);
   return username + password + search + hash === '';
 }
@@ -35,10 +38,12 @@ export function isBareUrl(text: string): boolean {
 export const plainUrl = z.string().refine((text) => /^https?:\/\//i.test(text) && isBareUrl(text), {
   error: ({ input }) => {
     const text = String(input);
+    if (SEVERAL.test(text)) return 'must be one URL: give several each on its own, not with commas';
     // A host, with or without a port, is a URL but for its beginning.
     if (/^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(text)) return `${PLAIN_URL}: did you mean http://${text}?`;
     const isBroken = /^https?:\/\//i.test(text) && !URL.canParse(text);
-    return isBroken ? 'must be one URL, with a port up to 65535, and [ ] around an IPv6 address' : PLAIN_URL;
+    if (isBroken) return 'must be one URL, with a port up to 65535, and [ ] around an IPv6 address';
+    return PLAIN_URL + didYouMean(/^(\w+):\/\//.exec(text)?.[1] ?? '', ['http', 'https']);
   },
   abort: true,
 });

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 import { run } from '../support/command-line.js';
 import { modelList } from '../support/fake-engine.js';
+import { fileOf } from '../support/folder.js';
 import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
 import { examine, vllm } from './examine.js';
 
@@ -22,6 +24,28 @@ describe('maitred doctor --url', () => {
     expect(about('queue: No call waits')).toHaveLength(1);
     // What is configured here is another matter.
     expect(about('configuration')).toEqual([]);
+  });
+
+  it('asks with the token of the file, unless another one is named', async () => {
+    const admin = { token: 'a-long-token' };
+    const { url } = await world([await fakeEngine()], { admin });
+    const of = (...more: string[]) => examine(['--url', url, '--config', fileOf('own.yaml', stringify({ admin })), ...more], { WRONG: 'no' }); // prettier-ignore
+    expect((await of()).about('1 engine up')).toHaveLength(1);
+    expect((await of('--token', 'WRONG')).about('refuses the admin token')).toMatchObject([{ level: 'broken' }]);
+    const secure = await examine(['--url', url.replace('http', 'https')]);
+    expect(secure.about('no TLS there')).toMatchObject([{ level: 'broken' }]);
+  });
+
+  it('tells models that an engine does not list, a gate that is off, and what to do about calls that fail', async () => {
+    const engine = await vllm();
+    const engines = [{ url: engine.url, models: ['m', 'ghost'] }];
+    const { url } = await world([], { engines, admission: { gate: 0 } });
+    expect((await chat(url, { model: 'other' })).status).toBe(404);
+    const { about, levels } = await examine(['--url', url]);
+    expect(about('does not list ghost')).toMatchObject([{ level: 'warning' }]);
+    expect(about('has no gate')).toMatchObject([{ level: 'warning' }]);
+    expect(about('unknown_model')).toMatchObject([{ advice: expect.stringContaining('OPERATIONS.md#errors') as string }]); // prettier-ignore
+    expect(levels.has('broken')).toBe(false);
   });
 
   it('is broken where no other engine has the models of one that is out of service', async () => {

@@ -27,8 +27,11 @@ describe('maitred doctor', () => {
     const odd = await of({ models: ['m', 'other'], capacityTokens: 100 });
     expect(odd.about('it reports a KV cache of 1,600 tokens')).toMatchObject([{ level: 'warning' }]);
     expect(odd.about('it does not list other')).toMatchObject([{ level: 'warning' }]);
+    expect(odd.about('KV cache of 100 tokens')).toEqual([]);
     const own = await of({ models: ['m'], capacityTokens: 900, window: 9999 });
     expect([own.levels.has('warning'), own.about('KV cache of 900 tokens').length]).toEqual([false, 1]);
+    expect((await of({ hostTokens: 7 })).about('shows no host memory')).toMatchObject([{ level: 'note' }]);
+    expect((await of({ serverName: 'x' })).about('serverName has no effect')).toMatchObject([{ level: 'note' }]);
   });
 
   it('is broken where an engine does not have the models that it is to serve', async () => {
@@ -49,7 +52,10 @@ describe('maitred doctor', () => {
     const { url } = await vllm();
     const dead = { cluster: { url: 'redis://127.0.0.1:1' }, tracing: { otlp: { url: 'http://127.0.0.1:1' } } };
     const policy = { name: 'pass-through', tenants: 'weighted' };
-    const { code, about } = await examine(['--config', fileOf('dead.yaml', stringify({ engines: [{ url }], policy, ...dead }))]); // prettier-ignore
+    const admission = { gate: 0, window: 1 };
+    const { code, about } = await examine(['--config', fileOf('dead.yaml', stringify({ engines: [{ url }], policy, admission, ...dead }))]); // prettier-ignore
+    expect(about('admission.gate: is 0')).toMatchObject([{ level: 'warning' }]);
+    expect(about('one call at a time')).toMatchObject([{ level: 'note' }]);
     expect([code, about('no effect under pass-through')]).toMatchObject([0, [{ level: 'note' }]]);
     const refused = { level: 'warning', found: expect.stringContaining('connection refused') as string };
     expect(about('cannot be reached')).toMatchObject([refused, refused]);
@@ -69,10 +75,12 @@ describe('maitred doctor', () => {
     expect(await next(new URL((await world([])).url).port)).toBeUndefined();
   });
 
-  it('tells a window above the engine’s own limit', async () => {
+  it('tells limits above the engine’s own', async () => {
     const { url } = await FakeEngine.start({ '/v1/models': modelList(['m'], 'llamacpp'), '/health': 200, '/slots': JSON.stringify([{ n_ctx: 9 }, { n_ctx: 9 }]) }); // prettier-ignore
-    const of = async (window: number) => (await examine(['--config', fileOf('window.yaml', stringify({ engines: [{ url, window }] }))])).about('fewer than its window'); // prettier-ignore
-    expect([await of(2), await of(3)]).toMatchObject([[], [{ level: 'warning' }]]);
+    const of = async (own: object) => (await examine(['--config', fileOf('window.yaml', stringify({ engines: [{ url, ...own }] }))])).about('it reports'); // prettier-ignore
+    expect([await of({ window: 2 }), await of({ window: 3 })]).toMatchObject([[], [{ level: 'warning' }]]);
+    const long = { level: 'warning', advice: expect.stringContaining('engines[].contextTokensMax, 10 now') as string };
+    expect([await of({ contextTokensMax: 9 }), await of({ contextTokensMax: 10 })]).toMatchObject([[], [long]]);
   });
 
   it('tells a port that is not free: an engine has it, another program, or a gateway', async () => {
@@ -84,9 +92,15 @@ describe('maitred doctor', () => {
     const file = fileOf('port.yaml', stringify({ listen: { port: Number(port) }, engines: [{ url: (await vllm()).url }] })); // prettier-ignore
     const taken = await examine(['--config', file], env);
     expect([taken.code, taken.about('listen: ')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining('is taken') as string }]]); // prettier-ignore
-    const gateway = (await world([])).url;
-    const runs = await examine(['--config', file], { MAITRED_LISTEN_PORT: new URL(gateway).port });
-    expect([runs.code, runs.about('listen: ')]).toMatchObject([0, [{ level: 'note', found: `a gateway runs at ${gateway}` }]]); // prettier-ignore
+    const engine = await vllm();
+    const admin = { token: 'a-long-token' };
+    const gateway = (await world([engine], { admin })).url;
+    const atGateway = { MAITRED_LISTEN_PORT: new URL(gateway).port };
+    const other = await examine(['--config', file], atGateway);
+    expect([other.code, other.about('listen: ')]).toMatchObject([1, [{ level: 'broken', found: expect.stringContaining(gateway) as string }]]); // prettier-ignore
+    const same = fileOf('same.yaml', stringify({ admin, engines: [{ url: engine.url }] }));
+    const runs = await examine(['--config', same], atGateway);
+    expect([runs.code, runs.about('listen: ')]).toMatchObject([0, [{ level: 'note', found: expect.stringContaining(gateway) as string }]]); // prettier-ignore
     expect((await examine(['--url', gateway, '--config', file], env)).about('listen: ')).toEqual([]);
     const away = await examine(['--config', file], { MAITRED_ADMIN_PORT: '1', MAITRED_ADMIN_HOST: '192.0.2.1' });
     expect(away.about('admin: ')).toMatchObject([{ advice: expect.stringContaining('(admin.host)') as string }]);
@@ -239,10 +253,8 @@ describe('maitred doctor', () => {
 
 describe('maitred doctor without engines', () => {
   it('names the flag that is wrong, and what it should be', async () => {
-    const { code, findings } = await examine(['--engine', '127.0.0.1:8141']);
-    expect(code).toBe(1);
-    const found = expect.stringContaining('http://127.0.0.1:8141') as string;
-    expect(findings).toEqual([{ level: 'broken', subject: '--engine', found }]);
+    const { code, out, errors } = await run(['doctor', '--engine', '127.0.0.1:8141']);
+    expect([code, out, errors]).toEqual([2, '', [expect.stringMatching(/--engine: .*http:\/\/127.0.0.1:8141/)]]);
   });
 
   it('counts the rows that it shows', async () => {

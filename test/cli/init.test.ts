@@ -81,6 +81,12 @@ describe('maitred init', () => {
     expect([code, out, err]).toEqual([2, '', expect.stringMatching(/this gateway is to listen.*--port/)]);
   });
 
+  it('warns of a port that another program has', async () => {
+    const [engine, { url }] = [await FakeEngine.start({ '/v1/models': modelList(['m']) }), await FakeEngine.start({})];
+    const { code, errors } = await init('-o', '-', '-e', engine.url, '--port', new URL(url).port);
+    expect([code, errors]).toEqual([0, expect.arrayContaining([expect.stringMatching(/^maitred: listen: .*--port/)])]);
+  });
+
   it('warns of a variable that will override what it writes', async () => {
     const { errors } = await run(['init', '-o', '-', '-e', 'http://127.0.0.1:1', '--admin-token'], { MAITRED_ADMIN_TOKEN: 'of-this-shell' }); // prettier-ignore
     expect(errors).toContainEqual(expect.stringMatching(/^maitred: MAITRED_ADMIN_TOKEN: overrides admin\.token/));
@@ -105,6 +111,10 @@ describe('maitred init', () => {
     ['-e gpu-1', /did you mean http:\/\/gpu-1\?/],
     ['-e http://a --tenant a/b', /--tenant: auth\.keys\[0\]\.tenant/],
     ['-e http://a --engine-key sk-secret', /name of an environment variable/],
+    ['-e http://a --engine-key sk1secret', /name of an environment variable/],
+    ['-e http://a,http://b', /must be one URL/],
+    ['-e a:1,b:2', /must be one URL/],
+    ['-e htp://a', /did you mean http\?/],
     ['-e http://a --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],
     ['-e http://a --role gatway', /Did you mean gateway/i],
     ['-e http://a --tenant a --tenant a', /--tenant/],

@@ -155,6 +155,7 @@ describe('SIGHUP', () => {
     maitred.kill('SIGHUP');
     const waiting = await maitred.logged('these keys take effect at the next start');
     expect(waiting['keys']).toEqual(['listen.port']);
+    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"note","subject":"gateway","found":"Since a reload[^"]*listen.port[^"]*","advice":"restart/); // prettier-ignore
     expect(await configured(url)).toMatchObject({ policy: { name: 'fcfs-window' }, listen: { port: 0 } });
     expect((await chat(url, { max_tokens: 1 })).status).toBe(200);
     const received = text.length;
@@ -182,7 +183,7 @@ describe('SIGHUP', () => {
       return [status.level, /last reload was refused.*levls/.test(status.text), / ([01])$/.exec(/^maitred_config_last_reload_successful.*/m.exec(metrics)![0])![1]]; // prettier-ignore
     };
     expect(await told()).toEqual(['warn', true, '0']);
-    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*levls/); // prettier-ignore
+    expect((await run(['doctor', '--url', url, '--json'])).out).toMatch(/"level":"warning","subject":"gateway","found":"The last reload was refused[^"]*levls[^"]*","advice":"correct the file/); // prettier-ignore
     writeFileSync(file, `engines: [{url: "${await engineUrl()}"}]\n`);
     maitred.kill('SIGHUP');
     await expect.poll(told).toEqual(['good', false, '1']);

@@ -88,6 +88,19 @@ describe('maitred', () => {
     expect(rows).toHaveLength(14 + 1 + 5);
   });
 
+  it.each([
+    'top --token hunter2',
+    'serve --token=hunter2',
+    'why --url http://me:hunter2@127.0.0.1:1',
+    'engines add http://a --api-key hunter2',
+    'load --target http://a --key hunter2',
+    'init -e http://a -o - --admin-token hunter2',
+    'config --engine http://me:hunter2@a',
+  ])('%s does not repeat the secret', async (line) => {
+    const { code, out, err } = await run(line.split(' '));
+    expect([code, out, err]).toEqual([2, '', expect.not.stringContaining('hunter2')]);
+  });
+
   it('without a command is wrong usage, and helps', async () => {
     const { code, errors } = await run([]);
     expect(code).toBe(2);
