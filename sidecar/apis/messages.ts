@@ -1,4 +1,4 @@
-import { GatewayError, type ErrorCode } from '../errors.js';
+import { GatewayError } from '../errors.js';
 import type { AnswerFacts, Api, CanonicalMessage, JsonObject, RequestFacts, SseEvent, StreamReader } from './api.js';
 import { canonicalMessage, LazyTurn, nothingSaid, readContent } from './canonical.js';
 import {
@@ -65,7 +65,7 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
 
 /**
  * Refuses a thread, a conversation held by the server of which later calls send only the last messages: engines would
- * ignore the field. After a refusal with the code in `DETAILS`, Anthropic's SDKs send whole conversations.
+ * ignore the field. After this refusal, Anthropic's SDKs send whole conversations.
  */
 function checkNoThread(body: JsonObject): void {
   if (isAbsent(body['thread'])) return;
@@ -103,16 +103,12 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 /** Engines have names of their own, such as `BadRequestError`, which its clients do not know. */
 const KNOWN_TYPES = new Set([...Object.values(ERROR_TYPES), 'invalid_request_error', 'billing_error', 'api_error']);
 
-/** Error codes that Anthropic's SDKs act on. */
-const DETAILS: Readonly<Partial<Record<ErrorCode, JsonObject>>> = {
-  thread_unsupported: { error_code: 'thread_unsupported_request' },
-};
-
 function anthropicErrorBody(error: GatewayError, requestId?: string): JsonObject {
   const given = error.detail.names?.type ?? '';
   const byStatus = ERROR_TYPES[error.status] ?? (error.status >= 500 ? 'api_error' : 'invalid_request_error');
   const type = KNOWN_TYPES.has(given) ? given : byStatus;
-  const details = DETAILS[error.code];
+  // Anthropic's SDKs act on it.
+  const details = error.code === 'thread_unsupported' && { error_code: 'thread_unsupported_request' };
   return {
     type: 'error',
     error: { type, message: error.message, ...(details && { details }) },

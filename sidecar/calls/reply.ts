@@ -65,22 +65,17 @@ export class Reply {
     writeFrom(source, chunk, this.response, this.#socket, this.idleMs);
   }
 
-  end(): void {
+  end(last?: string): void {
     this.#finish(this.status);
-    this.response.end();
+    this.response.end(last);
     this.#watchReader();
   }
 
   /** Ends the reply with an error: an event in an open stream, else a status. @param reader has followed the stream */
   fail(error: GatewayError, headers: OutgoingHttpHeaders = {}, reader?: StreamReader): void {
-    if (!this.streaming) {
-      this.#finish(error.status);
-      sendError(this.request, this.response, error, this.api, headers);
-      return;
-    }
-    this.#finish(this.status);
-    this.response.end(this.api.errorEvent(error, reader));
-    this.#watchReader();
+    if (this.streaming) return this.end(this.api.errorEvent(error, reader));
+    this.#finish(error.status);
+    sendError(this.request, this.response, error, this.api, headers);
   }
 
   #finish(status: number): void {

@@ -59,7 +59,8 @@ export class SseSplitter {
     if (line < chunk.length)
       this.#line = this.#line === 'empty' && line + 1 === chunk.length && chunk[line] === CR ? 'cr' : 'full';
     if (start > run) out.push(run === 0 && start === chunk.length ? chunk : chunk.subarray(run, start));
-    if (start < chunk.length) this.#hold(chunk.subarray(start));
+    if (start < chunk.length) this.#held.push(chunk.subarray(start));
+    this.heldBytes += chunk.length - start;
     return out;
   }
 
@@ -67,11 +68,6 @@ export class SseSplitter {
   end(): Buffer[] {
     const bytes = this.#take(Buffer.alloc(0));
     return bytes.length > 0 && this.#rule(bytes, '\n\n') === 'forward' ? [bytes] : [];
-  }
-
-  #hold(part: Buffer): void {
-    this.#held.push(part);
-    this.heldBytes += part.length;
   }
 
   #take(last: Buffer): Buffer {

@@ -27,7 +27,9 @@ export class SharedCache<V extends object | boolean | number> {
     this.#shares.set(tenant, share);
     this.#change(share, () => share.set(key, value));
     while (this.#size > this.max) {
-      const giving = share.calculatedSize * this.#shares.size >= this.#size ? share : this.#largest(share);
+      let giving = share;
+      if (share.calculatedSize * this.#shares.size < this.#size)
+        for (const other of this.#shares.values()) if (other.calculatedSize > giving.calculatedSize) giving = other;
       this.#change(giving, () => giving.pop());
     }
   }
@@ -41,12 +43,6 @@ export class SharedCache<V extends object | boolean | number> {
     this.#size -= share.calculatedSize;
     change();
     this.#size += share.calculatedSize;
-  }
-
-  #largest(first: LRUCache<string | number, V>): LRUCache<string | number, V> {
-    let largest = first;
-    for (const share of this.#shares.values()) if (share.calculatedSize > largest.calculatedSize) largest = share;
-    return largest;
   }
 }
 

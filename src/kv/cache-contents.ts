@@ -72,8 +72,8 @@ export class CacheContents {
     this.#tokens += tokens - context.cachedTokens;
     context.cachedTokens = tokens;
     if (family?.id === context.family?.id && sharedTokens === context.sharedTokens) return;
-    this.#shared.add(family, sharedTokens);
-    this.#shared.delete(context.family, context.sharedTokens);
+    this.#shared.count(family, sharedTokens, 1);
+    this.#shared.count(context.family, context.sharedTokens, -1);
     context.family = family;
     context.sharedTokens = sharedTokens;
   }
@@ -135,8 +135,7 @@ export class CacheContents {
   #count({ isOnHost, cachedTokens, family, sharedTokens }: Context, sign: 1 | -1): void {
     if (isOnHost) return void (this.onHostTokens += sign * cachedTokens);
     this.#tokens += sign * cachedTokens;
-    if (sign === 1) this.#shared.add(family, sharedTokens);
-    else this.#shared.delete(family, sharedTokens);
+    this.#shared.count(family, sharedTokens, sign);
   }
 
   drop(context: Context): void {

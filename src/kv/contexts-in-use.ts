@@ -43,7 +43,7 @@ export class ContextsInUse {
     this.tokens -= context.countedTokens;
     this.#runningTokens -= context.runningTokens;
     context.runningTokens = 0;
-    this.shared.delete(context.family, context.sharedTokens);
+    this.shared.count(context.family, context.sharedTokens, -1);
   }
 
   /**

@@ -107,8 +107,7 @@ export class IdleClaims {
     const counts = context.state === 'active' || context.isRetained || context.isReturning;
     if (counts === context.countsShared) return;
     context.countsShared = counts;
-    if (counts) this.counted.add(context.family, context.sharedTokens);
-    else this.counted.delete(context.family, context.sharedTokens);
+    this.counted.count(context.family, context.sharedTokens, counts ? 1 : -1);
   }
 
   /** Contexts with a claim, longest idle first. */

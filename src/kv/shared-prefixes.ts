@@ -47,23 +47,17 @@ export class SharedHoldings {
     return family === undefined ? 0 : Math.max(0, sharedTokens - longest(this.#families.get(family.id)));
   }
 
-  add(family: Family | undefined, sharedTokens: number): void {
-    if (family !== undefined) this.#change(family.id, sharedTokens, 1);
-  }
-
-  delete(family: Family | undefined, sharedTokens: number): void {
-    if (family !== undefined) this.#change(family.id, sharedTokens, -1);
-  }
-
-  #change(id: number, sharedTokens: number, change: 1 | -1): void {
-    const lengths = this.#families.get(id) ?? new Map<number, number>();
-    this.#families.set(id, lengths);
+  /** @param change whether such a context comes or goes */
+  count(family: Family | undefined, sharedTokens: number, change: 1 | -1): void {
+    if (family === undefined) return;
+    const lengths = this.#families.get(family.id) ?? new Map<number, number>();
+    this.#families.set(family.id, lengths);
     this.tokens -= longest(lengths);
     const contexts = (lengths.get(sharedTokens) ?? 0) + change;
     if (contexts === 0) lengths.delete(sharedTokens);
     else lengths.set(sharedTokens, contexts);
     this.tokens += longest(lengths);
-    if (lengths.size === 0) this.#families.delete(id);
+    if (lengths.size === 0) this.#families.delete(family.id);
   }
 }
 

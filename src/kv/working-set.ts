@@ -6,7 +6,7 @@ import type { RetentionPolicy } from '../policies/retention.js';
 import { CacheContents } from './cache-contents.js';
 import { isCountedElsewhere, ROOT, type Context, type Grown, type Left } from './context.js';
 import { ContextsInUse, type Others } from './contexts-in-use.js';
-import { Displacements, standingOf, type DisplacedContexts } from './displacements.js';
+import { restore, standingOf, type DisplacedContexts } from './displacements.js';
 import { IdleClaims } from './idle-claims.js';
 import { SharedHoldings } from './shared-prefixes.js';
 
@@ -36,12 +36,12 @@ export class WorkingSet {
   readonly contents = new CacheContents();
   readonly #claims: IdleClaims;
   readonly #inUse = new ContextsInUse();
-  readonly #displacements: Displacements;
+  /** Contexts that each call in flight has displaced, to be restored if it leaves `nothing`. */
+  readonly #displaced = new Map<Call, DisplacedContexts>();
   readonly #countedShared = new SharedHoldings();
 
   constructor(retention: RetentionPolicy) {
     this.#claims = new IdleClaims(retention, this.#countedShared);
-    this.#displacements = new Displacements(this.contents, this.#claims);
   }
 
   set retention(retention: RetentionPolicy) {
@@ -145,7 +145,8 @@ export class WorkingSet {
     context.promptTokens = Math.max(context.promptTokens, call.promptTokens);
     context.reservedTokens += call.needTokens - call.promptTokens;
     this.#resize(context, context.countedTokens + extraTokens);
-    const displaced = this.#displacements.begin(call);
+    const displaced: DisplacedContexts = new Map();
+    this.#displaced.set(call, displaced);
     this.reclaim(gateTokens, displaced);
     return this.#pushOut(displaced);
   }
@@ -162,7 +163,7 @@ export class WorkingSet {
     context.leftTokens = context.cutOffTokens = 0;
     this.contents.activate(context);
     this.contents.resize(context, 0, family, sharedTokens);
-    this.#inUse.shared.add(family, sharedTokens);
+    this.#inUse.shared.count(family, sharedTokens, 1);
     this.#claims.recount(context);
   }
 
@@ -180,7 +181,8 @@ export class WorkingSet {
   leave(call: Call, left: Left): Context[] {
     const context = this.get(call.program, call.thread);
     if (context === undefined) return [];
-    const displaced = this.#displacements.end(call);
+    const displaced = this.#displaced.get(call);
+    this.#displaced.delete(call);
     context.calls -= 1;
     context.reservedTokens -= call.needTokens - call.promptTokens;
     if (left === 'nothing') context.promptTokens = this.#longestPrompt(call);
@@ -193,7 +195,7 @@ export class WorkingSet {
     const { calls, promptTokens, reservedTokens } = context;
     if (calls > 0) this.#resize(context, this.#countedActive(context, grown, promptTokens, reservedTokens));
     else this.#rest(context, grown);
-    const back = left === 'nothing' && displaced !== undefined ? this.#displacements.restore(displaced) : [];
+    const back = left === 'nothing' && displaced !== undefined ? restore(displaced, this.contents, this.#claims) : [];
     return [...back, ...this.#pushOut()];
   }
 
@@ -274,11 +276,11 @@ export class WorkingSet {
   /** The cache is lost: only active contexts still count. */
   clear(): void {
     for (const context of this.contents.idle()) this.#drop(context);
-    for (const call of this.#displacements.calls) {
+    for (const call of this.#displaced.keys()) {
       const context = this.get(call.program, call.thread);
       if (context !== undefined) context.before = undefined;
     }
-    this.#displacements.clear();
+    this.#displaced.clear();
   }
 
   /** Lets claims fade up to `nowMs`. @param worthSteps worth of a return, in steps of holding its room */

@@ -27,7 +27,7 @@ export function findsRoom(
   accounts: Accounts,
   nowMs: number,
 ): boolean {
-  if (isWantedByOthers(engine, accounts)) return false;
+  if (queuesOf(engine).some((queue) => queue.first(accounts)?.isBackground === false)) return false;
   if (engine.inFlightAnywhere === 0) return true;
   const { batch, stepTime } = engine;
   const isShared = hasOthers(engine);
@@ -59,7 +59,3 @@ export function paceUntilMs(engine: Engine, { config }: PlacementRules): number 
 }
 
 const hasOthers = ({ inFlightAnywhere, batch }: Engine): boolean => inFlightAnywhere > batch.backgroundCalls;
-
-function isWantedByOthers(engine: Engine, accounts: Accounts): boolean {
-  return queuesOf(engine).some((queue) => queue.first(accounts)?.isBackground === false);
-}

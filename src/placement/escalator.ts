@@ -5,17 +5,12 @@ import { strandedAtMs } from './eligible.js';
 import type { Placement } from './placement.js';
 import { endPause } from './retry.js';
 
-type Escalated = Pick<
-  Placement,
-  'rules' | 'engineTable' | 'search' | 'makeStealable' | 'promote' | 'withdraw' | 'enqueue'
->;
-
 /** The timers of waiting calls: each moves a call to its next states as they fall due. */
 export class Escalator {
   readonly #timers = new Timers<Call>();
 
   constructor(
-    private readonly placement: Escalated,
+    private readonly placement: Placement,
     private readonly totals: Record<'promotions' | 'overdue', number>,
   ) {}
 
@@ -28,7 +23,7 @@ export class Escalator {
   }
 
   forget(call: Call): void {
-    this.#timers.delete(call);
+    this.#timers.set(call, Infinity);
   }
 
   /** Escalates calls whose timers are due, up to the first that is to be refused; undefined once none is left. */

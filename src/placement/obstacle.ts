@@ -52,6 +52,12 @@ export const queuesOf = ({ bound, pools }: Engine): WaitQueue<Call>[] => [
   ...pools.map(({ unbound }) => unbound),
 ];
 
+/** The first call of its own, in order, that has room there. */
+export function firstFitting(engine: Engine, room: Headroom, accounts: Accounts): Call | undefined {
+  const fits = fitsInto(engine, room);
+  return accounts.firstAmong(queuesOf(engine).map((queue) => queue.firstFit(room, accounts, fits)));
+}
+
 export function gateOf(engine: Engine, { policy, config }: PlacementRules): number {
   return policy.admits ? engine.restTokens(config.admission.gate) : Infinity;
 }

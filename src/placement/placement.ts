@@ -173,7 +173,7 @@ export class Placement {
     engine.batch.add(call, nowMs);
     engine.began(call);
     if (call.isBackground) engine.paced = paceOf(call, engine, this.rules, nowMs);
-    this.accounts.began(call.turn);
+    this.accounts.runs(call.turn, 1);
     engine.limit.observe(engine.inFlightAnywhere);
     this.queues.reread(engine, [call, ...dropped]);
   }
@@ -189,7 +189,7 @@ export class Placement {
 
   #makeRoom(call: Call, engine: Engine, left: Left, nowMs: number): void {
     engine.batch.remove(call, nowMs);
-    this.accounts.stopped(call.turn);
+    this.accounts.runs(call.turn, -1);
     this.#settling.unsettle(engine);
     engine.runningTokens -= call.needTokens;
     invariant(engine.runningTokens >= 0, 'no engine runs fewer than no tokens');

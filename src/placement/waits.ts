@@ -2,7 +2,16 @@ import type { Call } from '../programs/call.js';
 import type { Engine } from '../engines/engine.js';
 import type { Headroom } from '../queues/wait-queue.js';
 import { paceUntilMs } from './background.js';
-import { closedBy, fitsInto, goesFirst, headroomOf, isOutranked, needTokens, queuesOf } from './obstacle.js';
+import {
+  closedBy,
+  firstFitting,
+  fitsInto,
+  goesFirst,
+  headroomOf,
+  isOutranked,
+  needTokens,
+  queuesOf,
+} from './obstacle.js';
 import { pays } from './knee.js';
 import { PASSING_MAX, refusersOf } from './oversized.js';
 import { holds } from './eligible.js';
@@ -45,14 +54,6 @@ export interface Ahead {
   readonly oldest: Call | undefined;
 }
 
-/** An engine's offer to the first call that it would run. */
-interface Front {
-  readonly closed: ReturnType<typeof closedBy>;
-  readonly room: Headroom;
-  /** The first call of its own, in order, for which the trees find room. */
-  readonly first: Call | undefined;
-}
-
 interface Line {
   readonly calls: readonly Call[];
   readonly oldest: readonly Call[];
@@ -64,7 +65,7 @@ const HOLD_MS_EXACT = 1;
 
 /** Why calls wait, by placement's own conditions (`obstacle.ts`), between two steps. It costs the steps nothing. */
 export class Waits {
-  readonly #fronts = new Map<Engine, Front>();
+  readonly #fronts = new Map<Engine, ReturnType<typeof frontOf>>();
   readonly #lines = new Map<Iterable<Call>, Line>();
 
   constructor(
@@ -186,14 +187,8 @@ export class Waits {
     return pays(call, engine, this.placement, this.nowMs + afterMs);
   }
 
-  #front(engine: Engine): Front {
-    let front = this.#fronts.get(engine);
-    if (front !== undefined) return front;
-    const { rules, accounts } = this.placement;
-    const room = headroomOf(engine, rules, this.nowMs);
-    const fits = fitsInto(engine, room);
-    const first = accounts.firstAmong(queuesOf(engine).map((queue) => queue.firstFit(room, accounts, fits)));
-    front = { closed: closedBy(engine, rules.policy.admits, this.nowMs), room, first };
+  #front(engine: Engine) {
+    const front = this.#fronts.get(engine) ?? frontOf(engine, this.placement, this.nowMs);
     this.#fronts.set(engine, front);
     return front;
   }
@@ -211,15 +206,21 @@ export class Waits {
   }
 
   #line(queue: Iterable<Call>): Line {
-    let line = this.#lines.get(queue);
-    if (line !== undefined) return line;
+    const known = this.#lines.get(queue);
+    if (known !== undefined) return known;
     const calls = [...queue].sort((a, b) => (this.placement.accounts.before(a, b) ? -1 : 1));
     const oldest: Call[] = [];
     for (const call of calls) oldest.push(olderOf(oldest.at(-1), call));
-    line = { calls, oldest };
+    const line = { calls, oldest };
     this.#lines.set(queue, line);
     return line;
   }
+}
+
+/** An engine's offer to the first call that it would run. */
+function frontOf(engine: Engine, { rules, accounts }: Pick<Placement, 'rules' | 'accounts'>, nowMs: number) {
+  const room = headroomOf(engine, rules, nowMs);
+  return { closed: closedBy(engine, rules.policy.admits, nowMs), room, first: firstFitting(engine, room, accounts) };
 }
 
 function isNearer(a: Obstacle, b: Obstacle): boolean {

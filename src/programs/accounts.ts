@@ -101,15 +101,10 @@ export class Accounts {
     return tenant !== undefined && Object.hasOwn(tenantWeights, tenant) ? (tenantWeights[tenant] ?? 1) : 1;
   }
 
-  began(turn: Turn): void {
+  /** One of the turn's calls begins or stops. */
+  runs(turn: Turn, change: 1 | -1): void {
     this.#settle(turn);
-    turn.runs(1, this.#nowMs);
-    this.#stamp += 1;
-  }
-
-  stopped(turn: Turn): void {
-    this.#settle(turn);
-    turn.runs(-1, this.#nowMs);
+    turn.runs(change, this.#nowMs);
     this.#stamp += 1;
   }
 

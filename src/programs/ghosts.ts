@@ -69,7 +69,7 @@ export class Ghosts {
   }
 
   #drop(ghost: Call): void {
-    this.#graces.delete(ghost);
+    this.#graces.set(ghost, Infinity);
     const own = this.#ofTenant.get(ghost.program.tenant);
     own?.delete(ghost);
     if (own?.size === 0) this.#ofTenant.delete(ghost.program.tenant);

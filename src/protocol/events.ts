@@ -139,7 +139,7 @@ export interface CallFinished extends OfCall<'callFinished'> {
  * - `lost`: the engine failed after the first byte: the call ends here, charged for its use.
  * Only `lost` leaves anything in the engine's cache.
  */
-export type CallFailed = EngineClosed | EngineBroke | RequestRefused | AnswerLost;
+export type CallFailed = EngineClosed | EngineBroke | Failed<'refused'> | Failed<'lost'>;
 
 interface Failed<Failure extends string> extends OfCall<'callFailed'> {
   readonly failure: Failure;
@@ -153,9 +153,6 @@ export interface EngineBroke extends Failed<'broken'> {
   /** How long engines that failed the call are closed to it; absent: not at all. */
   readonly pauseMs?: Millis;
 }
-
-export type RequestRefused = Failed<'refused'>;
-export type AnswerLost = Failed<'lost'>;
 
 /** The client is gone, or its driver gave up: the call leaves, waiting or running, charged for its use. */
 export interface CallCancelled extends OfCall<'callCancelled'> {

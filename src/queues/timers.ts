@@ -25,10 +25,6 @@ export class Timers<T extends Timed> {
     entry.timerAtMs = atMs;
     if (atMs < Infinity) this.#tree.insert(keyOf(entry), entry, 0);
   }
-
-  delete(entry: T): void {
-    this.set(entry, Infinity);
-  }
 }
 
 const keyOf = ({ timerAtMs, seq }: Timed): Key => ({ level: timerAtMs, rank: 0, seq });

@@ -1,6 +1,6 @@
 import type { Engine } from '../engines/engine.js';
 import type { Placed } from './wait-views.js';
-import { fitsInto, headroomOf, queuesOf } from '../placement/obstacle.js';
+import { firstFitting, headroomOf, queuesOf } from '../placement/obstacle.js';
 import type { Program } from '../programs/process-table.js';
 import type { RootThread } from '../protocol/events.js';
 import type { EngineId, Millis, Tokens } from '../protocol/units.js';
@@ -55,17 +55,14 @@ export function demandView(engine: Engine, placed: Placed, nowMs: number) {
  * wait for room in the cache take no slot from others: they count at the level of the first that has room.
  */
 function waitingFor(engine: Engine, { accounts, rules }: Placed, nowMs: number): readonly number[] {
-  const queues = queuesOf(engine);
   const waiting: number[] = [];
   if (engine.state !== 'up') return waiting;
-  for (const queue of queues) queue.countLevels(waiting);
+  for (const queue of queuesOf(engine)) queue.countLevels(waiting);
   // Levels without calls are holes.
   const byLevel = Array.from(waiting, (calls: number | undefined) => calls ?? 0);
   if (accounts.areApart) return [byLevel.reduce((sum, calls) => sum + calls, 0)];
-  const room = headroomOf(engine, rules, nowMs);
-  const fits = fitsInto(engine, room);
-  const first = accounts.firstAmong(queues.map((queue) => queue.firstFit(room, accounts, fits)));
-  const level = first?.level ?? Math.max(0, byLevel.length - 1);
+  const level =
+    firstFitting(engine, headroomOf(engine, rules, nowMs), accounts)?.level ?? Math.max(0, byLevel.length - 1);
   const held = byLevel.splice(0, level, ...Array<number>(level).fill(0)).reduce((sum, calls) => sum + calls, 0);
   if (held > 0) byLevel[level] = (byLevel[level] ?? 0) + held;
   return byLevel;

@@ -147,8 +147,8 @@ it('no prefix is longer than the prompt', () => {
 
 it('a beginning counts at the longest length that any context of its family has', () => {
   const [holdings, family] = [new SharedHoldings(), { id: 1, tokens: tokens(9_000) }];
-  for (const length of [3_000, 5_000, 4_000]) holdings.add(family, length);
+  for (const length of [3_000, 5_000, 4_000]) holdings.count(family, length, 1);
   expect([holdings.tokens, holdings.missingTokens(family, 6_000)]).toEqual([5_000, 1_000]);
-  holdings.delete(family, 5_000);
+  holdings.count(family, 5_000, -1);
   expect(holdings.tokens).toBe(4_000);
 });

@@ -58,7 +58,7 @@ describe('past the knee', () => {
     const call = callOf('own', 100_000);
     call.turn = accounts.turnOf(call);
     const running = [call, callOf('other', 0)].map((each) => accounts.turnOf(each));
-    for (const [index, turn] of running.entries()) if (index === 1 || !isBehind) accounts.began(turn);
+    for (const [index, turn] of running.entries()) if (index === 1 || !isBehind) accounts.runs(turn, 1);
     call.turn.waits(1, false);
     accounts.at(10_000);
     return call;

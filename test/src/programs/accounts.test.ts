@@ -12,12 +12,12 @@ function shared(ownMs: number, otherMs: number, idleMs = 0) {
   const [own, other, idle] = [turnOf(accounts, 'own'), turnOf(accounts, 'other'), turnOf(accounts, 'idle')];
   for (const turn of [own, other]) turn.waits(1, false);
   accounts.at(0);
-  for (const turn of [own, other, idle]) accounts.began(turn);
+  for (const turn of [own, other, idle]) accounts.runs(turn, 1);
   for (const [atMs, turn] of [[ownMs, own] as const, [otherMs, other] as const, [idleMs, idle] as const].sort(
     ([a], [b]) => a - b,
   )) {
     accounts.at(atMs);
-    accounts.stopped(turn);
+    accounts.runs(turn, -1);
   }
   return { accounts, own, other };
 }
@@ -40,11 +40,11 @@ it('a tenant whose call runs does not starve, however long another of its calls 
   const accounts = new Accounts(coreConfig({ policy: { tenants: 'weighted' }, starvation: { waitMsMax: 1_000 } }));
   const [own, other] = [turnOf(accounts, 'own'), turnOf(accounts, 'other')];
   accounts.at(0);
-  accounts.began(own);
+  accounts.runs(own, 1);
   for (const turn of [own, other]) turn.waits(1, turn === own);
   accounts.at(5_000);
   expect(accounts.mayPrecede(own, other)).toBe(false);
-  accounts.stopped(own);
+  accounts.runs(own, -1);
   accounts.at(5_999);
   expect(accounts.mayPrecede(own, other)).toBe(false);
   accounts.at(6_000);

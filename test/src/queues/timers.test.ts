@@ -10,7 +10,7 @@ describe('Timers', () => {
     const timers = new Timers<Timed>();
     const entry = timed(1);
     timers.set(entry, Infinity);
-    timers.delete(entry);
+    timers.set(entry, Infinity);
     timers.set(entry, 3);
     timers.set(entry, Infinity);
     expect([timers.size, timers.peek()]).toEqual([0, undefined]);
@@ -31,7 +31,7 @@ describe('Timers', () => {
           timers.set(entry, atMs);
           model.set(entry, atMs);
         } else {
-          timers.delete(entry);
+          timers.set(entry, Infinity);
           model.delete(entry);
         }
         const sorted = [...model].sort(([a, atA], [b, atB]) => atA - atB || a.seq - b.seq);

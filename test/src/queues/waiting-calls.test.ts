@@ -141,7 +141,7 @@ it('a queue of several tenants gives the first call that fits, as a search throu
         const gone = dice.pick(model);
         queue.delete(gone);
         model = model.filter((call) => call !== gone);
-        if (dice.chance(0.2)) accounts.began(gone.turn);
+        if (dice.chance(0.2)) accounts.runs(gone.turn, 1);
       }
       if (dice.chance(0.1)) {
         for (const call of model) (call as { extraTokens: number }).extraTokens = dice.int(0, 30);
