@@ -29,7 +29,7 @@ export {
   verdictOf,
   overSamePrograms,
 } from './measure/comparison.js';
-export { ProgramGroup, Gathering } from './measure/measures.js';
+export { WorkloadGroup, Gathering } from './measure/measures.js';
 export { type Distribution, Sample, type Statistic, hasFewWaits, p99Of, tailOf } from './measure/sample.js';
 export * from './report/grid.js';
 export { headline, type Change } from './report/headline.js';

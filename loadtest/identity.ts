@@ -7,6 +7,8 @@ export interface Place {
   readonly thread: string;
   /** Whether it is the last call of its program: no other is under way or to come. */
   readonly isFinal: boolean;
+  /** Its workload in a mixture; '' when there is only one. */
+  readonly workload: string;
   readonly call: string;
 }
 
@@ -53,10 +55,11 @@ function session(place: Place, names: readonly string[], parentName: string): Re
 const IDENTITIES = {
   none: { marks: () => ({}) },
   maitred: {
-    marks: ({ program, thread, isFinal }) => ({
+    marks: ({ program, thread, workload, isFinal }) => ({
       headers: {
         'x-maitred-program': program,
         ...(thread !== '' && { 'x-maitred-thread': thread }),
+        ...(workload !== '' && { 'x-maitred-workflow': workload }),
         ...(isFinal && { 'x-maitred-final': 'true' }),
       },
     }),

@@ -82,6 +82,7 @@ class ProgramPlay {
       program: this.#id,
       thread: call.thread,
       isFinal,
+      workload: this.program.workload ?? '',
       call: idOf(this.#id, String(index)),
     });
     // An engine generates at least one token, even where a recording has none.
@@ -138,6 +139,7 @@ class ProgramPlay {
     const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? this.#call(index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
     return {
       program: this.program.id,
+      workload: this.program.workload ?? '',
       call: index,
       thread: this.#call(index).thread,
       arrivedMs: meantMs,

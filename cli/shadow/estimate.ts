@@ -10,7 +10,7 @@ import {
   type Preset,
   type TrafficFit,
 } from '../../sim/index.js';
-import type { Family, PolicyName, SchedulerConfig } from '../../src/index.js';
+import type { CallArrived, PolicyName, SchedulerConfig } from '../../src/index.js';
 import { poolsOf, programsOf, servedOf, type Pool, type PoolPrograms } from './pool.js';
 import type { Seen } from './seen-calls.js';
 
@@ -128,6 +128,7 @@ function baseOf({ engines }: Pool): Preset {
 /** Times of programs, and the mean number of calls in a step; or why there are none. */
 function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
   const { pool, counted, programs, settings, shouldStop } = scene;
+  const firstCall = firstCallsOf(pool);
   const arrivalMs = new Map(programs.map(({ id, arrivalMs }) => [id, arrivalMs ?? 0]));
   const [firstMs = 0] = arrivalMs.values();
   const programMs = new Map<string, number>();
@@ -152,7 +153,8 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
     },
     outsideMs: fit.outsideMs,
     alone: false,
-    familyOf: familiesOf(pool),
+    familyOf: (program, thread) => firstCall(program, thread)?.family,
+    objectiveOf: ({ id }, thread) => firstCall(id, thread)?.waitMsMax,
     shouldStop,
   });
   if (!complete) return 'too_slow';
@@ -163,15 +165,15 @@ function simulate(scene: Scene, policy: PolicyName, fit: TrafficFit) {
   return { msOf: (id: string) => programMs.get(id) ?? NaN, callMs: callsMs / calls, inStep };
 }
 
-/** Families as the gateway saw them: the simulator would take all programs that found a common prefix cached for one. */
-function familiesOf({ ended, open }: Pool) {
+/** Calls as the gateway saw them: the simulator would take all programs that found a common prefix cached for one family. */
+function firstCallsOf({ ended, open }: Pool) {
   const keyOf = (program: string, thread: string) => `${program} ${thread}`;
-  const seen = new Map<string, Family | undefined>();
+  const seen = new Map<string, CallArrived>();
   for (const { arrival } of [...ended, ...open]) {
     const key = keyOf(arrival.program, arrival.thread);
-    if (!seen.has(key)) seen.set(key, arrival.family);
+    if (!seen.has(key)) seen.set(key, arrival);
   }
-  return (program: string, thread: string): Family | undefined => seen.get(keyOf(program, thread));
+  return (program: string, thread: string): CallArrived | undefined => seen.get(keyOf(program, thread));
 }
 
 /** The simulator's engines do not tell their limits, so those that are known are set. */

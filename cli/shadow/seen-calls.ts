@@ -93,7 +93,10 @@ export class SeenCalls {
     }
   }
 
-  #arrived({ type, call, program, tenant, thread, model, promptTokens, family }: CallArrived, now: number): void {
+  #arrived(
+    { type, call, program, tenant, thread, model, promptTokens, family, waitMsMax }: CallArrived,
+    now: number,
+  ): void {
     const first = this.#programs.get(program) ?? call;
     this.#programs.set(program, first);
     const arrival = {
@@ -105,6 +108,7 @@ export class SeenCalls {
       model,
       promptTokens,
       ...(family && { family }),
+      ...(waitMsMax !== undefined && { waitMsMax }),
     };
     this.#open.set(call, { arrival, arrivedMs: now, engine: undefined, dispatchedMs: NaN, firstTokenMs: NaN, endedMs: NaN, usage: undefined }); // prettier-ignore
   }

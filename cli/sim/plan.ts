@@ -1,7 +1,6 @@
-import type { BalancerOptions } from '../../loadbalancer/index.js';
 import type { EngineSettings, SimBalancerName, SimPolicyName } from '../../sim/index.js';
 import type { Arrivals } from '../../workloads/index.js';
-import type { SchedulerConfig } from '../../src/index.js';
+import type { Scheduling } from './scheduling.js';
 import type { ProgramSource } from './source.js';
 import { AXES, isChoice, valuesText, type Axis, type Lists, type Values } from './axes.js';
 import type { ChosenConditions } from './conditions.js';
@@ -38,7 +37,7 @@ export interface Variant {
   readonly engines: number;
   readonly preset: string;
   readonly engine: EngineSettings;
-  readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
+  readonly config: Scheduling['config'];
   /** Whether idle contexts are held by clairvoyance. */
   readonly isBelady: boolean;
 }

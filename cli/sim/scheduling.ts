@@ -21,7 +21,7 @@ const SIZES = {
 type Size = keyof typeof SIZES;
 
 export interface Scheduling {
-  readonly config: SchedulerConfig & { readonly balancer: BalancerOptions };
+  readonly config: SchedulerConfig & Pick<Config, 'objectives'> & { readonly balancer: BalancerOptions };
   readonly engines: number;
   /** Sizes of the file’s engines; none where they differ. */
   readonly sizes: Readonly<Partial<Record<Size, number>>>;
@@ -54,12 +54,12 @@ export function readScheduling(file?: string, settings: Values = {}, warn = warn
   );
   // Without a file, its name must not come from the environment either.
   const config = file === undefined ? loadConfig({ flags }) : loadConfig({ file, env: SOME_SECRETS, flags, warn });
-  const { policy, starvation, admission, balancer, limits, timeouts, engines, embedded } = config;
+  const { policy, starvation, objectives, admission, balancer, limits, timeouts, engines, embedded } = config;
   const { sizes, differing } = sizesOf(config, settings);
   if (file !== undefined)
     for (const [path = '', message = ''] of leftOut(config, settings, differing)) warn({ path, message, origin: file });
   return {
-    config: { policy, starvation, admission, balancer, limits, timeouts },
+    config: { policy, starvation, objectives, admission, balancer, limits, timeouts },
     engines: engines.length + embedded,
     sizes,
   };

@@ -158,6 +158,7 @@ function kindsOf(runs: readonly RunReport[]): Group[] {
       { heading: 'ms/token', of: (run) => scaled(run.by_workload[kind]?.seconds_per_token.mean ?? null, 1000) },
       { heading: 'mean, s', of: (run) => run.by_workload[kind]?.program_seconds.mean ?? null },
       { heading: `${tail}, s`, of: (run) => run.by_workload[kind]?.program_seconds[tail] ?? null },
+      { heading: `first ${tail}, s`, of: (run) => run.by_workload[kind]?.ttft_seconds[tail] ?? null },
     ],
   }));
 }

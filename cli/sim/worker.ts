@@ -1,4 +1,5 @@
 import { measureRun, type RunHooks, type RunMeasures, serveRuns } from '../../lab/index.js';
+import { objectiveOf } from '../../sidecar/config/index.js';
 import { makeSimBalancer, makeSteps, type SimBalancerName, type SimPolicyName } from '../../sim/index.js';
 import { withShortGaps } from '../../workloads/index.js';
 import { programsOf } from './source.js';
@@ -36,6 +37,7 @@ function runOne(plan: Plan, { variant: index, seed }: Combination, hooks: RunHoo
       engine,
       conditions: plan.conditions.conditions,
       announceEnds: plan.announceEnds,
+      objectiveOf: ({ workload, tenant }) => objectiveOf(config.objectives, { workflow: workload, tenant }),
       scheduler: (prefixOf) =>
         makeSteps(policy, config, makeSimBalancer({ ...config.balancer, name: balancer }, prefixOf), isBelady),
     },

@@ -44,6 +44,20 @@ export class ProgramGroup {
   }
 }
 
+/** Programs of one workload in a mixture, with their calls. */
+export class WorkloadGroup extends ProgramGroup {
+  readonly ttft: Sample;
+
+  constructor(seed: number) {
+    super(seed);
+    this.ttft = new Sample(seed);
+  }
+
+  override measures() {
+    return { ...super.measures(), ttft_seconds: this.ttft.distribution() };
+  }
+}
+
 /**
  * Four quarters by size, the smallest first, divided at the quartiles. A program falls into the same quarter whatever
  * policy served it, as long as all completed. Programs of equal size share a quarter, so another quarter may be empty.
@@ -73,7 +87,7 @@ const OTHERS = 'others';
 export class Gathering implements Observer {
   readonly #seed: number;
   readonly #all: ProgramGroup;
-  readonly #byWorkload = new Map<string, ProgramGroup>();
+  readonly #byWorkload = new Map<string, WorkloadGroup>();
   readonly #ttft: Sample;
   readonly #queue: Sample;
   readonly #interToken: Sample;
@@ -117,6 +131,7 @@ export class Gathering implements Observer {
     if (!Number.isNaN(dispatchedMs)) this.#queue.add((dispatchedMs - arrivedMs) / 1000);
     if (Number.isNaN(firstTokenMs)) return;
     this.#ttft.add((firstTokenMs - arrivedMs) / 1000);
+    this.#groupOf(call.workload)?.ttft.add((firstTokenMs - arrivedMs) / 1000);
     if (outputTokens > 1) this.#interToken.add((endedMs - firstTokenMs) / (outputTokens - 1) / 1000);
   }
 
@@ -136,11 +151,11 @@ export class Gathering implements Observer {
     this.#sized.add(figures);
   }
 
-  #groupOf(workload: string): ProgramGroup | undefined {
+  #groupOf(workload: string): WorkloadGroup | undefined {
     if (workload === '') return undefined;
     const isKnown = this.#byWorkload.has(workload) || this.#byWorkload.size < WORKLOADS_MAX;
     const name = isKnown ? workload : OTHERS;
-    const group = this.#byWorkload.get(name) ?? new ProgramGroup(this.#seed);
+    const group = this.#byWorkload.get(name) ?? new WorkloadGroup(this.#seed);
     this.#byWorkload.set(name, group);
     return group;
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { MARGIN, ProgramGroup } from '../../lab/index.js';
+import { MARGIN, WorkloadGroup } from '../../lab/index.js';
 import { Pairs, type AbReport } from './pairs.js';
 import { Target, type TargetReport } from './target.js';
 
@@ -94,7 +94,7 @@ function metricsOf(targets: number): string[][] {
   const ab = new Pairs(0, MARGIN).report([], 0);
   return numbersOf({
     ...empty,
-    by_workload: { [ANY]: new ProgramGroup(0).measures() },
+    by_workload: { [ANY]: new WorkloadGroup(0).measures() },
     ...(targets > 1 ? { ab } : {}),
   });
 }

@@ -71,7 +71,7 @@ export class Call implements CallHandle, CallOwner, AttemptSink {
   }
 
   start(): void {
-    this.context.driver.arrive(arrivalOf(this.spec), this);
+    this.context.driver.arrive(arrivalOf(this.spec, this.context.config), this);
     if (this.#state === 'arriving') {
       this.#queue();
       this.context.observers.tell('accepted', this);

@@ -82,6 +82,7 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   };
   needKeys(['policy', 'tenantWeights'], policy.tenantWeights, 'weight');
   needKeys(['budget', 'tenants'], config.budget.tenants, 'budget');
+  needKeys(['objectives', 'tenants'], config.objectives.tenants, 'objective');
   reportTwice(config.identity.sources, (index) => report(['identity', 'sources', index], 'is named twice'));
 }
 

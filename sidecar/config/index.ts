@@ -19,5 +19,6 @@ export {
   type Config,
   type EngineConfig,
 } from './schema.js';
+export { objectiveOf } from './sections.js';
 export { redact, secretsAsText } from './secrets.js';
 export { didYouMean, similarTo } from './similar.js';

@@ -5,7 +5,7 @@ import { defaults, tenantId, type TenantId } from '../../src/index.js';
 import { discovery, engine } from './engines.js';
 import { DAY_MS, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, fixed, ms, name, note } from './note.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
-import { batches, budget, health, shadow, tracing } from './sections.js';
+import { batches, budget, health, objectives, shadow, tracing } from './sections.js';
 
 const { limits: shipped, timeouts: waits } = defaults;
 
@@ -201,6 +201,7 @@ export const configKeys = z.strictObject({
   embedded: fixed(count(0, 64).default(0), 'Stand-in engines to start with the gateway.'),
   policy: policy.prefault({}),
   starvation: starvation.prefault({}),
+  objectives: objectives.prefault({}),
   admission: admission.prefault({}),
   balancer: balancer.prefault({}),
   limits: limits.prefault({}),

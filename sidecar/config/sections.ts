@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { PASSES } from '../../plans/index.js';
+import { millis, type Millis } from '../../src/index.js';
 import { DAY_MS, count, fixed, ms, name, note, plainUrl, textOrNull } from './note.js';
 
 /** The shorter sections of the configuration; see the opening words of schema.ts. */
@@ -41,6 +42,24 @@ export const budget = z.strictObject({
     'Other bounds for a tenant, as `{research: {tokens: 2000000, calls: null}}`. `x-maitred-budget` can only lower them.',
   ),
 });
+
+const waits = z.record(z.string().min(1).max(128), ms(1)).default({});
+
+export const objectives = z.strictObject({
+  workflows: note(waits, 'Longest wait of a call by its `x-maitred-workflow`, as `{rag: 5000}`: then it is overdue.'),
+  tenants: note(waits, 'The same by tenant. The shortest of these and `starvation.waitMsMax` counts.'),
+});
+
+/** The longest wait of a class's calls, in milliseconds; undefined: no objective names it. */
+export function objectiveOf(
+  { workflows, tenants }: z.output<typeof objectives>,
+  { workflow = '', tenant = '' }: { readonly workflow?: string | undefined; readonly tenant?: string | undefined },
+): Millis | undefined {
+  const own = (named: Readonly<Record<string, number>>, key: string) =>
+    Object.hasOwn(named, key) ? (named[key] ?? Infinity) : Infinity;
+  const waitMsMax = Math.min(own(workflows, workflow), own(tenants, tenant));
+  return waitMsMax < Infinity ? millis(waitMsMax) : undefined;
+}
 
 export const health = z
   .strictObject({

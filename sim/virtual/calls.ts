@@ -97,7 +97,7 @@ export class Calls {
     this.#leavesAfter(job, this.#clients.timeoutMs(job), 'client_timeout');
     this.#leavesAfter(job, this.#clients.cancelAfterMs(job), 'cancelled');
     const remaining = scheduler.readsRemaining === true ? this.#declarations.remaining(job) : undefined;
-    gateway.tell(callArrived(job, remaining, this.options.familyOf));
+    gateway.tell(callArrived(job, remaining, this.options));
   }
 
   /**

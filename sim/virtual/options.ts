@@ -10,6 +10,8 @@ import type { AgentProgram, Arrivals } from '../../workloads/index.js';
  */
 export interface CallRecord {
   readonly program: string;
+  /** The program's workload in a mixture; '' when there is only one. */
+  readonly workload: string;
   readonly call: number;
   readonly thread: string;
   /** Time at which its client sent it, or meant to: waiting for a busy client counts. */
@@ -113,6 +115,8 @@ export interface WorldOptions {
   readonly announceEnds?: boolean;
   /** The family that the gateway finds for a program's thread; absent: by the named text in the thread's prompt. */
   readonly familyOf?: (program: string, thread: string) => Family | undefined;
+  /** The objective of a call's class; absent: none has one. */
+  readonly objectiveOf?: (program: AgentProgram, thread: string) => Millis | undefined;
   /** Whether programs are also run alone, for `ProgramRecord.aloneMs`, which is NaN otherwise; absent: yes. */
   readonly alone?: boolean;
   /** Polled every now and then; true ends the run, dropping programs that have not ended. */

@@ -14,8 +14,12 @@ const TENANT = 't';
 export function callArrived(
   job: Job,
   remaining: Work | undefined,
-  familyOf: WorldOptions['familyOf'] = (_, thread) => job.played.layout.family(thread),
+  {
+    familyOf = (_, thread) => job.played.layout.family(thread),
+    objectiveOf,
+  }: Pick<WorldOptions, 'familyOf' | 'objectiveOf'>,
 ): Event {
+  const waitMsMax = objectiveOf?.(job.played.run.program, job.call.thread);
   const family = familyOf(job.played.run.program.id, job.call.thread);
   return {
     type: 'callArrived',
@@ -27,6 +31,7 @@ export function callArrived(
     promptTokens: tokens(job.askedTokens),
     ...(job.streams && { patient: true as const }),
     ...(job.played.run.program.background && { background: true as const }),
+    ...(waitMsMax !== undefined && { waitMsMax }),
     request: `${job.call.thread}/${job.index}`,
     ...(family !== undefined && { family }),
     ...(remaining !== undefined && { remaining }),

@@ -127,6 +127,7 @@ class World {
     count(this.#callOutcomes, outcome);
     this.options.observer.callEnded?.({
       program: played.run.program.id,
+      workload: played.run.program.workload ?? '',
       call: index,
       thread: call.thread,
       arrivedMs,

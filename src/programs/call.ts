@@ -89,6 +89,8 @@ export class Call implements Waiting, Timed {
 
   /** Takes only room that others leave (`placement/background.ts`). */
   readonly isBackground: boolean;
+  /** The objective of its class; Infinity: none. */
+  readonly waitMsMax: number;
   /** Its client receives keep-alive comments: no queue timeout, unless engines keep sending it back. */
   readonly isPatient: boolean;
   /** Time at which an engine first sent it back; Infinity: never. */
@@ -127,6 +129,7 @@ export class Call implements Waiting, Timed {
     this.family = event.family;
     this.isPatient = event.patient === true;
     this.isBackground = event.background === true;
+    this.waitMsMax = event.waitMsMax ?? Infinity;
     this.request = event.request;
     this.queuedAtMs = arrivedAtMs;
     this.serviceAtArrivalMs = program.serviceMs;

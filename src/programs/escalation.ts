@@ -11,7 +11,8 @@ import type { Balancer } from '../placement/balancer.js';
  *     stranded    timeouts.noEngineMs, while no  it is refused                                       (it is gone)
  *                 engine that serves it is up
  *     retriable   the pause after a failure      engines that failed it may run it again             retryAtMs
- *     overdue     starvation.waitMsMax           promoted and aged; unbound if its engine stands     overdue
+ *     overdue     starvation.waitMsMax, or its   promoted and aged; unbound if its engine stands     overdue
+ *                 class's objective
  *     promoted    beta x attained service,       to the front; its program's window starts anew      promoted
  *                 along its chain
  *     aged        admission.reserveMs            idle contexts make way for it, and nothing behind   isAged
@@ -34,7 +35,8 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
   const { admission, starvation, timeouts, balancer } = config;
   const limitMs = starvation.beta * Math.max(call.serviceAtArrivalMs, call.expectedTotalMs, starvation.floorMs);
   // A large program declared as such does not starve where it waits as long as its size.
-  const overdueMs = Math.min(starvation.beta * call.expectedTotalMs, timeouts.queueMs - admission.turnMs);
+  const ownMs = Math.min(starvation.beta * call.expectedTotalMs, timeouts.queueMs - admission.turnMs);
+  const overdueMs = Math.min(call.waitMsMax, Math.max(starvation.waitMsMax, ownMs));
   const waitStartMs = call.queuedAtMs - call.waitedMs;
   // A call that fits no engine must not come back for ever, each time making an engine rest while others wait for it.
   const patienceStartMs = call.isPatient ? call.sentBackAtMs : waitStartMs + call.inheritedWaitMs;
@@ -42,7 +44,7 @@ export function deadlinesOf(call: Call, config: SchedulerConfig, balances: Spill
     timedOut: patienceStartMs + timeouts.queueMs,
     stranded: strandedAtMs + timeouts.noEngineMs,
     retriable: call.isPaused && call.retryAtMs !== -Infinity ? call.retryAtMs : Infinity,
-    overdue: call.overdue || call.isBackground ? Infinity : waitStartMs + Math.max(starvation.waitMsMax, overdueMs),
+    overdue: call.overdue || call.isBackground ? Infinity : waitStartMs + overdueMs,
     // (W_P + W_c) / max(T_P + T_c, floor) reaches beta (Autellix, "Anti-Starvation").
     promoted:
       call.promoted || call.level === 0 || call.isBackground ? Infinity : waitStartMs + limitMs - call.carriedWaitMs,

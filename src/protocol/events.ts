@@ -53,6 +53,8 @@ export interface CallArrived extends OfCall<'callArrived'> {
   readonly patient?: true;
   /** It takes only room that other calls leave, and no time moves it forward. */
   readonly background?: true;
+  /** The objective of its class: after this wait it is overdue, if not before. */
+  readonly waitMsMax?: Millis;
   /** Identifies the request: equal when the same tenant repeats it. */
   readonly request?: string;
   readonly retry?: true;

@@ -29,6 +29,7 @@ export interface ArrivalFacts {
   readonly retry?: true;
   readonly patient?: true;
   readonly background?: true;
+  readonly waitMsMax?: number;
   readonly family?: { readonly id: number; readonly tokens: number };
   readonly remaining?: { readonly prompt: number; readonly output: number };
 }
@@ -52,6 +53,7 @@ export function arrived(call: string, facts: ArrivalFacts = {}): CallArrived {
     ...(facts.retry !== undefined && { retry: facts.retry }),
     ...(facts.patient !== undefined && { patient: facts.patient }),
     ...(facts.background !== undefined && { background: facts.background }),
+    ...(facts.waitMsMax !== undefined && { waitMsMax: millis(facts.waitMsMax) }),
     ...(facts.family !== undefined && { family: { id: facts.family.id, tokens: tokens(facts.family.tokens) } }),
     ...(facts.remaining !== undefined && { remaining: work(facts.remaining) }),
   };

@@ -51,6 +51,7 @@ const event = z.discriminatedUnion('type', [
     ...each(text.optional(), 'engine', 'request'),
     promptTokens: count,
     maxTokens: count.optional(),
+    waitMsMax: number.optional(),
     ...each(yes, 'patient', 'background', 'retry'),
     family: family.optional(),
     remaining: work.optional(),

@@ -1,4 +1,4 @@
-import { estimate } from '../../../cli/shadow/estimate.js';
+import { estimate, type ShadowSettings } from '../../../cli/shadow/estimate.js';
 import { SeenCalls, type LIMITS, type Seen } from '../../../cli/shadow/seen-calls.js';
 import { readScheduling } from '../../../cli/sim/scheduling.js';
 import { makeBalancer } from '../../../loadbalancer/index.js';
@@ -34,7 +34,7 @@ export function twoKinds(long: number, short: number): AgentProgram[] {
 export function live(
   programs: readonly AgentProgram[],
   policy: PolicyName,
-  settings = SETTINGS,
+  settings: ShadowSettings = SETTINGS,
   preset = PRESET,
   outsideMs = 0,
 ) {
@@ -71,6 +71,10 @@ export function seenOf(steps: readonly LogStep[], limits: Partial<typeof LIMITS>
 }
 
 /** The estimate at the last of these steps. */
-export function estimateOf(steps: readonly LogStep[], policy: Partial<typeof SETTINGS.policy> = {}, own = SETTINGS) {
+export function estimateOf(
+  steps: readonly LogStep[],
+  policy: Partial<typeof SETTINGS.policy> = {},
+  own: ShadowSettings = SETTINGS,
+) {
   return estimate(seenOf(steps), { ...own, policy: { ...own.policy, ...policy } }, () => false);
 }

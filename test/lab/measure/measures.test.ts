@@ -11,7 +11,7 @@ const program = (record: Partial<ProgramRecord>): ProgramRecord => ({
 });
 
 const call = (record: Partial<CallRecord>): CallRecord => ({
-  ...{ ...BOTH, call: 0, thread: '', engine: 'e0', cachedTokens: 0 },
+  ...{ ...BOTH, workload: '', call: 0, thread: '', engine: 'e0', cachedTokens: 0 },
   ...{ dispatchedMs: 100, firstTokenMs: 400, endedMs: 1300 },
   ...record,
 });

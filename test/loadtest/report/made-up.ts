@@ -9,6 +9,7 @@ export const call = (given: Partial<LoadCallRecord> = {}): LoadCallRecord => ({
   target: 0,
   run: 0,
   program: 'p0',
+  workload: '',
   call: 0,
   thread: '',
   arrivedMs: 0,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { budgetOf, exceeded, type Spender } from '../../../sidecar/calls/budget.js';
 import { configSchema } from '../../../sidecar/config/index.js';
-import type { Work, TenantId } from '../../../src/index.js';
+import type { TenantId } from '../../../src/index.js';
 import {
   MODEL,
   completion,
@@ -25,9 +25,9 @@ const FORECAST = 'x-maitred-forecast';
 /** A gateway with its events, and what its calls declared, oldest first. */
 async function declaring(engine: FakeEngine, overrides: Record<string, unknown> = {}) {
   const { steps, recorder } = recording();
-  const declared = (): (Work | undefined)[] =>
-    steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event.remaining] : []));
-  return { ...(await world([engine], overrides, { recorder })), declared };
+  const arrivals = () => steps.flatMap(({ event }) => (event.type === 'callArrived' ? [event] : []));
+  const declared = () => arrivals().map(({ remaining }) => remaining);
+  return { ...(await world([engine], overrides, { recorder })), arrivals, declared };
 }
 
 describe('the rest of a program', () => {
@@ -43,6 +43,15 @@ describe('the rest of a program', () => {
     const plain = { model: MODEL, messages: [{ role: 'user', content: 'hello' }] };
     const bodies = engine.seen.map(({ body }) => JSON.parse(String(body)) as object);
     expect(bodies).toEqual([{ ...plain, seed: 1 }, plain, plain, plain, plain]);
+  });
+
+  it('waits no longer than the shortest objective of its workflow and tenant', async () => {
+    const objectives = { workflows: { fix: 5000 }, tenants: { default: 9000 } };
+    const { arrivals, chat } = await declaring(await fakeEngine(), { objectives });
+    await chat({}, { 'x-maitred-workflow': 'fix' });
+    await chat({ maitred: { workflow: 'toString' } });
+    expect(arrivals().map(({ waitMsMax }) => waitMsMax)).toEqual([5000, 9000]);
+    expect(() => configOf([], { objectives: { tenants: { nobody: 1 } } })).toThrow(/no key in auth.keys/);
   });
 
   it('has a name of its kind, which is kept if it is no longer than an id', async () => {

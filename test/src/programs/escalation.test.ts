@@ -32,6 +32,23 @@ it('of several states that are due, the first is reached: what ends the call, th
   expect(earliest({ ...due, retriable: 9, aged: 8 })).toBe(8);
 });
 
+describe('an objective', () => {
+  it('makes a call overdue after its own wait, so that it goes before younger programs', () => {
+    const desk = busyDesk({ beta: 1e6, floorMs: 1e6 }, 3_000);
+    desk.arrive('urgent', { program: 'old', waitMsMax: 5_000 });
+    desk.arrive('young');
+    expectPromotion(desk, 1, 5_000);
+    expect(desk.scheduler.totals.overdue).toBe(1);
+    expect(sentOut(desk.finish('blocker'))).toEqual(['urgent@A']);
+  });
+
+  it('above the general limit changes nothing', () => {
+    const desk = busyDesk({ beta: 1e6, floorMs: 1e6, waitMsMax: 4_000 }, 3_000);
+    desk.arrive('patient', { program: 'old', waitMsMax: 50_000 });
+    expectPromotion(desk, 1, 4_000);
+  });
+});
+
 describe('promotion', () => {
   it('comes when waiting over service reaches beta, and moves the call before younger programs', () => {
     const desk = busyDesk({ beta: 2, floorMs: 100 }, 3_000);
