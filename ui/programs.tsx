@@ -128,7 +128,7 @@ function List<Row>({
   );
 }
 
-const STATES = ['active', 'waiting', 'running', 'idle'];
+const STATES = ['active', 'waiting', 'ending', 'running', 'idle'];
 const NO_CALL = 'No program is present: give an agent the address of this gateway, with /v1, as its base URL.';
 const NO_END = 'None yet: a program ends when its client says so, or by its lease.';
 
