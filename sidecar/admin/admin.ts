@@ -4,7 +4,7 @@ import { checkValue, configSchema, pathText, redact, type EngineConfig } from '.
 import type { Parts } from '../context.js';
 import { addressOf, idOf } from '../engines/address.js';
 import { LOOK_MS, examine } from '../engines/examine.js';
-import { NotAnEngine, isServing } from '../engines/index.js';
+import { NotAnEngine, isServing, type Engine } from '../engines/index.js';
 import { GatewayError } from '../errors.js';
 import { send, sendJson } from '../http/answer.js';
 import { readJsonBody } from '../http/body.js';
@@ -32,9 +32,15 @@ export function adminRoutes(context: Parts): Routes {
     guarded(async (request, response, params) =>
       sendJson(request, response, status, 'admin', await read(request, params)),
     );
+  const ofEngine = (change: (engine: Engine) => void) =>
+    answer((_, params) => {
+      const engine = findEngine(context, params);
+      change(engine);
+      return engineRow(context, engine);
+    });
   const routes: Record<string, Handlers> = {
     '/programs': { GET: answer((request) => listPrograms(context, request)) },
-    '/ended': { GET: answer(async () => (await wholeEnded(context))()) },
+    '/ended': { GET: answer(() => wholeEnded(context)) },
     '/programs/:id': {
       GET: answer((request, { id = '' }) => wherever(context, 'program', id, tenantIn(request))),
     },
@@ -47,11 +53,11 @@ export function adminRoutes(context: Parts): Routes {
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
     '/engines/:id': {
-      GET: answer((_, params) => engineRow(context, findEngine(context, params))),
+      GET: ofEngine(() => undefined),
       DELETE: answer((_, params) => removeEngine(context, params)),
     },
-    '/engines/:id/drain': { POST: answer((_, params) => drainEngine(context, params)) },
-    '/engines/:id/undrain': { POST: answer((_, params) => undrainEngine(context, params)) },
+    '/engines/:id/drain': { POST: ofEngine(({ id }) => context.fleet.drain(id)) },
+    '/engines/:id/undrain': { POST: ofEngine(({ id }) => undrain(context, id)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },
     '/queue': { GET: answer(async () => (await stateOfAll(context)).queue) },
     '/identity': { GET: answer(() => identityRow(context)) },
@@ -115,13 +121,11 @@ function startDemo({ demo }: Parts) {
 }
 
 function findEngine(context: Parts, params: Params) {
-  const engine = context.fleet.get(idIn(params));
+  const engine = context.fleet.get(engineId(params['id'] ?? ''));
   if (engine !== undefined) return engine;
   const known = context.fleet.list().map(({ id }) => id);
   throw new GatewayError('unknown_engine', `No such engine. There ${known.length === 1 ? 'is' : 'are'}: ${known.slice(0, 10).join(', ') || 'none'}.`); // prettier-ignore
 }
-
-const idIn = (params: Params): EngineId => engineId(params['id'] ?? '');
 
 async function addEngine(context: Parts, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const body = await readJsonBody(request, response, context.config.timeouts.bodyMs);
@@ -160,18 +164,10 @@ function readEngine(body: unknown): EngineConfig {
   throw new GatewayError('invalid_body', message, param === '' ? {} : { param });
 }
 
-function drainEngine(context: Parts, params: Params) {
-  const engine = findEngine(context, params);
-  context.fleet.drain(engine.id);
-  return engineRow(context, engine);
-}
-
-function undrainEngine(context: Parts, params: Params) {
-  const engine = findEngine(context, params);
-  if (context.membership.originOf(engine.id) === undefined)
+function undrain({ fleet, membership }: Parts, id: EngineId): void {
+  if (membership.originOf(id) === undefined)
     throw new GatewayError('unknown_engine', 'The engine is being removed. Add it again by POST /engines.');
-  context.fleet.resume(engine.id);
-  return engineRow(context, engine);
+  fleet.resume(id);
 }
 
 function removeEngine(context: Parts, params: Params) {

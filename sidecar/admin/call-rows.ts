@@ -1,4 +1,4 @@
-import type { CallView, ProgramId, TenantId, WaitView } from '../../src/index.js';
+import type { CallView, ProgramId, WaitView } from '../../src/index.js';
 import type { Parts } from '../context.js';
 import type { ExpectedWait } from '../watch/expected-waits.js';
 import type { PastCall } from '../watch/past-calls.js';
@@ -28,16 +28,10 @@ export function callRow(call: CallView, thread: string, setting: Setting): Answe
   };
 }
 
-/** The latest calls of a program, which may have left the process table. */
-export const pastCalls = (context: Parts, program: ProgramId): Answers.PastCallList =>
-  rowsOf(context, context.pastCalls.of(program));
-
-/** The same by its id or key. @param tenant undefined: of any */
-export const pastCallsLike = (context: Parts, id: string, tenant: TenantId | undefined): Answers.PastCallList =>
-  rowsOf(context, context.pastCalls.like(id, tenant));
-
-function rowsOf({ driver }: Parts, calls: readonly PastCall[]): Answers.PastCallList {
-  const { balancerName } = driver.views;
+/** The latest calls of programs, which may have left the process table. */
+export function pastCalls(context: Parts, ...programs: readonly ProgramId[]): Answers.PastCallList {
+  const { balancerName } = context.driver.views;
+  const calls = programs.flatMap((program) => context.pastCalls.of(program));
   return { calls: calls.map((call) => pastCallRow(call, balancerName)) };
 }
 

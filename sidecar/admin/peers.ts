@@ -10,9 +10,9 @@ import { batchRows, cancelBatch, endedBatchRows } from './batches.js';
 import { explain } from './explain.js';
 import { groupsOf } from './groups.js';
 import { joinQueues } from './joins.js';
-import { endProgram, findProgram, isHere, isUnknown, notHere, ofSeveralTenants, selectPrograms } from './programs.js';
+import { endProgram, findProgram, isHere, isUnknown, ofSeveralTenants, selectPrograms } from './programs.js';
 import { readProgramQuery } from './query.js';
-import { pastCalls, pastCallsLike } from './call-rows.js';
+import { pastCalls } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
 import { queueRow, type State } from './state-rows.js';
 
@@ -33,13 +33,9 @@ const OWN = {
     const query = readProgramQuery(new URLSearchParams(search));
     return groupsOf(context, await selectPrograms(context, query), query.by ?? 'tenant');
   },
-  program: (context: Parts, id: string, tenant: TenantId | undefined): Answers.ProgramDetail => {
-    const row = findProgram(context, id, tenant);
-    if (!isHere(context, row)) throw notHere();
-    return programDetail(context, row);
-  },
+  program: (context: Parts, id: string, tenant: TenantId | undefined): Answers.ProgramDetail =>
+    programDetail(context, findProgram(context, id, tenant)),
   calls: pastCalls,
-  callsLike: pastCallsLike,
   explain,
   end: (context: Parts, key: string, by: 'operator' | undefined): boolean => {
     const row = context.driver.views.program(key as ProgramId);

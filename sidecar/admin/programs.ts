@@ -4,6 +4,7 @@ import type { Parts } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { labelOf, madeProgram } from '../identity/names.js';
 import type { EndedProgram } from './answers.js';
+import { named } from './figures.js';
 import { toldRow } from './program-rows.js';
 import { programState, type ProgramQuery } from './query.js';
 
@@ -62,9 +63,6 @@ export async function selectPrograms(
   return rows;
 }
 
-export const notHere = (): GatewayError =>
-  new GatewayError('unknown_program', 'Another gateway runs this program, and has not answered.');
-
 /**
  * Finds the program with this id: its client's id or, for callers who see all tenants, the scheduler's own id. Only
  * these callers cause a search of the whole table.
@@ -74,11 +72,12 @@ export function findProgram(context: Parts, id: string, tenant: TenantId | undef
   const { views } = context.driver;
   const key = tenant === undefined ? (id as ProgramId) : keyOf(context, id, tenant);
   const found = key && (views.program(key) ?? views.leaving().find((row) => row.id === key));
-  if (found !== undefined) return found;
-  const [row, other] = tenant === undefined ? [...rowsKnown(context)].filter((each) => labelOf(each.id) === id) : [];
+  const isSought = found === undefined && tenant === undefined;
+  const [row = found, other] = isSought ? [...rowsKnown(context)].filter((each) => labelOf(each.id) === id) : [];
   if (other !== undefined) throw ofSeveralTenants();
   if (row === undefined) throw unknownProgram(id);
-  return row;
+  if (isHere(context, row)) return row;
+  throw new GatewayError('unknown_program', 'Another gateway runs this program, and has not answered.');
 }
 
 /** The scheduler's own id of a tenant's program; undefined: no id is like this. */
@@ -92,7 +91,6 @@ const CALL_ID = /^[0-9a-f]{10}-\d+$/;
 /** Shortest beginning of an id that finds a program, and most candidates to name. */
 const BEGINNING_CHARS_MIN = 4;
 const CANDIDATES_MAX = 5;
-const CANDIDATE_CHARS = 80;
 
 /**
  * The same by the beginning of an id as well, as screens cut long ids, with or without the `~` of a generated one: for
@@ -101,9 +99,7 @@ const CANDIDATE_CHARS = 80;
  */
 export function findProgramByBeginning(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {
   try {
-    const row = findProgram(context, id, tenant);
-    if (!isHere(context, row)) throw notHere();
-    return row;
+    return findProgram(context, id, tenant);
   } catch (error) {
     if (!isUnknown(error)) throw error;
     if (id.length < BEGINNING_CHARS_MIN)
@@ -133,9 +129,9 @@ const bare = (label: string): string => label.replace(/^~/, '');
 const beginsLike = (label: string, id: string): boolean => bare(label).startsWith(bare(id));
 
 function ambiguous(found: readonly ProgramView[]): GatewayError {
-  const named = found.slice(0, CANDIDATES_MAX).map(({ id }) => JSON.stringify(labelOf(id).slice(0, CANDIDATE_CHARS)));
-  const more = found.length > named.length ? ` and ${found.length - named.length} more` : '';
-  const message = `${found.length} programs begin like this: ${named.join(', ')}${more}.`;
+  const shown = found.slice(0, CANDIDATES_MAX).map(({ id }) => named(labelOf(id)));
+  const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : '';
+  const message = `${found.length} programs begin like this: ${shown.join(', ')}${more}.`;
   return new GatewayError('bad_request', message, { param: 'id' });
 }
 

@@ -1,14 +1,15 @@
 import type { ProgramId, ProgramView, TenantId } from '../../src/index.js';
+import { tenantsOf } from '../config/index.js';
 import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { groupsOf, joinGroups } from './groups.js';
 import { joinCalls, joinEnded, joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever } from './peers.js';
-import { endedLike, isUnknown, selectPrograms } from './programs.js';
+import { endedLike, isUnknown, keyOf, selectPrograms } from './programs.js';
 import { named } from './figures.js';
 import { endedInWords, lastInWords } from './run-words.js';
 import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
-import { pastCalls, pastCallsLike } from './call-rows.js';
+import { pastCalls } from './call-rows.js';
 import { endedRows, programPage } from './program-rows.js';
 import { engineRows, gatewayRow, historyRow, INSTANCE, totalsRow } from './state-rows.js';
 import type { EndedPrograms, Explanation, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
@@ -23,7 +24,7 @@ export async function wholePage(
   const { by } = query;
   if (by !== undefined) {
     const [others, ended] = await Promise.all([ofOthers(context, 'groups', query.selection), wholeEnded(context)]);
-    return () => joinGroups(query, by, [groupsOf(context, rows, by), ...others], ended());
+    return () => joinGroups(query, by, [groupsOf(context, rows, by), ...others], ended);
   }
   if (peers === undefined) return () => programPage(context, rows, query);
   const limit = query.offset + query.limit;
@@ -38,8 +39,8 @@ export async function wholePage(
   return () => joinPages(query, [programPage(context, rows, { offset: 0, limit }), ...others]);
 }
 
-export const wholeCalls = async (context: Parts, program: ProgramId): Promise<PastCallList> =>
-  joinCalls([pastCalls(context, program), ...(await ofOthers(context, 'calls', program))]);
+export const wholeCalls = async (context: Parts, ...programs: readonly ProgramId[]): Promise<PastCallList> =>
+  joinCalls([pastCalls(context, ...programs), ...(await ofOthers(context, 'calls', ...programs))]);
 
 /** Of a program that has left all tables, how it ended; of one that never had a row, its last call. @throws GatewayError as `wherever` */
 export async function wholeExplanation(context: Parts, id: string, tenant: TenantId | undefined): Promise<Explanation> {
@@ -47,9 +48,10 @@ export async function wholeExplanation(context: Parts, id: string, tenant: Tenan
     return await wherever(context, 'explain', id, tenant);
   } catch (error) {
     if (!isUnknown(error)) throw error;
-    const ended = endedLike((await wholeEnded(context))().programs, id, tenant);
-    const others = await ofOthers(context, 'callsLike', ended?.key ?? id, tenant);
-    const { calls } = joinCalls([pastCallsLike(context, ended?.key ?? id, tenant), ...others]);
+    const ended = endedLike((await wholeEnded(context)).programs, id, tenant);
+    const tenants = tenant === undefined ? tenantsOf(context.config) : [tenant];
+    const keys = [id as ProgramId, ...tenants.flatMap((each) => keyOf(context, id, each) ?? [])];
+    const { calls } = await wholeCalls(context, ...(ended === undefined ? keys : [ended.key as ProgramId]));
     // A later one is of another program of the name.
     const last = calls.findLast(({ arrived_at: at }) => at <= (ended?.ended_at ?? Infinity));
     if (ended !== undefined) return { text: endedInWords(ended, last), program: null, ended };
@@ -58,10 +60,8 @@ export async function wholeExplanation(context: Parts, id: string, tenant: Tenan
   }
 }
 
-export async function wholeEnded(context: Parts): Promise<() => EndedPrograms> {
-  const others = await ofOthers(context, 'ended');
-  return () => joinEnded([endedRows(context), ...others]);
-}
+export const wholeEnded = async (context: Parts): Promise<EndedPrograms> =>
+  joinEnded([endedRows(context), ...(await ofOthers(context, 'ended'))]);
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
 export const watchPorts = (context: () => Parts): WatchPorts<WatchedView> => ({
@@ -135,7 +135,7 @@ function lookAt(parts: Parts): Look<WatchedView> {
         history: JSON.stringify(historyRow(context.totals.read(driver.now(), range, steps), range)),
         [query.by === undefined ? 'programs' : 'groups']: JSON.stringify(page()),
         ...one,
-        ...(gone && { ended: JSON.stringify({ programs: gone().programs.filter(query.matchesEnded) }) }),
+        ...(gone && { ended: JSON.stringify({ programs: gone.programs.filter(query.matchesEnded) }) }),
       }));
     },
   };

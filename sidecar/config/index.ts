@@ -13,6 +13,7 @@ export { checkValue, ConfigError, pathText, problemText, type ConfigProblem, typ
 export {
   configKeys,
   DEFAULT_TENANT,
+  tenantsOf,
   hasNoEngine,
   IDENTITY_SOURCES,
   LOG_LEVELS,

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import type { Millis, ProgramId, TenantId } from '../../src/index.js';
+import type { Millis, ProgramId } from '../../src/index.js';
 import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec } from '../calls/spec.js';
 import { ERRORS, type ErrorCode, type GatewayError } from '../errors.js';
-import { labelOf, tenantOf } from '../identity/names.js';
 
 const PROGRAM_CALLS_MAX = 100;
 const MESSAGE_CHARS_MAX = 300;
@@ -53,15 +52,6 @@ export class PastCalls implements Observer {
   /** Oldest first. */
   of(program: ProgramId): readonly PastCall[] {
     return this.#programs?.peek(program) ?? [];
-  }
-
-  /** Of programs that have this id, or key. @param tenant undefined: of any */
-  like(id: string, tenant: TenantId | undefined): readonly PastCall[] {
-    const found: PastCall[] = [];
-    for (const [program, calls] of this.#programs?.entries() ?? [])
-      if (program === id || (labelOf(program) === id && (tenant ?? tenantOf(program)) === tenantOf(program)))
-        found.push(...calls);
-    return found;
   }
 
   find(call: string): { readonly program: ProgramId; readonly past: PastCall } | undefined {
