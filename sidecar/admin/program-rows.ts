@@ -127,7 +127,10 @@ export function programDetail(
       used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
-    budget: budgetOf(config, row.tenant, told?.budget, () => ({ ...row, repeats: repeats.of(row.id) })),
+    budget: budgetOf(config, { tenant: row.tenant, workflow: told?.agentType }, told?.budget, () => ({
+      ...row,
+      repeats: repeats.of(row.id),
+    })),
     ending: row.removed === undefined ? null : told?.isStopped ? 'operator' : row.removed,
     threads: calls.map(([thread, made]) => ({ thread, calls: made })),
     // Of sub-agents that are not told apart, the root stands for all.

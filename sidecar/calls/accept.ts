@@ -71,7 +71,7 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const { driver } = context;
   const { label, program } = identity;
   const bounds = valueOf(headers, BUDGET_HEADER);
-  const budget = budgetOf(context.config, tenant, bounds, () => {
+  const budget = budgetOf(context.config, { tenant, workflow }, bounds, () => {
     const row = driver.scheduler.views.program(program);
     return row && { ...row, repeats: context.repeats.of(program) };
   });

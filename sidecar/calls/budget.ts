@@ -29,21 +29,23 @@ const KINDS: readonly Kind[] = [
 ];
 
 /**
- * The bounds of a program: the lower of the operator's and the call's own; none without.
+ * The bounds of a program: the lowest of its tenant's, its workflow's and the call's own; none without.
  * @param text the call's header
  * @param find the program; undefined: this is its first call
  * @throws GatewayError `bad_request` for a malformed header
  */
 export function budgetOf(
   { budget }: Pick<Config, 'budget'>,
-  tenant: TenantId,
+  { tenant, workflow = '' }: { readonly tenant: TenantId; readonly workflow?: string | undefined },
   text: string | undefined,
   find: () => Spender | undefined,
 ) {
   const own = budget.tenants[tenant];
   const ofTenant: { readonly [bound in Bound]?: number | null | undefined } = own ? { ...budget, ...own } : budget;
+  const ofWorkflow = Object.hasOwn(budget.workflows, workflow) ? budget.workflows[workflow] : undefined;
   const ofCall = readHeader(text);
-  const limitOf = ({ key, name }: Kind) => Math.min(ofTenant[key] ?? Infinity, ofCall[name] ?? Infinity);
+  const limitOf = ({ key, name }: Kind) =>
+    Math.min(ofTenant[key] ?? Infinity, ofWorkflow?.[key] ?? Infinity, ofCall[name] ?? Infinity);
   const bounds = KINDS.filter((kind) => limitOf(kind) < Infinity);
   const row = bounds.length === 0 ? undefined : find();
   return bounds.map((kind) => ({

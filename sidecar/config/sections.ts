@@ -28,6 +28,8 @@ export const batches = z.strictObject({
   ),
 });
 
+/** A name in `x-maitred-workflow`. */
+const className = z.string().min(1).max(128);
 const most = (max: number) => count(1, max).nullable();
 /** The bounds of one program; null: without. */
 const BOUND = { tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) };
@@ -41,9 +43,13 @@ export const budget = z.strictObject({
     z.record(name, z.strictObject(BOUND).partial()).default({}),
     'Other bounds for a tenant, as `{research: {tokens: 2000000, calls: null}}`. `x-maitred-budget` can only lower them.',
   ),
+  workflows: note(
+    z.record(className, z.strictObject(BOUND).partial()).default({}),
+    'Lower bounds for an `x-maitred-workflow`, as `{crawl: {calls: 50}}`.',
+  ),
 });
 
-const waits = z.record(z.string().min(1).max(128), ms(1)).default({});
+const waits = z.record(className, ms(1)).default({});
 
 export const objectives = z.strictObject({
   workflows: note(waits, 'Longest wait of a call by its `x-maitred-workflow`, as `{rag: 5000}`: then it is overdue.'),

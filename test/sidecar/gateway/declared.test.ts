@@ -165,6 +165,17 @@ describe('the budget of a program', () => {
     expect(await status(budget('calls=1000'))).toBe(403);
   });
 
+  it('is lowered by its workflow, never raised', async () => {
+    const { chat, admin } = await lone(completion(USED), { budget: { calls: 2, workflows: { crawl: { calls: 1 }, free: { calls: 9 } } } }); // prettier-ignore
+    const statuses = async (workflow: string) => {
+      const headers = { ...named(workflow), 'x-maitred-workflow': workflow };
+      return [(await chat({}, headers)).status, (await chat({}, headers)).status, (await chat({}, headers)).status];
+    };
+    expect(await statuses('crawl')).toEqual([200, 403, 403]);
+    for (const workflow of ['free', 'toString']) expect(await statuses(workflow)).toEqual([200, 200, 403]);
+    expect((await admin('/programs/crawl')).json()).toMatchObject({ budget: [{ name: 'calls', used: 1, limit: 1 }] });
+  });
+
   it('is that of its tenant', async () => {
     const { chat } = await lone(completion(USED), {
       auth: { keys: keysOf('small', 'free') },
@@ -206,7 +217,7 @@ describe('the budget of a program', () => {
     const config = configSchema.parse({});
     const check = (serviceMs: number) =>
       exceeded(
-        budgetOf(config, 't' as TenantId, 'engine-seconds=2', () => ({ serviceMs }) as Spender),
+        budgetOf(config, { tenant: 't' as TenantId }, 'engine-seconds=2', () => ({ serviceMs }) as Spender),
         'p',
         'engine-seconds=2',
       )?.message;
