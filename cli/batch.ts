@@ -45,9 +45,10 @@ export function addBatchCommand(program: Command): void {
   run.action(async (file: string, options: RunOptions & { readonly without?: string[] }) => {
     const { out, resume, target } = options;
     checkReadable(run, file);
-    for (const path of [out, `${out}.errors`]) {
-      checkWritable(run, path);
+    for (const path of [file, out, `${out}.errors`]) {
       if (existsSync(path) && !statSync(path).isFile()) run.error(`${path}: is no regular file`);
+      if (path === file) continue;
+      checkWritable(run, path);
       if (!resume && existsSync(path) && statSync(path).size > 0)
         run.error(`${path} exists: give --resume to go on with it, or another --out`);
     }

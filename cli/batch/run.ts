@@ -29,8 +29,6 @@ const REACH_MS = 30_000;
 /** Longest absence of one that was there, such as a restart. */
 const AWAY_MS = 60_000;
 const AWAY = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT']); // prettier-ignore
-/** Statuses that no later attempt would change. */
-const FINAL = new Set([200, 400, 413, 415, 422]);
 const PROGRESS_MS = 500;
 const DISK = { isOurs: () => true, failed: () => Promise.resolve(false) };
 const MODELS_SHOWN_MAX = 8;
@@ -57,14 +55,12 @@ export async function runBatch(
   const paths = { output: out, errors: `${out}.errors` };
   const { results, claim } = await openResults(file, names, input, paths);
   let awaySinceMs = Infinity;
-  const statuses = new Set<number>();
   const ask = async (line: LineRequest): Promise<LineAnswer | undefined> => {
     const answer = await send(agent, target, line);
     if (!(answer instanceof Error)) {
       if (awaySinceMs < Infinity) complain(`${target} is back`);
       awaySinceMs = Infinity;
       const { status, body } = answer;
-      statuses.add(status);
       if (models.length > 0 || results.counts.completed > 0 || !isNoApi(status, body)) return answer;
       failed(unusable(target, `${pathAt(target, line.url)} answers ${status}; name a server of the OpenAI API, without what follows from /v1 on`)); // prettier-ignore
       return undefined;
@@ -104,11 +100,9 @@ export async function runBatch(
   if (results.pending > 0) throw new Interrupted('stopped; --resume goes on');
   if (results.counts.failed === 0) return;
   warnOf(file, results.failures);
-  const isTheirs = [...statuses].every((status) => FINAL.has(status));
-  const next = isTheirs
-    ? `mend them in ${file}, and --resume asks them again`
-    : 'delete it, and --resume asks them again';
-  throw new Error(`lines have failed; ${paths.errors} has all: ${next}`);
+  throw new Error(
+    `lines have failed; ${paths.errors} has all: --resume asks those again that you mend in ${file}, or all if you delete it`,
+  );
 }
 
 /** @throws ConfigError if another run writes them, or they are of another batch */

@@ -35,14 +35,7 @@ export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 
 }
 
 /** Of a faulty line only the id counts. */
-const FAULTY = {
-  needs: [],
-  request: undefined,
-  blocks: new Float64Array(),
-  promptTokens: 0,
-  outputTokens: 0,
-  callsMax: 1,
-};
+const FAULTY = { url: '', body: {}, after: new Set<string>(), needs: [], each: undefined, condition: undefined };
 
 /**
  * Reads, checks and plans the lines of a file.
@@ -69,7 +62,7 @@ export async function readPlan(path: string, { linesMax, lineBytes, passes, endp
         if (strange !== undefined) throw new FaultyBatch([problem('invalid_file', strange, number)]);
         if (problems.push(...line) >= PROBLEMS_MAX) throw new FaultyBatch(problems.slice(0, PROBLEMS_MAX));
         const customId = idIn(head);
-        if (customId !== undefined) outlines.push({ ...FAULTY, customId, line: number, offset, length });
+        if (customId !== undefined) outlines.push({ ...outlineOf({ ...FAULTY, customId }, number), offset, length });
         continue;
       }
       placeholders.look(head, line, number);

@@ -35,7 +35,7 @@ describe('maitred batch run', () => {
     const { code, err } = await batch();
     expect(code).toBe(1);
     expect(err).toBe(
-      `2 of 4 lines answered, 2 failed\nmaitred: ${file}:3: The engine answered with status 400: no\nmaitred: lines have failed; ${out}.errors has all: mend them in ${file}, and --resume asks them again\n`,
+      `2 of 4 lines answered, 2 failed\nmaitred: ${file}:3: The engine answered with status 400: no\nmaitred: lines have failed; ${out}.errors has all: --resume asks those again that you mend in ${file}, or all if you delete it\n`,
     );
     expect([idsIn(out), idsIn(`${out}.errors`)]).toEqual([['a', 'b'], ['c', 'd']]); // prettier-ignore
     expect(engine.seen).toHaveLength(3);
@@ -60,6 +60,12 @@ describe('maitred batch run', () => {
     const { file, out } = await stage();
     const { code, err } = await command('batch', 'run', file, '--target', target, '-o', to === 'out' ? out : to);
     expect([code, err]).toEqual([2, expect.stringContaining(told)]);
+  });
+
+  it('refuses a file that cannot be read twice', async () => {
+    const { out } = await stage();
+    const told = ['maitred: /dev/null: is no regular file'];
+    expect(await command('batch', 'run', '/dev/null', '--target', 'http://x', '-o', out)).toMatchObject({ code: 2, errors: told }); // prettier-ignore
   });
 
   it('stops before the first line at a web site', async () => {
@@ -127,7 +133,7 @@ describe('maitred batch run', () => {
   it('asks failed lines again once their errors are deleted', async () => {
     const { engine, out, batch } = await stage();
     engine.answer = (response) => void response.writeHead(404).end('{}');
-    expect((await batch()).err).toContain(`${out}.errors has all: delete it, and --resume asks them again`);
+    expect((await batch()).err).toContain('or all if you delete it');
     engine.answer = completion();
     rmSync(`${out}.errors`);
     expect((await batch('--resume')).code).toBe(0);
