@@ -37,7 +37,10 @@ export function cannotListen(
       `choose one of its own, or 0.0.0.0 for all (${key('host')})`,
     ],
     EACCES: [`${here} needs more rights, as most below 1024 do`, `choose another one (${key('port')})`],
-    EADDRINUSE: [`${here} is taken`, `choose another one (${key('port')})`],
+    EADDRINUSE: [
+      `${here} is taken`,
+      `choose another one (${key('port')}), or see whether a gateway runs there: ${OWN_NAME} doctor --url ${urlAt(address, port)}`,
+    ],
   };
   return hostname + address === '' ? undefined : words[code];
 }

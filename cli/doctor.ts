@@ -36,7 +36,8 @@ export function addDoctorCommand(program: Command): void {
     .option('--no-calls', 'send no calls to the engines; some of their flags then stay unknown')
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
-    const { findings, token } = await ownFindings(flags);
+    const findings: Finding[] = [];
+    const token = await addOwn(findings, flags);
     const { url } = flags;
     if (url !== undefined) {
       const client = flags.token === undefined && token ? new AdminClient(url, token) : adminClient(doctor, { ...flags, url }); // prettier-ignore
@@ -62,24 +63,16 @@ export function addDoctorCommand(program: Command): void {
   });
 }
 
-interface Own {
-  readonly findings: Finding[];
-  /** The admin token that the settings name; absent: they cannot be read, or are not asked for. */
-  readonly token?: string | null;
-}
-
-/** @throws ConfigError for a wrong flag */
-async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): Promise<Own> {
+/** Adds what concerns settings and engines. @returns the admin token that the settings name. @throws ConfigError for a wrong flag */
+async function addOwn(findings: Finding[], { config: file, engine, calls, url }: DoctorFlags) {
   try {
     const inputs = configInputs({ config: file, engine });
     const name = configFileOf(inputs);
     // A gateway that is asked may be on another machine; defaults of this one do not concern it.
-    if (url !== undefined && engine === undefined && name === undefined) return { findings: [] };
-    const told: Finding[] = [];
-    const warn = (each: ConfigProblem) => void told.push(warning(each.origin ?? 'configuration', each.message));
+    if (url !== undefined && engine === undefined && name === undefined) return undefined;
+    const warn = (each: ConfigProblem) => void findings.push(warning(each.origin ?? 'configuration', each.message));
     const config = loadConfig({ ...inputs, warn, isLook: true });
-    const findings = [
-      ...told,
+    findings.push(
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
       ...folderFindings(config),
@@ -89,20 +82,21 @@ async function ownFindings({ config: file, engine, calls, url }: DoctorFlags): P
       ...(url === undefined ? await listenFindings(config, name === undefined ? warning : broken) : []),
       // The engines of a gateway that is asked are its own.
       ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
-    ];
-    return { findings, token: config.admin.token };
+    );
+    return config.admin.token;
   } catch (error) {
     if (!(error instanceof ConfigError) || error.problems.some(({ origin }) => origin?.startsWith('--'))) throw error;
     const name = configFileOf({ file, env: process.env });
     const alone = name === undefined ? '' : `; check the file alone: ${OWN_NAME} config --config ${name}`;
-    const findings = error.problems.map(({ origin = '', path, message, excerpt }) => {
+    const faults = error.problems.map(({ origin = '', path, message, excerpt }) => {
       // A file that cannot be read says what to do.
       const isTold = message.includes(OWN_NAME) || (path === '' && excerpt === undefined);
       const advice = isTold ? undefined : `docs/CONFIG.md lists the keys${alone}`;
       const subject = problemText({ origin, path, message: '' }) || 'configuration';
       return { ...broken(subject, message, advice), ...(excerpt && { excerpt }) };
     });
-    return { findings };
+    findings.push(...faults);
+    return undefined;
   }
 }
 

@@ -54,11 +54,8 @@ export function addEnginesCommand(program: Command): void {
       if (state === 'up' && capacity === null)
         complain(`${name} has a KV cache of unknown size, so no gate protects it: remove it, and add it with --capacity-tokens`); // prettier-ignore
       const { engines: all = [] } = (await client.json('/engines')) as Partial<EngineList>;
-      const twins = twinFindings([
-        ...all.filter((each) => each.id !== name),
-        ...all.filter((each) => each.id === name),
-      ]);
-      for (const { subject, found, advice } of twins)
+      // It is the last of them.
+      for (const { subject, found, advice } of twinFindings(all))
         if (subject === `engine ${name}`) complain(`${subject} ${found} (${advice})`);
     });
   for (const [verb, description, method, path] of [

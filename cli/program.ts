@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError, Help } from 'commander';
 import { ConfigError, didYouMean, problemText } from '../sidecar/config/index.js';
 import { plain } from '../text/index.js';
-import { OWN_NAME, addExamples, cannotListen, urlAt } from './advice.js';
+import { OWN_NAME, addExamples, cannotListen } from './advice.js';
 import { complain, ExpectedDifference, oneLine } from './complain.js';
 import { guard } from './guard.js';
 import { Interrupted } from './signals.js';
@@ -66,10 +66,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 function listenText(word: string | undefined, error: Error & Parameters<typeof cannotListen>[0]): string | undefined {
   if (word === 'engine') return cannotListen(error, (name) => `--${name}`)?.join(': ');
-  const fault = word === 'serve' ? cannotListen(error, (name) => `--${name} or admin.${name}`)?.join(': ') : undefined;
-  const { code, address = '', port = 0 } = error;
-  const looks = `, or see with ${OWN_NAME} top --url ${urlAt(address, port)} whether a gateway runs there`;
-  return fault && `${fault}${code === 'EADDRINUSE' ? looks : ''}`;
+  return word === 'serve' ? cannotListen(error, (name) => `--${name} or admin.${name}`)?.join(': ') : undefined;
 }
 
 /** Without the value of an unknown option, and the user of a URL: they may be secrets. */

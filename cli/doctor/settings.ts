@@ -81,10 +81,7 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
     server.close();
     const url = urlAt(host, port);
     const key = (name: 'host' | 'port') => listenKey(section, name);
-    if (error !== undefined && (await isGateway(url)))
-      return (await isOwn(config))
-        ? [note(section, `a gateway with these engines runs at ${url} already`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]
-        : [fault(section, `port ${port} is taken: another gateway, or this one with other engines, runs at ${url}`, `choose another one (${key('port')}); to look at that one, add --url ${url}`)]; // prettier-ignore
+    if (error !== undefined && (await isOwn(config))) return [note(section, `a gateway with these engines runs at ${url} already`, `see how it is: ${OWN_NAME} doctor --url ${url}`)]; // prettier-ignore
     const own = config.engines.find((engine) => isSelf(engine, { host, port }));
     if (own !== undefined) return [fault(section, `port ${port} is that of engine ${idOf(own)}`, `choose another one (${key('port')})`)]; // prettier-ignore
     const words = error && cannotListen(error, key);
@@ -93,9 +90,7 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
   return (await Promise.all(found)).flat();
 }
 
-const isGateway = (url: string) => new AdminClient(url, undefined, LOOK_MS).text('/healthz').then(() => true, () => false); // prettier-ignore
-
-/** Whether the gateway that runs there is this one, as far as its engines tell. */
+/** Whether this gateway runs already, as far as its engines tell. */
 async function isOwn({ listen, admin, engines, embedded }: Config): Promise<boolean> {
   const { host, port } = admin.port === null ? listen : admin;
   const client = new AdminClient(urlAt(host, port ?? 0), admin.token ?? undefined, LOOK_MS);

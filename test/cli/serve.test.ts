@@ -103,7 +103,7 @@ describe('maitred serve', () => {
     const maitred = new Maitred(['serve', '--port', taken, '--embedded', '1']);
     expect(await maitred.ended).toBe(1);
     expect(maitred.stderr).toMatch(
-      /^maitred: port \d+ of 127\.0\.0\.1 is taken: [^\n]*--port[^\n]* top --url http:\/\/127\.0\.0\.1:\d+ [^\n]*\n$/,
+      /^maitred: port \d+ of 127\.0\.0\.1 is taken: [^\n]*--port[^\n]* doctor --url http:\/\/127\.0\.0\.1:\d+\n$/,
     );
     expect(maitred.stdout).toBe('');
     const elsewhere = new Maitred(['serve', '--port', '0', '--host', '192.0.2.1']);
