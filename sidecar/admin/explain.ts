@@ -27,18 +27,23 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
   const call = views.call(callId(id));
   const ofCall = call && [views.program(call.program), ...views.leaving()].find((row) => row?.threads.some((each) => each.call === id)); // prettier-ignore
   if (ofCall !== undefined) return explained(context, ofCall, new Map([[callId(id), call as CallView]]));
-  const past = pastCall(context, id);
-  if (past !== undefined) {
+  try {
+    const row = findProgramByBeginning(context, id, tenant);
+    const { text, program } = explained(context, row);
+    const more = row.activeCalls - (program?.active.length ?? 0);
+    return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };
+  } catch (error) {
+    // Behind all programs, as clients choose the ids of refused requests.
+    const past = pastCall(context, id);
+    if (past === undefined) throw error;
     const label = labelOf(past.program);
-    // A refused request may name no program.
-    const text = `Call ${id}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${past.text}`;
     const of = views.program(past.program);
-    return { text, program: of === undefined ? null : programDetail(context, of, new Map()) };
+    return {
+      // A refused request may name no program.
+      text: `Call ${id}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${past.text}`,
+      program: of === undefined ? null : programDetail(context, of, new Map()),
+    };
   }
-  const row = findProgramByBeginning(context, id, tenant);
-  const { text, program } = explained(context, row);
-  const more = row.activeCalls - (program?.active.length ?? 0);
-  return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };
 }
 
 /** @param shown the active calls to explain; none: the last one; absent: all of them */

@@ -127,10 +127,8 @@ describe('a request that is refused before it is a call', () => {
     expect(await why('r-4')).toMatch(/^Call r-4 has ended\. Refused with 400 invalid_body before it entered the queue: .*max_tokens/); // prettier-ignore
     expect((await ask('/programs/r-2/explain')).status).toBe(404);
     await chat({}, named('p'));
-    await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('r-5') });
-    expect(await why('p')).toMatch(
-      /^Program "p" is idle: .*\nIts last call, r-5: Refused with 404 unknown_model before/,
-    );
+    await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('p') });
+    expect(await why('p')).toMatch(/^Program "p" is idle: .*\nIts last call, p: Refused with 404 unknown_model before/);
   });
 
   it('is not remembered of those whom the gateway does not know', async () => {
