@@ -169,29 +169,21 @@ async function enginesAsked({ config, discovery, fleet, driver }: Context): Prom
 
 /** Tells of a request that was refused before it became a call. @param cause present if the fault is ours */
 function refused(context: Context, error: GatewayError, request?: IncomingMessage, err?: unknown): void {
-  const { driver, metrics, totals, log } = context;
+  const { auth, driver, identifier, log, metrics, pastCalls, totals } = context;
   const { code } = error;
   metrics.rejected(code);
   // Other requests do not count where they succeed either.
   const isCall = request?.method === 'POST' && SCHEDULED.has(splitTarget(request.url ?? '').path);
   if (isCall && code !== 'client_gone') {
     totals.refused({ line: undefined }, code, driver.now());
-    rememberRefused(context, error, request);
+    // Of those that the gateway lets in: strangers must not displace what is remembered for `why`.
+    const tenant = auth.tenantIfAny(request);
+    if (tenant !== undefined)
+      pastCalls.turnedAway(identifier.claimed(tenant, request.headers), requestIdOf(request), error, driver.now());
   }
   const fields = { ...(request && fieldsOf(request)), code, err };
   if (err === undefined) log.info(fields, 'refused');
   else log.error(fields, 'request failed');
-}
-
-/** For `why`: of those that the gateway lets in, as strangers must not displace what is remembered. */
-function rememberRefused(
-  { auth, driver, identifier, pastCalls }: Context,
-  error: GatewayError,
-  request: IncomingMessage,
-) {
-  const tenant = auth.tenantIfAny(request);
-  if (tenant === undefined) return;
-  pastCalls.turnedAway(identifier.claimed(tenant, request.headers), requestIdOf(request), error, driver.now());
 }
 
 /** Loads the shared state only if it is on. */

@@ -35,13 +35,8 @@ export function pastCalls(context: Parts, ...programs: readonly ProgramId[]): An
   return { calls: calls.map((call) => pastCallRow(call, balancerName)) };
 }
 
-/** A call that has ended, as its text tells it; undefined: not one of the latest. */
-export function pastCall({ pastCalls, driver }: Parts, id: string) {
-  const found = pastCalls.find(id);
-  return found && { program: found.program, text: pastCallRow(found.past, driver.views.balancerName).text };
-}
-
-function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {
+/** @param balancer in whose words its text is */
+export function pastCallRow({ call, thread, model, endedAtMs, report }: PastCall, balancer: string): Answers.PastCall {
   const { dispatch, usage } = report;
   const inheritedMs = dispatch?.inheritedMs ?? 0;
   const ownMs = Math.max(0, report.queueMs - inheritedMs);

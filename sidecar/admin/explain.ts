@@ -2,7 +2,7 @@ import { callId, type CallId, type CallView, type ProgramView, type TenantId } f
 import type { Parts } from '../context.js';
 import type { Explanation } from './answers.js';
 import { labelOf } from '../identity/names.js';
-import { pastCall, pastCalls } from './call-rows.js';
+import { pastCallRow, pastCalls } from './call-rows.js';
 import { batchInWords, waitingProgram } from './batches.js';
 import { named } from './figures.js';
 import { findProgramByBeginning } from './programs.js';
@@ -34,13 +34,13 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
     return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };
   } catch (error) {
     // Behind all programs, as clients choose the ids of refused requests.
-    const past = pastCall(context, id);
-    if (past === undefined) throw error;
-    const label = labelOf(past.program);
-    const of = views.program(past.program);
+    const found = context.pastCalls.find(id);
+    if (found === undefined) throw error;
+    const label = labelOf(found.program);
+    const of = views.program(found.program);
     return {
       // A refused request may name no program.
-      text: `Call ${id}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${past.text}`,
+      text: `Call ${id}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${pastCallRow(found.past, views.balancerName).text}`,
       program: of === undefined ? null : programDetail(context, of, new Map()),
     };
   }

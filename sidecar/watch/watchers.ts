@@ -84,16 +84,12 @@ export class Watchers<View> {
   close(): void {
     for (const { response } of this.#watchers) response.end();
     this.#watchers.clear();
-    this.#rest();
-  }
-
-  #rest(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
 
   async #tick(): Promise<void> {
-    if (this.size === 0) return this.#rest();
+    if (this.size === 0) return this.close();
     const now = performance.now();
     for (const watcher of this.#watchers) {
       if (watcher.response.writableLength === 0) watcher.takenAtMs = now;
