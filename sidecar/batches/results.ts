@@ -5,15 +5,12 @@ import { refusalOf } from '../calls/refusal.js';
 import { ConfigError } from '../config/index.js';
 import { LineFile, NOWHERE, readAt, readLines, type Disk, type Place } from './line-file.js';
 
-/** Bytes of a line in which its ids stand. */
-const HEAD_BYTES = 4096;
+/** Longest result that is read for its words: those without an answer are shorter, however long their ids. */
+const HEAD_BYTES = 8192;
 /** Results whose words are read again at a start. */
 const READ_MAX = 100;
 const BEGINNING = '{"id":"batch_req_';
 const ID = /^\{"id":"batch_req_([0-9a-f]+)_(\d+)(?:_(\d+)_(\d+))?"/;
-
-/** The code of a result that has no answer. */
-const CODE = /^\{"id":"\w+","custom_id":"(?:[^"\\]|\\.)*","response":null,"error":\{"code":"(\w+)"/;
 
 const STATES = ['pending', 'completed', 'failed'] as const;
 export type LineState = (typeof STATES)[number];
@@ -242,14 +239,13 @@ async function resultsIn(path: string, find: Find) {
       // A last line may have been cut short.
       if (!isEnded) continue;
       size = offset + length + 1;
-      // Longer ones are not read for their words.
       const end = length > HEAD_BYTES ? undefined : (parseObject(head.toString()) as End | undefined);
       if (index === undefined || (end === undefined && length <= HEAD_BYTES))
         broken.push(`${path}:${number}: is no whole answer and stays there; calls that lack one are asked`);
       else {
         const task = { index, item: Number(item), of: Number(of) };
         const words = results.length < READ_MAX ? end : undefined;
-        results.push({ task, place: { offset, length }, code: CODE.exec(text)?.[1], end: words });
+        results.push({ task, place: { offset, length }, code: end?.error?.code, end: words });
       }
     }
   if (isOther || (broken.length > 0 && results.length === 0))

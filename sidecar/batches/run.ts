@@ -71,12 +71,9 @@ const PAUSE_MS = 1000;
 /** Pause after a fault of the disk or of ours. */
 const FAULT_PAUSE_MS = 5000;
 
-const failure = (code: string, message: string): End => ({ state: 'failed', response: null, error: { code, message } });
+const failure = (code: string, message: string) => ({ state: 'failed' as const, response: null, error: { code, message } }); // prettier-ignore
 
-const NO_ANSWER = {
-  code: 'invalid_answer',
-  message: 'The server answered 200 with an error, or without a JSON object.',
-};
+const NO_ANSWER = failure('invalid_answer', 'The server answered 200 with an error, or without a JSON object.');
 const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
 
 /**
@@ -223,7 +220,7 @@ export class Run {
     // A page for people, say, or an error is no answer.
     const isNoAnswer = status === 200 && (!isObject(value) || !isAbsent(value['error']));
     const said = (): string =>
-      isNoAnswer ? NO_ANSWER.message : refusalOf(status, answer.body, { path: line.url, isTold: true }).message;
+      isNoAnswer ? NO_ANSWER.error.message : refusalOf(status, answer.body, { path: line.url, isTold: true }).message;
     if (isBusy) return this.#later(task, PAUSE_MS, said());
     if ((status >= 500 && status !== NOT_IMPLEMENTED) || isNoAnswer || mayCome || PASSING.has(status)) {
       const attempts = 1 + (this.#attempts.get(id) ?? 0);
@@ -231,7 +228,7 @@ export class Run {
       if (attempts < ATTEMPTS_MAX)
         return this.#later(task, PAUSE_MS * 2 ** (attempts - 1), said(), ATTEMPTS_MAX - attempts);
     }
-    if (isNoAnswer) return { state: 'failed', response: null, error: NO_ANSWER };
+    if (isNoAnswer) return NO_ANSWER;
     return ended(status, value === undefined ? text : value);
   }
 
