@@ -40,7 +40,7 @@ export const UNANSWERED = 'ended without an answer';
 
 /** Of a batch's line, no client declares the end. */
 export const whyEnded = ({ id, cause, answered }: Pick<EndedProgram, 'id' | 'cause' | 'answered'>): string =>
-  (cause === 'ended' && BATCH_PART.test(id) ? 'its line is done' : END_CAUSES[cause]) + (answered ? '' : '; no answer');
+  (answered ? '' : 'no answer, ') + (cause === 'ended' && BATCH_PART.test(id) ? 'its line is done' : END_CAUSES[cause]);
 
 const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'declared over',

@@ -48,7 +48,7 @@ it('sorts present programs by their wait, ended ones by their end, unless anothe
 it('says of a batch’s line that it is done, and of another program that its client declared the end', () => {
   const line = row('default', `batch_0123456789abcdef01234567.12`);
   expect([line, row('default', 'task'), { ...line, cause: 'expired' as const, answered: false }].map(whyEnded)).toEqual(
-    ['its line is done', 'declared over', 'idle for too long; no answer'],
+    ['its line is done', 'declared over', 'no answer, idle for too long'],
   );
 });
 
