@@ -4,7 +4,7 @@ import { Facts, type Fact } from './figures.js';
 import { brief, clock, count, counted, duration, percent, ratio, tokens } from './format.js';
 import { calls, ended, program, view } from './state.js';
 import { TimeLine } from './time-line.js';
-import { MEANINGS, isAlike, nameOf, typeName, whyEnded } from './words.js';
+import { MEANINGS, isAlike, nameOf, typeName } from './words.js';
 
 const ACTIVE_SHOWN = 20;
 
@@ -61,9 +61,9 @@ function Gone({ row }: { readonly row: EndedProgram | undefined }) {
   const queued = percent(ratio(row.queue_seconds, row.queue_seconds + row.service_seconds));
   return (
     <p>
-      Ended at {clock(row.ended_at)}, {whyEnded(row)}, after {duration(row.duration_seconds)} and{' '}
-      {counted(row.calls, 'call')}; {queued} of their time queued, {duration(row.service_seconds)} of engine time, the
-      last on {row.engine ?? 'no engine'}.
+      Ended at {clock(row.ended_at)}: {row.why}, after {duration(row.duration_seconds)} and {counted(row.calls, 'call')}
+      ; {queued} of their time queued, {duration(row.service_seconds)} of engine time, the last on{' '}
+      {row.engine ?? 'no engine'}.
     </p>
   );
 }

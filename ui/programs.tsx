@@ -17,7 +17,7 @@ import {
 } from './state.js';
 import { Table, type Column, type Entry, type TableProps } from './table.js';
 import { inOrder, sortOf } from './select.js';
-import { MEANINGS, UNANSWERED, nameOf, namedBy, typeHint, typeName, whyEnded } from './words.js';
+import { MEANINGS, UNANSWERED, nameOf, namedBy, typeHint, typeName } from './words.js';
 
 const COLUMNS: readonly Column<Program>[] = [
   { name: 'State', meaning: 'Of an idle one, with the time since its last call ended', sort: 'idle_seconds', cell: stateOf, from: 'phone', isText: true }, // prettier-ignore
@@ -48,7 +48,12 @@ const ENDED: readonly Column<EndedProgram>[] = [
   { name: 'Calls', sort: 'calls', cell: (row) => count(row.calls) },
   { name: 'Engine', cell: (row) => row.engine ?? '–', isText: true },
   { name: 'Model', cell: (row) => row.model ?? '–', from: 'tablet', isText: true },
-  { name: 'Why ended', cell: (row) => whyEnded(row), from: 'tablet', isText: true },
+  {
+    name: 'Why ended',
+    cell: ({ answered, why }) => (answered ? why : `no answer; ${why}`),
+    from: 'tablet',
+    isText: true,
+  },
 ];
 
 const GROUPS: readonly Column<ProgramGroup>[] = [

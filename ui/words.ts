@@ -1,4 +1,4 @@
-import type { EndedProgram, Program } from '../sidecar/admin/answers.js';
+import type { Program } from '../sidecar/admin/answers.js';
 import { brief } from './format.js';
 
 /** Names of programs and columns. What the scheduler does, the gateway says in words. */
@@ -37,17 +37,6 @@ export function namedBy({ identified_by: source }: Named): string {
 
 /** Programs whose last call was refused or failed, or was left by its client. */
 export const UNANSWERED = 'ended without an answer';
-
-/** Of a batch's line, no client declares the end. */
-export const whyEnded = ({ id, cause, answered }: Pick<EndedProgram, 'id' | 'cause' | 'answered'>): string =>
-  (answered ? '' : 'no answer, ') + (cause === 'ended' && BATCH_PART.test(id) ? 'its line is done' : END_CAUSES[cause]);
-
-const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
-  ended: 'declared over',
-  operator: 'ended by an operator',
-  expired: 'idle for too long',
-  evicted: 'idle, row needed',
-};
 
 /** Of columns and figures. */
 export const MEANINGS = {

@@ -155,6 +155,8 @@ export interface EndedProgram
   extends Sums, Pick<Program, 'id' | 'tenant' | 'key' | 'model' | 'identified_by' | 'agent_type'> {
   /** `ended`: by its client. `expired`: idle for its lease. `evicted`: idle, and the table needed the row. */
   readonly cause: 'ended' | 'operator' | 'expired' | 'evicted';
+  /** The cause in words. */
+  readonly why: string;
   /** Whether its last call was: not refused or failed, nor left by its client. */
   readonly answered: boolean;
   readonly ended_at: UnixSeconds;

@@ -8,7 +8,7 @@ import type * as Answers from './answers.js';
 import { callRow } from './call-rows.js';
 import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
-import type { Rules } from './run-words.js';
+import { whyEnded, type Rules } from './run-words.js';
 import { engineRow } from './state-rows.js';
 import { DOWN_SHOWN, troubleInWords } from './status.js';
 
@@ -85,7 +85,7 @@ export function endedRows({ known }: Parts): Answers.EndedPrograms {
     output_tokens: told?.tokens.output ?? 0,
     engine: told?.engine ?? null,
   }));
-  return { programs };
+  return { programs: programs.map((row) => ({ ...row, why: whyEnded(row) })) };
 }
 
 export const rulesOf = ({ config, driver }: Parts): Rules => ({

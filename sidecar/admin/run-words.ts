@@ -146,8 +146,7 @@ function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
 
 /** How a program ended: the answer in the first line. @param last of its calls; undefined: it is not known */
 export function endedInWords(row: EndedProgram, last: PastCall | undefined): string {
-  const { id, cause, calls, ended_at: at, duration_seconds: took, queue_seconds: queued, engine } = row;
-  const why = cause === 'ended' && BATCH_LINE.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
+  const { id, why, calls, ended_at: at, duration_seconds: took, queue_seconds: queued, engine } = row;
   const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
   const where = engine === null || last !== undefined ? '' : ` The last one went to ${engine}.`;
   return [
@@ -157,7 +156,9 @@ export function endedInWords(row: EndedProgram, last: PastCall | undefined): str
   ].join('\n');
 }
 
-const BATCH_LINE = /^batch_[\da-f]{24}\./;
+/** Of a batch's line, no client declares the end. */
+export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): string =>
+  cause === 'ended' && /^batch_[\da-f]{24}\./.test(id) ? 'its line of the batch is done' : END_CAUSES[cause];
 
 const END_CAUSES: Readonly<Record<EndedProgram['cause'], string>> = {
   ended: 'its client said that it was over',

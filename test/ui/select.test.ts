@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedProgram, Engine } from '../../sidecar/admin/answers.js';
 import { failuresOf, inOrder, sortOf, sumsOf } from '../../ui/select.js';
-import { typeHint, typeName, whyEnded } from '../../ui/words.js';
+import { typeHint, typeName } from '../../ui/words.js';
 
 const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): EndedProgram => ({
   id,
@@ -11,6 +11,7 @@ const row = (tenant: string, id: string, more: Partial<EndedProgram> = {}): Ende
   identified_by: null,
   agent_type: null,
   cause: 'ended',
+  why: '',
   answered: true,
   ended_at: 0,
   duration_seconds: 0,
@@ -43,13 +44,6 @@ it('has ended programs in the order of the view, and leaves the list as it was',
 it('sorts present programs by their wait, ended ones by their end, unless another column is chosen', () => {
   expect([sortOf({ tab: '', sort: '' }), sortOf({ tab: 'ended', sort: '' })]).toEqual(['-current_wait_seconds', '-ended_at']); // prettier-ignore
   expect(sortOf({ tab: 'ended', sort: 'calls' })).toBe('calls');
-});
-
-it('says of a batch’s line that it is done, and of another program that its client declared the end', () => {
-  const line = row('default', `batch_0123456789abcdef01234567.12`);
-  expect([line, row('default', 'task'), { ...line, cause: 'expired' as const, answered: false }].map(whyEnded)).toEqual(
-    ['its line is done', 'declared over', 'no answer, idle for too long'],
-  );
 });
 
 it('calls an agent type by its own name, or shows a hash in short and says what it is', () => {

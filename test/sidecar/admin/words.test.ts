@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { whyEnded } from '../../../sidecar/admin/run-words.js';
 import { callInWords, type Setting } from '../../../sidecar/admin/words.js';
 import type { CallView, EngineView } from '../../../src/index.js';
 
@@ -74,4 +75,13 @@ it.each(['background', 'window', 'kv'])('names no other calls to a background ca
   expect(told({ call, nearest: { cause } })).toContain('What helps: a quieter hour');
   const alone = told({ call, nearest: { cause }, engine: { othersInFlight: 0 } });
   expect(alone).toContain('What helps: more engines, as e runs nothing but background calls.');
+});
+
+it('says of a batch’s line that it is done, and of another program that its client declared the end', () => {
+  const line = { id: 'batch_0123456789abcdef01234567.12', cause: 'ended' } as const;
+  expect([line, { ...line, id: 'task' }, { ...line, cause: 'expired' as const }].map(whyEnded)).toEqual([
+    'its line of the batch is done',
+    'its client said that it was over',
+    'it was idle for its lease',
+  ]);
 });

@@ -175,7 +175,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see(/It was sent from level 0, when its turn came/);
     await see(/Answered after .* It waited /);
     await see(
-      /^Ended at \d\d:\d\d:\d\d, ended by an operator, after .* and 1 call; .* queued, .* the last on gpu-1\.$/,
+      /^Ended at \d\d:\d\d:\d\d: an operator ended it, after .* and 1 call; .* queued, .* the last on gpu-1\.$/,
     );
     // Its history stays.
     await see(/when its turn came/);
@@ -183,7 +183,7 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await see('No program matches.');
     await page.getByRole('button', { name: 'Ended' }).click();
     await page
-      .locator('.programs tr', { hasText: 'ended by an operator' })
+      .locator('.programs tr', { hasText: 'an operator ended it' })
       .getByRole('link', { name: 'waits' })
       .waitFor();
     await page.reload();
