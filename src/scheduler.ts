@@ -75,7 +75,10 @@ export class Scheduler {
     if (event.type === 'callArrived' && this.#lifecycle.calls.has(event.call))
       throw new Error(`call ${event.call} is already active`);
     this.#begin(now);
-    this.#passTime();
+    this.#lifecycle.escalate();
+    this.#accounting.presumeEnded(this.#step.nowMs);
+    this.#placement.passTime(this.#step.nowMs);
+    this.#lifecycle.expire();
     if (event.type === 'woke') this.#wakeAtMs = Infinity;
     this.#apply(event);
     this.#lifecycle.place();
@@ -108,14 +111,6 @@ export class Scheduler {
     this.#step.nowMs = Math.max(now, this.#step.nowMs);
     this.#step.out = [];
     this.#placement.accounts.at(this.#step.nowMs);
-  }
-
-  #passTime(): void {
-    const { nowMs } = this.#step;
-    this.#lifecycle.escalate();
-    this.#accounting.presumeEnded(nowMs);
-    this.#placement.passTime(nowMs);
-    this.#lifecycle.expire();
   }
 
   #apply(event: Event): void {

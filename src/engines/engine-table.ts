@@ -24,7 +24,9 @@ export class EngineTable {
 
   /** Sets the engine's pools to those of `models`. Returns the pools that it has left. */
   serve(engine: Engine, models: readonly ModelId[]): ModelPool[] {
-    this.#forgetEmptyPools();
+    // Only a change of served models leaves pools without engines and waiting calls.
+    for (const [model, pool] of this.#pools)
+      if (pool.engines.length === 0 && pool.waiting === 0) this.#pools.delete(model);
     const left = engine.pools.filter((pool) => !models.includes(pool.model));
     for (const pool of left) pool.engines = pool.engines.filter((other) => other !== engine);
     for (const model of models) {
@@ -45,12 +47,6 @@ export class EngineTable {
   /** Whether any engine, or the named one, serves the model, up or lost: without one its calls cannot wait. */
   serves(model: ModelId, only?: EngineId): boolean {
     return this.#pools.get(model)?.engines.some(({ id }) => (only ?? id) === id) === true;
-  }
-
-  /** Only a change of served models leaves pools without engines and waiting calls. */
-  #forgetEmptyPools(): void {
-    for (const [model, pool] of this.#pools)
-      if (pool.engines.length === 0 && pool.waiting === 0) this.#pools.delete(model);
   }
 
   *running(): IterableIterator<Call> {

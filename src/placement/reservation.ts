@@ -1,7 +1,9 @@
+import type { EngineTable } from '../engines/engine-table.js';
 import type { Engine } from '../engines/engine.js';
 import type { Accounts } from '../programs/accounts.js';
 import type { Call } from '../programs/call.js';
-import { queuesOf } from './obstacle.js';
+import type { PlacementRules } from './balancer.js';
+import { headroomOf, queuesOf } from './obstacle.js';
 
 /** Part of `reserveMs` after which a call of a tenant behind its share reserves room. */
 const EARLY_SHARE = 1 / 8;
@@ -10,20 +12,19 @@ const EARLY_SHARE = 1 / 8;
  * The call that reserves the engine's room: an aged call that does not fit even beside the calls in flight. Later calls
  * wait until it fits. An unbound call reserves one engine only, the one with most room.
  * @param head the first aged call that the engine may run, if it does not fit
- * @param live the engines of its model that are up
- * @param roomOf room of an engine for an aged call, in tokens
  */
 export function reservationOf(
   engine: Engine,
   head: Call | undefined,
-  live: readonly Engine[],
-  roomOf: (engine: Engine) => number,
+  engineTable: EngineTable,
+  rules: PlacementRules,
   nowMs: number,
 ): Call | undefined {
   if (engine.reservedFor !== undefined) return engine.reservedFor;
   if (head === undefined || head.reservedOn !== undefined) return undefined;
   if (head.admissionClass === 'aged' && nowMs < engine.evictableAtMs) return undefined;
-  if (head.boundTo === undefined && roomiest(live, roomOf, nowMs) !== engine) return undefined;
+  if (head.boundTo === undefined && roomiest(engineTable.pool(head.model).live, rules, nowMs) !== engine)
+    return undefined;
   engine.reservedFor = head;
   head.reservedOn = engine;
   return head;
@@ -47,7 +48,8 @@ export function agesEarly(
   return first.waitingMs(nowMs) >= EARLY_SHARE * reserveMs && accounts.isBehind(first.turn) ? first : undefined;
 }
 
-function roomiest(live: readonly Engine[], roomOf: (engine: Engine) => number, nowMs: number): Engine | undefined {
+function roomiest(live: readonly Engine[], rules: PlacementRules, nowMs: number): Engine | undefined {
+  const roomOf = (engine: Engine): number => headroomOf(engine, rules, nowMs).aged;
   const open = live.filter((engine) => engine.isOpen(nowMs));
   return open.reduce<Engine | undefined>((a, b) => (a === undefined || roomOf(b) > roomOf(a) ? b : a), undefined);
 }

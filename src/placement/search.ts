@@ -76,7 +76,7 @@ export class Search {
     }
     const early = agesEarly(engine, fit, accounts, rules.config.admission.reserveMs, nowMs);
     if (early !== undefined) return (this.age(early), this.#pick(engine, nowMs));
-    const reserved = head === fit ? engine.reservedFor : this.#reservation(engine, head, nowMs);
+    const reserved = head === fit ? engine.reservedFor : reservationOf(engine, head, this.engineTable, rules, nowMs);
     if (goesFirst(reserved, fit, accounts)) return undefined;
     if (fit === undefined || fit.isBackground)
       for (const { stealable } of engine.pools)
@@ -87,12 +87,6 @@ export class Search {
   #joins(call: Call, engine: Engine, nowMs: number): boolean {
     if (call.isBackground) return findsRoom(call, engine, this.scales.rules, this.scales.accounts, nowMs);
     return !isOutranked(call, engine, this.scales.accounts) && pays(call, engine, this.scales, nowMs);
-  }
-
-  #reservation(engine: Engine, head: Call | undefined, nowMs: number): Call | undefined {
-    const roomOf = (other: Engine): number => headroomOf(other, this.scales.rules, nowMs).aged;
-    const live = head === undefined ? [] : this.engineTable.pool(head.model).live;
-    return reservationOf(engine, head, live, roomOf, nowMs);
   }
 
   #hasSlot(engine: Engine, nowMs: number): boolean {

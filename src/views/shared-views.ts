@@ -3,7 +3,7 @@ import type { Placed } from './wait-views.js';
 import { firstFitting, headroomOf, queuesOf } from '../placement/obstacle.js';
 import type { Program } from '../programs/process-table.js';
 import type { RootThread } from '../protocol/events.js';
-import type { EngineId, Millis, Tokens } from '../protocol/units.js';
+import type { Millis, Tokens } from '../protocol/units.js';
 
 /*
  * Messages between gateways that share engines.
@@ -13,16 +13,6 @@ import type { EngineId, Millis, Tokens } from '../protocol/units.js';
 const WEIGHT_DIGITS = 3;
 /** The same of sums over steps, whose variance is a difference. */
 const STEPS_DIGITS = 9;
-
-/** A program, as a gateway that has run its calls hands it on. */
-export interface ProgramRecord {
-  readonly serviceMs: Millis;
-  readonly calls: number;
-  readonly home?: EngineId;
-  /** The context of each thread in its home's cache. */
-  readonly contexts: Readonly<Record<string, Tokens>>;
-  readonly root: RootThread;
-}
 
 /** This gateway's part and demand of an engine: all that other gateways need to know. */
 export type EngineDemand = Readonly<ReturnType<typeof demandView>>;
@@ -71,13 +61,17 @@ function waitingFor(engine: Engine, { accounts, rules }: Placed, nowMs: number):
 /** Claims that fade are fractions. */
 const wholeTokens = (count: number): Tokens => Math.max(0, Math.round(count)) as Tokens;
 
-export function recordView(row: Program): ProgramRecord {
+/** A program, as a gateway that has run its calls hands it on. */
+export type ProgramRecord = Readonly<ReturnType<typeof recordView>>;
+
+export function recordView(row: Program) {
   const { serviceMs, callsTotal, home } = row;
-  const root = {
+  const root: RootThread = {
     calls: row.rootCallsFinished,
     firstPromptTokens: row.firstPromptTokens as Tokens,
     contextTokens: row.rootContextTokens as Tokens,
   };
-  const contexts = home?.workingSet.contextTokens(row) ?? {};
+  /** The context of each thread in its home's cache. */
+  const contexts: Readonly<Record<string, Tokens>> = home?.workingSet.contextTokens(row) ?? {};
   return { serviceMs: serviceMs as Millis, calls: callsTotal, ...(home && { home: home.id }), contexts, root };
 }
