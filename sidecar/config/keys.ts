@@ -10,8 +10,6 @@ export interface ConfigKey {
   readonly segments: readonly string[];
   readonly schema: z.ZodType;
   readonly note: KeyNote;
-  /** Undefined: no default, or `note.default` describes it. */
-  readonly default: unknown;
   /** Variable that sets the key. Undefined: only the file can set it. */
   readonly env?: string;
 }
@@ -37,21 +35,11 @@ function describe(schema: z.ZodType, segments: readonly string[]): ConfigKey {
   const path = segments.join('.').replaceAll('.[]', '[]');
   const note = schema.meta() as KeyNote | undefined;
   if (note === undefined) throw new Error(`${path} has no note`);
-  const key = {
-    path,
-    segments,
-    schema,
-    note,
-    default: schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined,
-  };
   // Elements of a list have no variable, and neither keys with tenants, sources nor a mapping fit a list of words.
   const isOnlyInFile =
     segments.includes('[]') || ['auth.keys', 'discovery'].includes(path) || unwrap(schema) instanceof z.ZodRecord;
-  return isOnlyInFile ? key : { ...key, env: envName(segments) };
-}
-
-function envName(segments: readonly string[]): string {
-  return `MAITRED_${segments.join('_').replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+  const env = `MAITRED_${segments.join('_').replace(/[A-Z]/g, '_$&').toUpperCase()}`;
+  return { path, segments, schema, note, ...(!isOnlyInFile && { env }) };
 }
 
 /** The schema without its defaults and transforms. */

@@ -56,13 +56,11 @@ function visit(
   path: Path,
   replace: (value: unknown, path: Path) => unknown,
 ): void {
-  const [segment, ...rest] = segments;
-  if (segment === undefined || typeof node !== 'object' || node === null) return;
+  const [segment = '', ...rest] = segments;
+  if (typeof node !== 'object' || node === null) return;
   const holder = node as Record<string, unknown>;
-  const names = segment === '[]' ? (Array.isArray(node) ? [...node.keys()] : []) : segment in holder ? [segment] : [];
-  for (const name of names) {
-    const here = [...path, name];
-    if (rest.length > 0) visit(holder[name], rest, here, replace);
-    else if (holder[name] !== undefined) holder[name] = replace(holder[name], here);
+  for (const name of segment !== '[]' ? [segment] : Array.isArray(node) ? node.keys() : []) {
+    if (rest.length > 0) visit(holder[name], rest, [...path, name], replace);
+    else if (holder[name] !== undefined) holder[name] = replace(holder[name], [...path, name]);
   }
 }

@@ -56,7 +56,8 @@ function sourceOf(source: string): string {
   return source.replace(MEASURED, (_, title: string) => `[measured](../lab/NOTEBOOK.md#${anchor(title)})`);
 }
 
-function defaultOf({ note, default: value }: ConfigKey): string {
+function defaultOf({ note, schema }: ConfigKey): string {
+  const value: unknown = schema instanceof z.ZodDefault ? schema.def.defaultValue : undefined;
   if (note.default !== undefined) return note.default;
   if (value === undefined) return '';
   return Array.isArray(value) ? (value.length === 0 ? 'empty' : value.map(code).join(', ')) : code(value);
