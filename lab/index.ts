@@ -25,7 +25,7 @@ export {
   type Pair,
   type Ratio,
   pairedRatio,
-  pairsToTell,
+  PAIRS_LAST,
   verdictOf,
   overSamePrograms,
 } from './measure/comparison.js';

@@ -117,7 +117,7 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
   const { ab, slo } = document;
   const verdict: PlaceVerdict =
     ab === null
-      ? { place, better: [], prices: [], isUnsure: false, sentence: `${place}: ${singleText(load, document)}.` }
+      ? { place, better: [], prices: [], sentence: `${place}: ${singleText(load, document)}.` }
       : placeVerdict(place, triedOf(document, ab), { margin: report.margin, repeated: 'runs', isExact: false });
   const missed = slo
     .filter(({ met }) => !met)

@@ -1,6 +1,4 @@
-import { verdictOf } from '../../lab/index.js';
-import { comparisonsOf, ratiosOf } from './comparison.js';
-import { again, isUnloaded, loadOf, nextOf, ratesOf } from './loads.js';
+import { again, isForNothing, isUnloaded, loadOf, nextOf, ratesOf, type Reach } from './loads.js';
 import { isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -8,23 +6,23 @@ import type { RunReport } from './worker.js';
 const NAMES_MAX = 6;
 
 /** Questions that the runs leave open, and what would answer them: sentences. Of several rates, the verdict has them. */
-export function adviceOf(plan: Plan, all: readonly RunReport[]): string[] {
+export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): string[] {
   const runs = all.filter(({ complete }) => complete);
   if (isInVain(runs)) return [vainText(runs)];
   if (runs.length === 0 || ratesOf(plan).length > 1) return [];
   if (runs.every(isUnloaded)) {
     const hasNone = runs.every(({ engine_waits, queue_seconds }) => engine_waits === 0 && queue_seconds.max === 0);
     const found = hasNone ? 'No call ever waited, so nothing could differ' : 'At least 9 of 10 calls never waited, so little could differ'; // prettier-ignore
-    return [`${found}: ${raised(plan, runs)}`];
+    return [`${found}: ${raised(plan, reach)}`];
   }
   const over = plan.variants.flatMap((variant, at) => {
     const { state, overloaded, seeds } = loadOf(plan, runs, at);
     const some = overloaded < seeds ? ` (in ${overloaded} of ${seeds} seeds)` : '';
     return state === 'overloaded' || state === 'split' ? [{ ...variant, name: nameOf(plan, variant) + some }] : [];
   });
-  if (over.length === 0 && isForNothing(plan, runs))
-    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later. To gain, ${raised(plan, runs)}`]; // prettier-ignore
-  const next = isSweep(plan) ? undefined : nextOf(plan, runs, verdictsOf(plan, runs));
+  if (isForNothing(plan, runs))
+    return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later. To gain, ${raised(plan, reach)}`]; // prettier-ignore
+  const next = isSweep(plan) ? undefined : nextOf(plan, runs, verdictsOf(plan, runs), reach);
   return [
     ...(over.length === 0 ? [] : [`${listed(over.map(({ name }) => name))}: overloaded: the queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
     ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
@@ -42,25 +40,15 @@ function vainText(runs: readonly RunReport[]): string {
   return `No program completed, as calls ended without an answer (${codes.join(', ')})${remedy}.`;
 }
 
-/** Whether some setting only made calls wait, in engines that had room for all. */
-function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
-  const changes = isSweep(plan) ? [] : comparisonsOf(plan).map((pair) => ratiosOf(runs, pair));
-  const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p99 } }) => [verdictOf(mean, plan.margin), verdictOf(p99, plan.margin)]); // prettier-ignore
-  const hadRoom = runs.every(({ preemptions }) => preemptions === 0);
-  return (
-    hadRoom && verdicts.some(([, first]) => first === 'later') && verdicts.every(([program]) => program !== 'sooner')
-  );
-}
-
 function listed(names: readonly string[]): string {
   const more = names.length - NAMES_MAX;
   return [...names.slice(0, NAMES_MAX), ...(more > 0 ? [`${more} more`] : [])].join('; ');
 }
 
 /** A higher load than the highest of these. */
-function raised(plan: Plan, runs: readonly RunReport[]): string {
+function raised(plan: Plan, reach: Reach | undefined): string {
   const load = ({ arrivals }: Variant) => (arrivals.type === 'open' ? arrivals.ratePerSecond : arrivals.type === 'closed' ? arrivals.concurrency : arrivals.speed); // prettier-ignore
   const most = plan.variants.reduce((top, each) => (load(each) / each.engines > load(top) / top.engines ? each : top));
-  if (most.arrivals.type === 'open') return again(plan, runs, [load(most), 3 * load(most)]);
+  if (most.arrivals.type === 'open') return again(plan, reach, 'raise');
   return `raise ${most.arrivals.type === 'closed' ? '--concurrency' : '--trace-speed'} above ${load(most)}.`;
 }

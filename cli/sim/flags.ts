@@ -48,14 +48,14 @@ export function addSimOptions(command: Command): Command {
     .option('--gate <shares>', 'largest share of KV capacity for the working set, 0: no gate (admission.gate)', settings)
     .option('--host-gate <shares>', 'largest share of host memory for idle contexts, 0: not counted (admission.hostGate)', settings)
     .optionsGroup('Runs and output:')
-    .option('--seed <numbers>', 'random seeds, several with commas: each is a run (default: 0)', seeds)
+    .option('--seed <numbers>', 'random seeds, several with commas or as 1..8: each is a run (default: 0)', seeds)
     .addOption(marginOption())
     .addOption(jobsOption())
     .option('--json', 'print one JSON document instead of tables', false)
     .addHelpText('after', '\nRates, concurrencies, engines, presets and all scheduling settings take several values, separated by commas. Each combination with each seed is a run.\nTimes are such as 500ms, 90s, 5m or 1h; a number alone is seconds.\nSettings are compared with the first of each list, at the same rate and on the same engines.\nWithout --policy, pass-through, fcfs-window and plas are compared; with --config, pass-through and its policy; with another list, that alone.'); // prettier-ignore
   return addExamples(explainChoices(command, SIM_POLICY_SENTENCES, SIM_BALANCER_SENTENCES), {
     'sim --workload mixed --rate 0.5 --seed 1,2,3': 'three policies',
-    'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1,2,3,4,5,6,7,8':
+    'sim --workload team --rate 0.12..0.24 --policy pass-through,plas --seed 1..8':
       'from which rate on it pays, and who pays for it',
     'sim --trace examples/programs.jsonl --policy pass-through,plas': 'recorded programs',
     'sim --workload mixed --rate 0.5,1,2 --window auto,32,64 --seed 1,2,3': 'several windows, at each rate',

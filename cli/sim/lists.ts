@@ -3,34 +3,50 @@ import { eachOnce, numberFrom } from '../options.js';
 
 /* Options with several values, each of which is run. */
 
+/** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
+export const RUNS_MAX = 1000;
+
+type NumberRange = Parameters<typeof numberFrom>;
+
 /** Reads an option's numbers, separated by commas or repeated. */
-export function numbersFrom(...range: Parameters<typeof numberFrom>) {
+export function numbersFrom(...range: NumberRange) {
   const read = numberFrom(...range);
   return (text: string, before: readonly number[] = []): readonly number[] =>
     eachOnce([...before, ...text.split(',').map(read)]);
 }
 
-/** Values of a range, its ends included. */
+/** Values of a range of loads, its ends included. */
 const RANGE_VALUES = 5;
 
 /** As `numbersFrom`; `0.1..0.4` stands for five values in equal ratios, of two digits. */
-export function loadsFrom(...range: Parameters<typeof numberFrom>) {
+export function loadsFrom(...range: NumberRange) {
+  const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
+  return rangesFrom(range, (from, to) => {
+    const inside = Array.from({ length: RANGE_VALUES - 2 }, (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1))); // prettier-ignore
+    return [...new Set([from, ...inside.map(digits), to])];
+  });
+}
+
+export const SEED_MAX = 2 ** 32 - 1;
+
+/** As `numbersFrom`; `1..8` stands for all of them. */
+export const seeds = rangesFrom([0, SEED_MAX, 'a whole number'], (from, to) => {
+  if (to - from >= RUNS_MAX) throw new InvalidArgumentError(`A range has at most ${RUNS_MAX} seeds.`);
+  return Array.from({ length: to - from + 1 }, (_, at) => from + at);
+});
+
+function rangesFrom(range: NumberRange, between: (from: number, to: number) => number[]) {
   const read = numberFrom(...range);
   const spread = (text: string): number[] => {
     const [from = NaN, to, ...more] = text.split('..').map(read);
     if (to === undefined) return [from];
     if (more.length > 0 || to <= from)
-      throw new InvalidArgumentError('A range is two numbers, the smaller first, such as 0.1..0.4.');
-    const inside = Array.from({ length: RANGE_VALUES - 2 }, (_, at) => from * (to / from) ** ((at + 1) / (RANGE_VALUES - 1))); // prettier-ignore
-    const digits = range[2] === 'a whole number' ? Math.round : (value: number) => Number(value.toPrecision(2));
-    return [...new Set([from, ...inside.map(digits), to])];
+      throw new InvalidArgumentError('A range is two numbers, the smaller first, such as 1..8.');
+    return between(from, to);
   };
   return (text: string, before: readonly number[] = []): readonly number[] =>
     eachOnce([...before, ...text.split(',').flatMap(spread)]);
 }
-
-export const SEED_MAX = 2 ** 32 - 1;
-export const seeds = numbersFrom(0, SEED_MAX, 'a whole number');
 
 /** Reads words and numbers, separated by commas or repeated, that are checked with the configuration. */
 export function settings(text: string, before: readonly (string | number)[] = []): readonly (string | number)[] {

@@ -1,28 +1,33 @@
-import { hasFewWaits, isRising, meanOf, pairsToTell, type PlaceVerdict } from '../../lab/index.js';
+import { hasFewWaits, isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
 import { isOverload, moreToTell } from '../../loadtest/report/index.js';
 import type { Arrivals } from '../../workloads/index.js';
 import { isChoice, valuesText } from './axes.js';
 import { comparisonsOf, ratiosOf } from './comparison.js';
-import { axesOf, choicesOf, type Plan, RUNS_MAX } from './plan.js';
+import { RUNS_MAX } from './lists.js';
+import { axesOf, choicesOf, isSweep, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
-/** Enough for most differences that matter. */
-const SEEDS = 8;
 /** Share of calls that may wait in an engine, and be few. */
 const ENGINE_WAITS = 0.05;
-/** How far beyond the rates that were tried the next ones reach, and how many a range has. */
-const BEYOND = 3;
-const RANGE = 5;
-/** An engine serves so many times what a whole run does, whose last programs are alone. */
-const SERVED_SHORT = 1.5;
-/** A rate that so few programs cannot tell about is far beyond what an engine serves. */
-const PROGRAMS_MAX = 2000;
-/** Room for chance: other programs take longer, or arrive sooner. */
-const AMPLE = 1.25;
-
 /** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
 const AGREEING = 0.75;
 
+export interface SimVerdict extends PlaceVerdict {
+  /** Whether some setting sustains the load. */
+  readonly isHeld: boolean;
+  /** Whether some are faster, but only while they are overloaded. */
+  readonly isDrained: boolean;
+}
+
+/** The next command’s runs: from a rate that the first setting sustains to some that it does not. */
+export interface Reach {
+  readonly rate: number;
+  readonly programs: number;
+  readonly seeds: readonly number[];
+}
+
+/** Times the lowest rate of a range its highest, and values of a range. */
+export const SPAN = 4;
 /** How many seeds find a variant overloaded, by the rule of load tests, and how many do not. */
 export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
   const arrivals = variants[variant]?.arrivals;
@@ -50,7 +55,7 @@ function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null 
 export const isUnloaded = (run: RunReport): boolean =>
   hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
 
-const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): number | null =>
+export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): number | null =>
   mean === null || !slowdown.mean ? null : mean / slowdown.mean;
 
 /** The rates of a plan, if they rise and nothing else around its settings varies. */
@@ -86,54 +91,73 @@ export const settingOf = (plan: Plan, variant: number): string =>
   valuesText(plan.variants[variant]?.values ?? {}, axesOf(plan.lists).filter(isChoice)) ||
   (plan.variants[variant]?.policy ?? '');
 
-/** The command that answers what these runs leave open, as a sentence. */
-export function nextOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly PlaceVerdict[]): string | undefined {
-  const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
-  const [least = 0, most = 0] = [rates[0], rates.at(-1)];
-  const states = rates.map((_, at) => loadOf(plan, runs, at * choices).state);
-  const name = settingOf(plan, 0);
-  if (states[0] === 'overloaded') {
-    const ended = runs.filter(({ variant }) => variant < choices).map((run) => run.programs_per_second ?? 0);
-    const top = Math.min(least, SERVED_SHORT * Math.max(...ended) || Infinity);
-    return `${name} ${rates.length > 1 ? 'sustains none of these loads' : 'does not sustain this load'}. To see what it sustains, ${again(plan, runs, [top / BEYOND, top])}`; // prettier-ignore
-  }
-  // More load tells more than more seeds.
-  if (rates.length < 2 && runs.every(isUnloaded)) return undefined;
-  const enough = comparisonsOf(plan).map((pair) => pairsToTell(ratiosOf(runs, pair).program_seconds.mean, plan.margin) ?? 0); // prettier-ignore
-  const seeds = plan.seeds.length < SEEDS ? seedsText(plan, Math.max(RANGE * choices, plan.variants.length), Math.max(SEEDS, ...enough)) : ''; // prettier-ignore
-  const from = verdicts.findIndex(({ better }) => better.length > 0);
-  if (from >= 0) {
-    const below = enough.slice(Math.max(0, from - 1) * (choices - 1), from * (choices - 1));
-    const isOpen = rates.length > 1 && verdicts[from - 1]?.isUnsure === true && below.some((count) => count > 0) && seeds !== ''; // prettier-ignore
-    return isOpen ? `Too few seeds to tell whether it pays below: run again with --rate ${rates[Math.max(0, from - 2)]}..${rates[from]}${seeds}.` : undefined; // prettier-ignore
-  }
-  if (rates.length > 1 && !states.includes('overloaded') && !states.includes('split'))
-    return states.includes('unknown')
-      ? `Too few programs to tell whether the highest loads are sustained: ${again(plan, runs, [rates[states.indexOf('unknown') - 1] ?? least, most], 2 * plan.programs)}` // prettier-ignore
-      : `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, runs, [rates.at(-2) ?? most, BEYOND * most])}`; // prettier-ignore
-  const isOpen = verdicts.some(({ isUnsure }) => isUnsure) && seeds !== '';
-  return isOpen ? `Too few seeds to tell whether anything is better than ${name}: run again with${seeds}.` : undefined;
+/** Whether a load can be sustained, or nearly: times at others grow with the number of programs. */
+export function isHeld(plan: Plan, runs: readonly RunReport[], variant: number): boolean {
+  const { overloaded, seeds } = loadOf(plan, runs, variant);
+  return 2 * overloaded < seeds;
 }
 
-/** The sentence's end that names the options of the next command. @param programsMin 0: as many as now may do */
-export function again(
+/** Loads that would tell more than these, if any: the first setting sustains none of them, or nothing waits. */
+export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
+  const [rates, choices] = [ratesOf(plan), choicesOf(plan)];
+  const states = rates.map((_, at) => loadOf(plan, runs, at * choices).state);
+  const isIdle = runs.every(isUnloaded);
+  if (rates.length > 0 && !isHeld(plan, runs, 0)) return 'lower';
+  if (rates.length === 0 || verdicts.some(({ better }) => better.length > 0)) return undefined;
+  if (rates.length === 1) return isIdle || isForNothing(plan, runs) ? 'higher' : undefined;
+  const isOver = states.includes('overloaded') || states.includes('split');
+  if (isOver || (plan.seeds.length >= PAIRS_LAST && !isIdle)) return undefined;
+  return states.includes('unknown') ? 'longer' : 'higher';
+}
+
+/** Whether some setting only made calls wait, in engines that had room for all. */
+export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
+  const isOver = plan.variants.some((_, at) => ['overloaded', 'split'].includes(loadOf(plan, runs, at).state));
+  if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
+  const changes = comparisonsOf(plan).map((pair) => ratiosOf(runs, pair));
+  const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p99 } }) => [verdictOf(mean, plan.margin), verdictOf(p99, plan.margin)]); // prettier-ignore
+  return verdicts.some(([, first]) => first === 'later') && verdicts.every(([program]) => program !== 'sooner');
+}
+
+/** The command that answers what these runs leave open, as a sentence: at most one, and what it finds is final. */
+export function nextOf(
   plan: Plan,
   runs: readonly RunReport[],
-  [least, most]: readonly [number, number],
-  programsMin = 0,
-): string {
-  const alone = meanOf(runs.filter(({ variant }) => variant === 0).map(aloneOf));
-  const needed = (rate: number) => plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / rate, alone_seconds: alone }) ?? 0); // prettier-ignore
-  const served = Math.max(...runs.map((run) => run.programs_per_second ?? 0)) || Infinity;
-  const to = needed(most) > PROGRAMS_MAX ? Math.min(most, BEYOND * SERVED_SHORT * served) : most;
-  const range = [(least * to) / most, to].map((rate) => Number(rate.toPrecision(2))).join('..');
-  const more = Math.max(needed(to), programsMin);
-  const programs = more === 0 ? '' : ` --programs ${10 * Math.ceil(more / 10)}`;
-  return `run again with --rate ${range}${programs}${seedsText(plan, RANGE * choicesOf(plan), SEEDS)}.`;
+  verdicts: readonly SimVerdict[],
+  reach: Reach | undefined,
+) {
+  // prettier-ignore
+  const isSeveral = ratesOf(plan).length > 1;
+  const name = settingOf(plan, 0);
+  switch (otherLoads(plan, runs, verdicts)) {
+    case 'lower':
+      return `${name} ${isSeveral ? 'sustains none of these loads' : 'does not sustain this load'}. To see what it sustains, ${again(plan, reach, 'lower')}`; // prettier-ignore
+    case 'longer':
+      return `Too few programs to tell whether the highest loads are sustained: ${again(plan, reach, 'lower')}`;
+    case 'higher':
+      // Of a single rate, the advice says why.
+      return isSeveral ? `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, reach, 'raise')}` : undefined; // prettier-ignore
+    case undefined:
+  }
+  const from = verdicts.findIndex(({ better }) => better.length > 0);
+  const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
+  const seeds = seedsText(plan, Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined)))); // prettier-ignore
+  if (seeds === '') return undefined;
+  return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }
 
-/** The option for more seeds, if the runs of so many variants leave room for more. */
-function seedsText({ seeds, isExact }: Plan, variants: number, wanted: number): string {
-  const count = Math.min(wanted, Math.floor(RUNS_MAX / variants));
-  return isExact || count <= seeds.length ? '' : ` --seed ${Array.from({ length: count }, (_, at) => at + 1).join()}`;
+/** The option for more seeds, if runs leave room for more. */
+function seedsText({ seeds, isExact, variants }: Plan, wanted: number): string {
+  const count = Math.min(wanted, Math.floor(RUNS_MAX / variants.length));
+  return isExact || count <= seeds.length ? '' : ` --seed 1..${count}`;
+}
+
+export const twoDigits = (rate: number): number => Number(rate.toPrecision(2));
+
+/** The sentence's end that names the options of the next command. */
+export function again(plan: Plan, reach: Reach | undefined, otherwise: 'lower' | 'raise'): string {
+  if (reach === undefined) return `${otherwise} --rate.`;
+  const { rate, programs, seeds } = reach;
+  const more = programs === plan.programs ? '' : ` --programs ${programs}`;
+  return `run again with --rate ${rate}..${twoDigits(SPAN * rate)}${more}${seeds === plan.seeds ? '' : ` --seed 1..${seeds.length}`}.`; // prettier-ignore
 }

@@ -5,9 +5,6 @@ import type { ProgramSource } from './source.js';
 import { AXES, isChoice, valuesText, type Axis, type Lists, type Values } from './axes.js';
 import type { ChosenConditions } from './conditions.js';
 
-/** Runs of a command at most: more are a slip, such as a list too long in each of four flags. */
-export const RUNS_MAX = 200;
-
 /** The simulation to run: plain data, so that a thread can receive it. Each variant x seed is a run. */
 export interface Plan {
   readonly source: ProgramSource;

@@ -9,7 +9,8 @@ import { complain } from '../complain.js';
 import type { Faults } from '../trace-file.js';
 import { combinationsOf, isChoice, type Lists, type Values } from './axes.js';
 import type { SimFlags } from './flags.js';
-import { axesOf, type Plan, RUNS_MAX, type Variant } from './plan.js';
+import { RUNS_MAX } from './lists.js';
+import { axesOf, type Plan, type Variant } from './plan.js';
 import { BELADY, readScheduling, type Scheduling } from './scheduling.js';
 
 /** Policies that show where the gain comes from: no scheduling, the gate alone, and the order too. */

@@ -1,11 +1,11 @@
-import { breakEvenOf, headline, isRising, meanOf, p99Of, type PlaceVerdict, placeVerdict } from '../../lab/index.js';
+import { breakEvenOf, headline, isRising, meanOf, p99Of, placeVerdict, verdictOf } from '../../lab/index.js'; // prettier-ignore
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
 import { changeOf, ratiosOf } from './comparison.js';
-import { loadOf, nextOf, settingOf, sustainedOf } from './loads.js';
+import { isHeld, loadOf, nextOf, type Reach, settingOf, type SimVerdict, sustainedOf } from './loads.js';
 import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
-import { BELADY } from './scheduling.js';
+import { BELADY, isDefault } from './scheduling.js';
 import type { RunReport } from './worker.js';
 
 export interface Recommendation {
@@ -21,63 +21,53 @@ export interface Recommendation {
  * what is best in each, after the answer. Undefined where settings do not differ, unless rates do, where runs are
  * missing, and where the first knows the future.
  */
-export function recommend(plan: Plan, all: readonly RunReport[]): Recommendation | undefined {
+export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach): Recommendation | undefined {
   const runs = all.filter(({ complete }) => complete);
   const settings = choicesOf(plan);
   const isWhole = runs.length === plan.variants.length * plan.seeds.length;
   if (!isWhole || !isPossible(plan.variants[0])) return undefined;
-  const axes = axesOf(plan.lists).filter(isChoice);
-  const own = (choice: number): Values => Object.fromEntries(axes.map((axis) => [axis, plan.variants[choice]?.values[axis]])); // prettier-ignore
   const verdicts = settings > 1 ? verdictsOf(plan, runs) : [];
   const sustained = sustainedOf(plan, runs);
-  const next = nextOf(plan, runs, verdicts);
+  const next = nextOf(plan, runs, verdicts, reach);
   const told = (choice: number, lines: readonly (string | undefined)[]) => ({
-    sentence: [...lines, ...notesOn(plan, own(choice), choice, settings)]
+    sentence: [...lines, ...(ownOf(plan, choice).foresight === 'declared' ? ['Clients must declare their work.'] : [])]
       .filter((line) => line !== undefined)
       .join('\n'),
-    values: own(choice),
+    values: ownOf(plan, choice),
     choice,
   });
   const [policy] = plan.lists.policy;
   const pays = policy === 'pass-through' ? undefined : `To learn whether ${policy} pays, compare --policy pass-through,${policy}.`; // prettier-ignore
   if (settings < 2) return sustained.length === 0 ? undefined : told(0, [...sustained, next ?? pays]);
+  const { choice, sentence } = choiceOf(plan, runs, verdicts);
+  const isDrained = choice === 0 && verdicts.some((each) => each.isDrained);
   if (plan.variants.length > settings) {
-    const { choice, sentence } = choiceOf(plan, verdicts);
-    const answer = choice === 0 && next !== undefined ? [next] : [sentence, next];
+    const gain = isDrained ? 'No load that can be sustained shows a gain.' : undefined;
+    const answer = choice > 0 ? [sentence, next] : [next ?? gain ?? sentence];
     return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
-  const [best = 0] = verdicts[0]?.better ?? [];
   const against = settingOf(plan, 0);
-  if (best === 0) {
+  if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
     return told(0, [next ?? `Keep ${against}: ${is} significantly better by mean program time.`]);
   }
-  const comparison = { first: 0, other: best };
+  const comparison = { first: 0, other: choice };
   const change = changeOf(plan, runs, comparison, ratiosOf(runs, comparison));
-  return told(best, [`Take ${headline({ name: settingOf(plan, best), against, ...change }, plan.margin)}`]);
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}`]);
 }
 
-function notesOn({ isExact, seeds }: Plan, { foresight }: Values, choice: number, settings: number): string[] {
-  return [
-    ...(foresight === 'declared' ? ['Clients must declare their work.'] : []),
-    ...(settings > 2 && choice > 0 ? [`The best of ${settings} by these same runs: confirm it ${isExact ? 'on another trace' : `with --seed ${othersOf(seeds).join()}`}.`] : []), // prettier-ignore
-  ];
-}
-
-/** As many other seeds. */
-const othersOf = (seeds: readonly number[]): number[] =>
-  Array.from({ length: 2 * seeds.length }, (_, at) => at + 1)
-    .filter((seed) => !seeds.includes(seed))
-    .slice(0, seeds.length);
+/** The settings that vary, of one of them. */
+const ownOf = ({ lists, variants }: Plan, choice: number): Values =>
+  Object.fromEntries(axesOf(lists).filter(isChoice).map((axis) => [axis, variants[choice]?.values[axis]])); // prettier-ignore
 
 /** The verdict of each of the circumstances, by itself: a mean over all would hide a certain gain at one of them. */
-export function verdictsOf(plan: Plan, runs: readonly RunReport[]): PlaceVerdict[] {
+export function verdictsOf(plan: Plan, runs: readonly RunReport[]): SimVerdict[] {
   const choices = choicesOf(plan);
   if (choices < 2) return [];
   return plan.variants.flatMap((_, at) => (at % choices === 0 ? [verdictAt(plan, runs, at, choices)] : []));
 }
 
-function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): PlaceVerdict {
+function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): SimVerdict {
   const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
   const tried = Array.from({ length: choices }, (_, choice) => {
@@ -92,7 +82,12 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
       p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
     };
   });
-  return placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
+  const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
+  const held = tried.map((_, choice) => isHeld(plan, runs, first + choice));
+  const any = held.includes(true);
+  // A gain that grows with the number of programs is none to choose by.
+  const isDrained = verdict.better.length > 0 && !verdict.better.some((choice) => held[choice]);
+  return { ...verdict, ...(isDrained && { better: [], prices: [] }), enough: any ? verdict.enough : undefined, isHeld: any, isDrained }; // prettier-ignore
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */
@@ -102,8 +97,22 @@ const isPossible = (variant: Variant | undefined): boolean =>
   POLICY_NAMES.some((name) => name === variant.policy) &&
   BALANCER_NAMES.some((name) => name === variant.balancer);
 
-function choiceOf(plan: Plan, verdicts: readonly PlaceVerdict[]): { choice: number; sentence: string } {
+function choiceOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]) {
   const [axis, ...more] = axesOf(plan.lists).filter((each) => !isChoice(each));
   const loads = more.length === 0 && (axis === 'rate' || axis === 'concurrency') ? (plan.lists[axis] ?? []) : [];
-  return breakEvenOf(verdicts, (choice) => settingOf(plan, choice), isRising(loads) ? loads.length : undefined);
+  const name = (choice: number) => settingOf(plan, choice);
+  const served = verdicts.filter((each) => each.isHeld);
+  return breakEvenOf(served, name, isRising(loads) ? loads.length : undefined, preferredOf(plan, runs, served));
+}
+
+/** The gateway’s default, unless another is certainly faster at half of these loads: chance must not choose among equals. */
+function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly SimVerdict[]): number | undefined {
+  const choices = choicesOf(plan);
+  const better = new Set(verdicts.flatMap((each) => each.better));
+  const own = [...better].find((choice) => isDefault(ownOf(plan, choice)));
+  if (own === undefined) return undefined;
+  const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
+  const isFaster = (choice: number, at: number) => verdictOf(ratiosOf(runs, { first: at + own, other: at + choice }).program_seconds.mean, plan.margin) === 'sooner'; // prettier-ignore
+  const loses = (choice: number) => 2 * places.filter((at) => isFaster(choice, at)).length >= places.length;
+  return [...better].some((choice) => choice !== own && loses(choice)) ? undefined : own;
 }

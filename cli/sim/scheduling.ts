@@ -89,18 +89,24 @@ const SOME_SECRETS: Readonly<Record<string, string | undefined>> = new Proxy(
   { get: (_, name) => createHash('sha256').update(String(name)).digest('hex') },
 );
 
+/** Whether a gateway whose file says nothing has these values. */
+export function isDefault(values: Values): boolean {
+  const defaults = loadConfig({}) as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  return settingsOf(values).every(([section, key, value]) => defaults[section]?.[key] === value);
+}
+
+const settingsOf = (values: Values) =>
+  AXES.flatMap((axis) => {
+    if (!(axis in KEYS) || values[axis] === undefined) return [];
+    const [section = '', key = ''] = KEYS[axis as keyof typeof KEYS].split('.');
+    return [[section, key, values[axis]] as const];
+  });
+
 /** The values as lines of the gateway's YAML file, under a heading. */
 export function fragmentOf(values: Values): string[] {
   const sections: Record<string, Record<string, unknown>> = {};
-  const defaults = loadConfig({}) as unknown as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  let isDefault = true;
-  for (const axis of AXES) {
-    if (!(axis in KEYS) || values[axis] === undefined) continue;
-    const [section = '', key = ''] = KEYS[axis as keyof typeof KEYS].split('.');
-    sections[section] = { ...sections[section], [key]: values[axis] };
-    isDefault &&= defaults[section]?.[key] === values[axis];
-  }
-  const heading = isDefault
+  for (const [section, key, value] of settingsOf(values)) sections[section] = { ...sections[section], [key]: value };
+  const heading = isDefault(values)
     ? 'This is the gateway’s default. Where its YAML file sets something else, set there:'
     : 'In the gateway’s YAML file:';
   return [heading, ...stringify(sections).trimEnd().split('\n')];

@@ -23,7 +23,7 @@ export function tablesOf(
   const ended = plan.variants.map((_, at) => runs.filter(({ variant }) => variant === at));
   const [corner = '', ...labels] = labelsOf(plan);
   const rows = ended.flatMap((own, at) => (own.length === 0 ? [] : [[labels[at] ?? '', own] as const]));
-  const told = [...headlines(plan, document), ...document.advice];
+  const told = [...document.advice, ...headlines(plan, document)];
   const blocks = [
     document.complete ? [] : [stoppedText(plan, all)],
     told,
@@ -68,9 +68,15 @@ function titleOf({ source, variants, lists, seeds, isExact }: Plan, programs: nu
     ? 'the seed has no effect'
     : seeds.length === 1
       ? `seed ${seeds.join()}`
-      : `means over seeds ${seeds.join(', ')}`;
+      : `means over seeds ${rangeText(seeds)}`;
   const of = source.type === 'workload' ? source.workload : source.file;
   return `${of}: ${integer(programs)} programs ${come}, ${each('engines', engines)} x ${each('preset', preset)}, ${seedText}`; // prettier-ignore
+}
+
+/** As the command line takes them. */
+function rangeText(seeds: readonly number[]): string {
+  const isRange = seeds.length > 2 && seeds.every((seed, at) => at === 0 || seed === (seeds[at - 1] ?? 0) + 1);
+  return isRange ? `${seeds[0]}..${seeds.at(-1)}` : seeds.join(', ');
 }
 
 /** A ratio's interval, in a sentence. */

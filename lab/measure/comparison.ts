@@ -49,21 +49,33 @@ export function verdictOf({ ratio, low, high }: Ratio, margin: number): Verdict 
 
 /** Normal quantile of a power of 80 %, and the most pairs to speak of. */
 const POWER = 0.842;
-const PAIRS_MAX = 100;
+const PAIRS_MAX = 64;
+/** Of fewer nobody knows whether more would tell; the last ones decide. */
+const PAIRS_FEW = 8;
+export const PAIRS_LAST = 16;
 
 /**
  * About how many pairs would tell an unsure ratio: the least n with (t + z) s / sqrt(n) at most d, the sample size of
  * the NIST/SEMATECH e-Handbook, 7.2.2.2. d is from the ratio's logarithm to the margin's, t Student's quantile for n
  * pairs, z that of the power, and s the deviation, from the present half-width, which is t s / sqrt(pairs). Undefined
- * without an interval, for a ratio within the margin (there may be nothing to tell), and where it is above 100.
+ * without an interval, for a ratio within the margin (there may be nothing to tell), where it is above 64, and from
+ * 16 pairs on, which decide: one advice must not lead to another.
  */
-export function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | undefined {
-  if (ratio === null || high === null) return undefined;
+function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | undefined {
+  if (ratio === null || high === null || pairs >= PAIRS_LAST) return undefined;
   const distance = Math.abs(Math.log(ratio)) + Math.log(1 - margin);
   const deviation = (Math.log(high / ratio) * Math.sqrt(pairs)) / studentQuantile(pairs - 1);
   for (let count = pairs + 1; distance > 0 && count <= PAIRS_MAX; count += 1)
     if (((studentQuantile(count - 1) + POWER) * deviation) / Math.sqrt(count) <= distance) return count;
   return undefined;
+}
+
+/** How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell. */
+export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
+  const enough = pairsToTell(ratio, margin);
+  if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
+  if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
+  return { count: undefined, text: ': treat them as equal' };
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

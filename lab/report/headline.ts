@@ -1,4 +1,4 @@
-import { MARGIN, pairsToTell, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { MARGIN, moreOf, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { number, ratio } from '../../text/index.js';
 import { spanText } from './grid.js';
 
@@ -61,14 +61,8 @@ const PROGRAMS: Readonly<Record<Verdict, (outcome: string, against: string, marg
   sooner: (outcome, against) => ` ${outcome} than ${against}`,
   later: (outcome, against) => ` ${outcome} than ${against}`,
   same: (_, against, margin) => ` within ${number(100 * margin)} % of ${against}`,
-  unsure: (_, against, margin, mean) => `: no certain difference from ${against}, too few runs to tell${enoughText(mean, margin, 'runs')}`, // prettier-ignore
+  unsure: (_, against, margin, mean) => `: no certain difference from ${against}${moreOf(mean, margin, 'runs').text}`, // prettier-ignore
 };
-
-/** Follows an unsure ratio: how many repetitions would tell; '' where that is unknown or too many. */
-export function enoughText(value: Ratio, margin: number, repeated: string): string {
-  const enough = pairsToTell(value, margin);
-  return enough === undefined ? '' : `: about ${enough} ${repeated} would do`;
-}
 
 /** Of fewer than 100, the p99 is the slowest. */
 const tailName = (count: number): string => (count < 100 ? 'slowest' : 'p99');

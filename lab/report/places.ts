@@ -1,7 +1,7 @@
 import { number } from '../../text/index.js';
-import { type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
+import { moreOf, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { enoughText, outcomeOf, type Times, worseOf } from './headline.js';
+import { outcomeOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -23,8 +23,8 @@ export interface PlaceVerdict {
   readonly better: readonly number[];
   /** The price of each of these. */
   readonly prices: readonly Price[];
-  /** Whether nothing is better, and too little was run to know. */
-  readonly isUnsure: boolean;
+  /** Where nothing is better, and too little was run to know: how many repetitions would tell. */
+  readonly enough?: number | undefined;
   readonly sentence: string;
 }
 
@@ -52,10 +52,12 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
   const [best] = better;
   const prices = better.map((each) => priceOf(first, each, margin));
-  const say = (text: string, isUnsure = false) => ({ place, better: better.map(({ at }) => at), prices, isUnsure, sentence: `${place}: ${text}.` }); // prettier-ignore
+  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices, enough, sentence: `${place}: ${text}.` }); // prettier-ignore
   if (best === undefined) {
-    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map(({ name, ratio }) => `${name} ${ratioText(ratio)}${enoughText(ratio, margin, repeated)}`); // prettier-ignore
-    if (unsure.length > 0) return say(`too few ${repeated} to tell (program times ${unsure.join(', ')})`, true);
+    const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
+    const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
+    const texts = unsure.map(({ name, ratio, more }) => `${name} ${ratioText(ratio)}${more.text}`);
+    if (unsure.length > 0) return say(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
     if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
       return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
@@ -93,19 +95,24 @@ function priceOf(first: Tried | undefined, { p99s, times }: Tried, margin: numbe
  * The one that is better in the most of these places, of several the one most often the fastest, and from which of them
  * on it always is. `choice` is its place in the list; 0: nothing is better than the first.
  * @param loads how many loads of one kind, rising, the places are among; undefined: they are others
+ * @param preferred one that is better somewhere, to be taken before others
  */
 export function breakEvenOf(
   verdicts: readonly PlaceVerdict[],
   nameOf: (choice: number) => string,
   loads?: number,
+  preferred?: number,
 ): { choice: number; sentence: string } {
   const count = (choice: number) => verdicts.filter(({ better }) => better.includes(choice)).length;
   const firsts = (choice: number) => verdicts.filter(({ better }) => better[0] === choice).length;
-  const [choice] = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
+  const [most] = [...new Set(verdicts.flatMap(({ better }) => better))].sort(
     (a, b) => count(b) - count(a) || firsts(b) - firsts(a) || a - b,
   );
+  const choice = preferred ?? most;
   if (choice === undefined) {
-    const unsure = verdicts.filter(({ isUnsure }) => isUnsure).map(({ place }) => place.replace(/^At |^With /, ''));
+    const unsure = verdicts
+      .filter(({ enough }) => enough !== undefined)
+      .map(({ place }) => place.replace(/^At |^With /, ''));
     const where = unsure.length === verdicts.length ? '' : `, of ${unsure.join(', ')}; elsewhere nothing is`;
     return { choice: 0, sentence: unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}.` : `Keep ${nameOf(0)}: nothing is significantly better.` }; // prettier-ignore
   }
@@ -114,8 +121,9 @@ export function breakEvenOf(
   const say = (text: string) => ({ choice, sentence: `${name} ${text}.${highestPrice(verdicts, choice)}` });
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
-  if (from > 0 && from === verdicts.length - 1) return say(`pays at ${place}, the only load that shows it`);
-  const all = `at all of these loads${verdicts.length === loads ? '' : ' that can be sustained'}`;
+  const isAll = verdicts.length === loads;
+  if (from > 0 && from === verdicts.length - 1) return say(`pays at ${place}, the ${isAll ? 'only load that shows it' : 'highest of these loads that can be sustained'}`); // prettier-ignore
+  const all = `at all of these loads${isAll ? '' : ' that can be sustained'}`;
   return say(`pays ${from === 0 ? all : `from ${place} on`}`);
 }
 

@@ -36,6 +36,7 @@ describe('maitred sim with wrong usage', () => {
     '--workload mixed --rate 1 --retention belady --policy plas,srpt',
     '--workload mixed --rate 1 --policy plas,plas',
     '--workload mixed --rate 1 --seed 1,1',
+    ...['1..', '..2', '2..1', '1..2..3', '1..1.5', '1..4294967295', '1..3,2'].map((seeds) => `--workload mixed --rate 1 --seed ${seeds}`), // prettier-ignore
     '--workload mixed --rate 1, --window 8',
     '--workload mixed --rate 1 --gate 0.5,7',
     '--workload mixed --rate 1 --gate 0.9,0.90',
@@ -53,10 +54,10 @@ describe('maitred sim with wrong usage', () => {
   ]);
 
   it('says how many runs there would be, if too many', async () => {
-    const line = '--workload mixed --rate 1,2,3 --window 1,2,3,4 --gate 0.5,1 --seed 0,1,2,3,4,5,6,7,8';
+    const line = '--workload mixed --rate 1,2,3 --window 1,2,3,4 --gate 0.5,1 --seed 0,1..41';
     const { code, errors } = await sim(...line.split(' '));
     expect(code).toBe(2);
-    expect(errors[0]).toMatch(/^maitred: 216 runs \(3 of --rate x 4 of --window x 2 of --gate x 9 of --seed\)/);
+    expect(errors[0]).toMatch(/^maitred: 1,008 runs \(3 of --rate x 4 of --window x 2 of --gate x 42 of --seed\)/);
   });
 
   it('names each wrong key of a workload’s file on a line of its own', async () => {

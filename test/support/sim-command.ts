@@ -20,4 +20,4 @@ export const recorded = (id: string, program: Partial<AgentProgram> = {}): strin
   `${programLine({ id, calls: [call, { ...call, after: [0] }], ...program })}\n`;
 
 /** A run that takes hardly any time. */
-export const CHAT = ['--workload', 'chat', '--rate', '2', '--programs', '12'];
+export const CHAT = ['--workload', 'chat', '--concurrency', '6', '--programs', '12'];
