@@ -69,7 +69,9 @@ describe('maitred load', () => {
     const { code, out, errors } = await load([...args, '--json', '-']);
     expect(code).toBe(0);
     expect(errors.split('\n').filter((line) => line.startsWith('At '))).toEqual([
-      expect.stringMatching(/^At 500 a second: no certain difference \(program times B [\d.]+, too few runs to tell\)\.$/),
+      expect.stringMatching(
+        /^At 500 a second: no certain difference \(program times B [\d.]+, too few runs to tell\)\.$/,
+      ),
       expect.stringMatching(/^At 900 a second: no certain difference/),
     ]);
     const first = { settings: { rate_per_second: 500, salt: true }, targets: [{ programs: 4 }, { programs: 4 }] };
