@@ -22,6 +22,8 @@ export class Told {
   readonly tokens = { prompt: 0, output: 0 };
   /** Whether its last call to end or to be refused was answered. */
   isAnswered = false;
+  /** Calls that have not ended. */
+  activeCalls = 0;
   /** Calls of each sub-agent; a program without sub-agents uses no memory. */
   threads: Map<string, number> | undefined;
   /** Another gateway has it: its end is told there. */
@@ -57,6 +59,7 @@ export class KnownPrograms implements Observer {
     let told = this.#told.get(program);
     if (told === undefined) this.#told.set(program, (told = new Told(facts.model, source)));
     this.#toldBy.set(spec, told);
+    told.activeCalls += 1;
     told.model = facts.model;
     told.identifiedBy = source;
     told.agentType = workflow ?? told.agentType ?? family?.id.toString(16).padStart(8, '0');
@@ -81,6 +84,7 @@ export class KnownPrograms implements Observer {
     const told = this.#toldBy.get(spec);
     this.#toldBy.delete(spec);
     if (told === undefined) return;
+    told.activeCalls -= 1;
     told.isAnswered = outcome === 'completed';
     told.tokens.prompt += usage?.promptTokens ?? 0;
     told.tokens.output += usage?.outputTokens ?? 0;
@@ -104,7 +108,8 @@ export class KnownPrograms implements Observer {
     const { program } = gone;
     const told = this.leaving(gone);
     const ending = this.#ending.get(program) ?? [];
-    if (told !== undefined && told === ending[0]) ending.shift();
+    const at = ending.findIndex((each) => each === told);
+    if (at >= 0) ending.splice(at, 1);
     else this.#told.delete(program);
     if (ending.length === 0) this.#ending.delete(program);
     if (told?.hasMoved) return;
@@ -115,7 +120,9 @@ export class KnownPrograms implements Observer {
   /** The one that goes, while it is known: not another that has begun under its name. */
   leaving({ program, cause }: ProgramGone): Told | undefined {
     const present = this.#told.get(program);
-    const [first = present] = this.#ending.get(program) ?? [];
+    const ending = this.#ending.get(program) ?? [];
+    // The end of a last call is told a moment later; one without calls goes as soon as it is ended.
+    const first = ending.find(({ activeCalls }) => activeCalls === 0) ?? ending[0] ?? present;
     return cause === 'ended' ? first : (present ?? first);
   }
 

@@ -92,6 +92,23 @@ it('tell a program that is ended while calls of it run from the next one of its 
   expect(known.of({ id, removed })).toBeUndefined();
 });
 
+it('tell programs of one name apart that end in another order than they were ended', () => {
+  const known = new KnownPrograms();
+  const program = 'a' as ProgramId;
+  const gone = () => known.programGone({ program, cause: 'ended' } as ProgramGone, millis(0));
+  const [long, short] = [spec('a', 'm'), spec('a', 'n')];
+  known.accepted({ spec: long });
+  known.programEnded(program);
+  known.accepted({ spec: short });
+  known.ended({ spec: short }, { usage: undefined, outcome: 'completed' });
+  known.programEnded(program);
+  gone();
+  expect(known.lastEnded()[0]?.told).toMatchObject({ model: 'n', isAnswered: true });
+  gone();
+  known.ended({ spec: long }, { usage: undefined, outcome: 'cancelled' });
+  expect(known.lastEnded()[0]?.told).toMatchObject({ model: 'm', isAnswered: false });
+});
+
 it('count no more than 256 threads of a program, and forget them with it', () => {
   const known = new KnownPrograms();
   const program = 'p' as ProgramId;
