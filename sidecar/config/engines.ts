@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { bearer, count, ms, name, note, plainUrl } from './note.js';
+import { bearer, count, derived, ms, name, note, plainUrl } from './note.js';
 
 export const ENGINE_KINDS = ['auto', 'vllm', 'sglang', 'trtllm', 'llamacpp', 'ollama', 'openai'] as const;
 
@@ -11,28 +11,22 @@ export const engine = z.strictObject({
     'Base URL of the engine. A trailing `/v1`, also with `/chat/completions` or `/models`, is dropped.',
     'required',
   ),
-  id: note(name.optional(), 'Name in metrics, headers and admin answers.', { default: 'host:port of the URL' }),
+  id: derived(name, 'Name in metrics, headers and admin answers.', 'host:port of the URL'),
   kind: note(z.enum(ENGINE_KINDS).default('auto'), 'Kind of server; `auto` detects it.', 'works for all'),
-  models: note(z.array(z.string().min(1)).min(1).optional(), 'Models that the engine serves.', {
-    default: 'its /v1/models',
-  }),
-  window: note(count(1, 100_000).optional(), 'Most calls in flight.', { default: 'from `admission.window`' }),
-  capacityTokens: note(count(1, 1e12).optional(), 'KV cache capacity.', {
-    default: 'the engine’s report; unknown: no gate',
-  }),
-  hostTokens: note(
-    count(0, 1e12).optional(),
+  models: derived(z.array(z.string().min(1)).min(1), 'Models that the engine serves.', 'its /v1/models'),
+  window: derived(count(1, 100_000), 'Most calls in flight.', 'from `admission.window`'),
+  capacityTokens: derived(count(1, 1e12), 'KV cache capacity.', 'the engine’s report; unknown: no gate'),
+  hostTokens: derived(
+    count(0, 1e12),
     'Tokens that fit into the engine’s host memory; add `capacityTokens` if contexts move there and are not copied. 0: none.',
-    { default: 'the engine’s report; unknown: none' },
+    'the engine’s report; unknown: none',
   ),
   hostTokensPerSecond: note(z.number().min(1).max(1e9).optional(), 'Tokens a second that come back from host memory.', {
     default: 'the engine’s report; unknown: learnt from calls',
   }),
-  contextTokensMax: note(count(1, 1e12).optional(), 'Longest prompt and answer together.', {
-    default: 'the engine’s report; unknown: such calls wait like others',
-  }),
+  contextTokensMax: derived(count(1, 1e12), 'Longest prompt and answer together.', 'the engine’s report, or unchecked'),
   apiKey: note(bearer.optional(), 'Bearer token for the engine, instead of the client’s own.', { secret: true }),
-  serverName: note(hostName.optional(), 'Name in the engine’s TLS certificate.', { default: 'the host of the URL' }),
+  serverName: derived(hostName, 'Name in the engine’s TLS certificate.', 'the host of the URL'),
 });
 
 /** Shortest time between two refreshes, for any TTL. */
@@ -42,15 +36,8 @@ const ADDRESS = /^(\d+(\.\d+){3}(:\d+)?|\[[0-9a-f:.]+\](:\d+)?|[0-9a-f:]+)$/i;
 
 const dns = z.strictObject({
   name: note(hostName, 'Full name to resolve.', 'required'),
-  port: note(
-    count(1, 65_535).optional(),
-    'Port of the engines. Required for `A` and `AAAA`; `SRV` records have their own.',
-  ),
-  type: note(
-    z.enum(['A', 'AAAA', 'SRV']).default('A'),
-    'Records to ask for: one engine for each.',
-    'both families together would count an engine twice',
-  ),
+  port: note(count(1, 65_535).optional(), 'Port of the engines, for `A` and `AAAA`: `SRV` records have their own.'),
+  type: note(z.enum(['A', 'AAAA', 'SRV']).default('A'), 'Records, one engine each.', 'both families would count twice'),
   scheme: note(z.enum(['http', 'https']).default('http'), 'Protocol of the engines.', 'that of most engines'),
   refreshMs: note(ms(REFRESH_MS_MIN).default(10_000), 'Longest time between two lookups; a shorter TTL shortens it.'),
   servers: note(
@@ -64,11 +51,7 @@ export const engineDefaults = z.object(engine.omit({ url: true, id: true }).shap
 
 const source = z.strictObject({
   dns,
-  graceMs: note(
-    ms(0).default(15_000),
-    'Time that an engine must be missing before it is drained.',
-    'longer than one refresh',
-  ),
+  graceMs: note(ms(0).default(15_000), 'Time that an engine is missing before it drains.', 'longer than one refresh'),
   ...engineDefaults.shape,
   models: note(
     engineDefaults.shape.models,

@@ -74,4 +74,8 @@ export const note = <T extends z.ZodType>(schema: T, description: string, more: 
 export const fixed = <T extends z.ZodType>(schema: T, description: string, more: More = ''): T =>
   note(schema, description, { ...detail(more), restart: true });
 
+/** Of a key whose default depends on others. @param otherwise the default in words */
+export const derived = <T extends z.ZodType>(schema: T, description: string, otherwise: string) =>
+  note(schema.optional(), description, { default: otherwise });
+
 const detail = (more: More) => (typeof more === 'string' ? { source: more } : more);

@@ -1,7 +1,7 @@
 import { BALANCER_NAMES, defaults as balancing } from '../../loadbalancer/index.js';
 import { ADMISSION_NAMES, CHARGE_NAMES, FORECAST_NAMES, FORESIGHT_NAMES, ORDER_NAMES, POLICY_NAMES, RETENTION_NAMES, TENANTS_NAMES, defaults } from '../../src/index.js'; // prettier-ignore
 import { z } from 'zod';
-import { MEASURED, count, ms, name, note } from './note.js';
+import { MEASURED, count, derived, ms, name, note } from './note.js';
 
 const { policy: ranking, starvation: relief, admission: gating, balancer: placing } = defaults;
 
@@ -12,11 +12,7 @@ const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth�
 
 export const policy = z.strictObject({
   name: note(z.enum(POLICY_NAMES).default(ranking.name), 'Order of waiting calls.', 'Autellix'),
-  firstQuantumMs: note(
-    ms(1).default(ranking.firstQuantumMs),
-    'Upper bound of service in the first queue; each further one doubles it.',
-    MEASURED,
-  ),
+  firstQuantumMs: note(ms(1).default(ranking.firstQuantumMs), 'Service in level 0; each level doubles it.', MEASURED),
   charge: note(
     z.enum(CHARGE_NAMES).default(ranking.charge),
     'Charge of a program: all its calls (`work`), or its longest chain (`chain`).',
@@ -57,11 +53,7 @@ export const policy = z.strictObject({
 });
 
 export const starvation = z.strictObject({
-  beta: note(
-    z.number().min(0.1).max(1e6).default(relief.beta),
-    'Ratio of waiting to service at which a call is promoted.',
-    MEASURED,
-  ),
+  beta: note(z.number().min(0.1).max(1e6).default(relief.beta), 'Waiting over service that promotes a call.', MEASURED),
   floorMs: note(ms(1).default(relief.floorMs), 'Service counts as at least this in that ratio.', PROMPT),
   waitMsMax: note(ms(1).default(relief.waitMsMax), 'Wait of one call that promotes it whatever the ratio.', MEASURED),
 });
@@ -88,9 +80,7 @@ export const admission = z
     windowInitial: note(count(1, 100_000).optional(), 'Initial adaptive window.', {
       default: `${gating.windowInitial}, within \`windowMin\` and \`windowMax\``,
     }),
-    windowMin: note(count(1, 100_000).optional(), 'Smallest adaptive window.', {
-      default: `${gating.windowMin}, at most \`windowMax\``,
-    }),
+    windowMin: derived(count(1, 100_000), 'Smallest adaptive window.', `${gating.windowMin}, at most \`windowMax\``),
     windowMax: note(count(1, 100_000).default(gating.windowMax), 'Largest adaptive window.', MEASURED),
     gate: note(
       shareOf('KV capacity', '0 means no gate').default(gating.gate),
@@ -123,10 +113,7 @@ export const admission = z
       'Count a family’s shared prefix once (`family`), or in each context (`none`).',
       MEASURED,
     ),
-    outputReserveTokens: note(
-      count(0, 1e6).default(gating.outputReserveTokens),
-      'Output tokens reserved for a call of unknown length.',
-    ),
+    outputReserveTokens: note(count(0, 1e6).default(gating.outputReserveTokens), 'Tokens kept for an unknown output.'),
     reserveMs: note(ms(0).default(gating.reserveMs), 'Wait after which idle contexts make way for a call.', MEASURED),
     turnMs: note(ms(0).default(gating.turnMs), 'Least time between two such calls on one engine.', MEASURED),
   })

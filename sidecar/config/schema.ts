@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { defaults, tenantId, type TenantId } from '../../src/index.js';
 import { discovery, engine } from './engines.js';
-import { DAY_MS, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, fixed, ms, name, note } from './note.js';
+import { DAY_MS, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, derived, fixed, ms, name, note } from './note.js';
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { batches, budget, health, objectives, shadow, tracing } from './sections.js';
 
@@ -35,10 +35,7 @@ const TOO_SHORT = `must have at least ${TOKEN_CHARS_MIN} characters: make one wi
 
 const admin = z.strictObject({
   host: fixed(host, 'Address of the admin listener, if it has its own port.', 'as `listen.host`'),
-  port: fixed(
-    count(0, 65_535).nullable().default(null),
-    'Port of a separate listener for admin paths and metrics; null: none.',
-  ),
+  port: fixed(count(0, 65_535).nullable().default(null), 'Port of a listener for admin paths and metrics; null: none.'),
   token: note(
     bearer.min(TOKEN_CHARS_MIN, TOO_SHORT).nullable().default(null),
     'Bearer token for admin paths. Null: open on their own listener, and on loopback without API keys.',
@@ -64,35 +61,24 @@ const limits = z
     ),
     bodyDepthMax: note(
       count(16, 3000).default(1000),
-      'Levels of nesting in a request body above 32 KB.',
-      'five times the limit of vLLM’s own parser',
+      'Levels of nesting in a body above 32 KB.',
+      'five times vLLM’s limit',
     ),
     bodyNodesMax: note(
       count(1000, 1e9).default(250_000),
       'Keys, objects and arrays in a request body above 32 KB.',
       'fifty times those of 512 KB of agent history',
     ),
-    answerBytes: note(
-      count(1024, 1e10).default(67_108_864),
-      'Largest non-streaming answer accepted from an engine.',
-      'twice `bodyBytes`',
-    ),
-    programsMax: note(count(2, 1e7).optional(), 'Rows of the process table.', {
-      default: `${shipped.programsMax}, at least twice \`queuedMax\``,
-    }),
-    queuedMax: note(count(1, 1e6).optional(), 'Most waiting calls in total.', {
-      default: `${shipped.queuedMax}, at most half \`programsMax\``,
-    }),
+    answerBytes: note(count(1024, 1e10).default(67_108_864), 'Largest answer without streaming.', 'twice `bodyBytes`'),
+    programsMax: derived(count(2, 1e7), 'Most programs kept.', `${shipped.programsMax}, at least twice \`queuedMax\``),
+    queuedMax: derived(count(1, 1e6), 'Most waiting calls.', `${shipped.queuedMax}, at most half \`programsMax\``),
     queuedPerTenantMax: note(count(1, 1e6).optional(), 'Most waiting calls of one tenant.', {
       default: `${shipped.queuedPerTenantMax}, at most \`queuedMax\``,
     }),
     attemptsMax: note(count(1, 100).default(shipped.attemptsMax), 'Attempts of a call on engines that fail it.'),
     pastCalls: fixed(count(0, 1e7).default(20_000), 'Ended calls to remember for the page; 0: none.'),
     watchersMax: note(count(0, 10_000).default(32), 'Most open pages and other clients of `/stream`.'),
-    enginesFailedMax: note(
-      count(1, 100).default(shipped.enginesFailedMax),
-      'Engines that may fail a call before its client gets the error.',
-    ),
+    enginesFailedMax: note(count(1, 100).default(shipped.enginesFailedMax), 'Most engines that may fail one call.'),
     clientRetries: note(
       count(0, 1e6).default(shipped.clientRetries),
       'Retries of a client: a call that would outwait them all is refused on arrival.',
@@ -101,10 +87,7 @@ const limits = z
     responsesMax: fixed(count(1, 1e7).default(100_000), 'Ids of served responses to remember.'),
     conversationsMax: note(count(1, 1e7).default(100_000), 'Conversations to remember for history matching.'),
     tenantSeriesMax: note(count(1, 10_000).default(100), 'Tenants with metrics of their own; `(other)` has the rest.'),
-    recordBytes: fixed(
-      count(65_536, 1e10).default(33_554_432),
-      'Unwritten event log (`serve --record`); recording stops above it.',
-    ),
+    recordBytes: fixed(count(65_536, 1e10).default(33_554_432), 'Unwritten event log; recording stops above it.'),
   })
   .transform((given) => {
     const queuedMax = given.queuedMax ?? Math.min(shipped.queuedMax, Math.floor((given.programsMax ?? Infinity) / 2));
@@ -120,33 +103,17 @@ const timeouts = z.strictObject({
   headersMs: note(ms(100).default(10_000), 'Time for a client to send its headers.'),
   bodyMs: note(ms(100).default(60_000), 'Time for a client to send its body.'),
   connectMs: fixed(ms(10).default(5000), 'Time to connect to an engine.'),
-  firstByteMs: note(
-    ms(100).default(600_000),
-    'Time from dispatch to the engine’s first byte.',
-    'the default of the OpenAI clients',
-  ),
+  firstByteMs: note(ms(100).default(600_000), 'From dispatch to the engine’s first byte.', 'as OpenAI’s clients'),
   idleMs: note(ms(100).default(120_000), 'Longest silence within an engine’s answer.'),
   queueMs: note(
     ms(100).default(waits.queueMs),
     'Longest wait in the queue, without streaming; at least max(`waitMsMax`, `reserveMs`) + `turnMs`.',
     'three tries of an OpenAI client',
   ),
-  noEngineMs: note(
-    ms(0).default(waits.noEngineMs),
-    'Longest wait in the queue while no engine for the call is up.',
-    'a short restart of an engine',
-  ),
+  noEngineMs: note(ms(0).default(waits.noEngineMs), 'Longest wait while no engine for it is up.', 'a short restart'),
   busyMs: note(ms(0).default(60_000), 'Time before an engine’s 429 or 503 goes to the client.'),
-  ghostMs: note(
-    ms(0).default(waits.ghostMs),
-    'Time for which a queued call’s place is kept for a retry.',
-    'the longest `Retry-After` of official clients',
-  ),
-  commentMs: note(
-    ms(100).default(10_000),
-    'Interval of SSE comments to a queued streaming call.',
-    'below the idle timeouts of common proxies',
-  ),
+  ghostMs: note(ms(0).default(waits.ghostMs), 'Time to keep a place for a retry.', 'clients’ longest `Retry-After`'),
+  commentMs: note(ms(100).default(10_000), 'Interval of SSE comments to queued streams.', 'below proxies’ timeouts'),
   drainMs: note(ms(0).default(600_000), 'Time for calls to finish after SIGTERM.', 'as `firstByteMs`'),
   leaseMs: note(ms(1000, 30 * DAY_MS).default(waits.leaseMs), 'Idle time after which a program is forgotten.'),
 });

@@ -11,21 +11,14 @@ export const batches = z.strictObject({
   fileBytes: note(count(1024, 1e12).default(209_715_200), 'Largest uploaded file.', 'OpenAI’s limit, 200 MB'),
   lineBytes: note(count(1024, 1e8).default(1_048_576), 'Longest line of a batch’s file.'),
   linesMax: note(count(1, 1e6).default(50_000), 'Most lines of a batch.', 'OpenAI’s limit'),
-  bytesMax: note(
-    count(1024, 1e15).default(10_737_418_240),
-    'Bytes of one tenant’s files; above it, uploads and batches are refused.',
-  ),
+  bytesMax: note(count(1024, 1e15).default(10_737_418_240), 'Most bytes of a tenant’s files; more are refused.'),
   filesMax: note(count(1, 1e6).default(1000), 'Files of one tenant.'),
   openMax: note(count(1, 10_000).default(50), 'Unfinished batches of one tenant.'),
   passes: note(
     z.array(z.enum(PASSES)).default([...PASSES]),
     '`merge` asks equal deterministic lines once, `order` puts lines that begin alike together.',
   ),
-  keepMs: note(
-    ms(60_000, 3650 * DAY_MS).default(30 * DAY_MS),
-    'Age at which files and ended batches are removed.',
-    'OpenAI’s for the output of a batch',
-  ),
+  keepMs: note(ms(60_000, 3650 * DAY_MS).default(30 * DAY_MS), 'Lifetime of files and ended batches.', 'as OpenAI’s'),
 });
 
 /** A name in `x-maitred-workflow`. */
@@ -33,20 +26,15 @@ const className = z.string().min(1).max(128);
 const most = (max: number) => count(1, max).nullable();
 /** The bounds of one program; null: without. */
 const BOUND = { tokens: most(1e12), calls: most(1e9), engineSeconds: most(1e9), repeats: most(1e6) };
+const boundsBy = (key: z.ZodString) => z.record(key, z.strictObject(BOUND).partial()).default({});
 
 export const budget = z.strictObject({
   tokens: note(BOUND.tokens.default(null), 'Most prompt and output tokens of one program; null: no bound.'),
   calls: note(BOUND.calls.default(null), 'Most calls of one program; null: no bound.'),
   engineSeconds: note(BOUND.engineSeconds.default(null), 'Most seconds of engine time of one program; null: no bound.'),
   repeats: note(BOUND.repeats.default(null), 'Most answers in a row that ask for the same tool calls; null: no bound.'),
-  tenants: note(
-    z.record(name, z.strictObject(BOUND).partial()).default({}),
-    'Other bounds for a tenant, as `{research: {tokens: 2000000, calls: null}}`. `x-maitred-budget` can only lower them.',
-  ),
-  workflows: note(
-    z.record(className, z.strictObject(BOUND).partial()).default({}),
-    'Lower bounds for an `x-maitred-workflow`, as `{crawl: {calls: 50}}`.',
-  ),
+  tenants: note(boundsBy(name), 'Bounds by tenant, as `{lab: {calls: null}}`; `x-maitred-budget` only lowers them.'),
+  workflows: note(boundsBy(className), 'Lower bounds for an `x-maitred-workflow`, as `{crawl: {calls: 50}}`.'),
 });
 
 const waits = z.record(className, ms(1)).default({});
@@ -89,11 +77,7 @@ export const health = z
   });
 
 export const shadow = z.strictObject({
-  enabled: fixed(
-    z.boolean().default(true),
-    'Estimate program times under `pass-through` (INSPECT.md).',
-    'an estimate takes at most 1 % of a core',
-  ),
+  enabled: fixed(z.boolean().default(true), 'Estimate the gateway’s gain (INSPECT.md).', 'at most 1 % of a core'),
   everyMs: fixed(
     ms(1000).default(60_000),
     'Least time between two estimates; a sixth of it while too many programs have not ended.',
@@ -112,10 +96,7 @@ const otlp = z.strictObject({
     'OTLP collector over HTTP, such as `http://collector:4318`.',
     { source: 'off by default', default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
   ),
-  sampleShare: fixed(
-    z.number().min(0).max(1).default(1),
-    'Share of programs to trace; a client decides for its own traces.',
-  ),
+  sampleShare: fixed(z.number().min(0).max(1).default(1), 'Share of programs to trace; a client decides for its own.'),
 });
 
 export const tracing = z.strictObject({ otlp: otlp.prefault({}) });
