@@ -6,6 +6,7 @@ import { createServer } from 'node:net';
 
 const PORT = 8080;
 const TRIED = 100;
+const PORT_MAX = 65535;
 const given = process.argv.slice(2);
 
 /** The value of an option, of which the last counts: `--port 1`, `--port=1`, `-p 1` or `-p1`. */
@@ -36,9 +37,10 @@ function portOf() {
 
 const port = given.includes('--help') || given.includes('-h') ? undefined : portOf();
 const host = valueOf('--host') ?? process.env.MAITRED_LISTEN_HOST ?? '127.0.0.1';
-if (port !== undefined && port < 65536 && (await isTaken(port, host))) {
-  let free = port + 1;
-  while (free < port + TRIED && (await isTaken(free, host))) free += 1;
+if (port !== undefined && port <= PORT_MAX && (await isTaken(port, host))) {
+  let free = port;
+  for (let tried = 0; tried < TRIED && (await isTaken(free, host)); tried += 1)
+    free = free < PORT_MAX ? free + 1 : PORT;
   process.stderr.write(
     `maitred: port ${port} is taken: end what runs there, or take another: npm start -- --port ${free}\n`,
   );

@@ -7,6 +7,7 @@ import { readJsonBody } from '../http/body.js';
 import { fieldsOf } from '../http/headers.js';
 import type { Routes } from '../http/listener.js';
 import { cleanId, labelOf } from '../identity/names.js';
+import { count } from './figures.js';
 import { cancelAnywhere, endEverywhere, wherever } from './peers.js';
 import { isBatchId, keyOf, unknownProgram } from './programs.js';
 import { queryOf, tenantIn } from './query.js';
@@ -22,12 +23,12 @@ export function programRoutes(context: Parts, asAdmin: boolean): Routes {
     context.auth.checkAdmin(request.headers);
     const text = isBatchId(id) ? await cancelAnywhere(context, id) : '';
     if (text !== '') return { text };
-    const { key, tenant, active } = await wherever(context, 'program', id, tenantIn(request));
+    const { key, tenant, active, active_calls: calls } = await wherever(context, 'program', id, tenantIn(request));
     const by = isOperator(context, request) ? 'operator' : undefined;
     if (!(await endEverywhere(context, programId(key), by))) throw unknownProgram(id);
-    return active.length === 0
-      ? { tenant }
-      : { tenant, text: `${id} ends with its last call: ${leftInWords(active)}.` };
+    if (calls === 0) return { tenant };
+    const more = calls > active.length ? `, and ${count(calls - active.length)} later ones` : '';
+    return { tenant, text: `${id} ends with its last call: ${leftInWords(active)}${more}.` };
   };
   const endAsClient = async (request: IncomingMessage, id: string): Promise<object> => {
     const tenant = context.auth.tenantOf(request);

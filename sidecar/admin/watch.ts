@@ -49,8 +49,8 @@ export async function wholeExplanation(context: Parts, id: string, tenant: Tenan
   } catch (error) {
     if (!isUnknown(error)) throw error;
     const ended = endedLike((await wholeEnded(context)).programs, id, tenant);
-    const tenants = tenant === undefined ? tenantsOf(context.config) : [tenant];
-    const keys = [id as ProgramId, ...tenants.flatMap((each) => keyOf(context, id, each) ?? [])];
+    const [own, tenants] = tenant === undefined ? [[id as ProgramId], tenantsOf(context.config)] : [[], [tenant]];
+    const keys = [...own, ...tenants.flatMap((each) => keyOf(context, id, each) ?? [])];
     const { calls } = await wholeCalls(context, ...(ended === undefined ? keys : [ended.key as ProgramId]));
     // A later one is of another program of the name.
     const last = calls.findLast(({ arrived_at: at }) => at <= (ended?.ended_at ?? Infinity));

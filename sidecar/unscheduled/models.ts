@@ -10,6 +10,8 @@ import { sendJson } from '../http/answer.js';
 /** Models, and engines with their troubles, that an error names. */
 const NAMED_MAX = 8;
 const TROUBLES_MAX = 3;
+/** Models that a wrong name is compared with: each takes microseconds, and clients ask again. */
+const COMPARED_MAX = 100;
 
 /** The error of a call that no engine serves and that cannot wait. */
 export function unserved(context: Context, model: string): GatewayError {
@@ -23,7 +25,7 @@ export function unknownModel(context: Context, model: string): GatewayError {
   const more = known.length > NAMED_MAX ? ` and ${known.length - NAMED_MAX} more` : '';
   const there = known.length === 0 ? '' : ` There are: ${known.slice(0, NAMED_MAX).join(', ')}${more}.`;
   const asked = model.slice(0, 200);
-  const text = `No engine serves the model ${JSON.stringify(asked)}${didYouMean(asked, known) || '.'}${there}`;
+  const text = `No engine serves the model ${JSON.stringify(asked)}${didYouMean(asked, known.slice(0, COMPARED_MAX)) || '.'}${there}`;
   return new GatewayError('unknown_model', text, { param: 'model' });
 }
 

@@ -54,10 +54,16 @@ export class PastCalls implements Observer {
     return this.#programs?.peek(program) ?? [];
   }
 
+  /** A call goes before refused requests, whose ids clients choose. */
   find(call: string): { readonly program: ProgramId; readonly past: PastCall } | undefined {
+    let refused: { readonly program: ProgramId; readonly past: PastCall } | undefined;
     for (const [program, calls] of this.#programs?.entries() ?? [])
-      for (const past of calls) if (past.call === call) return { program, past };
-    return undefined;
+      for (const past of calls) {
+        if (past.call !== call) continue;
+        if (past.report.message === undefined) return { program, past };
+        refused = { program, past };
+      }
+    return refused;
   }
 
   #addCall({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {

@@ -220,6 +220,11 @@ it('starts the gateway, and says before anything else that its port is taken, an
   put('cli/main.ts', 'console.log(process.argv.slice(2).join(" "))');
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
+  // The last of all ports, taken by this test or another.
+  const last = createServer().listen(65_535, '127.0.0.1');
+  await Promise.race([once(last, 'listening'), once(last, 'error').catch(() => undefined)]);
+  expect(script('start', ['--port', '65535']).output).toMatch(/npm start -- --port \d{4,5}\n$/);
+  last.close();
   const port = String((server.address() as AddressInfo).port);
   const start = (args: string[], env = {}) => script('start', args, env);
   for (const refused of [

@@ -93,6 +93,16 @@ describe('a program that is ended while a call of it runs', () => {
     expect(why).toMatch(/: an operator ended it\.\nIt had 1 call in .*, and waited .* in all\.\nIts last call, \S+( on \S+)?: It failed with 50\d \w+ after /); // prettier-ignore
   });
 
+  it('is told with all of its calls, of which its detail shows 100', async () => {
+    const { open, chat, ask, read } = await held();
+    const calls = Array.from({ length: 105 }, () => chat({}, named('p')));
+    await until(async () => (await read<{ active_calls: number }>('/programs/p')).active_calls === calls.length);
+    const { text } = (await ask('/programs/p/end', { method: 'POST' })).json();
+    expect(text).toMatch(/^p ends with its last call: \d+ calls still run and \d+ wait, and 5 later ones\.$/);
+    open();
+    await Promise.all(calls);
+  });
+
   it('takes nothing with it of the next program of its name', async () => {
     const { engine, open, chat, ask, read } = await held();
     const leaving = new AbortController();
@@ -121,7 +131,8 @@ describe('a request that is refused before it is a call', () => {
     expect(await why('default:first')).toContain(said);
     expect(await why('r-1')).toBe(`Call r-1 of program "first" has ended. ${said}`);
     expect(await read('/programs/default:first/calls')).toMatchObject({ calls: [{ call: 'r-1', outcome: 'refused', model: '', message: said.split('queue: ')[1] }] }); // prettier-ignore
-    expect((await ask('/programs/first/explain?tenant=other')).status).toBe(404);
+    for (const id of ['first', 'default:first'])
+      expect((await ask(`/programs/${id}/explain?tenant=other`)).status).toBe(404);
     // Those that name no program do not displace all others.
     for (const id of ['r-2', 'r-3', 'r-4']) await chat({ max_tokens: 0 }, ids(id));
     expect(await why('r-4')).toMatch(/^Call r-4 has ended\. Refused with 400 invalid_body before it entered the queue: .*max_tokens/); // prettier-ignore
@@ -129,6 +140,10 @@ describe('a request that is refused before it is a call', () => {
     await chat({}, named('p'));
     await chat({ model: 'gpt-4' }, { ...named('p'), ...ids('p') });
     expect(await why('p')).toMatch(/^Program "p" is idle: .*\nIts last call, p: Refused with 404 unknown_model before/);
+    // A request by the id of a call does not hide it.
+    const call = String((await chat({}, named('q'))).headers['x-maitred-call']);
+    await chat({ model: 'gpt-4' }, { ...named('r'), ...ids(call) });
+    expect(await why(call)).toMatch(new RegExp(`^Call ${call} of program "q" has ended\\. Answered after `));
   });
 
   it('is not remembered of those whom the gateway does not know', async () => {

@@ -7,11 +7,13 @@ import {
   MODEL,
   chatBody,
   drainSocket,
+  fakeEngine,
   errorCode,
   type Got,
   lone,
   rawChat,
   rawRequest,
+  world,
 } from './world.js';
 
 /** Every refusal has a reason and a request id, in the shape of the requested API. */
@@ -64,6 +66,12 @@ describe('a request that cannot become a call', () => {
     const { chat } = await lone();
     const { text } = await chat({ model: `${MODEL}x` });
     expect(text).toContain(`; did you mean ${MODEL}?`);
+    // All would take too long.
+    const models = Array.from({ length: 200 }, (_, at) => `adapter-${String.fromCharCode(97 + (at % 26))}${at}`);
+    const engine = await fakeEngine(undefined, models);
+    const many = await world([engine]);
+    expect((await many.chat({ model: `${models[50]}0` })).text).toContain(`; did you mean ${models[50]}?`);
+    expect((await many.chat({ model: `${models[150]}0` })).text).not.toContain(`; did you mean ${models[150]}?`);
   });
 
   it.each([
