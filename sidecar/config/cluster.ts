@@ -14,30 +14,26 @@ export const cluster = z
     url: fixed(
       z.string().refine(isStoreUrl, STORE_URL).nullable().default(null),
       'Redis or Valkey server through which gateways share their engines (CLUSTER.md).',
-      'off by default',
     ),
     pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.'),
     gateway: fixed(name.max(64).optional(), 'Name of this gateway; each start adds a suffix of its own.', {
-      source: 'for operators',
       default: 'the host’s name',
     }),
     address: fixed(
       z.url({ protocol: HTTP }).nullable().default(null),
       'URL at which other gateways reach this one, for `batches.folder`.',
-      'for operators',
     ),
     gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.'),
-    username: fixed(textOrNull, 'User at the server.', 'as the server'),
-    password: fixed(textOrNull, 'Its password.', { source: 'as the server', secret: true }),
-    caFile: fixed(textOrNull, 'PEM file of the authorities for the server’s certificate.', 'as Node.js'),
+    username: fixed(textOrNull, 'User at the server.'),
+    password: fixed(textOrNull, 'Its password.', { secret: true }),
+    caFile: fixed(textOrNull, 'PEM file of the authorities for the server’s certificate.'),
     limitMs: fixed(ms(1, 1000).default(3), 'Time for the server to answer; then a call goes on without.'),
     heartbeatMs: fixed(ms(50).default(1000), 'Interval of signs of life to the server.'),
     leaseMs: fixed(ms(200).default(15_000), 'Silence after which a gateway counts as gone. At least three heartbeats.'),
-    programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.', 'as `limits.programsMax`'),
+    programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.'),
     keysMax: fixed(
       count(100, 1e8).default(100_000),
       'Conversations and responses that the server keeps for each tenant.',
-      'as `limits.conversationsMax`',
     ),
   })
   .transform((given) => ({ ...given, gateway: given.gateway ?? hostName() }));

@@ -27,14 +27,14 @@ const host = z
   .default('127.0.0.1');
 
 const listen = z.strictObject({
-  host: fixed(host, 'Address to listen on.', 'closed to the network by default'),
-  port: fixed(count(0, 65_535).default(8080), 'Port to listen on; 0 picks a free one.', 'convention'),
+  host: fixed(host, 'Address to listen on.'),
+  port: fixed(count(0, 65_535).default(8080), 'Port to listen on; 0 picks a free one.'),
 });
 
 const TOO_SHORT = `must have at least ${TOKEN_CHARS_MIN} characters: make one with \`${MAKE_TOKEN}\``;
 
 const admin = z.strictObject({
-  host: fixed(host, 'Address of the admin listener, if it has its own port.', 'as `listen.host`'),
+  host: fixed(host, 'Address of the admin listener, if it has its own port.'),
   port: fixed(count(0, 65_535).nullable().default(null), 'Port of a listener for admin paths and metrics; null: none.'),
   token: note(
     bearer.min(TOKEN_CHARS_MIN, TOO_SHORT).nullable().default(null),
@@ -157,7 +157,7 @@ const auth = z.strictObject({
 
 export const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
-const log = z.strictObject({ level: note(z.enum(LOG_LEVELS).default('info'), 'Lowest level to write.', 'convention') });
+const log = z.strictObject({ level: note(z.enum(LOG_LEVELS).default('info'), 'Lowest level to write.') });
 
 /** The keys alone, without consistency checks, for code that walks them. */
 export const configKeys = z.strictObject({

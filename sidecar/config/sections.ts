@@ -6,7 +6,7 @@ import { DAY_MS, count, fixed, ms, name, note, plainUrl, textOrNull } from './no
 /** The shorter sections of the configuration; see the opening words of schema.ts. */
 
 export const batches = z.strictObject({
-  folder: fixed(textOrNull, 'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).', 'off by default'),
+  folder: fixed(textOrNull, 'Folder for `/v1/files` and `/v1/batches` (BATCHES.md).'),
   inFlightMax: note(count(1, 100_000).default(64), 'Lines of batches under way at once; late ones have as many more.'),
   fileBytes: note(count(1024, 1e12).default(209_715_200), 'Largest uploaded file.', 'OpenAI’s limit, 200 MB'),
   lineBytes: note(count(1024, 1e8).default(1_048_576), 'Longest line of a batch’s file.'),
@@ -94,7 +94,7 @@ const otlp = z.strictObject({
       .nullable()
       .default(null),
     'OTLP collector over HTTP, such as `http://collector:4318`.',
-    { source: 'off by default', default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
+    { default: 'null, or from OpenTelemetry’s own variables (METRICS.md#tracing)' },
   ),
   sampleShare: fixed(z.number().min(0).max(1).default(1), 'Share of programs to trace; a client decides for its own.'),
 });
