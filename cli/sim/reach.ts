@@ -1,5 +1,5 @@
 import { meanOf } from '../../lab/index.js';
-import { moreToTell } from '../../loadtest/report/index.js';
+import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { RUNS_MAX } from './lists.js';
 import { aloneOf, loadOf, otherLoads, ratesOf, type Reach, SPAN, twoDigits } from './loads.js';
 import { choicesOf, type Plan } from './plan.js';
@@ -39,7 +39,7 @@ export async function reachOf(
   const seeds = plan.seeds.length >= count ? plan.seeds : Array.from({ length: count }, (_, at) => at + 1);
   const programsFor = (rate: number) => {
     const needed = plan.programs * AMPLE * (moreToTell({ arrivals_seconds: plan.programs / rate, alone_seconds: alone }) ?? 0); // prettier-ignore
-    return Math.max(plan.programs, Math.min(PROGRAMS_MAX, 10 * Math.ceil(needed / 10)));
+    return Math.max(plan.programs, KEEPS_UP_PROGRAMS_MIN, Math.min(PROGRAMS_MAX, 10 * Math.ceil(needed / 10)));
   };
   const isSustained = async (rate: number, tried: Pick<Plan, 'programs' | 'seeds'>) => {
     const trial = { ...plan, ...tried, variants: [{ ...first, arrivals: { ...arrivals, ratePerSecond: rate } }] };
