@@ -92,8 +92,7 @@ async function addOwn(findings: Finding[], { config: file, engine, calls, url }:
       // A file that cannot be read says what to do.
       const isTold = message.includes(OWN_NAME) || (path === '' && excerpt === undefined);
       const advice = isTold ? undefined : `docs/CONFIG.md lists the keys${alone}`;
-      const subject = problemText({ origin, path, message: '' }) || 'configuration';
-      return { ...broken(subject, message, advice), ...(excerpt && { excerpt }) };
+      return { ...broken(problemText({ origin, path, message: '' }) || 'configuration', message, advice), excerpt };
     });
     findings.push(...faults);
     return undefined;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { LIMIT, LIMIT_MAX } from '../sidecar/admin/query.js';
 import { tableWidth } from '../text/index.js';
 import { URL_DEFAULT, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
 import { choice, duration, wholeFrom } from './options.js';
@@ -17,9 +18,6 @@ interface TopFlags extends AdminFlags {
 }
 
 const TIMEOUT_MS = 5000;
-/** As the gateway's own. */
-const LIMIT = 100;
-const LIMIT_MAX = 1000;
 const SORTS = SORT_KEYS.flatMap((key) => [key, `-${key}`]);
 const SORT = '-current_wait_seconds';
 

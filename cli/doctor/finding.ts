@@ -9,9 +9,9 @@ export interface Finding {
   readonly level: 'ok' | 'note' | 'warning' | 'broken';
   readonly subject: string;
   readonly found: string;
-  readonly advice?: string;
+  readonly advice?: string | undefined;
   /** Lines of a file around the fault. */
-  readonly excerpt?: readonly string[];
+  readonly excerpt?: readonly string[] | undefined;
 }
 
 /** Whether an engine is down because it wants a key, or another one. */
@@ -19,12 +19,7 @@ export const wantsKey = (reason: string): boolean => /answered 40[13]$/.test(rea
 
 const of =
   (level: Finding['level']) =>
-  (subject: string, found: string, advice?: string): Finding => ({
-    level,
-    subject,
-    found,
-    ...(advice !== undefined && { advice }),
-  });
+  (subject: string, found: string, advice?: string): Finding => ({ level, subject, found, advice });
 
 export const when = (applies: boolean, finding: Finding): Finding[] => (applies ? [finding] : []);
 

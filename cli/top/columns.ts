@@ -16,10 +16,7 @@ interface Column {
 /** Columns whose titles do not say all. */
 const LEGEND: readonly (readonly [title: string, meaning: string])[] = [
   ['WAITS', 'the longest wait of a call now, and FOR what: window (the engine has as many calls as it takes), kv (no room in its KV cache), turn (calls ahead), knee (one more would slow all others); docs/INSPECT.md has the others'], // prettier-ignore
-  [
-    'STATE',
-    'run+wait: some calls run, others wait; ending: it has been ended, and its last calls wait or run; idle: no call',
-  ],
+  ['STATE', 'run+wait: some calls run, others wait; ending: ended, and its last calls wait or run; idle: no call'],
   ['LVL', 'its queue: of calls that wait for room, 0 goes first, and bg, calls in the background, after all others'],
   ['QUEUED', 'the waits of all its calls, so with parallel calls more than its AGE'],
   ['IDLE', 'since its last call; programs whose end nobody tells stay until their lease is over'],
@@ -40,20 +37,8 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE', width: 8, rank: 1, align: 'left', text: stateText },
   // Who waits must stand out.
   { ...time('WAITS', 2, 'current_wait_seconds'), text: ({ current_wait_seconds: wait = 0 }) => (wait > 0 ? timeText(wait) : '-') }, // prettier-ignore
-  {
-    title: 'FOR',
-    width: 10,
-    rank: 4,
-    align: 'left',
-    text: ({ current_wait_cause: cause }) => cause?.replace('_', ' ') ?? '',
-  },
-  {
-    title: 'LVL',
-    width: 3,
-    rank: 3,
-    sort: 'level',
-    text: ({ level, background }) => (background ? 'bg' : countText(level)),
-  },
+  { title: 'FOR', width: 10, rank: 4, align: 'left', text: (row) => row.current_wait_cause?.replace('_', ' ') ?? '' },
+  { title: 'LVL', width: 3, rank: 3, sort: 'level', text: (row) => (row.background ? 'bg' : countText(row.level)) },
   time('QUEUED', 11, 'waiting_seconds'),
   time('SERVICE', 4, 'attained_service_seconds'),
   { title: 'ENGINE', width: 12, rank: 5, align: 'left', text: ({ engine }) => engine ?? '-' },

@@ -25,12 +25,7 @@ export function* rowsHere(context: Parts): Generator<ProgramView> {
 
 /** A row of each id: that of the table, or else the first of those that have been ended while calls of them run. */
 function* rowsKnown({ driver: { views } }: Parts): Generator<ProgramView> {
-  const leaving = new Map(
-    views
-      .leaving()
-      .map((row) => [row.id, row] as const)
-      .toReversed(),
-  );
+  const leaving = new Map(Array.from(views.leaving().toReversed(), (row) => [row.id, row]));
   yield* views.programs();
   for (const row of leaving.values()) if (views.program(row.id) === undefined) yield row;
 }

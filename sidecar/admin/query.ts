@@ -5,7 +5,7 @@ import { splitTarget } from '../http/target.js';
 import { RANGES, type Range } from '../watch/totals.js';
 import type { EndedProgram, Program, ProgramGroups } from './answers.js';
 
-const LIMIT = 100;
+export const LIMIT = 100;
 export const LIMIT_MAX = 1000;
 
 /** The doings of its calls, whether or not it has been ended. */
@@ -68,7 +68,6 @@ const compareEqual = (a: ProgramView, b: ProgramView): number =>
 const GROUPED_BY: readonly string[] = ['tenant', 'model', 'agent_type'] satisfies ProgramGroups['by'][];
 
 const SELECTING: readonly string[] = ['by', 'sort', 'engine', 'state', 'text', ...GROUPED_BY];
-export const PROGRAM_PARAMETERS: readonly string[] = ['limit', 'offset', ...SELECTING];
 
 export const queryOf = (request: IncomingMessage): URLSearchParams =>
   new URLSearchParams(splitTarget(request.url ?? '').search);
@@ -101,7 +100,7 @@ export interface ProgramQuery {
 
 /** @throws GatewayError `bad_request` with the invalid parameter */
 export function readProgramQuery(search: URLSearchParams, alsoKnown: readonly string[] = []): ProgramQuery {
-  const known = [...new Set([...PROGRAM_PARAMETERS, ...alsoKnown])];
+  const known = ['limit', 'offset', ...SELECTING, ...alsoKnown];
   for (const name of search.keys())
     if (!known.includes(name)) throw bad(name, `is not known here. There are: ${known.join(', ')}`);
   const matches = readFilter(search);
@@ -125,11 +124,9 @@ export interface WatchedView {
   readonly range: Range;
 }
 
-const WATCH_PARAMETERS = [...PROGRAM_PARAMETERS, 'program', 'ended', 'range'];
-
 /** @throws GatewayError `bad_request` with the invalid parameter */
 export const readView = (search: URLSearchParams): WatchedView => ({
-  query: readProgramQuery(search, WATCH_PARAMETERS),
+  query: readProgramQuery(search, ['program', 'ended', 'range']),
   program: (search.get('program') ?? undefined) as ProgramId | undefined,
   ended: search.has('ended'),
   range: readRange(search),

@@ -21,26 +21,25 @@ export const servedSchema = configSchema.superRefine((config, context) => {
 export const listenKey = (section: 'listen' | 'admin', name: 'host' | 'port'): string =>
   section === 'listen' ? `--${name}, or listen.${name}` : `admin.${name}`;
 
+/** Keys of a section, of which the second is never the smaller. */
+const ORDERED = [
+  ['admission', 'windowMin', 'windowMax'],
+  ['admission', 'windowMin', 'windowInitial'],
+  ['admission', 'windowInitial', 'windowMax'],
+  ['limits', 'queuedPerTenantMax', 'queuedMax'],
+  ['health', 'backoffMs', 'backoffMsMax'],
+] as const;
+
 /** Contradictions between keys, which no single key's range can catch; each with the path of the key to change. */
 function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
   const report = (path: (string | number)[], message: string) => {
     context.addIssue({ code: 'custom', path, message });
   };
-  const atMost = <S extends 'admission' | 'limits' | 'health'>(
-    section: S,
-    key: keyof Config[S],
-    most: keyof Config[S],
-  ) => {
-    const { [key]: value, [most]: limit } = config[section];
-    if (value > limit)
-      report([section, String(key)], `must be at most ${section}.${String(most)}, which is ${String(limit)}`);
-  };
   const { policy, starvation, admission, limits, timeouts, listen, admin, auth, cluster } = config;
-  atMost('admission', 'windowMin', 'windowMax');
-  atMost('admission', 'windowMin', 'windowInitial');
-  atMost('admission', 'windowInitial', 'windowMax');
-  atMost('limits', 'queuedPerTenantMax', 'queuedMax');
-  atMost('health', 'backoffMs', 'backoffMsMax');
+  for (const [section, key, most] of ORDERED) {
+    const { [key]: value = 0, [most]: limit = 0 } = config[section] as Readonly<Record<string, number>>;
+    if (value > limit) report([section, key], `must be at most ${section}.${most}, which is ${limit}`);
+  }
   const least = queueMsLeast(config);
   if (timeouts.queueMs < least) {
     const { waitMsMax } = starvation;

@@ -60,10 +60,7 @@ export const health = z
     intervalMs: fixed(ms(10).default(2000), 'Interval of load reports and health probes of an engine.'),
     timeoutMs: fixed(ms(10).default(2000), 'Time for one probe.', 'as `intervalMs`'),
     failuresMax: fixed(count(1, 1000).default(3), 'Failures in a row from which an engine is down.'),
-    stuckMs: fixed(
-      ms(10).default(30_000),
-      'Time without a token, with requests waiting and none running, from which an engine is down.',
-    ),
+    stuckMs: fixed(ms(10).default(30_000), 'Time without a token, requests waiting, none running: then it is down.'),
     backoffMs: fixed(ms(10).optional(), 'First wait before an engine that is down is probed; it doubles each time.', {
       default: '1000, at most `backoffMsMax`',
     }),
@@ -78,10 +75,7 @@ export const health = z
 
 export const shadow = z.strictObject({
   enabled: fixed(z.boolean().default(true), 'Estimate the gateway’s gain (INSPECT.md).', 'at most 1 % of a core'),
-  everyMs: fixed(
-    ms(1000).default(60_000),
-    'Least time between two estimates; a sixth of it while too many programs have not ended.',
-  ),
+  everyMs: fixed(ms(1000).default(60_000), 'Time between estimates; a sixth while too many programs go on.'),
 });
 
 /** Path of traces below an OTLP endpoint. Source: https://opentelemetry.io/docs/specs/otlp/#otlphttp-request */

@@ -50,13 +50,8 @@ export class Completions implements Observer {
     for (const { program, idleSinceMs, durationMs } of this.ports.idle()) {
       if (idleSinceMs <= this.#countedUntilMs) break;
       if (idleSinceMs > untilMs) continue;
-      const counted = this.#count(
-        this.#counted.get(program),
-        this.ports.known.of({ id: program, removed: undefined }),
-        durationMs,
-        idleSinceMs + IDLE_MS,
-      );
-      this.#counted.set(program, counted);
+      const [before, told] = [this.#counted.get(program), this.ports.known.of({ id: program, removed: undefined })];
+      this.#counted.set(program, this.#count(before, told, durationMs, idleSinceMs + IDLE_MS));
     }
     this.#countedUntilMs = untilMs;
   }
