@@ -52,10 +52,7 @@ export function adminRoutes(context: Parts): Routes {
       GET: answer(() => engineRows(context)),
       POST: guarded((request, response) => addEngine(context, request, response)),
     },
-    '/engines/:id': {
-      GET: ofEngine(() => undefined),
-      DELETE: answer((_, params) => removeEngine(context, params)),
-    },
+    '/engines/:id': { GET: ofEngine(() => undefined), DELETE: answer((_, params) => removeEngine(context, params)) },
     '/engines/:id/drain': { POST: ofEngine(({ id }) => context.fleet.drain(id)) },
     '/engines/:id/undrain': { POST: ofEngine(({ id }) => undrain(context, id)) },
     '/version': { GET: answer(() => ({ version: VERSION })) },

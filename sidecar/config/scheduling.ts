@@ -8,6 +8,8 @@ const { policy: ranking, starvation: relief, admission: gating, balancer: placin
 const ORDER = 'measured: lab/NOTEBOOK.md, “What each step of the order is worth”';
 const PROMPT = 'measured: lab/NOTEBOOK.md, “What a prompt’s length is worth”';
 
+const msPerToken = z.number().min(0).max(1e4);
+
 /** Keys of the scheduler core and the load balancer; see the opening words of schema.ts. */
 
 export const policy = z.strictObject({
@@ -29,11 +31,11 @@ export const policy = z.strictObject({
     PROMPT,
   ),
   msPerPromptToken: note(
-    z.number().min(0).max(1e4).default(ranking.msPerPromptToken),
-    'Milliseconds per prompt token, for `countPrompt` and `foresight`.',
+    msPerToken.default(ranking.msPerPromptToken),
+    'Per prompt token, for `countPrompt` and `foresight`.',
   ),
   msPerOutputToken: note(
-    z.number().min(0).max(1e4).default(ranking.msPerOutputToken),
+    msPerToken.default(ranking.msPerOutputToken),
     'Milliseconds per output token, for `foresight`.',
   ),
   foresight: note(

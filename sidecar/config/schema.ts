@@ -59,11 +59,7 @@ const limits = z
       'Memory of beginnings of large bodies, so that only what is new is parsed; 0: none.',
       'measured: lab/NOTEBOOK.md, “What it costs”',
     ),
-    bodyDepthMax: note(
-      count(16, 3000).default(1000),
-      'Levels of nesting in a body above 32 KB.',
-      'five times vLLM’s limit',
-    ),
+    bodyDepthMax: note(count(16, 3000).default(1000), 'Levels of nesting in a body above 32 KB.', 'five times vLLM’s'),
     bodyNodesMax: note(
       count(1000, 1e9).default(250_000),
       'Keys, objects and arrays in a request body above 32 KB.',
