@@ -1,10 +1,14 @@
 import { tableWidth, textTable } from '../text/index.js';
+import { Dice } from '../workloads/index.js';
 
 /** The value that a share `p` of the values, in any order, does not exceed. NaN without values. */
 export function percentile(values: Iterable<number>, p: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(p * sorted.length))] ?? NaN;
 }
+
+export const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length;
 
 export const median = (values: Iterable<number>): number => percentile(values, 0.5);
 
@@ -32,11 +36,6 @@ export const say = (text: string): void => void process.stdout.write(`${text}\n`
 
 /** Deterministic numbers from 0 up to 1: every run sees the same load. */
 export function makeRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
+  const dice = new Dice(seed);
+  return () => dice.share();
 }

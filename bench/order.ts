@@ -6,20 +6,11 @@ type Scenario = Case['scenario'];
 type Setup = Case['setup'];
 
 const A100 = 'llama-3.1-8b-a100';
-const one = (
-  workload: 'mixed' | 'react' | 'chat' | 'mcts' | 'team',
-  ratePerSecond: number,
-  count: number,
-): Scenario => ({
-  programs: { workload },
-  count,
-  ratePerSecond,
-  engines: 1,
-  machine: A100,
-});
+const one = (workload: 'mixed' | 'react' | 'chat' | 'mcts' | 'team', ratePerSecond: number, count: number) =>
+  ({ programs: { workload }, count, ratePerSecond, engines: 1, machine: A100 }) satisfies Scenario;
 /** Each call comes to any of them: the harder case. */
 const THREE: Scenario['cluster'] = { gateways: 3, delayMs: 1, routing: 'call', shares: true };
-const fleet: Scenario = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 };
+const fleet = { programs: { workload: 'fleet' }, count: 400, ratePerSecond: 0.9, engines: 2, machine: A100 } satisfies Scenario; // prettier-ignore
 const recorded: Scenario = { programs: { recording: 'mini-swe-agent' }, count: 250, ratePerSecond: 0.25, engines: 2, machine: A100 }; // prettier-ignore
 
 /** The standing loads. */

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { overSamePrograms, pairedRatio, type Case, type RunMeasures } from '../lab/index.js';
+import { pairedRatio, pairOf, type Case, type RunMeasures } from '../lab/index.js';
 import { printTable } from './numbers.js';
 import { STANDING } from './order.js';
 import { Runs } from './report/recordings.js';
@@ -143,23 +143,22 @@ export async function benchParts(isQuick: boolean): Promise<void> {
 
 function rowOf(part: Part, load: LoadName, without: readonly RunMeasures[], own: readonly RunMeasures[]): string[] {
   const ratios = Object.values(FIGURES).map((figure) => {
-    const pairs = without.flatMap((run, at) => {
-      const [a, b] = overSamePrograms(run, own[at] as RunMeasures).map(figure) as [number | null, number | null];
-      return a === null || b === null ? [] : [[a, b] as const];
-    });
+    const pairs = without.flatMap((run, at) => pairOf(run, own[at] as RunMeasures, figure));
     return pairedRatio(pairs).ratio?.toFixed(2) ?? '-';
   });
   const lost = (all: readonly RunMeasures[]) => String(all.reduce((sum, run) => sum + run.lost, 0));
   return [part.name, String(linesOf(part.files)), load, ...ratios, lost(without), lost(own)];
 }
 
-/** Lines of the sources that a path names, without tests. */
+/** Lines of the sources that paths name, without tests. */
 function linesOf(paths: readonly string[]): number {
-  return paths.reduce((sum, path) => sum + (existsSync(path) ? linesUnder(path) : 0), 0);
-}
-
-function linesUnder(path: string): number {
-  if (statSync(path).isDirectory())
-    return readdirSync(path).reduce((sum, name) => sum + linesUnder(join(path, name)), 0);
-  return /\.(ts|tsx|css|py)$/.test(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
+  const files = paths
+    .filter((path) => existsSync(path))
+    .flatMap((path) =>
+      statSync(path).isDirectory()
+        ? readdirSync(path, { recursive: true }).map((name) => join(path, String(name)))
+        : path,
+    );
+  const sources = files.filter((path) => /\.(ts|tsx|css|py)$/.test(path));
+  return sources.reduce((sum, path) => sum + readFileSync(path, 'utf8').split('\n').length - 1, 0);
 }

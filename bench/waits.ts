@@ -1,26 +1,12 @@
 import { loadConfig } from '../sidecar/config/load.js';
 import { ExpectedWaits, type ExpectedWait } from '../sidecar/watch/expected-waits.js';
-import { CONDITIONS, makeSimBalancer, PRESETS, runWorld, type PresetName } from '../sim/index.js';
+import { CONDITIONS, makeSimBalancer, PRESETS, runWorld } from '../sim/index.js';
 import { type CallId, type Command, type Event, type Millis, Scheduler } from '../src/index.js';
-import { programs, WORKLOADS, type WorkloadName } from '../workloads/index.js';
+import { programs, WORKLOADS } from '../workloads/index.js';
 import { percentile, printTable, say, show } from './numbers.js';
+import { STANDING } from './order.js';
 
-interface Load {
-  readonly workload: WorkloadName;
-  readonly ratePerSecond: number;
-  readonly count: number;
-  readonly engines: number;
-  readonly machine: PresetName;
-}
-
-const A100 = { engines: 1, machine: 'llama-3.1-8b-a100' } as const;
-const LOADS: readonly Load[] = [
-  { workload: 'mixed', ratePerSecond: 1.2, count: 600, ...A100 },
-  { workload: 'chat', ratePerSecond: 6, count: 1000, ...A100 },
-  { workload: 'team', ratePerSecond: 0.5, count: 600, ...A100 },
-  { workload: 'fleet', ratePerSecond: 0.9, count: 400, ...A100, engines: 2 },
-  { workload: 'coding', ratePerSecond: 0.2, count: 200, engines: 2, machine: 'qwen3-coder-30b-a3b' },
-];
+const LOADS = ['mixed, 1.2/s', 'chat, 6/s', 'team, 0.5/s', 'fleet, 0.9/s', 'coding, 0.2/s'] as const;
 const READ_MS = 5000;
 
 interface Told {
@@ -71,14 +57,16 @@ class Teller {
 /** How long calls waited against the wait that they were told to expect, in virtual time. */
 export function benchWaits(isQuick: boolean): void {
   const rows = LOADS.map((load) => {
-    const ended = (isQuick ? [1] : [1, 2, 3]).flatMap((seed) => endedOf(load, seed));
-    return [`${load.workload}, ${load.ratePerSecond}/s`, ...figuresOf(ended)];
+    const ended = (isQuick ? [1] : [1, 2, 3]).flatMap((seed) => endedOf(STANDING[load], seed));
+    return [load, ...figuresOf(ended)];
   });
   printTable(['load', 'comments', 'told', 'within p50', 'within p90', 'p50 told, s', 'p90 told, s', 'waited, s'], rows);
   say('Comments to calls that were dispatched later; medians of the seconds; within: of those told.');
 }
 
-function endedOf({ workload, ratePerSecond, count, engines, machine }: Load, seed: number): readonly Ended[] {
+type Load = (typeof STANDING)[(typeof LOADS)[number]];
+
+function endedOf({ programs: { workload }, ratePerSecond, count, engines, machine }: Load, seed: number): Ended[] {
   const tellers: Teller[] = [];
   runWorld({
     programs: programs(WORKLOADS[workload], seed),

@@ -193,12 +193,8 @@ const TYPICAL = { prompt: 2048, output: 256 };
 export function baselineOf(speeds: readonly (AloneSpeed | undefined)[]): AloneSpeed | undefined {
   const typicalMs = ({ overheadMs, promptTokenMs, outputTokenMs }: AloneSpeed): number =>
     overheadMs + TYPICAL.prompt * promptTokenMs + TYPICAL.output * outputTokenMs;
-  return speeds
-    .filter((speed) => speed !== undefined)
-    .reduce<AloneSpeed | undefined>(
-      (best, each) => (best && typicalMs(best) <= typicalMs(each) ? best : each),
-      undefined,
-    );
+  const known = speeds.filter((speed) => speed !== undefined);
+  return known.sort((a, b) => typicalMs(a) - typicalMs(b))[0];
 }
 
 const slope = (ms: number, tokens: number): number => (tokens > 0 ? Math.max(0, ms / tokens) : NaN);

@@ -1,4 +1,4 @@
-import type { AgentCall, AgentProgram } from '../workloads/index.js';
+import { type AgentCall, type AgentProgram, callAt } from '../workloads/index.js';
 import type { Answer, LoadApi, Message, ToolCall } from './apis/api.js';
 import { seedOf, type Made, type Words } from './words.js';
 
@@ -72,7 +72,7 @@ export class Conversations {
 
   /** The prompt of a call. Every call that it continues must have its answer. */
   prompt(index: number): Prompt {
-    const call = this.#call(index);
+    const call = callAt(this.program, index);
     const last = call.messages === undefined ? this.#make(call, index) : this.#speak(call, call.messages);
     const promptTokens = call.messages === undefined ? Math.max(1, call.promptTokens) : NaN;
     this.#said[index] = { prompt: last, promptTokens, answer: undefined };
@@ -87,12 +87,6 @@ export class Conversations {
     said.answer = answer;
     // The target's own count of its prompts is best; an error in one call is corrected in the next.
     if (!Number.isNaN(answer.promptTokens)) said.promptTokens = answer.promptTokens;
-  }
-
-  #call(index: number): AgentCall {
-    const call = this.program.calls[index];
-    if (call === undefined) throw new RangeError(`program ${this.program.id} has no call ${index}`);
-    return call;
   }
 
   #speak({ prefix }: AgentCall, messages: NonNullable<AgentCall['messages']>): Turn {
@@ -127,7 +121,7 @@ export class Conversations {
 
   #toolCalls(index: number): readonly ToolCall[] {
     if (!this.style.recordedAnswers) return this.#said[index]?.answer?.toolCalls ?? [];
-    const { tools = [], answer } = this.#call(index);
+    const { tools = [], answer } = callAt(this.program, index);
     if (answer === undefined) return this.#said[index]?.answer?.toolCalls ?? [];
     return tools.flatMap(({ id, name, arguments: json = '{}' }) => (id === undefined ? [] : [{ id, name, arguments: json }])); // prettier-ignore
   }
@@ -135,7 +129,7 @@ export class Conversations {
   #withAnswer(index: number): Turn | undefined {
     const said = this.#said[index];
     if (said === undefined) return undefined;
-    const recorded = this.style.recordedAnswers ? this.#call(index).answer : undefined;
+    const recorded = this.style.recordedAnswers ? callAt(this.program, index).answer : undefined;
     const text = recorded ?? said.answer?.text ?? '';
     const tokens = said.promptTokens + (said.answer?.outputTokens ?? NaN);
     return this.#add(said.prompt, { role: 'assistant', text, toolCalls: this.#toolCalls(index) }, tokens);
@@ -150,7 +144,7 @@ export class Conversations {
     const own = seedOf(this.style.salt, this.program.id, index);
     const { opening, system } = this.style.template;
     const { words } = this.style;
-    if (prefix === undefined) return this.#user(undefined, [{ seed: own, words: words.wordsFor(promptTokens - opening) }], promptTokens); // prettier-ignore
+    if (prefix === undefined) return this.#open(own, promptTokens);
     if ('blocks' in prefix) return this.#blocks(prefix, promptTokens);
     if ('call' in prefix) return this.#goOn(prefix, promptTokens, own);
     const seed = seedOf(this.style.salt, prefix.name);
@@ -160,18 +154,17 @@ export class Conversations {
       // No room for two messages: a single one begins with the shared text.
       const all = words.wordsFor(promptTokens - opening);
       const first = Math.min(all, words.wordsFor(prefix.tokens));
-      return this.#user(
-        undefined,
-        [
-          { seed, words: first },
-          { seed: own, words: all - first },
-        ],
-        promptTokens,
-      );
+      const parts = [first, all - first].map((count, at) => ({ seed: at === 0 ? seed : own, words: count }));
+      return this.#user(undefined, parts, promptTokens);
     }
     const text = words.text({ seed, words: words.wordsFor(shared) });
     const before = this.#add(undefined, { role: 'system', text, isPlain: true }, prefix.tokens);
     return this.#user(before, [{ seed: own, words: words.wordsFor(rest) }], promptTokens);
+  }
+
+  #open(seed: number, promptTokens: number): Turn {
+    const { words, template } = this.style;
+    return this.#user(undefined, [{ seed, words: words.wordsFor(promptTokens - template.opening) }], promptTokens);
   }
 
   #user(before: Turn | undefined, made: readonly Made[], promptTokens: number): Turn {
@@ -199,10 +192,10 @@ export class Conversations {
   #goOn({ call, tokens }: { call: number; tokens: number }, promptTokens: number, seed: number): Turn {
     const said = this.#said[call];
     const { words, template } = this.style;
-    if (said === undefined) return this.#user(undefined, [{ seed, words: words.wordsFor(promptTokens - template.opening) }], promptTokens); // prettier-ignore
+    if (said === undefined) return this.#open(seed, promptTokens);
     const withAnswer = said.promptTokens + (said.answer?.outputTokens ?? 0);
     const rest = promptTokens - withAnswer - template.turn;
-    if (tokens > this.#call(call).promptTokens && rest >= 1)
+    if (tokens > callAt(this.program, call).promptTokens && rest >= 1)
       return this.#user(this.#withAnswer(call), [{ seed, words: words.wordsFor(rest) }], promptTokens);
     return this.#branch(said.prompt, Math.min(tokens, promptTokens), promptTokens, seed);
   }
@@ -223,7 +216,7 @@ export class Conversations {
       const made = all <= keptWords ? cut(kept, all) : [...kept, { seed, words: all - keptWords }];
       return this.#user(turn.before, made, promptTokens);
     }
-    return this.#user(undefined, [{ seed, words: words.wordsFor(promptTokens - this.style.template.opening) }], promptTokens); // prettier-ignore
+    return this.#open(seed, promptTokens);
   }
 }
 

@@ -51,7 +51,5 @@ export class Meter {
   }
 }
 
-const spreadOf = (sample: Sample) =>
-  sample.count === 0
-    ? { mean: 0, p99: 0, max: 0 }
-    : { mean: sample.mean, p99: sample.percentile(0.99), max: sample.max };
+/** 0 without values. */
+const spreadOf = (sample: Sample) => ({ mean: sample.mean || 0, p99: sample.percentile(0.99) || 0, max: sample.max || 0 }); // prettier-ignore

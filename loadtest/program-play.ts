@@ -1,5 +1,5 @@
 import { ProgramRun } from '../sim/index.js';
-import { type AgentCall, type AgentProgram } from '../workloads/index.js';
+import { type AgentProgram, callAt } from '../workloads/index.js';
 import { Conversations, type Prompt } from './conversation.js';
 import type { Exchange, Outcome } from './exchange.js';
 import { idOf, marksOf, releaseOf } from './identity.js';
@@ -59,22 +59,16 @@ class ProgramPlay {
     if (release !== undefined) this.player.release(release);
   }
 
-  #call(index: number): AgentCall {
-    const call = this.program.calls[index];
-    if (call === undefined) throw new RangeError(`program ${this.program.id} has no call ${index}`);
-    return call;
-  }
-
   #plan(index: number): void {
     const { gapMsMax, timeScale } = this.player.stage.options;
-    const gapMs = Math.min(this.#call(index).gapMs, gapMsMax) / timeScale;
+    const gapMs = Math.min(callAt(this.program, index).gapMs, gapMsMax) / timeScale;
     const meantMs = this.#timeline.plan(index, gapMs);
     this.player.at(meantMs, () => this.player.whenFree(() => this.#send(index, meantMs)));
   }
 
   #send(index: number, meantMs: number): void {
     const { target, model, options, meter, now, isExact } = this.player.stage;
-    const call = this.#call(index);
+    const call = callAt(this.program, index);
     const prompt = this.#conversations.prompt(index);
     const isFinal = this.#run.open === 1;
     this.#hadFinal ||= isFinal;
@@ -136,12 +130,12 @@ class ProgramPlay {
     const queueMs = queueMsOf(gateway.queueMs, endedMs - sentMs);
     const outputTokens = Number.isNaN(answer.outputTokens) ? answer.parts : answer.outputTokens;
     const wanted = prompt.promptTokens;
-    const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? this.#call(index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
+    const promptTokens = Number.isNaN(answer.promptTokens) ? (Number.isNaN(wanted) ? callAt(this.program, index).promptTokens : wanted) : answer.promptTokens; // prettier-ignore
     return {
       program: this.program.id,
       workload: this.program.workload ?? '',
       call: index,
-      thread: this.#call(index).thread,
+      thread: callAt(this.program, index).thread,
       arrivedMs: meantMs,
       sentMs,
       dispatchedMs: sentMs + queueMs,

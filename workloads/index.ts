@@ -8,7 +8,7 @@
  * - `traces/open.ts`: the recorded formats, and a reader of any of them.
  */
 export { Dice } from './dice.js';
-export { type AgentCall, type AgentMessage, type AgentProgram, type Prefix, inChain } from './program.js';
+export { type AgentCall, type AgentMessage, type AgentProgram, type Prefix, callAt, inChain } from './program.js';
 export { arrivalTimes, recordedPrograms, withShortGaps, type Arrivals, programs } from './workload.js';
 export { nameFindings, WORKLOADS, WORKLOAD_NAMES, type WorkloadName, workloadOf } from './synthetic/file.js';
 export { fileSchema as workloadFileSchema } from './synthetic/spec.js';

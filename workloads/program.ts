@@ -73,6 +73,13 @@ export interface AgentMessage {
   readonly tool?: string;
 }
 
+/** @throws RangeError if there is no such call */
+export function callAt({ id, calls }: AgentProgram, index: number): AgentCall {
+  const call = calls[index];
+  if (call === undefined) throw new RangeError(`program ${id} has no call ${index}`);
+  return call;
+}
+
 /** Calls in sequence in the root thread. */
 export const inChain = (calls: readonly Omit<AgentCall, 'after' | 'thread'>[]): AgentCall[] =>
   calls.map((call, index) => ({ after: index === 0 ? [] : [index - 1], thread: '', ...call }));

@@ -1,5 +1,5 @@
 import { Stage, CONDITIONS, type Proxy } from '../gateway/stage.js';
-import { Comparison, costOf, inRounds } from '../gateway/rounds.js';
+import { Comparison, costOfRequests, inRounds } from '../gateway/rounds.js';
 import { printTable, say, show } from '../numbers.js';
 import { noRedis, RedisServer } from '../../processes/redis.js';
 
@@ -53,13 +53,11 @@ Added: less the gateway without a cluster in the same round. Medians of interlea
 async function measure(stage: Stage, cases: readonly Case[], quick: boolean) {
   const load = { type: 'paced', bytes: 2048, stream: false, perSecond: PER_SECOND, programs: PROGRAMS } as const;
   const headers = { 'x-delay-ms': `${DELAY_MS}` };
-  const samples = await inRounds(cases, { warm: 1, rounds: quick ? 1 : 5 }, async ({ name, gateways }) => {
+  const samples = await inRounds(cases, { warm: 1, rounds: quick ? 1 : 5 }, ({ name, gateways }) => {
     const [url = '', ...others] = gateways.map((gateway) => gateway.url);
-    const all = { cpuMs: () => gateways.reduce((sum, gateway) => sum + (gateway.cpuMs() ?? NaN), 0) };
+    const all = { name, cpuMs: () => gateways.reduce((sum, gateway) => sum + (gateway.cpuMs() ?? NaN), 0) };
     const job = { ...load, url, others, headers, seconds: quick ? 1 : 2 };
-    const { result, cpuMs } = await costOf(all, () => stage.latency(job));
-    if (result.bad > 0) throw new Error(`${name}: ${result.bad} bad answers`);
-    return { ...result, cpuMicros: (cpuMs * 1000) / result.requests };
+    return costOfRequests(all, () => stage.latency(job));
   });
   return new Comparison<Case['name'], (typeof KEYS)[number]>(samples);
 }

@@ -1,21 +1,14 @@
 import type { Case, RunMeasures } from '../../lab/index.js';
 import type { ClusterOptions } from '../../sim/index.js';
-import { percentile, printTable, ratio, say, show } from '../numbers.js';
+import { mean, percentile, printTable, ratio, say, show } from '../numbers.js';
+import { STANDING } from '../order.js';
 import { Runs } from '../report/recordings.js';
 
 type Scenario = Case['scenario'];
 type Policy = Case['setup']['policy'];
 
-const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
 /** Recorded coding agents whose contexts do not fit the engines' caches. */
-const AGENTS: Scenario = {
-  programs: { recording: 'mini-swe-agent' },
-  count: 150,
-  ratePerSecond: 0.25,
-  engines: 2,
-  machine: 'llama-3.1-8b-a100',
-};
+const AGENTS: Scenario = { ...STANDING['mini-swe-agent, 0.25/s'], count: 150 };
 
 /** Three gateways, a millisecond from the store and back. */
 const three = (routing: ClusterOptions['routing'], shares = true) => ({ gateways: 3, delayMs: 0.5, routing, shares });

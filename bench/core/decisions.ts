@@ -1,7 +1,7 @@
 import { millis, Scheduler, TENANTS_NAMES, type Command, type Event } from '../../src/index.js';
 import { makeBalancer } from '../../loadbalancer/index.js';
 import { loadConfig } from '../../sidecar/config/load.js';
-import { percentile, printTable, say, show } from '../numbers.js';
+import { mean, percentile, printTable, say, show } from '../numbers.js';
 import { arrived, CAPACITY, ENGINES, finished, joined, Load, WINDOW, settings } from './load.js';
 
 const ROWS = 1_000_000;
@@ -73,6 +73,5 @@ function pinned(pins: number, decisions: number): number[] {
 }
 
 function summary(micros: readonly number[]): string[] {
-  const mean = micros.reduce((sum, value) => sum + value, 0) / micros.length;
-  return [0.5, 0.99, 0.999].map((p) => show(percentile(micros, p))).concat(show(mean));
+  return [0.5, 0.99, 0.999].map((p) => show(percentile(micros, p))).concat(show(mean(micros)));
 }

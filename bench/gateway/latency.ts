@@ -1,6 +1,6 @@
 import { printTable, say, show } from '../numbers.js';
-import { Comparison, costOf, inRounds } from './rounds.js';
-import { CONDITIONS, Stage, TARGETS, type Proxy } from './stage.js';
+import { Comparison, costOfRequests, inRounds } from './rounds.js';
+import { CONDITIONS, Stage, type Proxy } from './stage.js';
 
 const KB = 1024;
 const PER_SECOND = 500;
@@ -17,8 +17,7 @@ ${PER_SECOND} requests a second at fixed times, answered or not (open loop). Mil
 library; "first" is the first byte of the answer's body, a stream's first event; "whole" its last. Added: less the direct
 latency of the same round. Medians of interleaved rounds.\n`);
   await Stage.with(async (stage) => {
-    const proxies: Proxy[] = [];
-    for (const name of TARGETS) proxies.push(await stage.start(name));
+    const proxies = await stage.startAll();
     const rows: string[][] = [];
     for (const one of quick ? CASES.filter(({ bytes }) => bytes === 2 * KB) : CASES) {
       const compared = await measure(stage, proxies, one, quick);
@@ -42,11 +41,9 @@ async function measure(
   quick: boolean,
 ) {
   const seconds = quick ? 0.5 : 2;
-  const samples = await inRounds(proxies, { warm: 1, rounds: quick ? 1 : 3 }, async (proxy) => {
+  const samples = await inRounds(proxies, { warm: 1, rounds: quick ? 1 : 3 }, (proxy) => {
     const job = { type: 'paced', url: proxy.url, bytes, stream, perSecond: PER_SECOND, seconds } as const;
-    const { result, cpuMs } = await costOf(proxy, () => stage.latency(job));
-    if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers`);
-    return { ...result, cpuMicros: (cpuMs * 1000) / result.requests };
+    return costOfRequests(proxy, () => stage.latency(job));
   });
   return new Comparison(samples);
 }

@@ -74,7 +74,7 @@ async function measureThroughput(job: ThroughputJob) {
       if (answer === undefined) bad += 1;
       else {
         requests += 1;
-        agent?.answered(answer);
+        agent?.answered(answer.text);
       }
     }
   };
@@ -84,22 +84,26 @@ async function measureThroughput(job: ThroughputJob) {
   return { requests, seconds, bad };
 }
 
-/** @returns the answer, '' unless it is wanted; undefined: it was not 200, or there was none */
-function ask(pool: Pool, headers: object, body: Buffer, wanted: boolean): Promise<string | undefined> {
+/** An answer: its text, '' unless it is wanted, and when its first byte came. Undefined: it was not 200, or there was none. */
+type Answer = { readonly text: string; readonly firstAt: number } | undefined;
+
+function ask(pool: Pool, headers: Record<string, string>, body: Buffer | string, wanted: boolean): Promise<Answer> {
   return new Promise((resolve) => {
     let status = 0;
     let text = '';
+    let firstAt = 0;
     pool.dispatch(
-      { method: 'POST', path: PATH, headers: headers as Record<string, string>, body },
+      { method: 'POST', path: PATH, headers, body },
       {
         onRequestStart: () => undefined,
         onResponseStart(_, code) {
           status = code;
         },
         onResponseData(_, chunk) {
+          firstAt ||= performance.now();
           if (wanted) text += chunk.toString('latin1');
         },
-        onResponseEnd: () => resolve(status === 200 ? text : undefined),
+        onResponseEnd: () => resolve(status === 200 ? { text, firstAt } : undefined),
         onResponseError: () => resolve(undefined),
       },
     );
@@ -112,38 +116,16 @@ async function measureLatency(job: PacedJob) {
   const first: number[] = [];
   const whole: number[] = [];
   let bad = 0;
-  const send = (index: number) =>
-    new Promise<void>((resolve) => {
-      const program = job.programs === undefined ? {} : { 'x-maitred-program': `p${index % job.programs}` };
-      const headers = { ...HEADERS, ...job.headers, ...program };
-      const pool = pools[index % pools.length]!;
-      const sentAt = performance.now();
-      let firstAt = 0;
-      let ok = true;
-      pool.dispatch(
-        { method: 'POST', path: PATH, headers, body },
-        {
-          onRequestStart: () => undefined,
-          onResponseStart(_, status) {
-            ok = status === 200;
-          },
-          onResponseData() {
-            firstAt ||= performance.now();
-          },
-          onResponseEnd() {
-            if (ok) {
-              first.push(firstAt - sentAt);
-              whole.push(performance.now() - sentAt);
-            } else bad += 1;
-            resolve();
-          },
-          onResponseError() {
-            bad += 1;
-            resolve();
-          },
-        },
-      );
-    });
+  const send = async (index: number): Promise<void> => {
+    const program = job.programs === undefined ? {} : { 'x-maitred-program': `p${index % job.programs}` };
+    const sentAt = performance.now();
+    const answer = await ask(pools[index % pools.length]!, { ...HEADERS, ...job.headers, ...program }, body, false);
+    if (answer === undefined) bad += 1;
+    else {
+      first.push(answer.firstAt - sentAt);
+      whole.push(performance.now() - sentAt);
+    }
+  };
   const open: Promise<void>[] = [];
   const startAt = performance.now();
   const total = job.perSecond * job.seconds;

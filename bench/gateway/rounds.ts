@@ -35,6 +35,16 @@ export async function costOf<T>(
   return { result, cpuMs: (proxy.cpuMs() ?? NaN) - cpuBefore, tookMs: performance.now() - startedAt };
 }
 
+/** The same of requests, each with its processor time in microseconds. @throws Error for bad answers */
+export async function costOfRequests<T extends { readonly requests: number; readonly bad: number }>(
+  proxy: Pick<Proxy, 'cpuMs'> & { readonly name: string },
+  work: () => Promise<T>,
+) {
+  const { result, cpuMs, tookMs } = await costOf(proxy, work);
+  if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers`);
+  return { ...result, cpuMicros: (cpuMs * 1000) / result.requests, busy: cpuMs / tookMs };
+}
+
 /** A rate under full load, with the processor time of one item. */
 export interface RateSample {
   readonly perSecond: number;

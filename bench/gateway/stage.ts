@@ -15,7 +15,7 @@ const LOAD_CORE = 0;
 
 export const canPin = availableParallelism() > 1 && spawnSync('taskset', ['--version']).status === 0;
 
-export const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through', 'parse-once'] as const;
+const TARGETS = ['direct', 'maitred', 'http-proxy', 'pass-through', 'parse-once'] as const;
 export type TargetName = (typeof TARGETS)[number];
 
 /** A proxy between the load and the engine, or `direct`. */
@@ -45,6 +45,12 @@ export class Stage {
     } finally {
       await stage.#close();
     }
+  }
+
+  async startAll(): Promise<Proxy[]> {
+    const proxies: Proxy[] = [];
+    for (const name of TARGETS) proxies.push(await this.start(name));
+    return proxies;
   }
 
   async start(name: TargetName): Promise<Proxy> {

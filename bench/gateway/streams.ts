@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, printTable, say, show } from '../numbers.js';
+import { costOf } from './rounds.js';
 import { Stage, type Proxy } from './stage.js';
 
 const KB = 1024;
@@ -29,18 +30,16 @@ default and could not hold them.\n`);
       });
       await sleep(1000);
       const before = proxy.rssBytes() ?? NaN;
-      const cpuBefore = proxy.cpuMs() ?? NaN;
-      await hold(stage, proxy, streams);
-      const opened = (proxy.cpuMs() ?? NaN) - cpuBefore;
-      const during = median(await watch(proxy, seconds));
-      const kept = ((proxy.cpuMs() ?? NaN) - cpuBefore - opened) / seconds / streams;
+      const { cpuMs: opened } = await costOf(proxy, () => hold(stage, proxy, streams));
+      const { result, cpuMs: kept } = await costOf(proxy, () => watch(proxy, seconds));
+      const during = median(result);
       rows.push([
         name,
         show(before / KB / KB),
         show(during / KB / KB),
         show((during - before) / streams / KB),
         show((opened * 1000) / streams),
-        show((kept * 1000 * GAP_MS) / 1000),
+        show((kept * GAP_MS) / seconds / streams),
       ]);
     });
   }

@@ -1,6 +1,6 @@
 import { printTable, say, show } from '../numbers.js';
-import { Comparison, costOf, inRounds, rateText, type RateSample } from './rounds.js';
-import { CONDITIONS, Stage, TARGETS, type Proxy, type TargetName } from './stage.js';
+import { Comparison, costOfRequests, inRounds, rateText, type RateSample } from './rounds.js';
+import { CONDITIONS, Stage, type Proxy, type TargetName } from './stage.js';
 
 const KB = 1024;
 
@@ -34,8 +34,7 @@ most that the load generator and the mock engine can do. Medians of the rounds; 
 CPU is user and system time of all threads of the proxy for one request; ~ marks proxies that had idle time: there the
 throughput is the latency's or the load's, and CPU tells more.\n`);
   await Stage.with(async (stage) => {
-    const proxies: Proxy[] = [];
-    for (const name of TARGETS) proxies.push(await stage.start(name));
+    const proxies = await stage.startAll();
     // A quick run has one round to warm up, in each cell.
     if (!quick) for (const proxy of proxies) await warmUp(stage, proxy);
     for (const [title, cells] of Object.entries(TABLES)) {
@@ -67,13 +66,8 @@ async function measure(stage: Stage, proxies: readonly Proxy[], cell: Cell, quic
   // The first round only warms up: each path of each proxy has been compiled after it.
   const samples = await inRounds(proxies, { warm: 1, rounds }, async (proxy) => {
     const job = { type: 'throughput', url: proxy.url, ...cell, seconds } as const;
-    const { result, cpuMs, tookMs } = await costOf(proxy, () => stage.throughput(job));
-    if (result.bad > 0) throw new Error(`${proxy.name}: ${result.bad} bad answers with ${JSON.stringify(cell)}`);
-    return {
-      perSecond: result.requests / result.seconds,
-      cpuMicros: (cpuMs * 1000) / result.requests,
-      busy: cpuMs / tookMs,
-    };
+    const cost = await costOfRequests(proxy, () => stage.throughput(job));
+    return { ...cost, perSecond: cost.requests / cost.seconds };
   });
   return new Comparison<TargetName, keyof RateSample>(samples);
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, CommanderError } from 'commander';
 import { numberFrom } from '../../cli/options.js';
 import { sayDisturbance, watchOthers, type Disturbance } from '../disturbance.js';
-import { makeRandom, printTable, say, show } from '../numbers.js';
+import { makeRandom, mean, printTable, say, show } from '../numbers.js';
 import { Agents } from './agents.js';
 import { disturb, type Disturbances } from './disturb.js';
 import { AFTERWARDS, judge, notBack, Sampler, type Sample } from './samples.js';
@@ -97,8 +97,8 @@ function report(
   const measured = samples.filter(({ minutes }) => minutes >= options.warmUp && minutes <= options.minutes);
   const rows = judge(measured);
   const back = notBack(before, after);
-  const mean = (read: (sample: Sample) => number) => measured.reduce((sum, each) => sum + read(each), 0) / measured.length; // prettier-ignore
-  say(`\n${options.streams} agents for ${options.minutes} minutes, ${ENGINES} engines, ${RATE} tokens a second and stream. Cores: gateway ${show(mean((s) => s.gatewayCpu))}, engines ${show(mean((s) => s.enginesCpu))}, load ${show(mean((s) => s.driverCpu))}.
+  const cores = (name: 'gatewayCpu' | 'enginesCpu' | 'driverCpu') => show(mean(measured.map((each) => each[name])));
+  say(`\n${options.streams} agents for ${options.minutes} minutes, ${ENGINES} engines, ${RATE} tokens a second and stream. Cores: gateway ${cores('gatewayCpu')}, engines ${cores('enginesCpu')}, load ${cores('driverCpu')}.
 ${sayDisturbance(disturbance)}
 ${done.faults} faults, ${done.kills} kills of engines, ${done.reloads} reloads.\n`); // prettier-ignore
   printTable(

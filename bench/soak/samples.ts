@@ -3,7 +3,7 @@ import { get } from '../../processes/process.js';
 import { parsePrometheus } from '../../sidecar/engines/prometheus.js';
 import { cpuMsOf } from '../disturbance.js';
 import type { Stage } from './stage.js';
-import { median } from '../numbers.js';
+import { mean, median } from '../numbers.js';
 
 const MB = 2 ** 20;
 /** Of a histogram of the loop's delay that holds anything. */
@@ -133,10 +133,9 @@ export function judge(samples: readonly Sample[]) {
 }
 
 function slope(samples: readonly Sample[], measure: Measure): number {
-  const mean = (read: (sample: Sample) => number) =>
-    samples.reduce((sum, sample) => sum + read(sample), 0) / samples.length;
-  const x0 = mean(({ minutes }) => minutes);
-  return mean((sample) => (sample.minutes - x0) * sample[measure]) / mean(({ minutes }) => (minutes - x0) ** 2);
+  const x0 = mean(samples.map(({ minutes }) => minutes));
+  const products = samples.map((sample) => (sample.minutes - x0) * sample[measure]);
+  return mean(products) / mean(samples.map(({ minutes }) => (minutes - x0) ** 2));
 }
 
 /** Bounds on growth once the load is over. */

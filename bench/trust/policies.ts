@@ -1,4 +1,4 @@
-import { pairedRatio, overSamePrograms, type Case, type RunMeasures } from '../../lab/index.js';
+import { pairedRatio, pairOf, type Case, type RunMeasures } from '../../lab/index.js';
 import { Runs } from '../report/recordings.js';
 
 type Setup = Case['setup'];
@@ -47,15 +47,13 @@ export async function ourRatios() {
   const runs = await Runs.over(['mini-swe-agent']);
   return Object.entries(OURS).map(([load, scenario]) => {
     const stock = runs.of(scenario, { policy: 'pass-through' });
-    const mean = ({ program_seconds }: RunMeasures) => program_seconds.mean ?? NaN;
+    const mean = ({ program_seconds }: RunMeasures) => program_seconds.mean;
     return {
       load,
       /** Under pass-through. */
-      seconds: stock.reduce((sum, run) => sum + mean(run), 0) / stock.length,
+      seconds: stock.reduce((sum, run) => sum + (mean(run) ?? NaN), 0) / stock.length,
       ratios: KINDS.map(({ ours }) => {
-        const pairs = runs
-          .of(scenario, ours)
-          .map((run, at) => overSamePrograms(stock[at] as RunMeasures, run).map(mean) as [number, number]);
+        const pairs = runs.of(scenario, ours).flatMap((run, at) => pairOf(stock[at] as RunMeasures, run, mean));
         return pairedRatio(pairs).ratio ?? NaN;
       }),
     };

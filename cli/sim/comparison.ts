@@ -1,4 +1,4 @@
-import { type Change, type Distribution, meanOf, overSamePrograms, type Pair, pairedRatio, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
 import { axesOf, choicesOf, type Plan } from './plan.js';
 import type { RunReport } from './worker.js';
 
@@ -79,8 +79,6 @@ function pairsOf(
   return whole.flatMap((run): Pair[] => {
     if (run.variant !== first) return [];
     const twin = whole.find((each) => each.variant === other && each.seed === run.seed);
-    if (twin === undefined) return [];
-    const [one, two] = overSamePrograms(run, twin).map(valueOf) as [number | null, number | null];
-    return one === null || two === null ? [] : [[one, two]];
+    return twin === undefined ? [] : pairOf(run, twin, valueOf);
   });
 }

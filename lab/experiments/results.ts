@@ -1,4 +1,4 @@
-import { pairedRatio, type Pair, type Ratio, overSamePrograms } from '../measure/comparison.js';
+import { pairedRatio, pairOf, type Ratio } from '../measure/comparison.js';
 import { integer, number, percent, ratio } from '../../text/index.js';
 import type { RunMeasures } from '../measure/run.js';
 import type { Statistic } from '../measure/sample.js';
@@ -13,7 +13,7 @@ export interface Measure {
   readonly show: (value: number | null) => string;
 }
 
-const measure = (label: string, of: Measure['of'], show: (value: number | null) => string = integer): Measure => ({ label, of, show }); // prettier-ignore
+export const measure = (label: string, of: Measure['of'], show: (value: number | null) => string = integer): Measure => ({ label, of, show }); // prettier-ignore
 const total = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((sum, count) => sum + count, 0);
 
@@ -51,11 +51,9 @@ export class Results {
   /** Ratio of the other to the first, over the programs that both completed: below 1 the other's value is smaller. */
   ratio(first: Case, other: Case, { of }: Measure): Ratio {
     const others = this.#of(other);
-    const pairs = this.#of(first).flatMap((run, seed): Pair[] => {
+    const pairs = this.#of(first).flatMap((run, seed) => {
       const twin = others[seed];
-      if (run === undefined || twin === undefined) return [];
-      const [one, two] = overSamePrograms(run, twin).map(of) as [number | null, number | null];
-      return one === null || two === null ? [] : [[one, two]];
+      return run === undefined || twin === undefined ? [] : pairOf(run, twin, of);
     });
     return pairedRatio(pairs);
   }

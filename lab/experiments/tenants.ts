@@ -2,7 +2,7 @@ import { number, percent } from '../../text/index.js';
 import type { Setup } from './case.js';
 import type { Experiment } from './experiment.js';
 import { crossed, rowsOf, tenants as loadOf } from './loads.js';
-import { LOST, programTime, WORST_WAIT, type Measure } from './results.js';
+import { LOST, measure, programTime, WORST_WAIT } from './results.js';
 
 const SETUPS = {
   'pass-through': { policy: 'pass-through' },
@@ -13,16 +13,9 @@ const SETUPS = {
 
 const KINDS = ['light', 'medium', 'heavy', 'burst'];
 
-const onTime = (kind: string): Measure => ({
-  label: `${kind} on time`,
-  of: (run) => run.by_workload[kind]?.on_time ?? null,
-  show: (value) => percent(value),
-});
-const slowdown = (kind: string): Measure => ({
-  label: `${kind} slowdown`,
-  of: (run) => run.by_workload[kind]?.slowdown.mean ?? null,
-  show: number,
-});
+const onTime = (kind: string) => measure(`${kind} on time`, (run) => run.by_workload[kind]?.on_time ?? null, percent);
+const slowdown = (kind: string) =>
+  measure(`${kind} slowdown`, (run) => run.by_workload[kind]?.slowdown.mean ?? null, number);
 
 const COLUMNS = [...KINDS.map(onTime), ...KINDS.map(slowdown), programTime('mean'), WORST_WAIT, LOST];
 

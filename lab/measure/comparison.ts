@@ -108,6 +108,12 @@ export function overSamePrograms<R extends RunMeasures>(first: R, other: R): rea
   return [restricted(first, one, both), restricted(other, two, both)];
 }
 
+/** A figure of both over the programs that both completed; none where one has none. */
+export function pairOf<R extends RunMeasures>(first: R, other: R, of: (run: R) => number | null): Pair[] {
+  const [one = null, two = null] = overSamePrograms(first, other).map(of);
+  return one === null || two === null ? [] : [[one, two]];
+}
+
 function restricted<R extends RunMeasures>(
   run: R,
   completions: NonNullable<RunMeasures['completions']>,

@@ -98,10 +98,6 @@ export const quoted = ({ text, isPlain = false }: Pick<Message, 'text' | 'isPlai
 export const bodyOf = (fields: JsonObject, name: string, json: string): string =>
   `${JSON.stringify(fields).slice(0, -1)},"${name}":${json}}`;
 
-/** Fields that make known engines return an answer of exactly this length. */
-export const exactly = ({ isExact, outputTokens }: Ask): JsonObject =>
-  isExact ? { ignore_eos: true, min_tokens: outputTokens } : {};
-
 export const FUNCTION_PARAMETERS = { type: 'object', properties: {} } as const;
 
 export function takeUsage(usage: unknown, answer: Answer): void {
@@ -120,13 +116,22 @@ export function growCall(answer: Answer, at: number, part: Partial<ToolCall>): v
   };
 }
 
-/** Fields of a request that chat and completions spell alike. */
-export const openaiFields = (ask: Ask): JsonObject => ({
+/** Fields of a request that all APIs spell alike, but for that of its longest answer and its tools. */
+export const fieldsOf = (ask: Ask, limit: string, tool: (name: string) => JsonObject): JsonObject => ({
   model: ask.model,
-  max_tokens: ask.outputTokens,
+  [limit]: ask.outputTokens,
   temperature: 0,
-  ...exactly(ask),
-  ...(ask.stream && { stream: true, stream_options: { include_usage: true } }),
+  // Known engines then return an answer of exactly this length.
+  ...(ask.isExact && { ignore_eos: true, min_tokens: ask.outputTokens }),
+  ...(ask.stream && { stream: true }),
+  ...(ask.tools.length > 0 && { tools: ask.tools.map(tool) }),
+  ...ask.fields,
+});
+
+/** As `fieldsOf`, of chat and completions. */
+export const openaiFields = (ask: Ask, tool: (name: string) => JsonObject): JsonObject => ({
+  ...fieldsOf(ask, 'max_tokens', tool),
+  ...(ask.stream && { stream_options: { include_usage: true } }),
 });
 
 /** An event of chat or completions. @param take reads its choice */

@@ -7,7 +7,7 @@ import {
   type Step,
   bodyOf,
   countOf,
-  exactly,
+  fieldsOf,
   FUNCTION_PARAMETERS,
   growCall,
   isObject,
@@ -35,19 +35,7 @@ function body(ask: Ask): string {
   const [first] = ask.items;
   const system = first?.startsWith(SYSTEM) === true ? first : undefined;
   const rest = system === undefined ? ask.items : ask.items.slice(1);
-  const fields = bodyOf(
-    {
-      model: ask.model,
-      max_tokens: ask.outputTokens,
-      temperature: 0,
-      ...exactly(ask),
-      ...(ask.stream && { stream: true }),
-      ...(ask.tools.length > 0 && { tools: ask.tools.map(tool) }),
-      ...ask.fields,
-    },
-    'messages',
-    `[${rest.join(',')}]`,
-  );
+  const fields = bodyOf(fieldsOf(ask, 'max_tokens', tool), 'messages', `[${rest.join(',')}]`);
   return system === undefined ? fields : `${fields.slice(0, -1)},"system":${system.slice(SYSTEM.length, -1)}}`;
 }
 

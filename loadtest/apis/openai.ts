@@ -3,7 +3,6 @@ import {
   type JsonObject,
   type LoadApi,
   type Message,
-  type Step,
   type ToolCall,
   bodyOf,
   countOf,
@@ -19,27 +18,16 @@ import {
   textOf,
 } from './api.js';
 
-const chatEvent = (data: JsonObject, answer: Answer): Step =>
-  openaiEvent(data, answer, ({ delta }) => {
-    if (!isObject(delta)) return 'alien';
-    return takeDelta(delta, answer) ? 'part' : 'other';
-  });
-
 export const chat: LoadApi = {
   path: '/v1/chat/completions',
   endsWithMark: true,
   item: chatItem,
-  body: (ask) =>
-    bodyOf(
-      {
-        ...openaiFields(ask),
-        ...(ask.tools.length > 0 && { tools: ask.tools.map(tool) }),
-        ...ask.fields,
-      },
-      'messages',
-      `[${ask.items.join(',')}]`,
-    ),
-  event: chatEvent,
+  body: (ask) => bodyOf(openaiFields(ask, tool), 'messages', `[${ask.items.join(',')}]`),
+  event: (data, answer) =>
+    openaiEvent(data, answer, ({ delta }) => {
+      if (!isObject(delta)) return 'alien';
+      return takeDelta(delta, answer) ? 'part' : 'other';
+    }),
   whole: chatWhole,
 };
 
@@ -88,28 +76,19 @@ function chatWhole(body: JsonObject, answer: Answer): boolean {
   return true;
 }
 
-const textEvent = (data: JsonObject, answer: Answer): Step =>
-  openaiEvent(data, answer, ({ text }) => {
-    if (typeof text !== 'string') return 'alien';
-    answer.text += text;
-    return text === '' ? 'other' : 'part';
-  });
-
 /** POST /v1/completions: a conversation is one text, in which each answer directly follows its prompt. */
 export const completions: LoadApi = {
   path: '/v1/completions',
   endsWithMark: true,
   item: (message) => quoted(message.isPlain === true ? plain(message) : said(message)).slice(1, -1),
-  body: (ask) =>
-    bodyOf(
-      {
-        ...openaiFields(ask),
-        ...ask.fields,
-      },
-      'prompt',
-      `"${ask.items.join('').trimStart()}"`,
-    ),
-  event: textEvent,
+  // It has no tools.
+  body: (ask) => bodyOf(openaiFields({ ...ask, tools: [] }, tool), 'prompt', `"${ask.items.join('').trimStart()}"`),
+  event: (data, answer) =>
+    openaiEvent(data, answer, ({ text }) => {
+      if (typeof text !== 'string') return 'alien';
+      answer.text += text;
+      return text === '' ? 'other' : 'part';
+    }),
   whole: textWhole,
 };
 

@@ -6,7 +6,7 @@ import {
   type Step,
   bodyOf,
   countOf,
-  exactly,
+  fieldsOf,
   FUNCTION_PARAMETERS,
   growCall,
   isObject,
@@ -22,20 +22,7 @@ export const responses: LoadApi = {
   endsWithMark: false,
   item,
   body: (ask) =>
-    bodyOf(
-      {
-        model: ask.model,
-        max_output_tokens: ask.outputTokens,
-        temperature: 0,
-        store: false,
-        ...exactly(ask),
-        ...(ask.stream && { stream: true }),
-        ...(ask.tools.length > 0 && { tools: ask.tools.map(tool) }),
-        ...ask.fields,
-      },
-      'input',
-      `[${ask.items.join(',')}]`,
-    ),
+    bodyOf({ store: false, ...fieldsOf(ask, 'max_output_tokens', tool) }, 'input', `[${ask.items.join(',')}]`),
   event,
   whole: (body, answer) => {
     if (!Array.isArray(body['output'])) return false;

@@ -47,24 +47,19 @@ export function readChatPrompt(body: JsonObject): Ask['prompts'][number] {
   };
 }
 
+const ROLES: ReadonlyMap<unknown, Message['role']> = new Map([
+  ...(['system', 'user', 'assistant', 'tool'] as const).map((role) => [role, role] as const),
+  ['developer', 'system'],
+  ['function', 'tool'],
+]);
+
 function readMessage(value: unknown): Message {
   const message = object(value, 'messages');
-  const role = string(message, 'role') ?? '';
+  const role = ROLES.get(message['role']);
   const toolCalls = array(message['tool_calls'] ?? [], 'messages.tool_calls').map(readToolCall);
   const content = readContent(message['content'], 'messages.content');
-  switch (role) {
-    case 'system':
-    case 'developer':
-      return { role: 'system', toolCalls, ...content };
-    case 'user':
-    case 'assistant':
-    case 'tool':
-      return { role, toolCalls, ...content };
-    case 'function':
-      return { role: 'tool', toolCalls, ...content };
-    default:
-      throw new ApiError(400, 'messages.role: system, developer, user, assistant or tool is expected', 'messages');
-  }
+  if (role !== undefined) return { role, toolCalls, ...content };
+  throw new ApiError(400, 'messages.role: system, developer, user, assistant or tool is expected', 'messages');
 }
 
 function readToolCall(value: unknown): ToolCall {
@@ -110,10 +105,12 @@ export function readToolChoice(value: unknown, tools: readonly Tool[]): ToolChoi
   throw new ApiError(400, 'tool_choice: none, auto, required or a tool of the list is expected', 'tool_choice');
 }
 
-function readFormat(value: unknown): unknown {
+/** The schema of a response format: chat has it in an object of its own, responses beside its type. */
+export function readFormat(value: unknown): unknown {
   if (!isObject(value)) return undefined;
   if (value['type'] === 'json_object') return { type: 'object' };
-  return value['type'] === 'json_schema' && isObject(value['json_schema']) ? value['json_schema']['schema'] : undefined;
+  const { schema } = isObject(value['json_schema']) ? value['json_schema'] : value;
+  return value['type'] === 'json_schema' ? schema : undefined;
 }
 
 class ChatFormatter extends OpenaiFormatter {

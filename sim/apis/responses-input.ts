@@ -1,6 +1,6 @@
 import { renderPrompt, type Message, type Tool, type ToolCall } from '../text/conversation.js';
 import { optional, readTerms, type Ask, type History } from './api.js';
-import { readContent, readToolChoice } from './chat.js';
+import { readContent, readFormat, readToolChoice } from './chat.js';
 import {
   ApiError,
   invalidBody,
@@ -29,7 +29,7 @@ export function readResponses(body: JsonObject, history: History): Ask {
     messages: all,
     tools,
     toolChoice: readToolChoice(body['tool_choice'], tools),
-    ...optional('schema', readFormat(body['text'])),
+    ...optional('schema', readFormat(isObject(body['text']) ? body['text']['format'] : undefined)),
   };
   return { terms, prompts: [prompt] };
 }
@@ -57,9 +57,7 @@ function earlier(body: JsonObject, history: History): readonly Message[] {
   const previous = string(body, 'previous_response_id');
   if (previous === undefined) return [];
   const conversation = history(previous);
-  if (conversation === undefined) {
-    throw unknownResponse(previous);
-  }
+  if (conversation === undefined) throw unknownResponse(previous);
   return conversation;
 }
 
@@ -112,11 +110,4 @@ function addCall(conversation: Message[], call: ToolCall): void {
   const last = conversation.at(-1);
   if (last?.role !== 'assistant') conversation.push({ role: 'assistant', text: '', toolCalls: [call] });
   else conversation[conversation.length - 1] = { ...last, toolCalls: [...last.toolCalls, call] };
-}
-
-function readFormat(text: unknown): unknown {
-  const format = isObject(text) ? text['format'] : undefined;
-  if (!isObject(format)) return undefined;
-  if (format['type'] === 'json_object') return { type: 'object' };
-  return format['type'] === 'json_schema' ? format['schema'] : undefined;
 }

@@ -80,52 +80,44 @@ export class EngineMetrics {
   ) {
     const { totals } = engine;
     this.registry.setDefaultLabels({ engine: '0', model_name: model });
-    this.#gauge('num_requests_running', 'Requests in the batch.', () => engine.running);
-    this.#gauge('num_requests_waiting', 'Requests waiting to be scheduled.', () => engine.waiting);
-    this.#gauge(
+    this.#metric('num_requests_running', 'Requests in the batch.', () => engine.running);
+    this.#metric('num_requests_waiting', 'Requests waiting to be scheduled.', () => engine.waiting);
+    this.#metric(
       'kv_cache_usage_perc',
       'Share of KV blocks in use, 1 being all.',
       () => 1 - engine.kv.free / engine.kv.size,
     );
-    this.#counter('prefix_cache_queries_total', 'Tokens looked up in the prefix cache.', () => totals.queriedTokens);
-    this.#counter('prefix_cache_hits_total', 'Tokens found in the prefix cache.', () => totals.hitTokens);
-    this.#counter('num_preemptions_total', 'Preemptions.', () => totals.preemptions);
-    this.#counter('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
-    this.#counter('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
+    this.#metric('prefix_cache_queries_total', 'Tokens looked up in the prefix cache.', () => totals.queriedTokens);
+    this.#metric('prefix_cache_hits_total', 'Tokens found in the prefix cache.', () => totals.hitTokens);
+    this.#metric('num_preemptions_total', 'Preemptions.', () => totals.preemptions);
+    this.#metric('prompt_tokens_total', 'Prefill tokens processed.', () => totals.promptTokens);
+    this.#metric('generation_tokens_total', 'Generation tokens processed.', () => totals.generatedTokens);
     this.#cacheConfig(engine);
     if (engine.host !== undefined) this.#hostTier(engine.host);
   }
 
-  #gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
+  /** A counter's name ends in `_total`. */
+  #metric(name: string, help: string, read: () => number): void {
+    const terms = {
       name: `vllm:${name}`,
       help,
       registers: [this.registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-
-  #counter(name: string, help: string, read: () => number): void {
-    new Counter({
-      name: `vllm:${name}`,
-      help,
-      registers: [this.registry],
-      collect() {
+      collect(this: Counter | Gauge) {
         this.reset();
         this.inc(read());
       },
-    });
+    };
+    const Metric = name.endsWith('_total') ? Counter : Gauge;
+    new Metric(terms);
   }
 
   /** As vLLM's own offloading reports it; bytes of the imitated machine. */
   #hostTier({ totals }: HostTier): void {
     const { kvBytesPerToken } = this.settings.preset;
-    this.#counter('external_prefix_cache_queries_total', 'Tokens looked up in the host tier.', () => totals.queriedTokens); // prettier-ignore
-    this.#counter('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => totals.hitTokens);
-    this.#counter('kv_offload_load_bytes_total', 'Bytes loaded.', () => totals.loadedTokens * kvBytesPerToken);
-    this.#counter('kv_offload_store_bytes_total', 'Bytes stored.', () => totals.storedTokens * kvBytesPerToken);
+    this.#metric('external_prefix_cache_queries_total', 'Tokens looked up in the host tier.', () => totals.queriedTokens); // prettier-ignore
+    this.#metric('external_prefix_cache_hits_total', 'Tokens found in the host tier.', () => totals.hitTokens);
+    this.#metric('kv_offload_load_bytes_total', 'Bytes loaded.', () => totals.loadedTokens * kvBytesPerToken);
+    this.#metric('kv_offload_store_bytes_total', 'Bytes stored.', () => totals.storedTokens * kvBytesPerToken);
   }
 
   #cacheConfig(engine: Engine): void {
