@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { appendFile, rename, rm } from 'node:fs/promises';
+import { appendFile, rename, rm, stat } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { parseJson } from '../../sidecar/apis/fields.js';
 import type { Input } from '../../sidecar/batches/input.js';
@@ -47,12 +47,14 @@ export async function moveChanged({ output, errors }: Paths, names: readonly str
     if (path === output && changed === all && all > 0) return 0;
     if (changed === 0) continue;
     const kept = `${path}.new`;
+    // Who may not read the one may not read the others.
+    const { mode } = await stat(path);
     await rm(kept, { force: true });
     for await (const lines of readLines(path, Infinity)) {
       const bytesOf = (isMoved: boolean) =>
         Buffer.concat(lines.flatMap((line) => (line.isEnded && (isResult(line) && isChanged(line)) === isMoved ? [line.head, LINE_END] : []))); // prettier-ignore
-      await appendFile(to, bytesOf(true));
-      await appendFile(kept, bytesOf(false));
+      await appendFile(to, bytesOf(true), { mode });
+      await appendFile(kept, bytesOf(false), { mode });
     }
     await rename(kept, path);
     moved += changed;

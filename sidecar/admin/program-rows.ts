@@ -127,7 +127,7 @@ export function programDetail(
       used: row.forecast?.used ?? false,
       remaining_seconds: Number.isFinite(row.forecast?.remainingMs) ? secondsOr(row.forecast?.remainingMs) : null,
     },
-    budget: budgetOf(config, { tenant: row.tenant, workflow: told?.agentType }, told?.budget, () => ({
+    budget: budgetOf(config, { tenant: row.tenant, workflow: told?.workflow }, told?.budget, () => ({
       ...row,
       repeats: repeats.of(row.id),
     })),

@@ -16,8 +16,9 @@ type Heard = Pick<CallSpec, 'identity' | 'facts' | 'family' | 'workflow' | 'head
 export class Told {
   agentType: string | undefined;
   engine: string | undefined;
-  /** The header of its last call. */
+  /** The headers of its last call. */
   budget: string | undefined;
+  workflow: string | undefined;
   /** Of its calls that have ended here. */
   readonly tokens = { prompt: 0, output: 0 };
   /** Whether its last call to end or to be refused was answered. */
@@ -64,6 +65,7 @@ export class KnownPrograms implements Observer {
     told.identifiedBy = source;
     told.agentType = workflow ?? told.agentType ?? family?.id.toString(16).padStart(8, '0');
     told.budget = valueOf(headers, BUDGET_HEADER);
+    told.workflow = workflow;
     told.hasMoved = false;
     count(told, identity.thread);
     this.#sources.push(source);

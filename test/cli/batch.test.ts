@@ -1,4 +1,4 @@
-import { existsSync, rmSync, readFileSync, writeFileSync, appendFileSync } from 'node:fs';
+import { existsSync, rmSync, readFileSync, writeFileSync, appendFileSync, chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
@@ -212,6 +212,7 @@ describe('maitred batch run', () => {
     await batch();
     const before = engine.seen.length;
     appendFileSync(out, 'broken\n');
+    chmodSync(out, 0o600);
     const mended = [lineOf('new'), lineOf('e', 'late'), needing('d', 'c'), lineOf('c', 'mended'), lineOf('a'), needing('b', 'a')]; // prettier-ignore
     writeFileSync(file, mended.join('\n').replaceAll(',"', ', "'));
     const { code, errors } = await batch('--resume');
@@ -219,6 +220,7 @@ describe('maitred batch run', () => {
     expect([code, errors]).toEqual([0, [told, expect.stringContaining(`${out}:3: is no whole answer`), '6 of 6 lines answered, 0 failed']]); // prettier-ignore
     expect(engine.seen.slice(before).map(({ body }) => /early|late|mended|hello/.exec(String(body))?.[0])).toEqual(expect.arrayContaining(['hello', 'late', 'mended'])); // prettier-ignore
     expect(engine.seen).toHaveLength(before + 4);
+    expect([out, `${out}.old`].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
     const answers = readFileSync(out, 'utf8').replace('broken\n', '');
     writeFileSync(out, answers);
     expect([idsIn(out), idsIn(`${out}.errors`), idsIn(`${out}.old`)]).toEqual([['a', 'b', 'c', 'd', 'e', 'new'], [], ['c', 'd', 'e']]); // prettier-ignore

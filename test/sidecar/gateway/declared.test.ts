@@ -174,6 +174,9 @@ describe('the budget of a program', () => {
     expect(await statuses('crawl')).toEqual([200, 403, 403]);
     for (const workflow of ['free', 'toString']) expect(await statuses(workflow)).toEqual([200, 200, 403]);
     expect((await admin('/programs/crawl')).json()).toMatchObject({ budget: [{ name: 'calls', used: 1, limit: 1 }] });
+    // A call that names no workflow is none of it, also for whoever asks.
+    expect((await chat({}, named('crawl'))).status).toBe(200);
+    expect((await admin('/programs/crawl')).json()).toMatchObject({ agent_type: 'crawl', budget: [{ name: 'calls', used: 2, limit: 2 }] }); // prettier-ignore
   });
 
   it('is that of its tenant', async () => {
