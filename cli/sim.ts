@@ -35,7 +35,7 @@ async function simulate(command: Command, flags: SimFlags, signal: AbortSignal):
   if (flags.json) process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
   else if (document.runs.length > 0)
     process.stdout.write(plain(tablesOf(plan, runs, document, tableWidth(process.stdout), better)));
-  if (!document.complete) {
+  if (!document.complete || signal.aborted) {
     const ended = document.runs.filter(({ complete }) => complete).length;
     throw new Interrupted(`stopped when ${ended} of ${combinationsOf(plan).length} runs had ended`);
   }

@@ -25,7 +25,7 @@ export interface Answered extends Excerpt, Place {
 
 interface Table<S> {
   readonly seats: S[];
-  /** All programs that have a seat, and some that had one: looking at each seat would push other data out of the CPU’s cache. */
+  /** All programs that have a seat: looking at each seat would push other data out of the CPU’s cache. */
   readonly owners: Set<ProgramId>;
   /** Seats that were dropped for lack of room while their programs lived, the latest ones. */
   readonly crowd: readonly S[];
