@@ -68,9 +68,9 @@ function Content() {
         <>
           <Totals />
           <Engines />
+          <History />
           <Programs />
           <Batches />
-          <History />
         </>
       ) : (
         <ProgramView key={view.value.program} />

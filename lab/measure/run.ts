@@ -73,16 +73,22 @@ const PROGRAMS_MIN = 20;
 const GROWTH = 2;
 /** Share of all programs that are late towards the end: below 5 %, engines do 95 % of what arrives. */
 const LATE_SHARE = 0.05;
+/** Time for which late programs go on after the last arrival, as a share of the time of arrivals: engines did 80 % of it. */
+const DRAIN_SHARE = 0.25;
+/** Times of a program alone for which others must arrive, so that the last ones to end tell more than their own length. */
+const SPANS_MIN = 3;
 
 /**
  * Whether a run is a drain: more arrived than could be served, so that its times tell how long it lasted and nothing
  * else. Counts late programs: those that would have ended in an empty system. In an overload their number grows under
- * any policy, whichever programs it holds back.
+ * any policy, whichever programs it holds back. A policy that holds back a few long ones shows it once no more arrive.
  */
 export class Backlog {
   readonly #programs: Reservoir<{ readonly dueMs: number; readonly endedMs: number }>;
   #firstMs = Infinity;
   #lastMs = -Infinity;
+  /** The last program to end. */
+  #end = { dueMs: -Infinity, endedMs: -Infinity, aloneMs: 0 };
 
   constructor(seed: number) {
     this.#programs = new Reservoir(seed);
@@ -92,7 +98,10 @@ export class Backlog {
     this.#firstMs = Math.min(this.#firstMs, arrivedMs);
     this.#lastMs = Math.max(this.#lastMs, arrivedMs);
     // Of a failed program nobody knows when it would have ended.
-    if (outcome === 'completed' && !Number.isNaN(aloneMs)) this.#programs.add({ dueMs: arrivedMs + aloneMs, endedMs });
+    if (outcome !== 'completed' || Number.isNaN(aloneMs)) return;
+    const dueMs = arrivedMs + aloneMs;
+    this.#programs.add({ dueMs, endedMs });
+    if (endedMs > this.#end.endedMs) this.#end = { dueMs, endedMs, aloneMs };
   }
 
   /** From the first arrival to the last; below 0 without any. */
@@ -111,6 +120,10 @@ export class Backlog {
       return lateMs / (untilMs - fromMs);
     };
     const last = late(0.75, 1);
-    return last > late(0.5, 0.75) && late(0.5, 1) >= GROWTH * late(0, 0.5) && last >= LATE_SHARE * kept.length;
+    if (last > late(0.5, 0.75) && late(0.5, 1) >= GROWTH * late(0, 0.5) && last >= LATE_SHARE * kept.length)
+      return true;
+    const { dueMs, endedMs, aloneMs } = this.#end;
+    const drains = endedMs - Math.max(dueMs, this.#lastMs) > DRAIN_SHARE * spanMs;
+    return drains && (spanMs >= SPANS_MIN * aloneMs || null);
   }
 }
