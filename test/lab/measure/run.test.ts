@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { measureRun } from '../../../lab/measure/run.js';
+import { Backlog, measureRun } from '../../../lab/measure/run.js';
 import type { AgentProgram } from '../../../workloads/program.js';
 import { PRESET, programOf, stepsOf } from '../../support/sim-play.js';
 
@@ -19,4 +19,27 @@ describe('a run that is stopped', () => {
     const run = measureRun(world, watch);
     expect(run).toMatchObject({ complete: false, programs: 1, engine_busy: 1 });
   });
+});
+
+describe('a load is too high', () => {
+  /** A hundred programs, one a second, by their time alone and their lateness in seconds. */
+  function grew(timesOf: (index: number) => readonly [alone: number, late: number]): boolean | null {
+    const backlog = new Backlog(1);
+    for (let index = 0; index < 100; index += 1) {
+      const [alone, late] = timesOf(index);
+      const [arrivedMs, aloneMs] = [1000 * index, 1000 * alone];
+      const counts = { calls: 1, callsCancelled: 0, promptTokens: 1, outputTokens: 1, longestQueueMs: 0 };
+      backlog.programEnded({ program: `p${index}`, workload: '', arrivedMs, aloneMs, endedMs: arrivedMs + aloneMs + 1000 * late, ...counts, outcome: 'completed' }); // prettier-ignore
+    }
+    return backlog.grew;
+  }
+
+  it('where later programs are later', () => expect(grew((index) => [1, index])).toBe(true));
+  it('not where all are as late', () => expect(grew(() => [1, 3])).toBe(false));
+  it('where a few long ones, held back by the policy, go on for a quarter of the time of arrivals', () => {
+    expect(grew((index) => (index % 40 === 0 ? [20, 130 - index] : [1, 0]))).toBe(true);
+    expect(grew((index) => (index % 40 === 0 ? [20, 90 - index] : [1, 0]))).toBe(false);
+  });
+  it('perhaps, where they are so long that a few more would end no sooner', () =>
+    expect(grew((index) => (index % 40 === 0 ? [40, 130 - index] : [1, 0]))).toBe(null));
 });
