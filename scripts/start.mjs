@@ -1,5 +1,6 @@
 /**
- * `npm start`: makes the clone ready and runs the gateway with two stand-in engines. Options are those of `maitred serve`.
+ * `npm start`: makes the clone ready and runs the gateway, with two stand-in engines unless engines or a file are named.
+ * Options are those of `maitred serve`.
  * A taken port is told first: to install and build takes minutes.
  */
 import { createServer } from 'node:net';
@@ -28,11 +29,13 @@ async function isTaken(port, host) {
   return code === 'EADDRINUSE';
 }
 
+const hasFile = valueOf('--config', '-c') !== undefined || 'MAITRED_CONFIG' in process.env;
+const hasEngines = hasFile || valueOf('--engine', '-e') !== undefined || valueOf('--embedded') !== undefined;
+
 /** The port, unless a file sets it: only the gateway can read that. Wrong values are the gateway’s to refuse, too. */
 function portOf() {
   const port = valueOf('--port', '-p') ?? process.env.MAITRED_LISTEN_PORT;
-  const isElsewhere = valueOf('--config', '-c') !== undefined || 'MAITRED_CONFIG' in process.env;
-  return /^\d{1,5}$/.test(port ?? (isElsewhere ? '' : PORT)) ? Number(port ?? PORT) : undefined;
+  return /^\d{1,5}$/.test(port ?? (hasFile ? '' : PORT)) ? Number(port ?? PORT) : undefined;
 }
 
 const port = given.includes('--help') || given.includes('-h') ? undefined : portOf();
@@ -47,5 +50,6 @@ if (port !== undefined && port <= PORT_MAX && (await isTaken(port, host))) {
   process.exit(1);
 }
 await import('./ensure.mjs');
-process.argv.splice(2, Infinity, 'serve', '--embedded', '2', '--log-level', 'warn', ...given);
+const standIns = hasEngines ? [] : ['--embedded', '2'];
+process.argv.splice(2, Infinity, 'serve', ...standIns, '--log-level', 'warn', ...given);
 await import('../dist/cli/main.js');

@@ -241,5 +241,8 @@ it('starts the gateway, and says before anything else that its port is taken, an
   // What a file sets, and what is no port, the gateway tells.
   expect(start(['--config', 'own.yaml', '--port', 'x'])).toMatchObject({ ran: ['npm ci', 'tsc'], status: 0 });
   expect(start(['--help', '--port', port]).output).toBe(`serve --embedded 2 --log-level warn --help --port ${port}\n`);
+  // No stand-ins beside engines of one's own.
+  for (const own of [['-e', 'http://a:1'], ['--config=own.yaml'], ['--embedded', '4']])
+    expect(start([...own, '--help']).output).toBe(`serve --log-level warn ${own.join(' ')} --help\n`);
   server.close();
 });
