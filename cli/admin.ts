@@ -1,5 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { request, type Dispatcher } from 'undici';
+import { parseJson } from '../sidecar/apis/fields.js';
 import { reasonOf } from '../sidecar/errors.js';
 import { plain } from '../text/index.js';
 import { secretIn } from './options.js';
@@ -89,17 +90,15 @@ export class AdminClient {
   /** The answer's JSON. @throws AdminError */
   async json(path: string, ...how: How): Promise<unknown> {
     const text = await this.text(path, ...how);
-    try {
-      return JSON.parse(text) as unknown;
-    } catch {
-      throw new AdminError(`${this.url}${path} answered something other than JSON`);
-    }
+    const answer = parseJson(text);
+    if (answer === undefined) throw new AdminError(`${this.url}${path} answered something other than JSON`);
+    return answer;
   }
 
   #reasonOf(error: NodeJS.ErrnoException): string {
     const { name, code } = error;
     if (name === 'TimeoutError') return `did not answer within ${this.timeoutMs / 1000} s`;
-    if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there?';
+    if (code === 'ECONNREFUSED') return 'refuses connections: is the gateway running there, or at another --url?';
     return `cannot be reached: ${this.#quoted(reasonOf(error))}`;
   }
 
@@ -123,11 +122,8 @@ export class AdminClient {
   }
 }
 
-function messageIn(text: string): string {
-  try {
-    const { error } = JSON.parse(text) as { readonly error?: { readonly message?: unknown } };
-    return typeof error?.message === 'string' ? error.message : text;
-  } catch {
-    return text;
-  }
+/** The message of a server's error in JSON, or else its text. */
+export function messageIn(text: string): string {
+  const { error } = (parseJson(text) ?? {}) as { readonly error?: { readonly message?: unknown } };
+  return typeof error?.message === 'string' ? error.message : text;
 }

@@ -17,7 +17,7 @@ type Row = EngineList['engines'][number];
 export function addEnginesCommand(program: Command): void {
   const engines = program
     .command('engines')
-    .description('list, add, remove, drain and return the engines of a running gateway');
+    .description('list, add, remove, drain and undrain the engines of a running gateway');
   addExamples(engines, {
     engines: 'list them',
     'engines add http://gpu-3:8000 --id gpu-3': 'add one, until the next start or reload',
@@ -29,7 +29,8 @@ export function addEnginesCommand(program: Command): void {
     .usage('[options]')
     .argument('[subcommand...]')
     .action(([unknown]: readonly string[], { json, ...flags }: AdminFlags & { readonly json?: true }) => {
-      if (unknown !== undefined) list.error(`unknown subcommand '${unknown}': list, add, remove, drain or undrain, then its options`); // prettier-ignore
+      const isKnown = engines.commands.some((each) => each.name() === unknown);
+      if (unknown !== undefined) list.error(isKnown ? `put '${unknown}' before its options: ${OWN_NAME} engines ${unknown} …` : `unknown subcommand '${unknown}': list, add, remove, drain or undrain, then its options`); // prettier-ignore
       return printEngines(list, flags, json);
     });
   const add = engines.command('add').description('add an engine until the next start or reload').argument('<url>');
@@ -101,18 +102,12 @@ export function addEndCommand(program: Command): void {
 }
 
 function tableOf(engines: readonly Row[]): string {
-  const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => [
-    id,
-    state,
-    window === null ? `${running}` : `${running} of ${window}`,
-    kind,
-    models.join(' '),
-    reason ?? '',
-  ]);
-  const table = [
-    ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'],
-    ...rows.map((row) => row.map(printable)),
-  ];
-  const widths = table[0]?.map((_, at) => Math.max(...table.map((row) => widthOf(row[at] ?? '')))) ?? [];
+  const rows = engines.map(({ id, kind, state, in_flight: running, window, models, down_reason: reason }) => {
+    const calls = window === null ? `${running}` : `${running} of ${window}`;
+    return [id, state, calls, kind, models.join(' '), reason ?? ''].map(printable);
+  });
+  const head = ['ENGINE', 'STATE', 'IN FLIGHT', 'KIND', 'MODELS', 'TROUBLE'];
+  const table = [head, ...rows];
+  const widths = head.map((_, at) => Math.max(...table.map((row) => widthOf(row[at] ?? ''))));
   return table.map((row) => `${row.map((cell, at) => fitted(cell, widths[at] ?? 0)).join('  ').trimEnd()}\n`).join(''); // prettier-ignore
 }

@@ -10,6 +10,7 @@ import { Run, type LineAnswer, type LineRequest } from '../../sidecar/batches/ru
 import { setTimer } from '../../sidecar/timer.js';
 import { ConfigError } from '../../sidecar/config/index.js';
 import { counted } from '../../text/index.js';
+import { messageIn } from '../admin.js';
 import { complain } from '../complain.js';
 import { Interrupted } from '../signals.js';
 import { hashOf, moveChanged, namesOf } from './changed.js';
@@ -136,9 +137,11 @@ async function openResults(file: string, names: readonly string[], { lines }: In
 async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Promise<string[]> {
   try {
     const options = { dispatcher: agent, headersTimeout: REACH_MS, headers: authorization(), signal };
-    const { statusCode: status, headers, body } = await request(pathAt(target, '/v1/models'), options);
+    const at = pathAt(target, '/v1/models');
+    const { statusCode: status, headers, body } = await request(at, options);
     if (status === 200 && /^text\/html/i.test(String(headers['content-type'])))
       throw new Error('it is a web site: /v1/models is a page');
+    if (status === 403 && 'x-maitred-reason' in headers) throw new Error(`answers 403 at ${at}: ${messageIn(await body.text())}`); // prettier-ignore
     if (status === 401 || status === 403) throw new Error(`answers ${status}: ${process.env['OPENAI_API_KEY'] ? 'it does not know the key in OPENAI_API_KEY' : 'OPENAI_API_KEY is not set; set it to a key of this server'}`); // prettier-ignore
     return Models.safeParse(parseJson(await body.text())).data?.data.map(({ id }) => id) ?? [];
   } catch (error) {

@@ -12,12 +12,12 @@ import type { Handler, Handlers, Params, Routes } from '../http/listener.js';
 import { VERSION } from '../version.js';
 import type { Range } from '../watch/totals.js';
 import { pageRoutes } from './page.js';
-import { ofOthers, stateOfAll, wherever } from './peers.js';
+import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { logChange } from './program-routes.js';
 import { selectPrograms } from './programs.js';
 import { queryOf, readProgramQuery, tenantIn, readRange, readView } from './query.js';
 import { engineRow, engineRows, gatewayRow, historyRow, identityRow, totalsRow } from './state-rows.js';
-import { wholeCalls, wholeEnded, wholeExplanation, wholePage } from './watch.js';
+import { wholeCalls, wholeExplanation, wholePage } from './watch.js';
 
 /** Paths for operators. All but the two probes check authorization first. */
 export function adminRoutes(context: Parts): Routes {

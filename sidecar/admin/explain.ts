@@ -11,8 +11,8 @@ import { budgetInWords, lastCallInWords, leavingInWords } from './run-words.js';
 
 /**
  * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
- * how its last one ended. The id may also be a call's: an active one, or one of the latest; or the beginning of a
- * program's, or a batch's: then the first of its lines that waits stands for all.
+ * how its last one ended. The id may also be a call's or its request's: an active one, or one of the latest; or the
+ * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
 export function explain(context: Parts, id: string, tenant: TenantId | undefined): Explanation {
@@ -24,26 +24,35 @@ export function explain(context: Parts, id: string, tenant: TenantId | undefined
     const { text, program } = explained(context, line, views.callsOf(line.id, 1));
     return { text: `${batch}\n\n${text}`, program };
   }
-  const call = views.call(callId(id));
-  const ofCall = call && [views.program(call.program), ...views.leaving()].find((row) => row?.threads.some((each) => each.call === id)); // prettier-ignore
-  if (ofCall !== undefined) return explained(context, ofCall, new Map([[callId(id), call as CallView]]));
+  const ofCall = activeCall(context, callId(id));
+  if (ofCall !== undefined) return ofCall;
   try {
     const row = findProgramByBeginning(context, id, tenant);
     const { text, program } = explained(context, row);
     const more = row.activeCalls - (program?.active.length ?? 0);
     return { text: more > 0 ? `${text}\n\n${more} later calls are active too.` : text, program };
   } catch (error) {
-    // Behind all programs, as clients choose the ids of refused requests.
+    // Behind all programs, as clients choose the ids of requests.
+    const active = activeCall(context, context.active.callOf(id));
+    if (active !== undefined) return active;
     const found = context.pastCalls.find(id);
     if (found === undefined) throw error;
     const label = labelOf(found.program);
+    const { call } = found.past;
     const of = views.program(found.program);
     return {
       // A refused request may name no program.
-      text: `Call ${id}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${pastCallRow(found.past, views.balancerName).text}`,
+      text: `Call ${call}${call === id ? '' : ` (request ${id})`}${label === '~' ? '' : ` of program ${named(label)}`} has ended. ${pastCallRow(found.past, views.balancerName).text}`,
       program: of === undefined ? null : programDetail(context, of, new Map()),
     };
   }
+}
+
+function activeCall(context: Parts, id: CallId | undefined): Explanation | undefined {
+  const { views } = context.driver;
+  const call = id && views.call(id);
+  const row = call && [views.program(call.program), ...views.leaving()].find((each) => each?.threads.some((thread) => thread.call === id)); // prettier-ignore
+  return row && explained(context, row, new Map([[call.call, call]]));
 }
 
 /** @param shown the active calls to explain; none: the last one; absent: all of them */

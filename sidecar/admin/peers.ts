@@ -9,11 +9,12 @@ import type * as Answers from './answers.js';
 import { batchRows, cancelBatch, endedBatchRows } from './batches.js';
 import { explain } from './explain.js';
 import { groupsOf } from './groups.js';
-import { joinQueues } from './joins.js';
+import { joinEnded, joinQueues } from './joins.js';
 import { endProgram, findProgram, isHere, isUnknown, ofSeveralTenants, selectPrograms } from './programs.js';
 import { readProgramQuery } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { endedRows, programDetail, programPage } from './program-rows.js';
+import { whenEnded } from './run-words.js';
 import { queueRow, type State } from './state-rows.js';
 
 /** All that gateways of a cluster ask of each other, while somebody looks at one of them or ends a program there. */
@@ -67,6 +68,9 @@ export async function ofOthers<N extends Name>({ peers }: Parts, name: N, ...arg
 
 const questionOf = (name: Name, args: readonly unknown[]): string => JSON.stringify([VERSION, name, args]);
 
+export const wholeEnded = async (context: Parts): Promise<Answers.EndedPrograms> =>
+  joinEnded([endedRows(context), ...(await ofOthers(context, 'ended'))]);
+
 export async function stateOfAll(context: Parts): Promise<State> {
   const answers = await context.peers?.ask(questionOf('state', []));
   const others = [...(answers ?? [])].map(([gateway, text]) => [gateway, parseJson(text) as Own<'state'> | undefined] as const); // prettier-ignore
@@ -100,7 +104,7 @@ export async function endEverywhere(context: Parts, program: ProgramId, by?: 'op
 
 /**
  * The program's answer of the gateway that runs it. A whole id goes before the beginning of another.
- * @throws GatewayError `unknown_program`, and `bad_request` if several tenants have a program of that name
+ * @throws GatewayError `unknown_program`, which says if it has ended, and `bad_request` if several tenants have a program of that name
  */
 export async function wherever<N extends 'program' | 'explain'>(
   context: Parts,
@@ -124,7 +128,11 @@ export async function wherever<N extends 'program' | 'explain'>(
   if (new Set(whole.map((each) => rowOf(each)?.key)).size > 1) throw ofSeveralTenants();
   const [first = found[0]] = whole;
   if (first === undefined) {
+    const ended = (await wholeEnded(context)).programs.find((row) => [row.id, row.key].includes(id) && (tenant ?? row.tenant) === row.tenant); // prettier-ignore
     const { code, message } = unknown as GatewayError;
+    // Another of its name may run at a gateway that does not answer.
+    if (ended !== undefined && context.driver.views.program(ended.key as ProgramId) === undefined)
+      throw new GatewayError(code, whenEnded(ended));
     // Names of gateways are for operators, who see all tenants.
     const silent = tenant === undefined ? (context.peers?.silent ?? []).join(', ') : '';
     throw new GatewayError(code, silent === '' ? message : `${message} No answer from ${silent}.`);

@@ -10,7 +10,7 @@ import { seconds, secondsOr, unixSeconds } from './figures.js';
 import { idleSinceMs, longestWaiting, programState, type ProgramQuery } from './query.js';
 import { whyEnded, type Rules } from './run-words.js';
 import { engineRow } from './state-rows.js';
-import { DOWN_SHOWN, troubleInWords } from './status.js';
+import { DOWN_SHOWN, troubleOf } from './status.js';
 
 /** Calls of one program to show, the oldest first: thousands in every answer would help nobody. */
 export const CALLS_MAX = 100;
@@ -109,7 +109,7 @@ export function programDetail(
       .serving(model)
       .filter((engine) => !isServing(engine))
       .slice(0, DOWN_SHOWN)
-      .map((engine) => troubleInWords(engineRow(context, engine, new Ratios())));
+      .map((engine) => [engine.id, troubleOf(engineRow(context, engine, new Ratios()))] as const);
   const setting = {
     ...rulesOf(context),
     now: driver.now(),

@@ -139,5 +139,5 @@ export const isBatchId = (id: string): boolean => /^batch_[\da-f]{0,24}$/.test(i
 export const unknownProgram = (id: string, advice = '', otherwise = 'program'): GatewayError =>
   new GatewayError(
     'unknown_program',
-    `No ${isBatchId(id) ? 'batch' : CALL_ID.test(id) ? 'call' : otherwise} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
+    `No ${isBatchId(id) ? 'batch' : id.startsWith('batch_') ? 'program or batch' : CALL_ID.test(id) ? 'call' : otherwise} ${JSON.stringify(id.slice(0, 200))} is known.${advice}`,
   );

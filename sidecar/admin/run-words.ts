@@ -130,11 +130,18 @@ export function pastCallInWords(
   const details = [
     ...(queued >= 0.001 ? [`It waited ${span(1000 * queued)} in the queue${causesInWords(call)}.`] : []),
     ...(attempts > 1 ? [`It was sent ${counted(attempts, 'time')}.`] : []),
-    ...call.failures.map(({ engine, message }) => `${engine}: ${message}${/[.!?]$/.test(message) ? '' : '.'}`),
+    ...failuresInWords(call),
     ...(inherited > 0 ? [`It took over the place of an earlier attempt, which had waited ${span(1000 * inherited)}.`] : []), // prettier-ignore
   ];
   const isCold = cached === 0 && (prompt ?? 0) > 0;
   return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold)].join('\n');
+}
+
+/** What each attempt met with; the same once. */
+function failuresInWords({ failures }: Pick<PastCall, 'failures'>): string[] {
+  const said = failures.map(({ engine, message }) => `${engine}: ${message}${/[.!?]$/.test(message) ? '' : '.'}`);
+  const times = (text: string) => said.filter((each) => each === text).length;
+  return [...new Set(said)].map((text) => (times(text) > 1 ? `${times(text)} times ${text}` : text));
 }
 
 /** The causes of its wait, the longest first. */
@@ -146,15 +153,18 @@ function causesInWords({ waited_for: waited }: Omit<PastCall, 'text'>): string {
 
 /** How a program ended: the answer in the first line. @param last of its calls; undefined: it is not known */
 export function endedInWords(row: EndedProgram, last: PastCall | undefined): string {
-  const { id, why, calls, ended_at: at, duration_seconds: took, queue_seconds: queued, engine } = row;
+  const { calls, duration_seconds: took, queue_seconds: queued, engine } = row;
   const waited = queued < 0.001 ? 'without waiting' : `and waited ${span(1000 * queued)} in all`;
   const where = engine === null || last !== undefined ? '' : ` The last one went to ${engine}.`;
   return [
-    `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`,
+    whenEnded(row),
     `It had ${counted(calls, 'call')} in ${span(1000 * took)}, ${waited}.${where}`,
     ...(last === undefined ? [] : [lastInWords(last)]),
   ].join('\n');
 }
+
+export const whenEnded = ({ id, why, ended_at: at }: EndedProgram): string =>
+  `Program ${named(id)} ended ${span(Date.now() - 1000 * at)} ago: ${why}.`;
 
 /** Of a batch's line, no client declares the end. */
 export const whyEnded = ({ id, cause }: Pick<EndedProgram, 'id' | 'cause'>): string =>

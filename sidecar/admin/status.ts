@@ -110,8 +110,9 @@ function clusterInWords(cluster: GatewayState['cluster']): string[] {
 }
 
 /** `gpu-1 has been down for 9 s (connection refused); probed again in 6 s.` */
-export const troubleInWords = ({ id, text }: Pick<Engine, 'id' | 'text'>): string =>
-  `${id} ${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+const troubleInWords = (engine: Engine): string => `${engine.id} ${troubleOf(engine)}`;
+
+export const troubleOf = ({ text }: Engine): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Share of the gate above which hardly any call finds room. */
 const GATE_FULL = 0.97;

@@ -3,16 +3,16 @@ import { tenantsOf } from '../config/index.js';
 import type { Parts, Peers } from '../context.js';
 import type { Look, WatchPorts } from '../watch/watchers.js';
 import { groupsOf, joinGroups } from './groups.js';
-import { joinCalls, joinEnded, joinPages } from './joins.js';
-import { ofOthers, stateOfAll, wherever } from './peers.js';
+import { joinCalls, joinPages } from './joins.js';
+import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
 import { endedLike, isUnknown, keyOf, selectPrograms } from './programs.js';
 import { named } from './figures.js';
 import { endedInWords, lastInWords } from './run-words.js';
 import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
-import { endedRows, programPage } from './program-rows.js';
+import { programPage } from './program-rows.js';
 import { engineRows, gatewayRow, historyRow, INSTANCE, totalsRow } from './state-rows.js';
-import type { EndedPrograms, Explanation, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
+import type { Explanation, PastCallList, ProgramGroups, ProgramPage } from './answers.js';
 
 /** The page of a query, or of its groups, over all gateways. @param rows all of this one, in the query's order */
 export async function wholePage(
@@ -59,9 +59,6 @@ export async function wholeExplanation(context: Parts, id: string, tenant: Tenan
     return { text: `No call of program ${named(id)} waits or runs.\n${lastInWords(last)}`, program: null };
   }
 }
-
-export const wholeEnded = async (context: Parts): Promise<EndedPrograms> =>
-  joinEnded([endedRows(context), ...(await ofOthers(context, 'ended'))]);
 
 /** The sections of `GET /stream`: the answers of the admin paths of the same names. */
 export const watchPorts = (context: () => Parts): WatchPorts<WatchedView> => ({

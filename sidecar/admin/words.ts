@@ -4,6 +4,7 @@ import { labelOf } from '../identity/names.js';
 import { count, counted, named, percent, span, tokens } from './figures.js';
 import { dispatchInWords, forecastInWords, WAITED_FOR, type Rules } from './run-words.js';
 
+type Waiting = NonNullable<CallView['waiting']>;
 const calls = (value: number): string => counted(value, 'call');
 /** Engines besides the nearest to name. */
 const ENGINES_SHOWN = 8;
@@ -13,8 +14,8 @@ export interface Setting extends Rules {
   readonly forecast: ForecastView | undefined;
   readonly expected: Pick<ExpectedWaits, 'of'>;
   readonly engine: (id: string) => EngineView | undefined;
-  /** A sentence on each engine that serves a model and is not in service. */
-  readonly troubles: (model: string) => readonly string[];
+  /** Each engine that serves a model and is not in service, and why. */
+  readonly troubles: (model: string) => readonly (readonly [id: string, text: string])[];
 }
 
 /** Why the call waits, or why it runs where it runs: the answer in the first line, then a detail a line. */
@@ -31,9 +32,9 @@ export function callInWords(view: CallView, setting: Setting): string {
       ...dispatchInWords(dispatch, balancer),
       ...forecastInWords(forecast),
     ].join('\n');
-  const { nearest, engines, overdueAtMs = Infinity } = waiting;
+  const { nearest, overdueAtMs = Infinity } = waiting;
   const { cause, engine, untilMs = Infinity } = nearest;
-  const away = cause === 'no_engine' ? troubles(view.model) : [];
+  const away = troubles(view.model);
   // Nothing but the earlier of two ways to the same end.
   const seen = cause === 'kv' && overdueAtMs <= untilMs ? { ...nearest, untilMs: undefined } : nearest;
   const at = engine === undefined ? undefined : setting.engine(engine);
@@ -42,14 +43,14 @@ export function callInWords(view: CallView, setting: Setting): string {
   const details = [
     `${obstacleInWords(seen, now, at)} ${aheadInWords(nearest)}`,
     ...passersInWords(view, at, now),
-    ...(away.length > 0 ? [`Engines that serve ${named(view.model)}: ${away.join(' ')}`] : []),
-    ...elsewhereInWords(engines.filter((each) => each.engine !== engine)),
+    ...away.map(([id, text]) => `${id} serves ${named(view.model)} and ${text}`),
+    ...elsewhereInWords(waiting, view),
     ...shareInWords(waiting),
     ...standingInWords(view, setting),
     ...forecastInWords(forecast),
     ...expectedInWords(setting.expected.of(id, nearest, now)),
     ...prospects(view, now),
-    `What helps: ${remedy}.`,
+    `What helps: ${away.length > 0 ? `${away.map(([id]) => id).join(', ')} back in service; else ` : ''}${remedy}.`,
   ];
   const where = AT_ENGINE.has(cause) && engine !== undefined ? ` of ${engine}` : '';
   const queue = background ? ', in the background' : '';
@@ -147,10 +148,12 @@ const REMEDIES: Readonly<Record<ObstacleView['cause'], string>> = {
 };
 
 /** At most one sentence, on the engines other than the nearest. */
-function elsewhereInWords(others: readonly ObstacleView[]): string[] {
+function elsewhereInWords({ nearest, engines }: Waiting, { mayLeave, engine: home }: CallView): string[] {
+  const others = engines.filter(({ engine }) => engine !== nearest.engine);
   const shown = others.slice(0, ENGINES_SHOWN).map(inShort);
   if (others.length > shown.length) shown.push(`${others.length - shown.length} more engines have no room either`);
-  return shown.length === 0 ? [] : [`No other engine can take it: ${shown.join('; ')}.`];
+  const none = mayLeave ? `It has waited so long for ${home} that any engine may take it; no other can yet` : 'No other engine can take it'; // prettier-ignore
+  return shown.length === 0 ? [] : [`${none}: ${shown.join('; ')}.`];
 }
 
 function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView): string {
@@ -159,14 +162,14 @@ function inShort({ cause, engine, needs = 0, free = 0, limit = 0 }: ObstacleView
   return `${engine} (${WAITED_FOR[cause]}${cause === 'window' || cause === 'kv' ? figures[cause] : ''})`;
 }
 
-function aheadInWords({ ahead, oldestAhead }: NonNullable<CallView['waiting']>['nearest']): string {
+function aheadInWords({ ahead, oldestAhead }: Waiting['nearest']): string {
   if (ahead === 0 || oldestAhead === undefined) return 'No call is ahead of it.';
   const { call, program, waitingMs } = oldestAhead;
   return `${calls(ahead)} ${ahead === 1 ? 'is' : 'are'} ahead of it; the oldest, ${call} of program ${named(labelOf(program))}, has waited ${span(waitingMs)}.`;
 }
 
 /** One sentence if its tenant has had more than it is due, so that calls of others go first. */
-function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
+function shareInWords({ share }: Waiting): string[] {
   if (share?.dueShare === undefined || share.attainedShare <= share.dueShare) return [];
   const { tenant, attainedShare, dueShare, weight } = share;
   return [
@@ -175,10 +178,9 @@ function shareInWords({ share }: NonNullable<CallView['waiting']>): string[] {
 }
 
 function prospects({ waiting, mayLeave, engine, background }: CallView, now: number): string[] {
-  const { engines = [], promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
-  const home = mayLeave ? `It waited for ${engine}, and may now run elsewhere.` : `It waits for ${engine} alone.`; // prettier-ignore
+  const { promoteAtMs = Infinity, overdueAtMs = Infinity, refuseAtMs = Infinity } = waiting ?? {};
   return [
-    ...(engine !== undefined && (engines.length > 1 || !mayLeave) ? [home] : []),
+    ...(engine !== undefined && !mayLeave ? [`It waits for ${engine} alone.`] : []),
     ...(promoteAtMs < Math.min(overdueAtMs, refuseAtMs) ? [`In ${span(promoteAtMs - now)} at the latest it goes ahead of all programs that have waited less.`] : []), // prettier-ignore
     ...(overdueAtMs <= promoteAtMs && overdueAtMs < refuseAtMs
       ? [`In ${span(overdueAtMs - now)} it is overdue: it goes first, and idle contexts are evicted for it.`]

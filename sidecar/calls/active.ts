@@ -1,5 +1,9 @@
+import type { CallId } from '../../src/index.js';
+
 /** Work in progress that the gateway must end when it shuts down. */
 export interface Active {
+  /** Of a call. */
+  readonly spec?: { readonly id: CallId; readonly requestId: string };
   /** Whether an engine works on it. */
   readonly isRunning: boolean;
   /** Ends the work because the gateway is shutting down: informs the client and releases the engine. */
@@ -30,6 +34,11 @@ export class ActiveSet {
       last.place = member.place;
     }
     if (this.#members.length === 0) this.#onEmpty?.();
+  }
+
+  /** A call by the id of its request, which its client may have chosen. */
+  callOf(requestId: string): CallId | undefined {
+    return this.#members.find(({ spec }) => spec?.requestId === requestId)?.spec?.id;
   }
 
   /** Resolves when the set is empty, or after `ms` milliseconds. */

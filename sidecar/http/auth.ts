@@ -131,4 +131,5 @@ const nameOf = (authority: string): string => authority.replace(/:\d*$/, '').toL
 
 const FOREIGN_HOST =
   'The Host header names another server. List the name in auth.hosts, or set API keys and admin.token.';
-const FOREIGN_PAGE = 'A web page of another origin may not ask here.';
+const FOREIGN_PAGE =
+  'A web page of another origin may not ask here. Let a proxy serve both as one origin, and list its name in auth.hosts.';

@@ -16,6 +16,7 @@ type Report = Omit<CallReport, 'outcome'> & {
 
 export interface PastCall {
   readonly call: string;
+  readonly requestId: string;
   readonly thread: string;
   readonly model: string;
   /** On the driver's clock. */
@@ -46,7 +47,7 @@ export class PastCalls implements Observer {
   /** A request that became no call, so that its own id stands for the call's. */
   turnedAway(program: ProgramId, requestId: string, { status, code, message }: GatewayError, endedAtMs: Millis): void {
     const report = { ...REFUSED, status, code, message: message.slice(0, MESSAGE_CHARS_MAX) };
-    this.#add(program, { call: requestId, thread: '', model: '', endedAtMs, report });
+    this.#add(program, { call: requestId, requestId, thread: '', model: '', endedAtMs, report });
   }
 
   /** Oldest first. */
@@ -54,21 +55,18 @@ export class PastCalls implements Observer {
     return this.#programs?.peek(program) ?? [];
   }
 
-  /** A call goes before refused requests, whose ids clients choose. */
-  find(call: string): { readonly program: ProgramId; readonly past: PastCall } | undefined {
-    let refused: { readonly program: ProgramId; readonly past: PastCall } | undefined;
+  /** By its id, or else the last one by that of its request, which clients may choose. */
+  find(id: string): { readonly program: ProgramId; readonly past: PastCall } | undefined {
+    const found: { readonly program: ProgramId; readonly past: PastCall }[] = [];
     for (const [program, calls] of this.#programs?.entries() ?? [])
-      for (const past of calls) {
-        if (past.call !== call) continue;
-        if (past.report.message === undefined) return { program, past };
-        refused = { program, past };
-      }
-    return refused;
+      for (const past of calls) if (past.call === id || past.requestId === id) found.push({ program, past });
+    const isCall = ({ past: { call, report } }: (typeof found)[0]) => call === id && report.message === undefined;
+    return found.find(isCall) ?? found.sort((a, b) => a.past.endedAtMs - b.past.endedAtMs).at(-1);
   }
 
-  #addCall({ id, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
+  #addCall({ id, requestId, facts, identity, line }: CallSpec, report: Report, endedAtMs: number): void {
     const { program, thread } = identity;
-    if (line === undefined) this.#add(program, { call: id, thread, model: facts.model, endedAtMs, report });
+    if (line === undefined) this.#add(program, { call: id, requestId, thread, model: facts.model, endedAtMs, report });
   }
 
   #add(program: ProgramId, call: PastCall): void {

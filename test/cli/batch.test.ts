@@ -1,7 +1,7 @@
 import { existsSync, rmSync, readFileSync, writeFileSync, appendFileSync, chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import { completion, fakeEngine, gate, until } from '../sidecar/gateway/world.js';
+import { completion, fakeEngine, gate, until, world } from '../sidecar/gateway/world.js';
 import { MODEL } from '../support/fake-engine.js';
 import { lineOf } from '../sidecar/batches/service.js';
 import { itRefuses, run } from '../support/command-line.js';
@@ -42,19 +42,17 @@ describe('maitred batch run', () => {
     expect(await batch()).toMatchObject({ code: 2 });
   });
 
-  it('stops at once where nothing listens', async () => {
-    const { file, out } = await stage();
-    const { code, err } = await command('batch', 'run', file, '--target', 'http://127.0.0.1:9', '-o', out);
-    expect([code, err]).toEqual([2, expect.stringContaining('http://127.0.0.1:9: cannot be used')]);
+  it('stops at once where nothing listens, or a gateway refuses the path', async () => {
+    const { out, batch } = await stage();
+    const { url } = await world([]);
+    const at = async (target: string) => (await batch('--target', target)).errors[0];
+    expect(await at('http://127.0.0.1:9')).toContain('http://127.0.0.1:9: cannot be used');
+    expect(await at(`${url}/v1/chat`)).toContain(`answers 403 at ${url}/v1/chat/v1/models: This path is`);
     expect(existsSync(out)).toBe(false);
   });
 
   it.each([
-    [
-      'http://x/v1/chat/completions',
-      'out',
-      '--target: http://x/v1/chat/completions is the URL of calls: use http://x,',
-    ],
+    ['http://x/v1/chat/completions', 'out', '--target: http://x/v1/chat/completions is the URL of calls: use'],
     ['http://x', '/dev/full', '/dev/full: is no regular file'],
   ])('refuses the target %s with the output %s', async (target, to, told) => {
     const { file, out } = await stage();

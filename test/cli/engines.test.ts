@@ -123,6 +123,8 @@ describe('maitred engines', () => {
   const command = (...args: string[]) => run(['engines', ...args]);
   it('names its subcommands where one is mistyped, whatever follows', async () =>
     expect((await command('remov', 'gpu', 'x')).errors).toEqual([expect.stringContaining("unknown subcommand 'remov': list, ")])); // prettier-ignore
+  it('says where a subcommand belongs that stands behind options', async () =>
+    expect((await command('--url', 'http://127.0.0.1:1', 'add', 'http://x')).errors).toEqual([expect.stringContaining("put 'add' before its options")])); // prettier-ignore
   itRefuses(command, ['drain', 'undrain', 'add', 'remove', 'lst', 'dran gpu', 'ad http://gpu-3:8000 --id gpu-3']);
   itRefuses(command, ['list --url x', '--url http://127.0.0.1:1 drain gpu', 'add http://x --api-key NOT_SET_ANYWHERE']);
 });
@@ -135,7 +137,12 @@ describe('maitred end', () => {
     expect(await end()).toMatchObject({ code: 0, out: 'task has ended\n' });
     expect((await ask(`${url}/ended`)).json()).toMatchObject({ programs: [{ id: 'task', cause: 'operator' }] });
     const again = await end();
-    expect([again.code, again.errors]).toEqual([1, [expect.stringContaining('No program "task" is known')]]);
+    const told = [expect.stringMatching(/Program "task" ended .* ago: an operator ended it\./) as string];
+    expect([again.code, again.errors]).toEqual([1, told]);
+    const got = await ask(`${url}/programs/task`);
+    expect([got.status, got.text]).toEqual([404, expect.stringContaining('an operator ended it.')]);
+    expect((await ask(`${url}/programs/task?tenant=other`)).text).toContain('No program');
+    expect((await run(['end', 'batch_nope', '--url', url])).errors).toEqual([expect.stringContaining('No program or batch "batch_nope" is known')]); // prettier-ignore
   });
 
   itRefuses((...args) => run(['end', ...args]), ['', '--url x p']);

@@ -89,7 +89,7 @@ describe('maitred why', () => {
   it.each([
     ['an unknown id', () => world([]).then(({ url }) => url), 'No program "p" is known'],
     ['a listener without admin paths', () => world([], { admin: { port: 0 } }).then(({ url }) => url), 'admin.port'],
-    ['a port where nobody listens', () => Promise.resolve('http://127.0.0.1:1'), 'refuses connections'],
+    ['a port where nobody listens', () => Promise.resolve('http://127.0.0.1:1'), 'or at another --url?'],
     ['a server that is no maitred', () => fakeEngine().then(({ url }) => url), 'not as a maitred gateway'],
   ])('fails with one clear line for %s', async (_, start, said) => {
     const { code, out, errors } = await why(await start(), 'p');

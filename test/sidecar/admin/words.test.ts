@@ -70,6 +70,17 @@ it.each([
   expect(text).not.toContain('6 min');
 });
 
+it('says of a call that may leave its home that the others have no room yet, and of others that they have none', () => {
+  const engines = [WAIT, { ...WAIT, engine: 'f' }];
+  const leaving = told({ call: { engine: 'e', mayLeave: true }, waiting: { engines } });
+  expect(leaving).toContain(
+    '\nIt has waited so long for e that any engine may take it; no other can yet: f (KV cache: ',
+  );
+  expect(leaving).not.toContain('No other engine');
+  expect(told({ waiting: { engines } })).toContain('\nNo other engine can take it: f (');
+  expect(told({ call: { engine: 'e', mayLeave: false } })).toContain('\nIt waits for e alone.\n');
+});
+
 it.each(['background', 'window', 'kv'])('names no other calls to a background call that is alone (%s)', (cause) => {
   const call = { background: true };
   expect(told({ call, nearest: { cause } })).toContain('What helps: a quieter hour');

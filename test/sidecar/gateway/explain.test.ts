@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { span } from '../../../sidecar/admin/figures.js';
 import { WAIT_CAUSES } from '../../../src/index.js';
-import { ask, chat, completion, errorCode, fakeEngine, held, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
+import { ask, chat, completion, errorCode, fakeEngine, held, heldEngine, lone, metrics, named, ONE_AT_A_TIME, post, refusal, until, waiting, world, type Answer } from './world.js'; // prettier-ignore
 import { run } from '../../support/command-line.js';
 
 interface Call {
@@ -20,7 +20,7 @@ async function queued() {
   const { engine, open, url, chat, waiting } = await held({ admission: { window: 1 } });
   const answers = [chat({}, named('first'))];
   await until(() => engine.seen.length === 1);
-  answers.push(chat({}, named('second')));
+  answers.push(chat({}, { ...named('second'), 'x-request-id': 'r-2' }));
   await until(async () => (await waiting()) === 1);
   return { url, engine, open, answers };
 }
@@ -69,9 +69,11 @@ describe('a waiting call', () => {
     expect(told.text).toMatch(
       /^Call .* has waited \S+ m?s for the window of \S+\.\n\S+ has 1 call in flight, of 1 at most\. No call is ahead of it\.\nIt stands at level 0 \(0 goes first\), by how soon programs end that have received 0 s of engine time\.\n[^]*In .* it is overdue: it goes first, and idle contexts are evicted for it\.\n[^]*What helps: more engines, or a larger engines\[\]\.window if it could take more\.$/,
     );
-    // A call's own id finds it too.
-    const byCall = (await ask(`${url}/programs/${id}/explain`)).json();
-    expect(byCall).toMatchObject({ program: { id: 'second', active: [{ call: id }] } });
+    // A call's own id finds it too, and so does that of its request.
+    for (const each of [id, 'r-2']) {
+      const byCall = (await ask(`${url}/programs/${each}/explain`)).json();
+      expect(byCall).toMatchObject({ program: { id: 'second', active: [{ call: id }] } });
+    }
 
     expect((await ask(`${url}/queue`)).json()).toMatchObject({ waiting_for: { window: 1, kv: 0 } });
     const samples = await metrics(url);
@@ -115,12 +117,34 @@ it('names the engines that would serve a call, and drops what comes after its re
   await until(async () => (await waiting()) === 1);
   const { out } = await run(['why', '--url', url]);
   expect(out.replaceAll('\n', ' ')).toMatch(
-    /Engines that serve "m": gpu-1 has been down for .* \(.*\); probed again .*It is refused in/,
+    /gpu-1 serves "m" and has been down for .* \(.*\); probed again .*It is refused in/,
   );
   expect(out).not.toContain('evicted');
   // Worse than that a call waits.
   expect((await ask('/gateway')).json()).toMatchObject({ status: { level: 'bad' } });
   expect((await answer).status).toBe(503);
+});
+
+it('names an engine that is down first in what helps a call that waits at another', async () => {
+  const [{ engine: gpu1, open }, gpu2] = [await heldEngine(), await fakeEngine()];
+  const engines = [
+    { id: 'gpu-1', url: gpu1.url, window: 1 },
+    { id: 'gpu-2', url: gpu2.url },
+  ];
+  const { url, chat, read, waiting } = await world([], { engines, health: { intervalMs: 20, failuresMax: 1 } });
+  await gpu2.close();
+  await expect.poll(() => read('/engines/gpu-2')).toMatchObject({ state: 'down' });
+  const answers = [chat({}, named('first'))];
+  await until(() => gpu1.seen.length === 1);
+  answers.push(chat({}, named('second')));
+  await until(async () => (await waiting()) === 1);
+  expect((await ask(`${url}/programs/second/explain`)).json()).toMatchObject({
+    text: expect.stringMatching(
+      /\ngpu-2 serves "m" and has been down for .* \(.*\); probed again .*\.\n[^]*What helps: gpu-2 back in service; else more engines/,
+    ) as string,
+  });
+  open();
+  await Promise.all(answers);
 });
 
 it('tells of an engine that drains, which is no trouble, and keeps its capacity', async () => {

@@ -83,6 +83,13 @@ describe('an open admin listener', () => {
   });
 });
 
+it('a page of another origin is told what lets it call, and may do so', async () => {
+  const { post, chat } = await lone(undefined, { auth: { hosts: ['app.example'] } });
+  const answer = await post('/v1/chat/completions', {}, { origin: 'https://other.example' });
+  expect([answer.status, answer.text]).toEqual([403, expect.stringContaining('in auth.hosts')]);
+  expect((await chat({}, { origin: 'https://app.example' })).status).toBe(200);
+});
+
 describe('reads of a client listener without keys', () => {
   it('answer its own pages and applications, and no page whose name leads here, which has no other mark', async () => {
     const { url } = await lone();

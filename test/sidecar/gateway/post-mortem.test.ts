@@ -182,16 +182,26 @@ describe('a call that has ended', () => {
     expect(text).toMatch(/^It failed with 502 engine_failed after .* It was sent \d times\. .*: out of luck x+…/);
     expect(failures.length).toBe(2);
     expect(text.split('\n')[0]?.length).toBeLessThan(800);
+    const alone = await lone(failing);
+    await alone.chat({}, named('p'));
+    const { text: once } = await alone.read<Told>('/programs/p/explain');
+    expect(once).toMatch(new RegExp(`It was sent (\\d) times\\. \\1 times ${alone.engine.id}: `));
+    expect(once.split('out of luck')).toHaveLength(2);
   });
 
   it('tells an engine’s code and words of a refusal, and that an answer broke off', async () => {
     const body = { error: { message: 'no such tool', code: 'bad_tool' } };
     const refusing = await lone((response) => void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(body))); // prettier-ignore
-    await refusing.chat({}, named('p'));
+    await refusing.chat({}, { ...named('p'), 'x-request-id': 'r-1' });
     const { text } = await refusing.read<Told>('/programs/p/explain');
     expect(text).toMatch(
       new RegExp(`It failed with 400 after .*\\. ${refusing.engine.id}: 400 bad_tool: no such tool\\.\n`),
     );
+    const byRequest = async () => (await refusing.read<Told>('/programs/r-1/explain')).text;
+    expect(await byRequest()).toMatch(/^Call \S+ \(request r-1\) of program "p" has ended\. It failed with 400 /);
+    // Of calls with one request id, it is the last.
+    await refusing.chat({ model: 'gpt-4' }, { ...named('q'), 'x-request-id': 'r-1' });
+    expect(await byRequest()).toMatch(/^Call r-1 of program "q" has ended\. Refused with 404 /);
   });
 
   it('tells that an answer broke off, which is no success', async () => {
