@@ -137,7 +137,7 @@ export function pastCallInWords(
   return [[endInWords(call), ...details].join(' '), ...dispatchInWords(dispatch, balancer, isCold)].join('\n');
 }
 
-/** What each attempt met with; the same once. */
+/** Each engine’s words when it failed the call; equal ones once, with their count. */
 function failuresInWords({ failures }: Pick<PastCall, 'failures'>): string[] {
   const said = failures.map(({ engine, message }) => `${engine}: ${message}${/[.!?]$/.test(message) ? '' : '.'}`);
   const times = (text: string) => said.filter((each) => each === text).length;
