@@ -55,6 +55,8 @@ export interface LoadProgress {
   readonly programsEnded: number;
   /** Programs of all targets in the whole run; undefined when a time or a signal ends it. */
   readonly programsTotal: number | undefined;
+  /** Several where they are wanted, or where a short first one is repeated. */
+  readonly runs: number;
   readonly callsInFlight: number;
 }
 

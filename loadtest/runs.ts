@@ -156,6 +156,7 @@ class Runs {
       programsStarted: this.#sum((run) => run.started),
       programsEnded: this.#sum((run) => run.ended),
       programsTotal: isKnown ? maxPrograms * targets.length * this.#wanted() : undefined,
+      runs: this.#wanted(),
       callsInFlight: meter.inFlight,
     });
   }

@@ -117,7 +117,7 @@ function verdictOf(load: Load, document: LoadDocument): PlaceVerdict {
   const { ab, slo } = document;
   const verdict: PlaceVerdict =
     ab === null
-      ? { place, better: [], prices: [], sentence: `${place}: ${singleText(load, document)}.` }
+      ? { place, better: [], prices: [], losses: [], sentence: `${place}: ${singleText(load, document)}.` }
       : placeVerdict(place, triedOf(document, ab), { margin: report.margin, repeated: 'runs', isExact: false });
   const missed = slo
     .filter(({ met }) => !met)
@@ -210,15 +210,16 @@ function counselOf(played: readonly Played[], rising: boolean): string[] | undef
 }
 
 function sustainedOf(played: readonly Played[]): string[] {
-  const [first, last] = [played[0], played.at(-1)] as [Played, Played];
+  const [first] = played as [Played];
   if (!isOpen(first.load) && first.document.slo.length === 0) return [];
   const from = played.findIndex(({ document: { targets, slo } }) => !targets.every(keepsUp) || slo.some(({ met }) => !met)); // prettier-ignore
   const upTo = (at: number) => (played.at(at)?.verdict.place ?? '').replace(/^At |^With /, 'up to ');
   const told = from === -1 ? `all ${upTo(-1)}` : from === 0 ? 'none of these loads' : upTo(from - 1);
-  const [least = 0, most = 0] = [first.load.value, last.load.value];
-  const isLower = from === 0 && first.document.targets.every(({ completed }) => completed > 0);
-  const range = from === -1 ? [most, most * BEYOND] : isLower ? [least / BEYOND, least] : [];
-  return [`Sustained: ${told}.${tryText(range, isOpen(first.load))}`];
+  const values = played.map(({ load }) => load.value ?? 0);
+  const at = from === -1 ? played.length : from;
+  const [low = 0, high = 0] = [(values[0] ?? 0) / BEYOND, ...values, BEYOND * (values.at(-1) ?? 0)].slice(at);
+  const isTold = high > FAR * low && played[at]?.document.targets.every(({ completed }) => completed > 0) !== false;
+  return [`Sustained: ${told}.${isTold ? tryText(low, high, isOpen(first.load)) : ''}`];
 }
 
 /** Share of programs that may fail under a load that is sustained. */
@@ -229,9 +230,11 @@ const keepsUp = ({ queue_grew, programs, completed, failed }: LoadDocument['targ
 
 /** How far beyond the loads that were tried to look on. */
 const BEYOND = 4;
+/** How far apart to look between those that were tried. */
+const FAR = 1.5;
 
-function tryText(range: readonly number[], isRate: boolean): string {
+function tryText(low: number, high: number, isRate: boolean): string {
   const round = (value: number) => (isRate ? Number(value.toPrecision(2)) : Math.max(1, Math.round(value)));
-  const [from = 0, to = 0] = range.map(round);
-  return from < to ? ` Try --${isRate ? 'rate' : 'concurrency'} ${from}..${to}.` : '';
+  const [from, to] = [round(low), round(high)];
+  return to - from > Number(!isRate) ? ` Try --${isRate ? 'rate' : 'concurrency'} ${from}..${to}.` : '';
 }

@@ -136,14 +136,16 @@ export function nextOf(
       return `Too few programs to tell whether the highest loads are sustained: ${again(plan, reach, 'lower')}`;
     case 'higher':
       // Of a single rate, the advice says why.
-      return isSeveral ? `None of these loads is high enough to tell, as ${name} sustains them: ${again(plan, reach, 'raise')}` : undefined; // prettier-ignore
+      return isSeveral ? `None of these loads is high enough to show a gain, as ${name} sustains them: ${again(plan, reach, 'raise')}` : undefined; // prettier-ignore
     case undefined:
   }
   const from = verdicts.findIndex(({ better }) => better.length > 0);
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
+  const [lowest = 0] = ratesOf(plan);
   const seeds = seedsText(plan, Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined)))); // prettier-ignore
-  if (seeds === '') return undefined;
-  return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
+  if (seeds === '') return from === 0 && isSeveral ? `It may pay below, too: look at --rate ${twoDigits(lowest / SPAN)}..${lowest}.` : undefined; // prettier-ignore
+  const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';
+  return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }
 
 /** The option for more seeds, if runs leave room for more. */

@@ -1,4 +1,4 @@
-import { breakEvenOf, headline, isRising, meanOf, p99Of, placeVerdict, verdictOf } from '../../lab/index.js'; // prettier-ignore
+import { breakEvenOf, headline, isRising, meanOf, p99Of, placeVerdict, verdictOf, worstOf } from '../../lab/index.js'; // prettier-ignore
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
@@ -43,17 +43,19 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const isDrained = choice === 0 && verdicts.some((each) => each.isDrained);
   if (plan.variants.length > settings) {
     const gain = isDrained ? 'No load that can be sustained shows a gain.' : undefined;
-    const answer = choice > 0 ? [sentence, next] : [next ?? gain ?? sentence];
+    const answer = choice > 0 ? [sentence, next] : [`${next ?? gain ?? sentence}${worstOf(verdicts.filter((each) => each.isHeld))}`]; // prettier-ignore
     return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
   const against = settingOf(plan, 0);
+  // Of one axis, a line for each setting follows.
+  const lost = axesOf(plan.lists).length > 1 ? worstOf(verdicts) : '';
   if (choice === 0) {
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
-    return told(0, [next ?? `Keep ${against}: ${is} significantly better by mean program time.`]);
+    return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`]);
   }
   const comparison = { first: 0, other: choice };
   const change = changeOf(plan, runs, comparison, ratiosOf(runs, comparison));
-  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}`]);
+  return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`]);
 }
 
 /** The settings that vary, of one of them. */
@@ -87,7 +89,8 @@ function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choice
   const any = held.includes(true);
   // A gain that grows with the number of programs is none to choose by.
   const isDrained = verdict.better.length > 0 && !verdict.better.some((choice) => held[choice]);
-  return { ...verdict, ...(isDrained && { better: [], prices: [] }), enough: any ? verdict.enough : undefined, isHeld: any, isDrained }; // prettier-ignore
+  const drained = ' Too few seeds sustain this load for a gain to choose by.';
+  return { ...verdict, ...(isDrained && { better: [], prices: [], sentence: verdict.sentence + drained }), enough: any ? verdict.enough : undefined, isHeld: any, isDrained }; // prettier-ignore
 }
 
 /** Whether a gateway can be set to it: some policies know the future. */

@@ -110,7 +110,7 @@ export function outcomeOf(value: Ratio, margin: number): string {
 }
 
 /** Smaller changes read better as percentages: of the time before. */
-const FACTOR_MIN = 1.5;
+export const FACTOR_MIN = 1.5;
 const intervalOf = (value: Ratio): string => (value.low === null ? '' : `, ${spanText(value)}`);
 const factor = (value: number): string => `${value < 10 ? value.toFixed(1) : number(value)}x`;
 /** Whole percents, unless they would claim that nothing or everything changed. */

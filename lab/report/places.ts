@@ -1,7 +1,7 @@
 import { number } from '../../text/index.js';
 import { moreOf, type Ratio, type Verdict, verdictOf } from '../measure/comparison.js';
 import { ratioText } from './grid.js';
-import { outcomeOf, type Times, worseOf } from './headline.js';
+import { FACTOR_MIN, outcomeOf, type Times, worseOf } from './headline.js';
 
 /** A setting or target that was tried in one place, such as at one rate. */
 export interface Tried {
@@ -23,6 +23,8 @@ export interface PlaceVerdict {
   readonly better: readonly number[];
   /** The price of each of these. */
   readonly prices: readonly Price[];
+  /** The text and price of those that are certainly slower, or overloaded where the first is not: the slowest first. */
+  readonly losses: readonly (Price & { readonly at: number })[];
   /** Where nothing is better, and too little was run to know: how many repetitions would tell. */
   readonly enough?: number | undefined;
   readonly sentence: string;
@@ -52,7 +54,17 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
   const [best] = better;
   const prices = better.map((each) => priceOf(first, each, margin));
-  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices, enough, sentence: `${place}: ${text}.` }); // prettier-ignore
+  const losses = all
+    .flatMap(({ name, times, isOverloaded, isOut, failed }, at) => {
+      const { mean } = times.programs;
+      const verdict = judge(mean);
+      const isWorn = isOverloaded && first?.isOverloaded !== true;
+      if (at === 0 || isOut || failed > (first?.failed ?? 0) || (verdict !== 'later' && !(isWorn && verdict === 'unsure'))) return []; // prettier-ignore
+      const slower = verdict === 'later' ? `, programs ${outcomeOf(mean, margin)}` : '';
+      return [{ at, factor: mean.ratio ?? 1, texts: [`${name}${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(mean)}`] }]; // prettier-ignore
+    })
+    .sort((a, b) => b.factor - a.factor);
+  const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices, losses, enough, sentence: `${place}: ${[text, ...losses.flatMap(({ texts }) => texts)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
@@ -61,12 +73,7 @@ export function placeVerdict(place: string, all: readonly Tried[], { margin, rep
     const [, other] = all;
     if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
       return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
-    const [worse] = all.length === 2 ? tried : [];
-    const slower =
-      worse === undefined ? '' : `: ${worse.name} ${outcomeOf(worse.ratio, margin)}, ${ratioText(worse.ratio)}`;
-    const found = tried.some(({ verdict }) => verdict === 'same')
-      ? 'no difference'
-      : `${first?.name} is fastest${slower}`;
+    const found = tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`;
     return say(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
   // Others within its interval may be as good.
@@ -87,8 +94,13 @@ function priceOf(first: Tried | undefined, { p99s, times }: Tried, margin: numbe
     return [{ factor: after / before, text: `${kind} pays: p99 ${number(before)} -> ${number(after)} s` }];
   });
   const [most] = kinds.sort((a, b) => b.factor - a.factor);
-  const factor = Math.max(most?.factor ?? 0, times.firstToken.p99.ratio ?? 0);
-  return { factor, texts: [...worseOf(times, margin), ...(most === undefined ? [] : [most.text])] };
+  const { p99 } = times.firstToken;
+  const [before, after] = times.firstTokenP99Seconds;
+  // Much later, if by chance, is a price to know of.
+  const isPerhaps = (p99.ratio ?? 0) > FACTOR_MIN && verdictOf(p99, margin) === 'unsure';
+  const perhaps = isPerhaps ? [`first token p99 perhaps later (${number(before)} -> ${number(after)} s)`] : [];
+  const texts = [...worseOf(times, margin), ...perhaps, ...(most === undefined ? [] : [most.text])];
+  return { factor: Math.max(most?.factor ?? 0, p99.ratio ?? 0), texts };
 }
 
 /**
@@ -118,7 +130,8 @@ export function breakEvenOf(
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);
-  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${highestPrice(verdicts, choice)}` });
+  const price = highest(verdicts, 'Its price is highest', ({ better, prices }) => prices[better.indexOf(choice)]);
+  const say = (text: string) => ({ choice, sentence: `${name} ${text}.${price}${worstOf(verdicts, choice)}` });
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
@@ -127,14 +140,23 @@ export function breakEvenOf(
   return say(`pays ${from === 0 ? all : `from ${place} on`}`);
 }
 
-function highestPrice(verdicts: readonly PlaceVerdict[], choice: number): string {
+/** The place where most is lost, as a sentence after others, if any is. @param choice the only one to tell of; absent: any is */
+export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
+  highest(verdicts, 'Most is lost', ({ losses }) => losses.find(({ at }) => choice === undefined || at === choice));
+
+function highest(
+  verdicts: readonly PlaceVerdict[],
+  words: string,
+  of: (verdict: PlaceVerdict) => Price | undefined,
+): string {
+  // prettier-ignore
   const [most] = verdicts
-    .map(({ place, better, prices }) => ({ place, price: prices[better.indexOf(choice)] }))
+    .map((verdict) => ({ place: verdict.place, price: of(verdict) }))
     .flatMap(({ place, price }) => (price === undefined || price.texts.length === 0 ? [] : [{ place, ...price }]))
     .sort((a, b) => b.factor - a.factor);
   return most === undefined
     ? ''
-    : ` Its price is highest ${most.place.charAt(0).toLowerCase()}${most.place.slice(1)}: ${most.texts.join('; ')}.`;
+    : ` ${words}${most.place === '' ? '' : ' '}${most.place.charAt(0).toLowerCase()}${most.place.slice(1)}: ${most.texts.join('; ')}.`;
 }
 
 export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore

@@ -101,11 +101,12 @@ class Now {
 
 const meanText = ({ mean }: Sample): string => `${number(mean)} s`;
 
-function overall({ elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight }: LoadProgress): string[] {
+function overall(progress: LoadProgress): string[] {
+  const { elapsedMs, programsEnded, programsStarted, programsTotal, callsInFlight, runs } = progress;
   const of = programsTotal === undefined ? '' : ` of ${integer(programsTotal)}`;
   return [
     clock(elapsedMs),
-    `${integer(programsEnded)}${of} programs`,
+    `${integer(programsEnded)}${of} programs${runs > 1 ? ` in ${runs} runs` : ''}`,
     `${integer(programsStarted - programsEnded)} under way`,
     `${counted(callsInFlight, 'call')} in flight`,
   ];

@@ -95,7 +95,7 @@ describe('a sweep of one target', () => {
     [{ completed: 0 }, {}, 'none of these loads.'],
     // At most 1 % of programs may fail.
     [{}, { programs: 200, completed: 198 }, 'all up to 2 a second. Try --rate 2..8.'],
-    [{}, { programs: 200, completed: 197 }, 'up to 1 a second.'],
+    [{}, { programs: 200, completed: 197 }, 'up to 1 a second. Try --rate 1..2.'],
   ])('of %j and %j sustains: %3$s', async (one, other, told) => {
     const { lines } = await printed({ seconds: [2], ...one }, { seconds: [3], ...other });
     expect(lines).toContain(`Sustained: ${told}`);
@@ -167,13 +167,13 @@ describe('a sweep of two targets', () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
     expect(lines.slice(2, 7)).toEqual([
-      'At 1 a second: A is fastest: B 25 % slower, 1.25 (1.25–1.25).',
+      'At 1 a second: A is fastest; B, programs 25 % slower: 1.25 (1.25–1.25).',
       'At 2 a second: B, programs 2.0x faster: 0.50 (0.50–0.50); first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
       // The slowest of 99 is chance.
       'At 3 a second: B, programs 4.0x faster: 0.25 (0.25–0.25); A is overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',
       // As a single load does, but nothing is concluded from it.
       'At 4 a second: B, programs 3.0x faster: 0.33 (0.33–0.33); both are overloaded, so the factor grows with the number of programs; first token slowest 3.0x slower (1 -> 3 s).',
-      'B pays from 2 a second on. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s.',
+      'B pays from 2 a second on. Its price is highest at 2 a second: first token slowest 3.0x slower (1 -> 3 s); rag pays: p99 1 -> 4 s. Most is lost at 1 a second: B, programs 25 % slower: 1.25 (1.25–1.25).',
     ]);
   });
 });

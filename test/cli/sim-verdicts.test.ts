@@ -99,6 +99,22 @@ describe('the verdict over several loads', () => {
     ]);
   });
 
+  it('names first tokens that may be much later, and lower loads to look at where the lowest pays', () => {
+    const later = ({ ttft_seconds: first, seed }: RunReport, at: number) => ({ queue_grew: false, ttft_seconds: { ...first, p99: at === 2 ? 4 ** seed : 10 } }); // prettier-ignore
+    const { sentence } = outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later); // prettier-ignore
+    expect(sentence.split('\n').slice(0, 2)).toEqual([
+      'plas pays at all of these loads. Its price is highest at 0.1 a second: first token p99 perhaps later (10 -> 28 s).',
+      'It may pay below, too: look at --rate 0.025..0.1.',
+    ]);
+  });
+
+  it('names what is lost where only the first setting sustains the load, certain or not', () => {
+    const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at === 10, ...(at === 10 && { program_seconds: { mean: 40 * seed } as RunReport['program_seconds'] }) }); // prettier-ignore
+    const told = (change: typeof grown) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 120, 9]], change).sentence.split('\n').at(-1); // prettier-ignore
+    expect(told(grown)).toMatch(/^At 0\.4 a second: no difference; plas, overloaded: 2\.00 \(/);
+    expect(told((_, at) => ({ queue_grew: at === 10 }))).toMatch(/; plas, overloaded, programs 3\.0x slower: 3\.00 \(/); // prettier-ignore
+  });
+
   it('takes no setting that is overloaded where the first is not, however fast', () => {
     const grown = (_: RunReport, at: number) => ({ queue_grew: at === 10 });
     const { choice } = outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 20, 9]], grown); // prettier-ignore
@@ -109,11 +125,11 @@ describe('the verdict over several loads', () => {
   it('keeps the first setting where none is better, and where a better one fails programs', () => {
     const { sentence, choice } = outcome([[10, 11, 12, 5], [20, 20, 20, 9], [400, 410, 200, 90]], (_, at) => ({ failed: at === 10 ? 1 : 0 })); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
-      'Keep pass-through: nothing is significantly better.',
+      'Keep pass-through: nothing is significantly better. Most is lost at 0.1 a second: plas, programs 20 % slower: 1.20 (1.20–1.20).',
       'Sustained: up to 0.2 a second.',
-      'At 0.1 a second: pass-through is fastest.',
+      'At 0.1 a second: pass-through is fastest; plas, programs 20 % slower: 1.20 (1.20–1.20); fcfs-window, programs 10 % slower: 1.10 (1.10–1.10).',
       'At 0.2 a second: no difference.',
-      'At 0.4 a second: pass-through is fastest; overloaded.',
+      'At 0.4 a second: pass-through is fastest; overloaded; fcfs-window, programs 2 % slower: 1.02 (1.02–1.03).',
     ]);
     expect(choice).toBe(0);
   });
@@ -147,7 +163,11 @@ describe('a gain', () => {
       SEEDS_8,
     );
     expect(sentence).toMatch(/^No load that can be sustained shows a gain\.\n.*0\.4 in 3 of 8 seeds/);
+    expect(sentence).toMatch(/2\.0x faster: .*\. Too few seeds sustain this load for a gain to choose by\.$/);
     expect(choice).toBe(0);
+    const unsure = (run: RunReport, at: number) => ({ ...grown(run, at), ...(at === 2 && { program_seconds: { mean: run.seed % 2 === 0 ? 4 : 12 } as RunReport['program_seconds'] }) }); // prettier-ignore
+    const { sentence: open } = outcome([[10, 10, 10, 5], [10, 10, 10, 9], [400, 400, 200, 90]], unsure, SEEDS_8); // prettier-ignore
+    expect(open).toMatch(/^Too few seeds to tell whether anything is better than pass-through at loads that can be sustained: run again/); // prettier-ignore
   });
 });
 

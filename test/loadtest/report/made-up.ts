@@ -99,6 +99,7 @@ export const progress = (given: Partial<LoadProgress> = {}): LoadProgress => ({
   programsStarted: 10,
   programsEnded: 4,
   programsTotal: 40,
+  runs: 1,
   callsInFlight: 7,
   ...given,
 });

@@ -82,5 +82,7 @@ describe('lines in a pipe', () => {
     expect(lines).toHaveLength(4);
     expect(screen.text).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
     expect(lines[0]).toMatch(/^0:05, 4 of 40 programs, .*A: .*B: /);
+    view.progress(progress({ elapsedMs: 30_000, programsTotal: 120, runs: 3 }));
+    expect(screen.text).toMatch(/^0:30, 4 of 120 programs in 3 runs, /m);
   });
 });
