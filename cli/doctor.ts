@@ -6,6 +6,7 @@ import {
   hasNoEngine,
   loadConfig,
   problemText,
+  type Config,
   type ConfigProblem,
 } from '../sidecar/config/index.js';
 import { AdminClient, addAdminOptions, adminClient, type AdminFlags } from './admin.js';
@@ -37,11 +38,12 @@ export function addDoctorCommand(program: Command): void {
     .option('--json', 'print the findings as JSON');
   addAdminOptions(doctor).action(async (flags: DoctorFlags) => {
     const findings: Finding[] = [];
-    const token = await addOwn(findings, flags);
+    const own = await addOwn(findings, flags);
     const { url } = flags;
+    const token = own?.admin.token;
     if (url !== undefined) {
       const client = flags.token === undefined && token ? new AdminClient(url, token) : adminClient(doctor, { ...flags, url }); // prettier-ignore
-      findings.push(...(await gatewayFindings(client, findings)));
+      findings.push(...(await gatewayFindings(client, findings, flags.engine === undefined ? own : undefined)));
     }
     const [faults, warnings] = ['broken', 'warning'].map((level) => findings.filter((each) => each.level === level).length); // prettier-ignore
     process.stdout.write(
@@ -63,8 +65,9 @@ export function addDoctorCommand(program: Command): void {
   });
 }
 
-/** Adds what concerns settings and engines. @returns the admin token that the settings name. @throws ConfigError for a wrong flag */
-async function addOwn(findings: Finding[], { config: file, engine, calls, url }: DoctorFlags) {
+/** Adds what concerns settings and engines. @returns the settings; of wrong ones, those of the admin paths. @throws ConfigError for a wrong flag */
+async function addOwn(findings: Finding[], flags: DoctorFlags) {
+  const { config: file, engine, url } = flags;
   try {
     const inputs = configInputs({ config: file, engine });
     const name = configFileOf(inputs);
@@ -75,15 +78,11 @@ async function addOwn(findings: Finding[], { config: file, engine, calls, url }:
     findings.push(
       ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
       ...accessFindings(config, name),
-      ...folderFindings(config),
       ...idleFindings(config),
-      ...(await reachFindings(config)),
       // Without a file, only the engines may be meant.
-      ...(url === undefined ? await listenFindings(config, name === undefined ? warning : broken) : []),
-      // The engines of a gateway that is asked are its own.
-      ...(hasNoEngine(config) && url !== undefined ? [] : await engineFindings(config, calls)),
+      ...(await placeFindings(config, flags, name === undefined ? warning : broken)),
     );
-    return config.admin.token;
+    return config;
   } catch (error) {
     if (!(error instanceof ConfigError) || error.problems.some(({ origin }) => origin?.startsWith('--'))) throw error;
     const name = configFileOf({ file, env: process.env });
@@ -95,9 +94,24 @@ async function addOwn(findings: Finding[], { config: file, engine, calls, url }:
       return { ...broken(problemText({ origin, path, message: '' }) || 'configuration', message, advice), excerpt };
     });
     findings.push(...faults);
-    return undefined;
+    const { sound } = error;
+    if (sound !== undefined) findings.push(...(await placeFindings(sound, flags, broken, error.problems)));
+    return sound && { admin: sound.admin };
   }
 }
+
+/** Findings of its folder, ports, servers and engines, but for those with a key at fault. */
+async function placeFindings(config: Config, { url, calls }: DoctorFlags, fault: typeof broken, faults: readonly ConfigProblem[] = []) {
+  const isRight = (key: string) => !faults.some(({ path }) => path.startsWith(key) || (path !== '' && key.startsWith(path)));
+  const asked = { ...config, engines: config.engines.filter((_, at) => isRight(`engines[${at}]`)) };
+  return [
+    ...folderFindings(config),
+    ...(await reachFindings(config)),
+    ...(url === undefined && isRight('listen') && isRight('admin') ? await listenFindings(config, fault) : []),
+    // The engines of a gateway that is asked are its own; those of a wrong file may stand under a wrong key.
+    ...(hasNoEngine(asked) && (url !== undefined || faults.length > 0) ? [] : await engineFindings(asked, calls)),
+  ];
+} // prettier-ignore
 
 const LEVELS = ['broken', 'warning', 'note', 'ok'] as const;
 const isNoun = (level: string) => level === 'warning' || level === 'note';

@@ -66,11 +66,8 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
   const [kind, own] = [found.adapter.kind, seen.adapter.kind];
   return [
     ...(own === kind || own === 'openai' ? [] : [warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`)]), // prettier-ignore
-    ...(names.length > 0
-      ? healthFindings(subject, engine, found, names)
-      : [
-          broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`),
-        ]),
+    ...when(names.length === 0, broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`)),
+    ...(names.length > 0 ? healthFindings(subject, engine, found, names) : []),
     ...when((engine.window ?? config.admission.window) === 1, note(subject, 'runs one call at a time', 'leave engines[].window and admission.window out, unless it can run no more')),
     ...when(engine.serverName !== undefined && !engine.url.startsWith('https:'), note(subject, 'is reached without TLS, so its serverName has no effect', 'correct engines[].url, or leave it out')),
     ...hostFindings(subject, engine, found),
@@ -106,24 +103,17 @@ function healthFindings(
   const served = isLacking ? names.filter((name) => !unlisted.includes(name)) : names;
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const odd = oddLimits(engine, load);
-  const findings = [
+  const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
+  const { running, waiting = 0 } = load;
+  return [
     ok(subject, served.length === 0 ? kind : `${kind}; serves ${someOf(served)}`),
     ...odd.map(({ key, own, found }) => warning(subject, found, `correct engines[].${key}, ${own} now, or leave it out`)),
     ...when(capacityTokens === undefined, warning(subject, 'its KV cache is of unknown size, so no gate protects it', SET_CAPACITY)),
     ...when(capacityTokens !== undefined && !odd.some(({ key }) => key === 'capacityTokens'), ok(subject, `KV cache of ${integer(capacityTokens ?? 0)} tokens`)),
+    ...when(unlisted.length > 0, (isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, SET_MODELS)),
+    ...when(running === undefined && load.waiting === undefined, note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it')),
+    ...when(running === 0 && waiting > 0, warning(subject, `it runs none of its ${waiting} requests`, 'look again: an engine that stays like this is stuck, and needs a restart')),
   ]; // prettier-ignore
-  if (unlisted.length > 0) {
-    const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
-    findings.push((isLacking ? broken : warning)(subject, `it does not list ${someOf(unlisted)}${instead}`, SET_MODELS)); // prettier-ignore
-  }
-  const { running, waiting = 0 } = load;
-  if (running === undefined && load.waiting === undefined)
-    findings.push(note(subject, 'it reports no load, so its window follows completions', 'engines[].window fixes it'));
-  if (running === 0 && waiting > 0) {
-    const advice = 'look again: an engine that stays like this is stuck, and needs a restart';
-    findings.push(warning(subject, `it runs none of its ${waiting} requests`, advice));
-  }
-  return findings;
 }
 
 function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }: Examination): Finding[] {
@@ -147,20 +137,18 @@ function callFindings(subject: string, { called, unlisted }: Examination): Findi
   return [warning(subject, found, 'send it one yourself: its log tells more')];
 }
 
-const someOf = (names: readonly string[]): string =>
+export const someOf = (names: readonly string[]): string =>
   names.slice(0, 5).join(', ') + (names.length > 5 ? ` and ${names.length - 5} more` : '');
 
 function flagFindings(subject: string, { flags, called }: Examination): Finding[] {
   const lacking = flags.filter(({ isOn }) => isOn === false);
   // A call that failed has a finding of its own.
   const isTold = called !== undefined && called.status !== 200;
-  const unknown = flags
-    .filter(({ isOn }) => isOn === undefined && !isTold)
-    .map(({ flag, gives }) => `${flag} (${gives})`);
+  const unknown = flags.flatMap(({ isOn, flag, gives }) =>
+    isOn === undefined && !isTold ? [`${flag} (${gives})`] : [],
+  );
   return [
     ...lacking.map(({ flag, gives }) => warning(subject, `runs without ${flag}`, `add this flag: it gives ${gives}`)),
-    ...(unknown.length > 0
-      ? [note(subject, `does not report whether it runs with ${unknown.join(', ')}`, 'see its command line')]
-      : []),
-  ];
+    ...when(unknown.length > 0, note(subject, `does not report whether it runs with ${unknown.join(', ')}`, 'see its command line')),
+  ]; // prettier-ignore
 }

@@ -2,6 +2,7 @@
 export const DEAD_ENGINE = 'start it, or correct its url; calls for its models wait or fail meanwhile';
 export const SET_KEY = 'set engines[].apiKey: env:NAME, and the variable NAME to the key';
 export const SET_CAPACITY = 'set engines[].capacityTokens to the size that the engine’s own log tells';
+export const SET_GATE = 'leave admission.gate out, unless programs end faster without it';
 export const SET_MODELS = 'correct engines[].models, or leave it out: calls for a model that it lacks fail';
 
 export interface Finding {

@@ -1,18 +1,20 @@
 import type { EngineList, GatewayState, IdentitySources } from '../../sidecar/admin/answers.js';
+import type { Config } from '../../sidecar/config/index.js';
+import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isServing } from '../../sidecar/engines/index.js';
 import { counted } from '../../text/index.js';
 import { AdminError, type AdminClient } from '../admin.js';
 import { OWN_NAME } from '../advice.js';
-import { twinFindings } from './engines.js';
-import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
+import { someOf, twinFindings } from './engines.js';
+import { DEAD_ENGINE, SET_CAPACITY, SET_GATE, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
 
 /** Calls from which a share says something. */
 const CALLS_MIN = 20;
 /** Share of calls whose program nothing named, from which programs are probably not recognised. */
 const UNNAMED_SHARE = 0.8;
 
-/** @param told what is known already, such as an engine that does not answer */
-export async function gatewayFindings(client: AdminClient, told: readonly Finding[]): Promise<Finding[]> {
+/** @param told what is known already, such as an engine that does not answer @param own settings that it is to run by */
+export async function gatewayFindings(client: AdminClient, told: readonly Finding[], own: Partial<Config> = {}) {
   try {
     const ask = async <T>(path: string) => (await client.json(path)) as T;
     const [{ engines }, { status }] = [await ask<EngineList>('/engines'), await ask<GatewayState>('/gateway')];
@@ -21,10 +23,11 @@ export async function gatewayFindings(client: AdminClient, told: readonly Findin
     const dead = new Set(told.filter(({ level }) => level === 'broken').map(({ subject }) => subject));
     return [
       ok('gateway', `${client.url} answers`),
-      ...about('gateway').map(({ level, text, remedy }) => ({ good: note, warn: warning, bad: broken })[level]('gateway', text, remedy)),
+      ...[...about('gateway'), ...about('gain')].map(({ about, level, text, remedy }) => ({ good: note, warn: warning, bad: broken })[level](about, text, remedy)),
       ...about('engines').slice(-1).map((sum) => upFinding(engines, sum)),
       ...unservedFindings(engines),
       ...twinFindings(engines),
+      ...strangerFindings(engines, own),
       ...engines.filter(({ id }) => !dead.has(`engine ${id}`)).flatMap(engineFindings),
       identityFinding(identified),
       ...about('clients').map(({ text, remedy }) => note('clients', text, remedy)),
@@ -41,6 +44,20 @@ type Row = EngineList['engines'][number];
 type Part = GatewayState['status']['parts'][number];
 
 const isAway = ({ state }: Row) => state === 'draining' || state === 'drained';
+
+/** Engines that stand in the file alone, or in the running gateway's alone. */
+function strangerFindings(rows: readonly Row[], { engines = [], discovery = [], embedded = 0 }: Partial<Config>): Finding[] {
+  if (engines.length + discovery.length + embedded === 0) return [];
+  const own = engines.map((engine) => `${idOf(engine)} (${addressOf(engine).url.href})`);
+  const told = rows.filter(({ id, source }) => source === 'config' && !(embedded > 0 && id.startsWith('embedded-')));
+  const running = told.map(({ id, url }) => `${id} (${url})`);
+  const [lost, more] = [own.filter((each) => !running.includes(each)), running.filter((each) => !own.includes(each))];
+  const advice = 'reload it (SIGHUP) if it runs by this file; otherwise correct --url or --config';
+  return [
+    ...when(lost.length > 0, warning('gateway', `runs without engines of the file: ${someOf(lost)}`, advice)),
+    ...when(more.length > 0, warning('gateway', `runs with engines that the file lacks: ${someOf(more)}`, advice)),
+  ];
+} // prettier-ignore
 
 function upFinding(engines: readonly Row[], { level, text }: Part): Finding {
   if (level !== 'bad') return ok('gateway', text);
@@ -70,7 +87,7 @@ function engineFindings(engine: Row): Finding[] {
   return [
     ...when(unlisted.length > 0, warning(subject, `does not list ${unlisted.join(', ')}`, SET_MODELS)),
     ...when(capacity === null, warning(subject, 'has a KV cache of unknown size, so no gate protects it', SET_CAPACITY)),
-    ...when(capacity !== null && engine.gate_tokens === null, warning(subject, 'has no gate that protects its KV cache', 'leave admission.gate out')),
+    ...when(capacity !== null && engine.gate_tokens === null, warning(subject, 'has no gate that protects its KV cache', SET_GATE)),
   ]; // prettier-ignore
 }
 

@@ -11,7 +11,7 @@ import { reasonOf } from '../../sidecar/errors.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import { AdminClient } from '../admin.js';
 import { OWN_NAME, cannotListen, urlAt } from '../advice.js';
-import { broken, note, warning, when, type Finding } from './finding.js';
+import { SET_GATE, broken, note, warning, when, type Finding } from './finding.js';
 
 /** Shorter tokens can be guessed. */
 const TOKEN_CHARS_SAFE = 16;
@@ -44,8 +44,8 @@ export function folderFindings({ batches: { folder } }: Config): Finding[] {
 export function idleFindings({ policy: { name, tenants, tenantWeights }, admission }: Config): Finding[] {
   const isWeighted = tenants === 'weighted' || Object.keys(tenantWeights).length > 0;
   return [
-    ...when(name === 'pass-through' && isWeighted, note('policy.tenants', 'weights have no effect under pass-through', 'choose another policy.name, or leave them out')),
-    ...when(admission.gate === 0, warning('admission.gate', 'is 0, so no gate protects the KV caches', 'leave it out')),
+    ...when(name === 'pass-through', note('policy.name', `calls are balanced, but not scheduled${isWeighted ? ': tenants’ weights have no effect under pass-through' : ''}`, 'leave it out, unless you compare, or its programs end faster so')),
+    ...when(admission.gate === 0, warning('admission.gate', 'is 0, so no gate protects the KV caches', SET_GATE)),
   ]; // prettier-ignore
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { GatewayError } from '../errors.js';
 import { send } from '../http/answer.js';
-import type { Params, Routes } from '../http/listener.js';
+import type { Handler, Params, Routes } from '../http/listener.js';
 
 /** Where `npm run build` puts the page, as seen from the built gateway and from its sources. */
 const FOLDERS = ['../../ui', '../../dist/ui'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
@@ -39,8 +39,11 @@ export function pageRoutes(folder?: string): Routes {
     if (files.size === 0) files = readFiles(folder === undefined ? FOLDERS : [folder]);
     return files.get(name);
   };
+  const toPage: Handler = (request, response, { id }) =>
+    send(request, response, 302, 'page', Buffer.of(), { location: id === undefined ? '/ui' : `/ui?text=${encodeURIComponent(id)}` }); // prettier-ignore
   return {
-    '/': { GET: (request, response) => send(request, response, 302, 'page', Buffer.of(), { location: '/ui' }) },
+    '/': { GET: toPage },
+    '/ui/programs/:id': { GET: toPage },
     '/ui': { GET: (request, response) => sendPage(request, response, find('index.html')) },
     '/ui/assets/:file': {
       GET: (request, response, params: Params) => {

@@ -251,7 +251,7 @@ export interface GatewayState {
   readonly status: StatusPart & {
     readonly title: string;
     /** The sentences of `text`, each with its level, and what to do; the level of all is the worst. */
-    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients'; readonly remedy?: string })[]; // prettier-ignore
+    readonly parts: readonly (StatusPart & { readonly about: 'gateway' | 'engines' | 'calls' | 'clients' | 'gain'; readonly remedy?: string })[]; // prettier-ignore
   };
   /** Null: there is no demo fleet to send. */
   readonly demo: 'idle' | 'running' | null;

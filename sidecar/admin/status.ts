@@ -16,13 +16,16 @@ interface Seen {
   readonly queue: Queue;
   readonly batches: readonly Batch[];
   readonly cluster: GatewayState['cluster'];
-  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'window_seconds'>;
+  readonly totals: Pick<TotalsAnswer, 'calls' | 'failed' | 'window_seconds' | 'shadow'>;
 }
 
 type Status = GatewayState['status'];
 type Part = Status['parts'][number];
 
 const ERRORS_TOLD = 'docs/OPERATIONS.md#errors says what each code asks for';
+
+const SLOWER_REMEDY =
+  'contexts that are short beside long tool calls cost less to compute again than to wait for: try admission.gate: 0 or policy.name: pass-through, first in maitred sim';
 
 /** Is something wrong; who waits, and for what? The page, `top` and `why` print it. */
 export function statusOf(
@@ -51,6 +54,7 @@ export function statusOf(
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
+    ...said('gain', 'warn', lossesInWords(totals.shadow), SLOWER_REMEDY),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'docs/BATCHES.md#what-survives says what ends that') : said('calls', 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
@@ -81,6 +85,15 @@ function failuresInWords(
   const title = `${count(failures)} of ${counted(calls, 'call')} failed${fault === 'client' ? ' by the client’s fault' : ''}`;
   return { title, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
 }
+
+/** The pools in which even the upper end of the estimate is slower than no scheduling. */
+const lossesInWords = (shadow: TotalsAnswer['shadow']): string[] =>
+  (shadow?.pools ?? []).flatMap(({ models, gain }, _, { length }) => {
+    if (gain === null || gain.ratio_high >= 1) return [];
+    const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
+    const of = length > 1 ? ` of ${models.join(', ')}` : '';
+    return [`Programs${of} end an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at admission.gate.`];
+  }); // prettier-ignore
 
 function callsInWords(queue: Queue, running: number): string {
   const { waiting, background, waiting_for: calls, longest_wait_seconds: longest } = queue;

@@ -5,7 +5,7 @@ import { FILE_VARIABLE, applyOverrides, overridden, readEnvironment, valueAt, ty
 import { readOtelEnvironment } from './otel.js';
 import { checkValue, ConfigError, pathText, type ConfigProblem, type Path } from './problems.js';
 import { configSchema, servedSchema } from './consistency.js';
-import type { Config } from './schema.js';
+import { configKeys, type Config } from './schema.js';
 import { resolveSecrets } from './secrets.js';
 
 /** Sources of a configuration, in rising precedence. */
@@ -40,12 +40,19 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
   const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
-  const result = checkValue(isLook ? configSchema : servedSchema, values);
-  for (const { path, message } of result.problems)
+  const schema = isLook ? configSchema : servedSchema;
+  const result = checkValue(schema, values);
+  // Keys are checked against each other only where each alone is right.
+  for (const { path } of result.problems)
+    Reflect.deleteProperty(Object(valueAt(values, path.slice(0, -1).map(String))) as object, path.at(-1) ?? '');
+  const faulty = result.problems.map(({ path }) => pathText(path).replace(/\[.*/, ''));
+  const others = faulty.length === 0 ? [] : checkValue(schema, values).problems;
+  const contradictions = others.filter(({ message }) => !faulty.some((path) => message.includes(path)));
+  for (const { path, message } of [...result.problems, ...contradictions])
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0)
-    throw new ConfigError(problems.sort((a, b) => lineOf(a) - lineOf(b)));
+    throw new ConfigError(problems.sort((a, b) => lineOf(a) - lineOf(b)), checkValue(configKeys, values).data); // prettier-ignore
   if (warn !== undefined) [...otel.warnings, ...changed].forEach(warn);
   return deepFreeze(result.data);
 }

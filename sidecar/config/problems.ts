@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { unwrap } from './keys.js';
 import { plainUrl } from './note.js';
+import type { Config } from './schema.js';
 import { didYouMean } from './similar.js';
 
 export interface ConfigProblem {
@@ -16,7 +17,9 @@ export interface ConfigProblem {
 /** An invalid configuration, with all problems found. Messages never contain a key's value. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
-  constructor(readonly problems: readonly ConfigProblem[]) {
+  /** @param sound the settings but for the keys at fault, which have their defaults; undefined: too little is left */
+  // prettier-ignore
+  constructor(readonly problems: readonly ConfigProblem[], readonly sound?: Config) {
     super(problems.map(problemText).join('\n'));
   }
 }

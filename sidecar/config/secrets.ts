@@ -31,7 +31,7 @@ export function resolveSecrets(
         message: `names the environment variable ${name}, which is not set`,
         origin: originOf(path),
       });
-    return secret ?? '';
+    return secret || undefined;
   });
   return problems;
 }

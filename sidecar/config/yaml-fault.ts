@@ -1,13 +1,6 @@
 import type { YAMLError } from 'yaml';
 import { CONFIG_KEYS, SECRET_KEYS } from './keys.js';
 
-/** A fault of a file's YAML, in plain words. */
-export interface YamlFault {
-  readonly message: string;
-  /** The line to change, from 1: not always the one on which a parser stops. */
-  readonly line: number;
-}
-
 /** Codes of the parser for a line that does not fit the lines around it. */
 const MISFIT = '(?:BAD_INDENT|MISSING_CHAR|\\w+_IMPLICIT_KEY)';
 const KEY = /^\s*(?:- +)*(["']?)[\w.-]+\1\s*:(?=\s|$)/;
@@ -29,7 +22,8 @@ const WORDS: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^(?!${KEY.source.slice(1)}).*\\n${MISFIT}`), 'has no key with a colon and a space after it, as in "port: 8080"'], // prettier-ignore
 ];
 
-export function yamlFault({ code, message }: YAMLError, lines: readonly string[], stop: number): YamlFault {
+/** A fault in plain words, and the line to change, from 1: not always the one on which a parser stops. */
+export function yamlFault({ code, message }: YAMLError, lines: readonly string[], stop: number) {
   const [, quote] = /^Missing closing (["'])/.exec(message) ?? [];
   const open = quote === undefined ? -1 : lines.findIndex((line) => line.split(quote).length % 2 === 0);
   const at = open < 0 ? stop : open;

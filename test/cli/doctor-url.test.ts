@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
+import type { GatewayState } from '../../sidecar/admin/answers.js';
 import { run } from '../support/command-line.js';
 import { modelList } from '../support/fake-engine.js';
 import { fileOf } from '../support/folder.js';
+import { SLOWER } from '../support/shadow.js';
 import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
 import { examine, vllm } from './examine.js';
 
@@ -46,6 +48,25 @@ describe('maitred doctor --url', () => {
     expect(about('has no gate')).toMatchObject([{ level: 'warning' }]);
     expect(about('unknown_model')).toMatchObject([{ advice: expect.stringContaining('OPERATIONS.md#errors') as string }]); // prettier-ignore
     expect(levels.has('broken')).toBe(false);
+  });
+
+  it('warns of an estimate that programs are slower than without scheduling, as the first line of the page does', async () => {
+    const { url } = await world([await fakeEngine()], {}, { shadow: SLOWER });
+    const { code, about } = await examine(['--url', url]);
+    const slower =
+      'Programs end an estimated 1.25x slower than without scheduling (1.11 to 1.43): look at admission.gate.';
+    expect([code, about(`gain: ${slower}`)]).toMatchObject([0, [{ level: 'warning', advice: expect.stringContaining('pass-through') as string }]]); // prettier-ignore
+    const { status } = (await (await fetch(`${url}/gateway`)).json()) as GatewayState;
+    expect(status).toMatchObject({ level: 'warn', text: expect.stringContaining(slower) as string });
+  });
+
+  it('tells engines of the file that the gateway does not have, and the reverse', async () => {
+    const [ran, named] = [await vllm(), await vllm()];
+    const { url } = await world([], { engines: [{ url: ran.url, id: 'a' }] });
+    const of = async (engines: object[]) => (await examine(['--url', url, '--config', fileOf('own.yaml', stringify({ engines }))])).about('gateway: runs with'); // prettier-ignore
+    const found = [`runs without engines of the file: b (${named.url}/)`, `runs with engines that the file lacks: a (${ran.url}/)`]; // prettier-ignore
+    expect(await of([{ url: named.url, id: 'b' }])).toMatchObject(found.map((each) => ({ level: 'warning', found: each }))); // prettier-ignore
+    expect(await of([{ url: ran.url, id: 'a' }])).toEqual([]);
   });
 
   it('is broken where no other engine has the models of one that is out of service', async () => {

@@ -56,7 +56,7 @@ describe('maitred doctor', () => {
     const { code, about } = await examine(['--config', fileOf('dead.yaml', stringify({ engines: [{ url }], policy, admission, ...dead }))]); // prettier-ignore
     expect(about('admission.gate: is 0')).toMatchObject([{ level: 'warning' }]);
     expect(about('one call at a time')).toMatchObject([{ level: 'note' }]);
-    expect([code, about('no effect under pass-through')]).toMatchObject([0, [{ level: 'note' }]]);
+    expect([code, about('not scheduled: tenants’ weights have no effect')]).toMatchObject([0, [{ level: 'note' }]]);
     const refused = { level: 'warning', found: expect.stringContaining('connection refused') as string };
     expect(about('cannot be reached')).toMatchObject([refused, refused]);
     const alive = { cluster: { url: url.replace('http', 'redis') }, tracing: { otlp: { url } } };
@@ -64,6 +64,34 @@ describe('maitred doctor', () => {
     const fine = await examine(['--config', file], { MAITRED_LOG_LEVEL: 'info' });
     expect(fine.about('cannot be reached')).toEqual([]);
     expect(fine.about('overrides log.level')).toMatchObject([{ level: 'warning', subject: 'MAITRED_LOG_LEVEL' }]);
+  });
+
+  it('tells all faults of a file in one run, and of the engines whose keys are right', async () => {
+    const { url } = await vllm();
+    const dead = 'http://127.0.0.1:1';
+    const engines = [
+      { url },
+      { url: dead, id: 'dead' },
+      { url, id: 'dead' },
+      { url, id: 'keyed', apiKey: 'env:NOT_SET' },
+    ];
+    const cluster = { url: 'redis://127.0.0.1:1' };
+    const file = { bogus: 1, engines, cluster, batches: { folder: join(dirname(fileOf('faults', '')), 'batches') } };
+    const { code, findings, about } = await examine(['--config', fileOf('faults.yaml', stringify(file))]);
+    expect(code).toBe(1);
+    for (const each of [
+      'bogus: is not a known key',
+      'engines[2].id: "dead" is the id of',
+      'NOT_SET, which is not set',
+      'cluster.address: is needed',
+      `${dead} is not healthy`,
+    ])
+      // prettier-ignore
+      expect([each, about(each).length]).toEqual([each, 1]);
+    expect(findings.some(({ subject }) => subject === 'engine keyed')).toBe(false);
+    expect(about('vllm, detected')).toHaveLength(1);
+    const misspelt = await examine(['--engine', url], { MAITRED_LISTN_PORT: '1' });
+    expect([misspelt.code, misspelt.about('vllm, detected').length]).toEqual([1, 1]);
   });
 
   it('recommends to start a gateway only where none runs', async () => {

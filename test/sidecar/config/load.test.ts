@@ -13,6 +13,11 @@ it('says which times a call would wait for in vain', () => {
   expect(pathsIn('timeouts: {queueMs: 600000}')).toEqual([]);
 });
 
+it('tells contradictions beside faults of single keys, but none with a key that is at fault', () => {
+  expect(pathsIn('bogus: 1\nlimits: {queuedMax: 5000, programsMax: 9999}')).toEqual(['bogus', 'limits.programsMax']);
+  expect(pathsIn('auth: {keys: 5}\npolicy: {tenantWeights: {a: 2}}')).toEqual(['auth.keys']);
+});
+
 it('says what stands for a key that has left', () => {
   const problems = problemsIn({ file: write('discovery: [{kubernetes: {service: vllm}}]') });
   expect(problems.map(({ path }) => path)).toEqual(['discovery[0].dns', 'discovery[0].kubernetes']);

@@ -111,6 +111,7 @@ describe('the admin API', () => {
     const { ask } = await lone(undefined, {}, { shadow: SHADOW });
     expect((await ask('/totals')).json()['shadow']).toEqual(SHADOW.latest());
     expect((await ask('/metrics')).text).toContain('maitred_shadow_gain_ratio{model="m",bound="mean"} 1.3\n');
+    expect((await ask('/gateway')).json()['status']).toMatchObject({ level: 'good' });
     const off = await lone();
     expect((await off.ask('/totals')).json()['shadow']).toBeNull();
   });
@@ -251,6 +252,8 @@ describe('/ui', () => {
     const routes = pageRoutes(folder);
     const listener = await listen(configOf([]), { host: '127.0.0.1', port: 0 }, routes, () => undefined);
     cleanUp(() => listener.close());
+    const named = await ask(`${listener.url}/ui/programs/a%2Fb`);
+    expect([named.status, named.headers['location']]).toEqual([302, '/ui?text=a%2Fb']);
     const missing = await ask(`${listener.url}/ui`);
     expect([missing.status, missing.headers['content-type']]).toEqual([404, 'text/plain; charset=utf-8']);
     expect(missing.text).toContain('npm run build');
