@@ -110,10 +110,8 @@ function slo(command: Command, text: string, targets: number) {
 /** @param arrivals absent: they differ */
 function titleOf(flags: OneLoad, source: ProgramSource, arrivals?: Arrivals): string {
   const of = source.type === 'workload' ? source.workload : `${source.file} (${source.format})`;
-  const speed =
-    flags.speed === 1
-      ? []
-      : [`${flags.speed} times as fast as real (as the engine must be: maitred engine --speed ${flags.speed})`];
+  const factor = flags.speed;
+  const speed = factor === 1 ? [] : [`${factor} times as fast as real (as the engine must be: maitred engine --speed ${factor})`]; // prettier-ignore
   return [of, ...(arrivals === undefined ? [] : [comesHow(arrivals)]), ...speed, `seed ${flags.seed}`, `${flags.api} API`, `identity ${flags.identity}`].join(', '); // prettier-ignore
 }
 

@@ -144,19 +144,14 @@ export function breakEvenOf(
 export const worstOf = (verdicts: readonly PlaceVerdict[], choice?: number): string =>
   highest(verdicts, 'Most is lost', ({ losses }) => losses.find(({ at }) => choice === undefined || at === choice));
 
-function highest(
-  verdicts: readonly PlaceVerdict[],
-  words: string,
-  of: (verdict: PlaceVerdict) => Price | undefined,
-): string {
-  // prettier-ignore
-  const [most] = verdicts
+function highest(all: readonly PlaceVerdict[], words: string, of: (one: PlaceVerdict) => Price | undefined): string {
+  const [most] = all
     .map((verdict) => ({ place: verdict.place, price: of(verdict) }))
     .flatMap(({ place, price }) => (price === undefined || price.texts.length === 0 ? [] : [{ place, ...price }]))
     .sort((a, b) => b.factor - a.factor);
-  return most === undefined
-    ? ''
-    : ` ${words}${most.place === '' ? '' : ' '}${most.place.charAt(0).toLowerCase()}${most.place.slice(1)}: ${most.texts.join('; ')}.`;
+  if (most === undefined) return '';
+  const where = most.place === '' ? '' : ` ${most.place.charAt(0).toLowerCase()}${most.place.slice(1)}`;
+  return ` ${words}${where}: ${most.texts.join('; ')}.`;
 }
 
 export const isRising = (loads: readonly number[]): boolean => loads.length > 1 && loads.every((load, at) => at === 0 || load > (loads[at - 1] ?? 0)); // prettier-ignore
