@@ -43,7 +43,8 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
   const isDrained = choice === 0 && verdicts.some((each) => each.isDrained);
   if (plan.variants.length > settings) {
     const gain = isDrained ? 'No load that can be sustained shows a gain.' : undefined;
-    const answer = choice > 0 ? [sentence, next] : [`${next ?? gain ?? sentence}${worstOf(verdicts.filter((each) => each.isHeld))}`]; // prettier-ignore
+    const open = next ?? gain;
+    const answer = choice > 0 ? [sentence, next] : open === undefined ? [sentence] : [open + worstOf(verdicts.filter((each) => each.isHeld))]; // prettier-ignore
     return told(choice, [...answer, ...sustained, ...verdicts.map((each) => each.sentence)]);
   }
   const against = settingOf(plan, 0);

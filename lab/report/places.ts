@@ -126,7 +126,8 @@ export function breakEvenOf(
       .filter(({ enough }) => enough !== undefined)
       .map(({ place }) => place.replace(/^At |^With /, ''));
     const where = unsure.length === verdicts.length ? '' : `, of ${unsure.join(', ')}; elsewhere nothing is`;
-    return { choice: 0, sentence: unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}.` : `Keep ${nameOf(0)}: nothing is significantly better.` }; // prettier-ignore
+    const answer = unsure.length > 0 ? `These runs cannot tell whether anything is better than ${nameOf(0)}${where}` : `Keep ${nameOf(0)}: nothing is significantly better`; // prettier-ignore
+    return { choice: 0, sentence: `${answer}.${worstOf(verdicts)}` };
   }
   const from = verdicts.findLastIndex(({ better }) => !better.includes(choice)) + 1;
   const name = nameOf(choice);

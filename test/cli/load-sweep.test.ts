@@ -163,6 +163,11 @@ describe('a sweep of two targets', () => {
     expect(lines.join('\n')).not.toContain('In brackets');
   });
 
+  it('says where the second loses most, where it is nowhere faster', async () => {
+    const { lines } = await printed({ seconds: [2, 2.5] }, { seconds: [8, 12] });
+    expect(lines).toContain('Keep A: nothing is significantly better. Most is lost at 2 a second: B, programs 1.5x slower: 1.50 (1.50–1.50).'); // prettier-ignore
+  });
+
   it('says from which load on the second is faster, what is worse then, and who pays', async () => {
     const many = { programs: 100 };
     const { lines } = await printed({ seconds: [2, 2.5], ...many }, { seconds: [8, 4], ...many }, { seconds: [20, 5], grew: [true, false], programs: 99 }, { seconds: [90, 30], grew: [true, true] }); // prettier-ignore
