@@ -110,7 +110,7 @@ describe.skipIf(lackOf('tmux') !== undefined)('maitred top in a terminal (needs 
     terminal.press('q');
     await terminal.shows(/▾LVL/);
     terminal.press('?');
-    await terminal.shows(/\/ filter[^]*IDLE +since/);
+    await terminal.shows(/\/ filter[^]*WAITS +the longest wait/);
     terminal.press('Escape');
     await terminal.shows(/▾LVL/);
     terminal.type('/x');
