@@ -22,7 +22,7 @@ interface ChartProps {
   readonly max?: number;
 }
 
-const HEIGHT = 180;
+const HEIGHT = 130;
 const SPARK = 24;
 
 /** A chart. Its caption has the figures of the time that is pointed at, or else the latest. */
