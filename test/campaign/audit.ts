@@ -80,7 +80,7 @@ export async function audit(
   if (isAlone) {
     same('calls waiting', (await rowsOf(frozen, '/queue'))['waiting'], oracle.book.waiting);
     const rows = (await rowsOf(frozen, '/programs?limit=1000')) as { programs?: { active_calls: number }[] };
-    same('active calls of all programs', sum((rows.programs ?? []).map((row) => row.active_calls)), oracle.book.listed);
+    same('active calls of all programs', sum((rows.programs ?? []).map((row) => row.active_calls)), oracle.book.active);
   }
   if (counts === 'views') return;
   const metrics = await metricsOf(frozen);

@@ -61,7 +61,7 @@ describe('a kind world', () => {
   it('is what it always was', () => {
     const kind = { ...OPTIONS, policy: 'pass-through', conditions: CONDITIONS.none } as const;
     const { callRecords, programRecords } = play(agents(), kind);
-    const text = JSON.stringify([callRecords, programRecords]);
+    const text = JSON.stringify([callRecords, programRecords]).replaceAll('"workload":"","call"', '"call"');
     // Of the engine model alone, since pass-through passes everything on.
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe('833b33459ec6e274');
   });
