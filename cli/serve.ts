@@ -89,7 +89,7 @@ async function demoOf({ auth }: Config, engine: string | undefined, failed: (err
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
 function greet(gateway: Gateway, { auth }: Config, model: string | undefined): void {
-  const [url, adminUrl] = [gateway.url, gateway.adminUrl].map((each) => urlAt(new URL(each).hostname, Number(new URL(each).port))) as [string, string]; // prettier-ignore
+  const [url, adminUrl] = [gateway.url, gateway.adminUrl].map((each) => urlAt(new URL(each).hostname, Number(new URL(each).port || 80))) as [string, string]; // prettier-ignore
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;

@@ -50,6 +50,6 @@ if (port !== undefined && port <= PORT_MAX && (await isTaken(port, host))) {
   process.exit(1);
 }
 await import('./ensure.mjs');
-const standIns = hasEngines ? [] : ['--embedded', '2'];
-process.argv.splice(2, Infinity, 'serve', ...standIns, '--log-level', 'warn', ...given);
+const standIns = hasEngines ? [] : ['--embedded', '2', '--log-level', 'warn'];
+process.argv.splice(2, Infinity, 'serve', ...standIns, ...given);
 await import('../dist/cli/main.js');

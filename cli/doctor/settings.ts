@@ -44,7 +44,7 @@ export function folderFindings({ batches: { folder } }: Config): Finding[] {
 export function idleFindings({ policy: { name, tenants, tenantWeights }, admission }: Config): Finding[] {
   const isWeighted = tenants === 'weighted' || Object.keys(tenantWeights).length > 0;
   return [
-    ...when(name === 'pass-through', note('policy.name', `calls are balanced, but not scheduled${isWeighted ? ': tenants’ weights have no effect under pass-through' : ''}`, 'leave it out, unless you compare, or its programs end faster so')),
+    ...when(name === 'pass-through', note('policy.name', `calls are balanced, but not scheduled${isWeighted ? ': tenants’ weights have no effect under pass-through' : ''}`, 'leave policy.name out to schedule them')),
     ...when(admission.gate === 0, warning('admission.gate', 'is 0, so no gate protects the KV caches', SET_GATE)),
   ]; // prettier-ignore
 }

@@ -43,7 +43,8 @@ export const plainUrl = z.string().refine((text) => /^https?:\/\//i.test(text) &
     if (/^[\w.-]+(:\d+)?(\/v1)?\/?$/.test(text)) return `${PLAIN_URL}: did you mean http://${text}?`;
     const isBroken = /^https?:\/\//i.test(text) && !URL.canParse(text);
     if (isBroken) return 'must be one URL, with a port up to 65535, and [ ] around an IPv6 address';
-    return PLAIN_URL + didYouMean(/^(\w+):\/\//.exec(text)?.[1] ?? '', ['http', 'https']);
+    const scheme = /^(\w+):\/\//.exec(text)?.[1] ?? '';
+    return PLAIN_URL + (/^https?$/i.test(scheme) ? '' : didYouMean(scheme, ['http', 'https']));
   },
   abort: true,
 });

@@ -115,6 +115,7 @@ describe('maitred init', () => {
     ['-e http://a,http://b', /must be one URL/],
     ['-e a:1,b:2', /must be one URL/],
     ['-e htp://a', /did you mean http\?/],
+    ['-e http://user@a', /without user, query or fragment(?!.*did you mean)/],
     ['-e http://a --admin-token MAITRED_TOKEN', /MAITRED_TOKEN/],
     ['-e http://a --role gatway', /Did you mean gateway/i],
     ['-e http://a --tenant a --tenant a', /--tenant/],
