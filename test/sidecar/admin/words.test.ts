@@ -77,7 +77,9 @@ it('says of a call that may leave its home that the others have no room yet, and
     '\nIt has waited so long for e that any engine may take it; no other can yet: f (KV cache: ',
   );
   expect(leaving).not.toContain('No other engine');
-  expect(told({ call: { engine: undefined, mayLeave: true }, waiting: { engines } })).toContain('\nNo other engine can');
+  expect(told({ call: { engine: undefined, mayLeave: true }, waiting: { engines } })).toContain(
+    '\nNo other engine can',
+  );
   expect(told({ waiting: { engines } })).toContain('\nNo other engine can take it: f (');
   expect(told({ call: { engine: 'e', mayLeave: false } })).toContain('\nIt waits for e alone.\n');
 });
