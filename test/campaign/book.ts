@@ -3,6 +3,9 @@ import type { CallId, Command, Event, Millis } from '../../src/index.js';
 interface BookedCall {
   /** As `a`, `b` ...: the gateway's own ids differ from run to run. */
   readonly name: string;
+  readonly program: string;
+  /** Whether its program has not been ended, so that its row shows the call. */
+  listed: boolean;
   state: 'waiting' | 'running' | 'over';
   engine: string | undefined;
 }
@@ -29,6 +32,7 @@ export class Book {
   /** The scheduler has taken a step: calls end once, run once at a time, and belong to one tenant's program. */
   step(event: Event, _: Millis, commands: readonly Command[]): void {
     if ('call' in event) this.#told(event);
+    else if (event.type === 'programEnded') this.#programEnded(event.program);
     this.commanded(commands);
   }
 
@@ -49,6 +53,10 @@ export class Book {
     }
   }
 
+  #programEnded(program: string): void {
+    for (const call of this.#calls.values()) if (call.program === program) call.listed = false;
+  }
+
   #told(event: Extract<Event, { readonly call: CallId }>): void {
     const known = this.#calls.get(event.call);
     if (event.type === 'callArrived') {
@@ -57,7 +65,8 @@ export class Book {
       if (owner !== event.tenant) this.wrong(`G5: program ${event.program} is of ${owner} and of ${event.tenant}`);
       const name = `call ${this.#calls.size}`;
       if (known !== undefined) this.wrong(`G1: ${known.name} arrives twice`);
-      const call: BookedCall = { name, state: 'waiting', engine: undefined };
+      const { program } = event;
+      const call: BookedCall = { name, program, listed: true, state: 'waiting', engine: undefined };
       this.#calls.set(event.call, call);
       this.say(`${name} of ${event.tenant} arrives`);
       return;
@@ -86,6 +95,11 @@ export class Book {
 
   get active(): number {
     return this.#count(({ state }) => state !== 'over');
+  }
+
+  /** Active calls of programs that have not been ended. */
+  get listed(): number {
+    return this.#count(({ state, listed }) => state !== 'over' && listed);
   }
 
   #count(holds: (call: BookedCall) => boolean): number {
