@@ -56,6 +56,16 @@ describe('maitred sim --json', () => {
     expect(high).toBeGreaterThanOrEqual(ratio!);
   });
 
+  it('holds classes to the objectives of a file', async () => {
+    const promotions = async (objectives: string) => {
+      const file = fileOf('classes.yaml', `objectives: ${objectives}\nadmission: { window: 2 }\n`);
+      const { document } = await json('--workload', 'mixed', '--rate', '4', '--programs', '12', '--policy', 'plas', '--config', file); // prettier-ignore
+      return document.runs[0]!.starvation_promotions;
+    };
+    const [none, some] = [await promotions('{}'), await promotions('{ workflows: { mcts: 10 } }')];
+    expect(some).toBeGreaterThan(none + 10);
+  });
+
   it('compares plas with fcfs-window too, each with its own settings: the worth of the order alone', async () => {
     const orderOf = async (args: string) => {
       const { document } = await json(...CHAT, ...args.split(' ').filter(Boolean));
