@@ -104,27 +104,26 @@ export function findProgramByBeginning(context: Parts, id: string, tenant: Tenan
     );
     const [first, ...others] = found;
     if (first === undefined) throw unknownProgram(id, '', 'program, call or batch');
-    if (others.length > 0) throw ambiguous(found);
+    if (others.length > 0) throw ambiguous(found.map((row) => labelOf(row.id)));
     return first;
   }
 }
 
-/** An ended program by its id or key, or by the beginning of its id if no other one begins so. */
-export function endedLike(
-  rows: readonly EndedProgram[],
-  id: string,
-  tenant: TenantId | undefined,
-): EndedProgram | undefined {
+/** The ended program of this id or key, or else all whose ids begin so; of those of one name, the last. @param rows the last to end first */
+export function endedLike(rows: readonly EndedProgram[], id: string, tenant: TenantId | undefined): EndedProgram[] {
   const own = rows.filter((row) => tenant === undefined || row.tenant === tenant);
-  const alike = id.length < BEGINNING_CHARS_MIN ? [] : own.filter((row) => beginsLike(row.id, id));
-  return own.find((row) => row.id === id || row.key === id) ?? (alike.length === 1 ? alike[0] : undefined);
+  const named = own.find((row) => row.id === id || row.key === id);
+  if (named !== undefined || id.length < BEGINNING_CHARS_MIN) return named === undefined ? [] : [named];
+  const alike = own.filter((row) => beginsLike(row.id, id));
+  return alike.filter(({ key }, at) => alike.findIndex((row) => row.key === key) === at);
 }
 
 const bare = (label: string): string => label.replace(/^~/, '');
 const beginsLike = (label: string, id: string): boolean => bare(label).startsWith(bare(id));
 
-function ambiguous(found: readonly ProgramView[]): GatewayError {
-  const shown = found.slice(0, CANDIDATES_MAX).map(({ id }) => named(labelOf(id)));
+/** @param found ids of programs */
+export function ambiguous(found: readonly string[]): GatewayError {
+  const shown = found.slice(0, CANDIDATES_MAX).map(named);
   const more = found.length > shown.length ? ` and ${found.length - shown.length} more` : '';
   const message = `${found.length} programs begin like this: ${shown.join(', ')}${more}.`;
   return new GatewayError('bad_request', message, { param: 'id' });

@@ -48,6 +48,10 @@ export function lastCallInWords(row: ProgramView, last: PastCall | undefined, ru
 export const lastInWords = ({ call, engine, text }: PastCall): string =>
   `Its last call, ${call}${engine === null ? '' : ` on ${engine}`}: ${text}`;
 
+/** At most one line: the last of the requests that came after the program's end. */
+export const sinceInWords = (refused: readonly PastCall[]): string[] =>
+  refused.slice(-1).map(({ call, text }) => `${refused.length === 1 ? 'A later request of its name' : `${count(refused.length)} later requests of its name; the last`}, ${call}: ${text}`); // prettier-ignore
+
 type Budget = ProgramDetail['budget'];
 
 /** At most one sentence: what is used of the program's budget, and whether that is all. */

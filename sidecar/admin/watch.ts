@@ -5,9 +5,9 @@ import type { Look, WatchPorts } from '../watch/watchers.js';
 import { groupsOf, joinGroups } from './groups.js';
 import { joinCalls, joinPages } from './joins.js';
 import { ofOthers, stateOfAll, wherever, wholeEnded } from './peers.js';
-import { endedLike, isUnknown, keyOf, selectPrograms } from './programs.js';
+import { ambiguous, endedLike, isUnknown, keyOf, selectPrograms } from './programs.js';
 import { named } from './figures.js';
-import { endedInWords, lastInWords } from './run-words.js';
+import { endedInWords, lastInWords, sinceInWords } from './run-words.js';
 import { LIMIT_MAX, type ProgramQuery, type WatchedView } from './query.js';
 import { pastCalls } from './call-rows.js';
 import { programPage } from './program-rows.js';
@@ -48,14 +48,16 @@ export async function wholeExplanation(context: Parts, id: string, tenant: Tenan
     return await wherever(context, 'explain', id, tenant);
   } catch (error) {
     if (!isUnknown(error)) throw error;
-    const ended = endedLike((await wholeEnded(context)).programs, id, tenant);
+    const alike = endedLike((await wholeEnded(context)).programs, id, tenant);
+    const ended = alike.length === 1 ? alike[0] : undefined;
     const [own, tenants] = tenant === undefined ? [[id as ProgramId], tenantsOf(context.config)] : [[], [tenant]];
     const keys = [...own, ...tenants.flatMap((each) => keyOf(context, id, each) ?? [])];
     const { calls } = await wholeCalls(context, ...(ended === undefined ? keys : [ended.key as ProgramId]));
-    // A later one is of another program of the name.
-    const last = calls.findLast(({ arrived_at: at }) => at <= (ended?.ended_at ?? Infinity));
-    if (ended !== undefined) return { text: endedInWords(ended, last), program: null, ended };
-    if (last === undefined) throw error;
+    // Those that came after its end were refused, or another program of the name would be known.
+    const since = calls.findLastIndex(({ arrived_at: at }) => at <= (ended?.ended_at ?? Infinity)) + 1;
+    const last = calls[since - 1];
+    if (ended !== undefined) return { text: [endedInWords(ended, last), ...sinceInWords(calls.slice(since))].join('\n'), program: null, ended }; // prettier-ignore
+    if (last === undefined) throw alike.length > 1 ? ambiguous(alike.map((row) => row.id)) : error;
     return { text: `No call of program ${named(id)} waits or runs.\n${lastInWords(last)}`, program: null };
   }
 }

@@ -41,7 +41,7 @@ export function callInWords(view: CallView, setting: Setting): string {
   const isBackground = background && FOR_ROOM.has(cause);
   const remedy = isBackground && at?.othersInFlight === 0 ? `more engines, as ${at.id} runs nothing but background calls` : REMEDIES[isBackground ? 'background' : cause]; // prettier-ignore
   const details = [
-    `${obstacleInWords(seen, now, at)} ${aheadInWords(nearest)}`,
+    `${obstacleInWords(view, seen, now, at)} ${aheadInWords(nearest)}`,
     ...passersInWords(view, at, now),
     ...away.map(([id, text]) => `${id} serves ${named(view.model)} and ${text}`),
     ...elsewhereInWords(waiting, view),
@@ -80,6 +80,7 @@ function standingInWords(
 }
 
 function obstacleInWords(
+  call: CallView,
   { cause, engine, needs = 0, free = 0, limit = 0, behind, untilMs }: ObstacleView,
   now: number,
   view: EngineView | undefined,
@@ -102,7 +103,7 @@ function obstacleInWords(
     case 'window':
       return `${at} has ${calls(limit - free)} in flight, of ${limit} at most.`;
     case 'kv':
-      return `It needs ${tokens(needs)}, and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
+      return `It needs ${tokens(needs)} (${partsInWords(call, needs)}), and ${free > 0 ? `${count(free)} are` : 'none is'} free: ${holdersInWords(limit - free, view)} of a gate of ${tokens(limit)}${free < 0 ? ', which answers may outgrow' : ''}.${left === undefined ? '' : ` Idle contexts may make way for it in ${left}.`}`;
     case 'turn':
       return behind === undefined
         ? `${at} has room, and others are to go first.`
@@ -112,6 +113,13 @@ function obstacleInWords(
     case 'background':
       return `It is a background call, and ${at} keeps the room that is left for others; alone there, each that ends lets in two.${left === undefined ? '' : ` It may start in ${left} at the earliest.`}`;
   }
+}
+
+/** The parts of the KV cache that a call needs. */
+function partsInWords({ promptTokens, reservedTokens }: CallView, needs: number): string {
+  const other = Math.round(needs - promptTokens - reservedTokens);
+  const rest = other > 0 ? `, growth of its context ${count(other)}` : other < 0 ? `, less ${count(-other)} that are counted already` : ''; // prettier-ignore
+  return `prompt about ${count(promptTokens)}, room for its answer ${count(reservedTokens)}${rest}`;
 }
 
 /** @param held tokens of all that fills the gate */

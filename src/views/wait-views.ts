@@ -72,6 +72,9 @@ function callView(call: Call, placement: Placed, waits: Waits, nowMs: number) {
     serviceAtArrivalMs: call.serviceAtArrivalMs as Millis,
     promoted: call.promoted,
     overdue: call.overdue,
+    promptTokens: call.promptTokens,
+    /** Kept free for its answer. */
+    reservedTokens: call.needTokens - call.promptTokens,
     /** Other engines may take it from the engine that it must wait for. */
     mayLeave: call.isStealable,
     /** Its last dispatch; undefined: none yet. */

@@ -23,6 +23,8 @@ function told({ call, nearest, waiting, engine }: Case = {}): string {
     level: 2,
     waitingMs: 5000,
     serviceAtArrivalMs: 0,
+    promptTokens: 120,
+    reservedTokens: 80,
     waiting: { nearest: { ...WAIT, ...nearest }, engines: [], ...waiting },
     ...call,
   };
@@ -44,6 +46,14 @@ it('says who holds the room that a call waits for', () => {
   expect(told()).toContain('2 calls in flight hold 600, contexts of programs that are expected to return 300, of a gate of 1,000 tokens.'); // prettier-ignore
   // Idle contexts make way for a call that has waited long: they do not count.
   expect(told({ nearest: { free: 400 }, engine: { whole: { inFlight: 1 } } })).toContain('400 are free: 1 call in flight holds 600 of a gate'); // prettier-ignore
+});
+
+it.each([
+  [200, '(prompt about 120, room for its answer 80)'],
+  [250, '(prompt about 120, room for its answer 80, growth of its context 50)'],
+  [150, '(prompt about 120, room for its answer 80, less 50 that are counted already)'],
+])('says what a call needs its %i tokens for', (needs, parts) => {
+  expect(told({ nearest: { needs } })).toContain(`It needs ${needs} tokens ${parts}, and 100 are free`);
 });
 
 it('says whether calls that need less may pass the first in line, and until when', () => {

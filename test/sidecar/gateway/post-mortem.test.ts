@@ -90,7 +90,9 @@ describe('a program that is ended while a call of it runs', () => {
     await Promise.all([first, second]);
     await chat({ model: 'gpt-4' }, named('second'));
     const { text: why } = await read<Told>('/programs/second/explain');
-    expect(why).toMatch(/: an operator ended it\.\nIt had 1 call in .*, and waited .* in all\.\nIts last call, \S+( on \S+)?: It failed with 50\d \w+ after /); // prettier-ignore
+    expect(why).toMatch(/: an operator ended it\.\nIt had 1 call in .*, and waited .* in all\.\nIts last call, \S+( on \S+)?: It failed with 50\d \w+ after [^]*\nA later request of its name, \S+: Refused with 404 unknown_model before /); // prettier-ignore
+    await chat({ model: 'gpt-4' }, { ...named('second'), 'x-request-id': 'r-2' });
+    expect((await read<Told>('/programs/second/explain')).text).toContain('\n2 later requests of its name; the last, r-2: Refused '); // prettier-ignore
   });
 
   it('is told with all of its calls, of which its detail shows 100', async () => {
@@ -209,6 +211,24 @@ describe('a call that has ended', () => {
     await chat({ stream: true }, named('p')).catch(() => undefined);
     await expect.poll(async () => (await read<Told>('/programs/p/explain')).text).toMatch(/: It failed with engine_failed amid its answer after .*: The engine .*/); // prettier-ignore
   });
+});
+
+it('names the programs that begin alike, present or ended', async () => {
+  const { ask, chat } = await lone();
+  const of = async (id: string) => {
+    const { status, text } = await ask(`/programs/${id}/explain`);
+    return [status, text];
+  };
+  const names = (list: string): unknown[] => [400, expect.stringContaining(`2 programs begin like this: ${list}.`)];
+  for (const name of ['zeta-1', 'zeta-2']) await chat({}, named(name));
+  expect(await of('zeta')).toEqual(names('\\"zeta-1\\", \\"zeta-2\\"'));
+  // One of them twice.
+  for (const name of ['zeta-1', 'zeta-2', 'zeta-2']) await chat({}, { ...named(name), 'x-maitred-final': 'true' });
+  expect(await of('zeta')).toEqual(names('\\"zeta-2\\", \\"zeta-1\\"'));
+  expect((await of('zeta-2'))[0]).toBe(200);
+  // What is known of exactly this name comes first.
+  await chat({ model: 'gpt-4' }, named('zeta'));
+  expect(await of('zeta')).toEqual([200, expect.stringContaining('Refused with 404 unknown_model')]);
 });
 
 it('names the known parameters, and all that an id may be', async () => {
