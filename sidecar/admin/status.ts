@@ -42,6 +42,8 @@ export function statusOf(
   const isAtZero = engines.length === 0 && fleet.awaited.size > 0;
   const failures = failuresInWords(totals, 'service');
   const mistakes = failuresInWords(totals, 'client');
+  const ageMs = Date.now() - 1000 * (totals.shadow?.made_at ?? 0);
+  const isPast = ageMs > 1000 * (totals.shadow?.window_seconds ?? 0);
   const said = (about: Part['about'], level: Part['level'], texts: readonly string[], remedy?: string): Part[] =>
     texts.map((text) => ({ about, level, text, ...(remedy !== undefined && { remedy }) }));
   const parts = [
@@ -54,7 +56,7 @@ export function statusOf(
       ? said('engines', isAtZero ? 'good' : 'bad', [isAtZero ? `There is no engine: ${AT_ZERO}.` : 'There is no engine.'])
       : said('engines', up === 0 ? 'bad' : starting > 0 ? 'warn' : 'good', [`${serving} up${starting > 0 ? `, ${starting} starting` : ''}.`])),
     ...said('gateway', 'warn', failures === undefined ? [] : [failures.text], ERRORS_TOLD),
-    ...said('gain', 'warn', lossesInWords(totals.shadow), SLOWER_REMEDY),
+    ...said('gain', isPast ? 'good' : 'warn', lossesInWords(totals.shadow, isPast ? ageMs : 0), SLOWER_REMEDY),
     ...said('calls', TROUBLES.some((cause) => queue.waiting_for[cause] > 0) ? 'warn' : 'good', [callsInWords(queue, running)]),
     ...batches.flatMap((batch) => batch.stuck ? said('gateway', 'bad', [batchInShort(batch)], 'docs/BATCHES.md#what-survives says what ends that') : said('calls', 'good', [batchInShort(batch)])),
     ...said('gateway', 'warn', clusterInWords(cluster), 'docs/CLUSTER.md#failures says what goes on without it'),
@@ -86,13 +88,13 @@ function failuresInWords(
   return { title, text: `${title} in the last ${window / 60} min${codes.length > 1 ? ': ' : ' '}${shown.join(', ')}${codes.length > CODES_SHOWN ? ' and others' : ''}.` }; // prettier-ignore
 }
 
-/** The pools in which even the upper end of the estimate is slower than no scheduling. */
-const lossesInWords = (shadow: TotalsAnswer['shadow']): string[] =>
+/** The pools in which even the upper end of the estimate is slower than no scheduling. @param ageMs of an estimate that no calls have renewed */
+const lossesInWords = (shadow: TotalsAnswer['shadow'], ageMs: number): string[] =>
   (shadow?.pools ?? []).flatMap(({ models, gain }, _, { length }) => {
     if (gain === null || gain.ratio_high >= 1) return [];
     const [slower, least, most] = [gain.ratio, gain.ratio_high, gain.ratio_low].map((ratio) => (1 / ratio).toFixed(2));
     const of = length > 1 ? ` of ${models.join(', ')}` : '';
-    return [`Programs${of} end an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at admission.gate.`];
+    return [`${ageMs > 0 ? `Until ${span(ageMs)} ago, p` : 'P'}rograms${of} end${ageMs > 0 ? 'ed' : ''} an estimated ${slower}x slower than without scheduling (${least} to ${most}): look at admission.gate.`];
   }); // prettier-ignore
 
 function callsInWords(queue: Queue, running: number): string {

@@ -4,7 +4,7 @@ import type { GatewayState } from '../../sidecar/admin/answers.js';
 import { run } from '../support/command-line.js';
 import { modelList } from '../support/fake-engine.js';
 import { fileOf } from '../support/folder.js';
-import { SLOWER } from '../support/shadow.js';
+import { slower as slowerBy } from '../support/shadow.js';
 import { chat, fakeEngine, world } from '../sidecar/gateway/world.js';
 import { examine, vllm } from './examine.js';
 
@@ -51,7 +51,7 @@ describe('maitred doctor --url', () => {
   });
 
   it('warns of an estimate that programs are slower than without scheduling, as the first line of the page does', async () => {
-    const { url } = await world([await fakeEngine()], {}, { shadow: SLOWER });
+    const { url } = await world([await fakeEngine()], {}, { shadow: slowerBy() });
     const { code, about } = await examine(['--url', url]);
     const slower =
       'Programs end an estimated 1.25x slower than without scheduling (1.11 to 1.43): look at admission.gate.';

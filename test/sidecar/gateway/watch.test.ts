@@ -7,7 +7,7 @@ import type { Demo } from '../../../sidecar/context.js';
 import { listen } from '../../../sidecar/http/listener.js';
 import { VERSION } from '../../../sidecar/version.js';
 import { folderOf } from '../../support/folder.js';
-import { SHADOW } from '../../support/shadow.js';
+import { SHADOW, slower } from '../../support/shadow.js';
 import {
   ask,
   keysOf,
@@ -114,6 +114,10 @@ describe('the admin API', () => {
     expect((await ask('/gateway')).json()['status']).toMatchObject({ level: 'good' });
     const off = await lone();
     expect((await off.ask('/totals')).json()['shadow']).toBeNull();
+    // One that no calls have renewed warns of nothing present.
+    const past = await lone(undefined, {}, { shadow: slower(1200) });
+    const told = { about: 'gain', level: 'good', text: expect.stringMatching(/^Until 20 min ago, programs ended an estimated 1\.25x slower/) as string }; // prettier-ignore
+    expect((await past.ask('/gateway')).json()['status']).toMatchObject({ level: 'good', parts: [{}, told, {}] });
   });
 
   it('selects programs by tenant, engine, state and text', async () => {

@@ -2,7 +2,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startGateway } from '../../../sidecar/index.js';
 import { DONE_EVENT, STOP_EVENT, TEXT_EVENT, USAGE_EVENT, ask, bearer, chat, cleanUp, configOf, fakeEngine, gate, keysOf, named, stream, until, world } from '../../sidecar/gateway/world.js'; // prettier-ignore
-import { SHADOW, SLOWER } from '../../support/shadow.js';
+import { SHADOW, slower } from '../../support/shadow.js';
 import { CHROMIUM, axe, canRun, launch, openPage } from './browser.js';
 
 const HOSTILE = `"><script>alert('id')</script><img src=x onerror=alert(1)>`;
@@ -76,8 +76,8 @@ describe.skipIf(!canRun)(`the page in a browser (${CHROMIUM})`, () => {
     await page.getByRole('button', { name: 'Demo: 14 of 80 programs ended', disabled: true }).waitFor();
     await see('even: No difference that can be told. Mean of 30 programs');
     await see('other: No figure: fewer than 20 programs began and ended in that time (12 programs).');
-    const slower = await world([await fakeEngine()], {}, { shadow: SLOWER });
-    await page.goto(`${slower.adminUrl}/ui/programs/nope`);
+    const losing = await world([await fakeEngine()], {}, { shadow: slower() });
+    await page.goto(`${losing.adminUrl}/ui/programs/nope`);
     await page.locator('.status .warn', { hasText: 'end an estimated 1.25x slower' }).waitFor();
     await see(/^What helps: contexts that are short/);
     expect(await axe(page)).toEqual([]);
