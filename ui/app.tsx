@@ -6,7 +6,7 @@ import { ProgramView } from './program.js';
 import { History } from './history.js';
 import { Programs } from './programs.js';
 import { StatusLine } from './status.js';
-import { announcement, connection, gateway, view } from './state.js';
+import { announcement, connection, gateway, troubleOf, view } from './state.js';
 import { useToken } from './stream.js';
 import { Totals } from './totals.js';
 
@@ -54,11 +54,10 @@ function DemoButton() {
 
 function Content() {
   const now = connection.value;
-  const wait = now.state === 'reconnecting' ? 'The gateway cannot be reached.' : 'Connecting.';
-  if (now.state === 'refused' || gateway.value === undefined)
+  if (gateway.value === undefined)
     return (
       <p class="notice" role="status">
-        {now.state === 'refused' ? now.message : wait}
+        {troubleOf(now) ?? 'Connecting.'}
       </p>
     );
   return (

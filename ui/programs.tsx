@@ -90,7 +90,7 @@ const TABS: Readonly<Record<string, string>> = {
 };
 
 export function Programs() {
-  const { tab } = view.value;
+  const tab = Object.hasOwn(TABS, view.value.tab) ? view.value.tab : '';
   return (
     <section aria-labelledby="programs">
       <h2 id="programs">Programs</h2>

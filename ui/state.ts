@@ -28,6 +28,9 @@ export type Connection =
   | { readonly state: 'refused'; readonly message: string };
 
 export const connection = signal<Connection>({ state: 'connecting' });
+/** Why the gateway tells nothing now; undefined: it does, or is about to. */
+export const troubleOf = (now: Connection): string | undefined =>
+  now.state === 'refused' ? now.message : now.state === 'reconnecting' ? 'The gateway cannot be reached.' : undefined;
 /** A sentence for screen readers and the status line: changes of state only, never figures. */
 export const announcement = signal('');
 

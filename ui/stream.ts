@@ -1,5 +1,5 @@
 import { createParser } from 'eventsource-parser';
-import { API, SECTIONS, announcement, connection, gateway, streamQuery } from './state.js';
+import { API, SECTIONS, announcement, connection, gateway, show, streamQuery, view, type View } from './state.js';
 
 /**
  * Follows `GET /stream`. Not an EventSource, which cannot send the token. It reconnects by itself, and asks for the
@@ -37,7 +37,7 @@ export function useToken(text: string): void {
 export async function post(path: string): Promise<string | undefined> {
   try {
     const response = await fetch(path, { method: 'POST', headers: authorization() });
-    return response.ok ? undefined : await messageOf(response);
+    return response.ok ? undefined : (await faultOf(response)).message;
   } catch {
     return 'The gateway cannot be reached.';
   }
@@ -78,7 +78,13 @@ async function read(own: AbortController): Promise<void> {
     return;
   }
   if (!response.ok || response.body === null) {
-    connection.value = { state: 'refused', message: await messageOf(response) };
+    const { message, param } = await faultOf(response);
+    // A choice in the address that the gateway does not know: without it, the rest of the page is as good.
+    if (param && view.peek()[param as keyof View]) {
+      show({ [param]: '' });
+      return read(own);
+    }
+    connection.value = { state: 'refused', message };
     return;
   }
   const parser = createParser({
@@ -108,11 +114,12 @@ function take(name: string, value: unknown): void {
 
 function greet(state: NonNullable<typeof gateway.value>): void {
   const known = gateway.peek();
-  failures = 0;
   if ((state.api as number) !== API) {
-    connection.value = { state: 'refused', message: 'The gateway is of another version. Load this page again.' };
-    return;
+    const message = 'The gateway is of another version. Load this page again.';
+    connection.value = { state: 'refused', message };
+    throw new Error(message);
   }
+  failures = 0;
   if (known !== undefined && known.instance !== state.instance)
     announcement.value = 'The gateway has restarted, its history begins anew';
   else if (connection.peek().state !== 'live') announcement.value = 'Connected';
@@ -120,11 +127,7 @@ function greet(state: NonNullable<typeof gateway.value>): void {
   connection.value = { state: 'live' };
 }
 
-async function messageOf(response: Response): Promise<string> {
-  try {
-    const { error } = (await response.json()) as { error: { message: string } };
-    return error.message;
-  } catch {
-    return `The gateway answered ${response.status}.`;
-  }
+async function faultOf(response: Response) {
+  const { error } = (await response.json().catch(() => ({}))) as { error?: { message: string; param?: string | null } };
+  return { message: error?.message ?? `The gateway answered ${response.status}.`, param: error?.param };
 }

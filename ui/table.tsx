@@ -87,7 +87,7 @@ const Name = ({ text }: { readonly text: string }) => (
     <span>{text.slice(-NAME_END)}</span>
   </span>
 );
-const NAME_END = 8;
+const NAME_END = 10;
 
 /** No command takes a name that is shown in short. */
 function copyId(event: ClipboardEvent, name: string, id: string): void {
