@@ -110,9 +110,8 @@ export class EngineLedger {
 }
 
 /**
- * Most slots that a gateway hears of: no more than it may start calls in. Above an equal share it starts none while more
- * are held than the window has, or while another gateway has less and a call as good that waits: busy gateways would
- * otherwise hold their slots for ever.
+ * Most slots that a gateway hears of. Above an equal share it starts none while more are held than the window has, or
+ * while another gateway has less and a call as good that waits: busy gateways would else hold their slots for ever.
  */
 function mostSlots(own: Holding, { window, share, slots, shortLevel, shortGateways }: Sums, turn: number): number {
   const least = Math.floor(share);

@@ -1,7 +1,4 @@
-/**
- * Least time between two rounds of claims, for each live gateway and for each engine, in milliseconds. Every gateway
- * hears of all claims, and each round looks at all engines.
- */
+/** Least milliseconds between two rounds of claims: every gateway hears of each, and each looks at all engines. */
 const ROUND_MS = { gateway: 1, engine: 1 / 32 };
 /** The same while no call waits at any gateway: others learn only of loads and homes. */
 const CALM_ROUND_MS = 25;

@@ -13,10 +13,7 @@ export interface Answer<T> {
 export interface SharedState {
   readonly state: StoreState;
 
-  /**
-   * Reports the gateway's calls and needs on engines. Answers with its parts: alone, with an equal share. Empty: the
-   * answer is late, and the listener will hear it.
-   */
+  /** Reports calls and needs on engines. Answers with the parts: alone, equal shares; empty: late, to the listener. */
   claim(claims: readonly EngineClaim[]): Answer<readonly EnginePart[]>;
   /** The gateway uses the engine no more: others get its slots. */
   release(engine: EngineId): void;

@@ -1,7 +1,4 @@
-/**
- * Balancers choose the engine of a call: one file a policy, and this index. Start with program-affinity.ts, the
- * default.
- */
+/** Balancers choose the engine of a call, one file a policy. Start with program-affinity.ts, the default. */
 import type { Balancer } from '../src/index.js';
 import { leastLoaded } from './least-loaded.js';
 import { programAffinity, type ProgramAffinityOptions } from './program-affinity.js';

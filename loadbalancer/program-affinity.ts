@@ -6,10 +6,7 @@ const HIT_SHARE_MIN = 0.75;
 /** Weight of one measurement in the running mean. */
 const WEIGHT = 1 / 32;
 const STRIDE = 1.1;
-/**
- * Share of an engine's cache above which any prompt is long. It matters for small caches; of large ones 2,048 tokens
- * are less.
- */
+/** Share of an engine's cache above which any prompt is long, for small caches: of large ones 2,048 tokens are less. */
 const LONG_SHARE = 1 / 50;
 
 export interface ProgramAffinityOptions {

@@ -42,10 +42,7 @@ export function findReferences(value: unknown, found: string[], depth = 0): stri
   return undefined;
 }
 
-/**
- * The text with others in the places of `${id}` of lines that are named in `after`. Any other `${...}` is plain text:
- * prompts are full of shell and JavaScript.
- */
+/** The text with others for each `${id}` of a line in `after`. Any other is plain text, as in shell and JavaScript. */
 export const replaceInserts = (text: string, after: ReadonlySet<string>, textFor: (id: string) => string): string =>
   after.size === 0 ? text : text.replace(INSERT, (whole, id: string) => (after.has(id) ? textFor(id) : whole));
 

@@ -47,9 +47,8 @@ function written(values: unknown, { after, needs }: BatchLine): string {
 }
 
 /**
- * The request of a line, so that lines with equal needs and equal texts ask the same. Undefined: its answer may differ each
- * time, or it need not have one. Embeddings, and answers at temperature 0 or with a seed, are the same; tools may have
- * effects.
+ * The request of a line, so that lines with equal needs and equal texts ask the same. Undefined: its answer may differ,
+ * or need not be. Embeddings, and answers at temperature 0 or with a seed, are the same; tools may have effects.
  */
 export function requestOf(line: BatchLine): string | undefined {
   const { url, body, each, condition } = line;

@@ -23,8 +23,7 @@ import { readState } from './watch/reading.js';
 
 /**
  * Starts a gateway. It listens immediately, so that a taken port fails at once and health probes are answered. It
- * resolves after one probe of each engine. Earlier calls wait for that, so that the first call finds the healthy
- * engines.
+ * resolves after one probe of each engine. Earlier calls wait for that, so that the first finds the healthy engines.
  * @throws Error if an address cannot be listened on; GatewayError for conflicting engines
  */
 export async function startGateway(config: Config, options: GatewayOptions = {}): Promise<Gateway> {

@@ -110,18 +110,12 @@ const SETTINGS = {
      * rules: after four of them nothing is held, and an idle program counts as ended.
      */
     halfLifeMs: number(1, 20_000),
-    /**
-     * Rule by which idle contexts are held: by the return times learnt, fading by the half-life, or not at all. Only the
-     * simulator has rules of its own.
-     */
+    /** How idle contexts are held: by learnt return times, by half-life, or not. The simulator has further rules. */
     retention: {
       by: 'learnt',
       fault: (value) => (typeof value === 'function' ? undefined : oneOf(RETENTION_NAMES, 'lru').fault(value)),
     } as Setting<RetentionName | (() => RetentionPolicy), RetentionName>,
-    /**
-     * Whether a context counts the size that it is expected to reach: learnt by agent type and length of the first prompt,
-     * by that length alone, or not at all.
-     */
+    /** How a context's final size is learnt: by agent type and length of the first prompt, by length alone, or not. */
     forecast: oneOf(FORECAST_NAMES, 'learnt'),
     sharedPrefixes: oneOf(['family', 'none'], 'family'),
     /** Output set aside for a call that names no smaller limit. */

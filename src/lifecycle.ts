@@ -18,10 +18,7 @@ export interface Step {
   out: Command[];
 }
 
-/**
- * The life of a call: it arrives, waits, runs, and ends once. A program's row leaves when its last call has ended and
- * nothing more is expected of it.
- */
+/** A call arrives, waits, runs, and ends once. A row leaves after its last call, if nothing more is expected of it. */
 export class Lifecycle {
   readonly calls = new Map<CallId, Call>();
   readonly ghosts = new Ghosts();

@@ -12,10 +12,7 @@ import { gatewayId, type EngineClaim, type GatewayId } from '../messages.js';
 import type { Taken } from '../shared-state.js';
 import type { LedgerState } from './shares.js';
 
-/*
- * The arguments of the scripts, and their answers. An answer that is none of theirs throws a TypeError: the store then
- * counts as failing.
- */
+/* The scripts' arguments and answers. Any other answer throws a TypeError: the store then counts as failing. */
 
 /** Threads of one record; of more, those with the largest contexts. */
 const THREADS_MAX = 256;

@@ -74,10 +74,7 @@ export interface Api {
   readonly list?: string | undefined;
   /** @throws GatewayError `invalid_body` with the invalid field */
   readRequest(body: JsonObject): RequestFacts;
-  /**
-   * Fields to set so that a streamed answer ends with usage; absent: it always does. Those of an object are merged into an
-   * existing one.
-   */
+  /** Fields to set or merge so that a streamed answer ends with usage; absent: it always does. */
   usageFields?(body: JsonObject): JsonObject;
   readAnswer(answer: JsonObject): AnswerFacts;
   /** @param wantsMessage whether to read the whole answer, for history matching; otherwise only the cheap parts */

@@ -78,8 +78,7 @@ export class ChunkReader implements StreamReader {
     for (const choice of choices) this.#readChoice(objectOf(choice));
     if (!isObject(chunk['usage'])) return 'forward';
     this.#usageObject = chunk;
-    // Only the chunk that we requested has usage and no choice; otherwise usage is part of a chunk that the client must
-    // see.
+    // Only the chunk that we requested has usage and no choice; any other is the client's.
     return Array.isArray(chunk['choices']) && choices.length === 0 && !this.asked.wantsUsage ? 'hide' : 'forward';
   }
 

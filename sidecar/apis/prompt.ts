@@ -74,10 +74,7 @@ const OWN_ROLES: ReadonlySet<unknown> = new Set(['system', 'developer']);
 const TEXT_CHARS = 8192;
 const TEXT_TOKEN_IDS = 2048;
 
-/**
- * The beginning of every prompt of an application: tool schemas, and instructions or the first part of a plain text.
- * Without any parts if a plain text is too short to tell.
- */
+/** The beginning of all prompts of an application: tools, and instructions or the start of a long plain text. */
 export function openingOf(body: JsonObject): {
   readonly tools: readonly unknown[];
   readonly words: readonly unknown[];

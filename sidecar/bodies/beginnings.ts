@@ -31,8 +31,7 @@ export interface Beginning extends List {
 
 /**
  * Calls of an agent repeat nearly all bytes of the call before. This remembers by its hash how far a body has been read:
- * where the items of its conversation lie, and what counts of them. Of a body with the same bytes only the rest is
- * scanned and parsed.
+ * where the items of its conversation lie, and what counts of them. Of a body with those bytes only the rest is read.
  *
  * ```
  *   call 1   {"model":…,"messages":[ item, item, item, item ],…}

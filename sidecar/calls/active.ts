@@ -11,10 +11,7 @@ export interface Active {
   place: number;
 }
 
-/**
- * Calls and passed-through requests in progress. Signals when the last one ends. A Set would keep ended ones from the
- * collector of young objects, see `Driver`.
- */
+/** Calls and passed-through requests in progress. A Set would keep ended ones from the collector, see `Driver`. */
 export class ActiveSet {
   readonly #members: Active[] = [];
   #onEmpty: (() => void) | undefined;

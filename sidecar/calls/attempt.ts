@@ -41,8 +41,7 @@ const ABORT_MS = 5000;
 const isBusy = (status: number): boolean => status === 429 || status === 503;
 
 /**
- * One attempt of one call on one engine. It reads and judges the answer while forwarding it, and does not know the
- * client.
+ * One attempt of one call on one engine. It judges the answer while forwarding it, and does not know the client.
  *
  * ```
  *   head ──▶ 200 and an event stream? ──▶ events, each judged by the API's reader ──▶ streamed | failed
@@ -130,8 +129,7 @@ export class Attempt implements AnswerSink {
     if (this.#over) return;
     if (this.#splitter === undefined) this.#settleWhole();
     else {
-      // Bytes after the last blank line are an event only if they complete the answer; otherwise they are half an
-      // event.
+      // Bytes after the last blank line are half an event, unless they complete the answer.
       const rest = this.#splitter.end();
       if (this.#error !== undefined) return this.#failAtOnce(this.#error);
       if (this.reader?.complete === true) for (const bytes of rest) this.sink.forward(bytes);

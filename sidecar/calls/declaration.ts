@@ -37,8 +37,7 @@ export interface Declaration {
 
 /**
  * Reads a call's declaration from its body field `maitred` and its headers, and takes the field out of the body: strict
- * engines refuse unknown fields. Each part of the field goes before its header, because a client writes a body for one
- * call, and often sets headers for all.
+ * engines refuse unknown fields. The field goes before headers, which clients often set for all of their calls.
  * @throws GatewayError `invalid_body`, `bad_request` for a malformed declaration
  */
 export function readDeclaration(

@@ -59,8 +59,7 @@ const jittered = (ms: number): Millis => millis(ms * (0.5 + Math.random()));
 export const unreachedRestMs = (): Millis => jittered(UNREACHED_MS);
 
 /**
- * Pause during which engines that failed a call are closed to it. It lasts until another engine is expected back, if
- * that is soon.
+ * Pause in which engines that failed a call are closed to it: until another is expected back, if that is soon.
  * @param attempts attempts of the call so far
  * @param backInMs time until the next engine that is out of service returns, if it is healthy
  */

@@ -6,8 +6,7 @@ import { limitSilence, sendError, writeFrom, type Source } from '../http/answer.
 import { SSE_HEADERS, sseComment } from '../http/sse.js';
 
 /**
- * The client's side of one call. It tracks the bytes sent, which decides the form of an error, and notices when the
- * client leaves.
+ * The client's side of one call. It tracks what was sent, which decides an error's form, and whether the client leaves.
  *
  * ```
  *   nothing sent ──▶ whole answer or error with its status

@@ -50,8 +50,7 @@ const QUERIES: Readonly<Record<DnsConfig['type'], (resolver: Resolver, config: D
   AAAA: async (resolver, { name, port }) => answer(await resolver.resolve6(name, { ttl: true }), port),
   SRV: async (resolver, { name }) => {
     const records = await resolver.resolveSrv(name);
-    // RFC 2782: records of a higher number are for when those of the lowest cannot be reached. A target of "." says
-    // that there is no such service.
+    // RFC 2782: the lowest number comes first, the others if it cannot be reached. A target of "." means no service.
     const first = Math.min(...records.map(({ priority }) => priority));
     const used = records.filter((record) => record.priority === first && record.name !== '' && record.name !== '.');
     return { hosts: sorted(used.map((record) => `${record.name}:${record.port}`)), ttlMs: Infinity };

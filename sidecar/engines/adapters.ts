@@ -14,10 +14,7 @@ const openai: EngineAdapter = {
   readLoad: () => Promise.resolve({}),
 };
 
-/**
- * All adapters, in order of detection. `trtllm` comes first, since the others' question would empty its `/metrics`;
- * `openai` comes last, since it accepts anything.
- */
+/** In order of detection. `trtllm` is first: the others' question would empty its `/metrics`. `openai` takes any. */
 export const ADAPTERS: Readonly<Record<EngineKind, EngineAdapter>> = { trtllm, vllm, sglang, llamacpp, ollama, openai };
 
 export async function detect(get: Get): Promise<EngineAdapter> {

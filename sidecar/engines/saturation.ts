@@ -20,8 +20,7 @@ export class Saturation {
   /**
    * @param isSingling whether the answer may concern one caller: 429
    * @param askedMs its `Retry-After`. No more than 8 s of it count, because others wait
-   * @returns least milliseconds to rest; undefined: other programs are served and not refused, so the answer concerns
-   * this caller
+   * @returns least milliseconds to rest; undefined: this caller's own, as others are served and not refused
    */
   refused(program: ProgramId, isSingling: boolean, askedMs: number | undefined, nowMs: number): number | undefined {
     note(this.#refused, program, nowMs);

@@ -75,8 +75,7 @@ export const vllm: EngineAdapter = {
 
 /**
  * KV capacity of all data-parallel ranks; each rank has a sample. The newer `kv_cache_size_tokens` is one rank's, and
- * correct for hybrid models too. The older `num_gpu_blocks` is already the sum over the ranks; one block of each is the
- * null block.
+ * correct for hybrid models too. The older `num_gpu_blocks` is the ranks' sum; one block of each is the null block.
  */
 function capacityTokens(samples: Samples): number | undefined {
   const ranks = samples.get(CACHE_CONFIG) ?? [];

@@ -16,8 +16,7 @@ const SMALL_BODY_BYTES = 65_536;
 
 /**
  * Reads a request body that must be a small JSON object.
- * @throws GatewayError `unsupported_media_type`, `missing_body`, `invalid_json`, `invalid_body`, and the errors of
- * `readBody`
+ * @throws GatewayError `unsupported_media_type`, `missing_body`, `invalid_json`, `invalid_body`, and as `readBody`
  */
 export async function readJsonBody(
   request: IncomingMessage,

@@ -104,10 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     (this.#decoder ?? this.#controller)?.pause();
   }
 
-  /**
-   * Not at once: of requests that a client sent in one go, the end of one answer makes room for another's, and undici
-   * cannot resume one while it reads the other.
-   */
+  /** Not at once: one pipelined answer's end makes room for another, and undici cannot resume one while reading it. */
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;

@@ -81,10 +81,7 @@ export const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 
 const SANE_REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 
-/**
- * Sets the request's id: the client's own if valid, otherwise a new one. It replaces the header, so that every later
- * reader, including the engine, sees the same id.
- */
+/** Sets the request's id: the client's own if valid, else a new one in its header, which engines see too. */
 export function settleRequestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   if (typeof given === 'string' && SANE_REQUEST_ID.test(given)) return given;

@@ -47,9 +47,8 @@ const PARAM_LENGTH_MAX = 1_048_576;
 type Find = (target: string) => { readonly handlers: Handlers; readonly params: Params };
 
 /**
- * Listens, and routes each request to its handler. Handlers use raw streams for bodies and answers: an answer may begin
- * long before its end is known, and bytes must pass unchanged. Errors of handlers become answers here, and every answer
- * has its request id.
+ * Listens, and routes each request to its handler. Handlers use raw streams: an answer may begin long before its end is
+ * known, and bytes must pass unchanged. Errors of handlers become answers here, and every answer has its request id.
  * @throws Error if the address cannot be listened on
  */
 export async function listen(

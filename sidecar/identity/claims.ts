@@ -23,8 +23,7 @@ const MAITRED: Names = {
 
 /**
  * Headers with which agent harnesses, routers and load generators already name their programs. To add one, add a row.
- * The first row with a session header wins, so rows with threads come before rows without; fields of different rows are
- * never mixed.
+ * The first row with a session header wins, so rows with threads come first; fields of different rows are never mixed.
  */
 const HARNESSES: readonly Names[] = [
   // Claude Code
@@ -122,10 +121,7 @@ function traceparentClaim(headers: IncomingHttpHeaders): Claim | undefined {
   return trace && { id: trace.traceId, source: 'traceparent' };
 }
 
-/**
- * Body fields that name a client's program, tried in this order. To add one, add a row. `user` is not among them: it
- * names a person, not a program.
- */
+/** Body fields that name a program, tried in this order: a row each. Not `user`, which names a person. */
 const FIELDS: readonly ((body: JsonObject) => Claim | undefined)[] = [
   readAgenticContext,
   // The contract of Continuum's clients: a step of a job, and whether it is the last.

@@ -170,8 +170,7 @@ export class Identifier {
 
   /**
    * Whether the id is a reused old one: load testers call their conversations `conv_0` in every run. A program is over
-   * when its calls had a history and this one has none. One-shot calls under one id never have a history, so they stay
-   * one program.
+   * when its calls had a history and this one has none. One-shot calls under one id never have one: they stay one.
    */
   #isReused(call: Call, program: ProgramId): boolean {
     const { tenant, headers } = call.request;

@@ -117,10 +117,7 @@ export function oneOf(seats: readonly Answered[]): Answered | undefined {
   return seats.every((seat) => seat.program === program) ? seats.at(-1) : undefined;
 }
 
-/*
- * Marks identify an answer wherever it appears, after any other messages: its whole content, and the id of its first tool
- * call.
- */
+/* Marks identify an answer after any other messages: its whole content, and the id of its first tool call. */
 
 /** Shorter answers have no mark but an id. */
 const CHARS_MIN = 32;

@@ -3,8 +3,7 @@ import type { ProgramId, TenantId } from '../../src/index.js';
 
 /**
  * A bounded cache shared by tenants. No tenant reads another's entries, so a crafted key affects only its author's. A
- * full cache drops the oldest entry of a tenant with at least an equal share. So no tenant can crowd out another with
- * fewer entries.
+ * full cache drops the oldest entry of a tenant with at least an equal share: none can crowd out a smaller one.
  */
 export class SharedCache<V extends object | boolean | number> {
   readonly #shares = new Map<TenantId, LRUCache<string | number, V>>();
@@ -46,10 +45,7 @@ export class SharedCache<V extends object | boolean | number> {
   }
 }
 
-/**
- * Forgets an ended program under all its keys at once. Every memory of a program is a stamped seat, and a seat counts
- * only if it is younger than its program's end. O(1) each.
- */
+/** Forgets an ended program under all keys at once: a seat counts only if younger than its program's end. O(1) each. */
 export class Ends {
   readonly #ends: LRUCache<ProgramId, number>;
   #clock = 0;
@@ -98,8 +94,7 @@ export interface Excerpt extends Seat, Told {
 
 /**
  * Finds the root program of a sub-agent's own session, for harnesses that name only the parent. Chains of parents are
- * followed to the root, and shortened on the way. A parent without a link of its own is a root. A link that would close
- * a circle is not added. O(1) amortised.
+ * followed to the root, and shortened on the way. A link that would close a circle is not added. O(1) amortised.
  */
 export class Lineage {
   readonly #parents: LRUCache<ProgramId, ProgramId>;

@@ -3,8 +3,7 @@ import { programId, tenantId, type ProgramId, type TenantId } from '../../src/in
 
 /**
  * Names of programs: `tenant:id` for a client's id, `tenant~id` for a generated one. The tenant's own `:`, `~` and `%`
- * are escaped, so the first `:` or `~` always ends the tenant. No id reaches into another tenant, and no client's id
- * equals a generated one.
+ * are escaped, so the first `:` or `~` ends the tenant. No id reaches into another tenant, or equals a generated one.
  */
 const ID_CHARS_MAX = 256;
 const PRINTABLE = /^[\x20-\x7e]+$/;

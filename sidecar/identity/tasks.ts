@@ -28,10 +28,7 @@ interface Task extends Excerpt {
   begun: number;
 }
 
-/**
- * Sub-agents, whose client makes them by a tool: the first message of a sub-agent holds what its parent has passed to
- * the tool, while the parent waits for the result.
- */
+/** Sub-agents made by a tool: their first message holds what the parent, which waits, has passed to the tool. */
 export class Tasks {
   readonly #tasks: Excerpts<Task>;
 

@@ -100,10 +100,7 @@ export const digest = (text: string): string => hash('sha256', text, 'base64').s
 export const idsWith = (ids: string, { callIds }: CanonicalMessage): string =>
   callIds === undefined ? ids : digest(`${ids}\u0000${callIds}`);
 
-/**
- * Includes the lengths of its parts, so that texts can be joined unambiguously. A long content is hashed by itself,
- * because joining would copy it.
- */
+/** With the lengths of its parts, so that joined texts are unambiguous. A long content is hashed: joining copies it. */
 const textOf = ({ role, content }: CanonicalMessage): string =>
   content.length > JOINED_CHARS_MAX
     ? `${role.length}:${role}#${digest(content)}`

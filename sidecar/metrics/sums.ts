@@ -14,10 +14,7 @@ export interface SumsBound {
 /** Not a valid name of a tenant or an engine, so it never stands for one. */
 export const OTHER = '(other)';
 
-/**
- * Counters by one label, each an addition to a plain object. They become series during a scrape, so that a call does not
- * pay for texts of labels.
- */
+/** Counters by one label, added to plain objects. They become series in a scrape: calls pay for no texts of labels. */
 export class Sums<Key extends string> {
   readonly #rows = new Map<string, Record<Key, number>>();
   readonly #keys: readonly Key[];

@@ -141,8 +141,7 @@ const NAMES_MAX = 10_000;
 
 /**
  * Replaces names from clients, and names that identify someone, by aliases: programs, threads and tenants. A replay
- * only needs to know which are equal. The aliases are keyed hashes with a key that is never stored, so none has to be
- * remembered to stay the same.
+ * only needs to know which are equal. They are hashes with a key that is never stored: none need be remembered.
  */
 class Aliases {
   readonly #key = randomBytes(32);

@@ -36,8 +36,7 @@ export function matcherOf(patterns: readonly string[], flags = ''): Matcher {
 }
 
 /**
- * The target to send to an engine. All readings of its path must be permitted. None may be a path with a handler here,
- * which would bypass queues and tenants.
+ * The target to send to an engine. All readings of its path must be permitted; a handler's own would bypass the queues.
  * @param own paths with a handler, in the router's notation, to suggest
  * @throws GatewayError `invalid_path`, `path_not_allowed`, `unknown_path`
  */

@@ -13,8 +13,7 @@ const FALSE_MAX = 1 / 16;
 const FALSE_MIN = 1 / 32;
 
 /**
- * How right one tenant's declared sizes have been: a regression of attained on declared work, both as logarithms, over
- * its ended programs.
+ * How right one tenant's declared sizes have been: a regression of attained on declared work of its ended programs.
  *
  *     ln attained = mean + slope x (ln declared - its mean)
  *
@@ -22,8 +21,7 @@ const FALSE_MIN = 1 / 32;
  * that explain too little are not used. It judges a program by its first declaration.
  *
  * The slope is a ridge regression towards 1. Few or nearly equal declarations say nothing of it: the slope of least
- * squares, covariance / variance, would be a matter of chance and without bound. No expectation lies far beyond the
- * sizes seen, however large the declaration.
+ * squares, covariance / variance, would be chance without bound. No expectation lies far beyond the sizes seen.
  *
  * Few clients tell when a program has ended, so it is judged once it is presumed to have. Where programs often come back
  * from that, as with tools that take minutes, they are judged at their real ends alone, and the calibration begins anew.

@@ -85,8 +85,5 @@ export type Left = CacheFootprint | 'unknown' | 'nothing';
 
 export const ROOT = '';
 
-/**
- * Parallel calls of the root at several gateways share one prompt, which the last of these counts. Sub-agents' calls
- * seldom run in parallel, and each has a thread of its own.
- */
+/** Parallel root calls of several gateways share a prompt, counted by the last. Sub-agents have their own threads. */
 export const isCountedElsewhere = ({ program, thread }: Context): boolean => program.isElsewhere && thread === ROOT;

@@ -5,10 +5,7 @@ import type { Call } from '../programs/call.js';
 import type { CompletionIndex } from '../programs/completion-index.js';
 import type { PlacementRules } from './balancer.js';
 
-/**
- * Load cost, over the cost of an empty step, up to which every call is admitted. Others' prefills inflate the measured
- * load cost.
- */
+/** Load cost, over an empty step's, up to which every call is admitted. Others' prefills inflate the measured one. */
 const KNEE = 2.5;
 /** Share of the cost to others that counts: half of a step's measured slowdown is due to prefills, not to contexts. */
 const COST_SHARE = 0.5;

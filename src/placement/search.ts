@@ -11,8 +11,7 @@ import { agesEarly, reservationOf } from './reservation.js';
 
 /**
  * The search for the waiting call that runs next. Only engines touched by an event are looked at, each in O(pools x log
- * n) and a comparison for each call that its family's prefix keeps out. A call that waits for a full engine costs the
- * others nothing.
+ * n) and a comparison for each call that its family's prefix keeps out. Calls that wait for a full engine cost nothing.
  */
 export class Search {
   /** An array, not a Set, as it is emptied in every step. */

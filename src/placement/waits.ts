@@ -36,10 +36,7 @@ export type WaitCause = (typeof WAIT_CAUSES)[number];
 export interface Obstacle {
   readonly cause: WaitCause;
   readonly engine: Engine | undefined;
-  /**
-   * The call's need, the free part and the limit: calls for `window` and `probation`, tokens for `kv`. Free is below
-   * 0 where the limit has shrunk below what is in use.
-   */
+  /** In calls for `window` and `probation`, tokens for `kv`. Free is below 0 where the limit has shrunk below use. */
   readonly needs?: number;
   readonly free?: number;
   readonly limit?: number;

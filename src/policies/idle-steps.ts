@@ -3,10 +3,7 @@ export const STEPS_PER_HALF_LIFE = 16;
 /** Idle steps after which a context counts as lost. */
 export const HORIZON_STEPS = 64;
 
-/**
- * Share of a claim left at this age in steps. No `**`: its last digit varies with the version of Node; a recording must
- * replay on any.
- */
+/** Share of a claim left at this age in steps. No `**`: its last digit varies with Node, and recordings must replay. */
 export function faded(age: number): number {
   return Math.exp((-Math.LN2 * age) / STEPS_PER_HALF_LIFE);
 }

@@ -15,8 +15,7 @@ import type { Millis } from '../protocol/units.js';
 const REST_MS_MAX = 1e12;
 
 /**
- * Each call's service, charged when it ends, and its waiting, when that ends, written into its program's row
- * (`policy.charge`):
+ * Each call's service and waiting, charged to its program's row when they end (`policy.charge`):
  *     work:   P.service = P.service + t_c                     all that the program has taken from others
  *     chain:  P.service = max(P.service, c.service0 + t_c)    its longest chain (Autellix, PLAS and ATLAS as one rule)
  * Waiting is kept by the same rule, since the starvation ratio compares the two: a sum over twenty parallel calls against
@@ -213,10 +212,7 @@ export function goneNotice(row: Program): ProgramGone {
 export const durationMsOf = ({ createdAtMs, lastCompletionAtMs }: Program): Millis =>
   ((lastCompletionAtMs ?? createdAtMs) - createdAtMs) as Millis;
 
-/**
- * Clamps an engine's report to possible values. Cached tokens never exceed the prompt; figures that are not finite, as in
- * an edited log, are dropped.
- */
+/** Clamps an engine's report to possible values: no more cached than the prompt, and finite, even in edited logs. */
 export function clampUsage(event: CallFinished): CallFinished {
   const { type, call, usage, serviceMs, queueMs } = event;
   return {

@@ -51,9 +51,7 @@ export class Call implements Waiting, Timed {
   /** `Batch.areaTokenMs` of its engine at the start of this attempt, or of its answer. */
   areaAtStart = 0;
   startedAtMs: number | undefined;
-  /**
-   * Waiting that the starvation window adds to its own: its chain's earlier waiting, less its own before the window.
-   */
+  /** Waiting that the starvation window adds: its chain's earlier waiting, less its own before the window. */
   carriedWaitMs: number;
   promoted = false;
   overdue = false;

@@ -66,10 +66,7 @@ export interface CallArrived extends OfCall<'callArrived'> {
   readonly elsewhere?: Elsewhere;
 }
 
-/**
- * A program as other gateways know it. Service and calls join with ours by the larger of the two: order and repeats make
- * no difference.
- */
+/** A program as other gateways know it. The larger service and calls count, so order and repeats make no difference. */
 export interface Elsewhere {
   readonly serviceMs: Millis;
   readonly calls: number;

@@ -78,10 +78,7 @@ export class FitTree<T> {
     return node?.value;
   }
 
-  /**
-   * First entry in order whose need is at most `room`, and that `fits`. O((1 + entries of such a need that do not fit)
-   * x log n).
-   */
+  /** First entry in order that needs at most `room`, and `fits`. O((1 + such entries that do not fit) x log n). */
   firstFit(room: number, fits: (value: T) => boolean = () => true): T | undefined {
     return firstFit(this.#root, room, fits);
   }

@@ -7,10 +7,7 @@ export interface Queued extends Turned {
   readonly extraTokens: number;
 }
 
-/**
- * Calls that wait, by the turn that they wait for: for each turn, a tree in order of (level, rank, seq). Where tenants
- * are not told apart there is one turn.
- */
+/** Waiting calls: for each turn a tree in order of (level, rank, seq). One turn where tenants are not told apart. */
 export class TurnQueue<T extends Queued> {
   readonly #byTurn = new Map<Turn, Lane<T>>();
   /** The same, unordered: an array is searched several times as fast. */

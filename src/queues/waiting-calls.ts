@@ -94,10 +94,7 @@ export class WaitingCalls {
     }
   }
 
-  /**
-   * An engine of these pools has come, gone or changed its size: recomputes the needs of its calls. O(calls), and rare.
-   * Returns the engines that may have room now.
-   */
+  /** An engine came, left or changed its size: recomputes needs. O(calls), rare. Returns engines that may have room. */
   resize(engine: Engine, pools: readonly ModelPool[]): Engine[] {
     const ofPools = pools.flatMap(({ unbound, paused, oversized }) => [unbound, paused, oversized]);
     for (const queue of [engine.bound, ...ofPools]) {

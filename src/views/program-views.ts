@@ -4,10 +4,7 @@ import type { Program } from '../programs/process-table.js';
 import type { EngineId, Millis, Tokens } from '../protocol/units.js';
 import { threadView, type ThreadView } from './wait-views.js';
 
-/**
- * Engine time to come of a program: as its client declares it, or what half of the ended programs of its agent type
- * needed at most. Infinity: hardly any ended after as much.
- */
+/** Engine time to come: as declared, or the median of its agent type. Infinity: hardly any ended after as much. */
 export interface ForecastView {
   readonly source: 'declared' | 'learnt';
   readonly remainingMs: number;

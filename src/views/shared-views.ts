@@ -5,10 +5,6 @@ import type { Program } from '../programs/process-table.js';
 import type { RootThread } from '../protocol/events.js';
 import type { Millis, Tokens } from '../protocol/units.js';
 
-/*
- * Messages between gateways that share engines.
- */
-
 /** Significant digits of a reported weight: a smaller change is no news. */
 const WEIGHT_DIGITS = 3;
 /** The same of sums over steps, whose variance is a difference. */
