@@ -18,20 +18,14 @@ export interface SharedState {
   /** The gateway uses the engine no more: others get its slots. */
   release(engine: EngineId): void;
 
-  /**
-   * The gateway runs the program's calls from now on; its former owner hears of the move. Undefined: the store did not
-   * answer. Then the program is still another's, and the next call must ask again.
-   */
+  /** The gateway runs the program from now on; its former owner hears of it. Undefined: no answer, so ask again. */
   take(program: ProgramId): Answer<Taken | undefined>;
   /** Merges the gateway's record of a program with those of others. Batched: the last record counts. */
   put(program: ProgramId, record: ProgramRecord): void;
   /** The program is over. Changes nothing if another gateway owns it by now. */
   forget(program: ProgramId): void;
 
-  /**
-   * The tenant's key, such as a response's id or the hash of a conversation, names a program or an engine. Batched. A
-   * key with two names has none: a wrong split costs order, a wrong merge punishes a stranger.
-   */
+  /** A tenant's key names a program or an engine. Batched. With two names it has none: a wrong merge is worse. */
   remember(tenant: TenantId, key: string, name: string): void;
   /** The program or engine of the first known key. @param keys the longest conversation first */
   find(tenant: TenantId, keys: readonly string[]): Answer<string | undefined>;

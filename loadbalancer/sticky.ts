@@ -1,10 +1,7 @@
 import type { Balancer } from '../src/index.js';
 import { leastLoadedOf } from './least-loaded.js';
 
-/**
- * Session affinity: every call of a program goes to the engine of its first call while that engine lives. When the
- * engine has no room (429, 503), the program's calls wait for it.
- */
+/** Session affinity: a program's calls go to its first engine while that lives, and wait where it has no room. */
 export function sticky(): Balancer {
   return {
     name: 'sticky',

@@ -116,10 +116,7 @@ interface Texts {
   readonly output?: readonly ({ readonly content?: readonly ({ readonly text?: unknown } | null)[] } | null)[];
 }
 
-/**
- * The text of an answer, whatever its API; the whole answer as JSON if it has none. That of a line that was left out is
- * empty, that of a line with `each` joins those of its calls.
- */
+/** The text of an answer of any API, or its JSON without one: '' for a line left out, all texts of one with `each`. */
 export function textOf(answer: unknown): string {
   if (answer === undefined || answer === null) return '';
   if (typeof answer === 'string') return answer;

@@ -129,11 +129,16 @@ export class Context {
     });
     this.totals = new Totals({ completions, now, reading: () => readState(this) });
     this.watchers = new Watchers(watchPorts(() => this));
+    // Logged once each; `maitred_invariant_violations_total` counts all of them.
+    const violated = new Set<string>();
     // Every step may change state that other gateways need.
     const told = { step: () => this.cluster?.stepped(), configured: () => this.cluster?.stepped() };
     this.driver = new Driver(config, this.balancer.for(config.balancer), {
       programGone: (gone) => this.observers.tell('programGone', gone, now()),
-      violated: logOnce((invariant) => log.error({ invariant }, 'invariant broken: a fault in maitred')),
+      violated: (invariant) => {
+        if (!violated.has(invariant)) log.error({ invariant }, 'invariant broken: a fault in maitred');
+        violated.add(invariant);
+      },
       recorders: [options.recorder, options.shadow, config.cluster.url === null ? undefined : told].filter(
         (recorder) => recorder !== undefined,
       ),
@@ -192,16 +197,6 @@ function observersOf(context: Context): Observer[] {
       },
     },
   ];
-}
-
-/** Logs each distinct message once; `maitred_invariant_violations_total` counts all of them. */
-function logOnce(tell: (message: string) => void): (message: string) => void {
-  const told = new Set<string>();
-  return (message) => {
-    if (told.has(message)) return;
-    told.add(message);
-    tell(message);
-  };
 }
 
 export function makeIdentifier({ identity, limits, cluster }: Config, context: Context): Identifier {

@@ -40,10 +40,7 @@ export interface DriverPorts {
 /** Longest delay of setTimeout; a later wake takes several sleeps. */
 const SLEEP_MS_MAX = 2 ** 31 - 1;
 
-/**
- * Drives the scheduler in real time. It supplies the monotonic clock, one timer and the gateway's events, and passes
- * each command to its call. Each call has one owner from its arrival to its end.
- */
+/** Drives the scheduler in real time: clock, timer, events, and commands. Each call has one owner until its end. */
 export class Driver {
   /** Settings, totals, and state as of its last step. */
   readonly scheduler: Scheduler;
@@ -52,10 +49,7 @@ export class Driver {
   /** Why calls wait, and the waiting calls, counted. Where many wait, they may be as of a moment ago. */
   readonly waits = thrifty(() => this.#look());
   readonly queue = thrifty(() => this.views.queue());
-  /**
-   * V8's old table of a Map that grows or shrinks refers to the new one. Once old, tables keep all later ones with their
-   * calls until a full collection: copying these took a tenth of all CPU. So emptied cells stay there.
-   */
+  /** Cells, emptied: V8's old tables of a Map keep all that comes later, and copying it took a tenth of all CPU. */
   readonly #owners = new Map<CallId, { owner: CallOwner | undefined }>();
   /** Events that arrived while commands were carried out, because steps never nest. */
   readonly #pending: Event[] = [];

@@ -155,10 +155,7 @@ const memoryOf = ({ identity, limits }: Config): string =>
 /** Interval of the checks whether engines have been found and have answered their first probe. */
 const ASKED_MS = 5;
 
-/**
- * Waits until every source has looked and every engine has joined, or for the time limit of one probe. A first probe
- * that still runs is waited for in any case: it asks more than once, and each question has that time.
- */
+/** Waits until all sources have looked and all engines joined: for one probe's time, and first probes in any case. */
 async function enginesAsked({ config, discovery, fleet, driver }: Context): Promise<void> {
   const until = driver.now() + config.health.timeoutMs;
   const starting = () => fleet.list().filter((engine) => engine.state === 'starting');

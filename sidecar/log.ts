@@ -24,19 +24,12 @@ export function makeLog(config: Config): Logger {
     // At the exit it would be repeated until the disk has room.
     destination.flushSync = () => undefined;
   });
-  return pino(
-    { level: config.log.level, hooks: { streamWrite: process.stdout.isTTY ? forPeople : asBytes } },
-    destination,
-  );
+  const streamWrite = process.stdout.isTTY ? (line: string) => asBytes(readable(line)) : asBytes;
+  return pino({ level: config.log.level, hooks: { streamWrite } }, destination);
 }
 
-/**
- * Lines as buffers. A batch of strings is measured again with every new line, which costs more than the line itself. A
- * batch of buffers is not, but pino's types allow only strings.
- */
+/** As buffers, though pino's types allow only strings: these are measured anew with every line of their batch. */
 const asBytes = (line: string): string => Buffer.from(line) as unknown as string;
-
-const forPeople = (line: string): string => asBytes(readable(line));
 
 /** Logs one line per call: its program, place, times and end, never a word of its prompt or answer. */
 export class CallLog implements Observer {

@@ -1,10 +1,7 @@
 import { GatewayError } from '../errors.js';
 import type { JsonObject } from './api.js';
 
-/**
- * Checks of request fields. They refuse only fields that the gateway itself cannot read; the engine judges the rest.
- * Every function throws `invalid_body` with the path of the bad field.
- */
+/** Refuses, as `invalid_body` with its path, only a field that the gateway cannot read: the engine judges the rest. */
 
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

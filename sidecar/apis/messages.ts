@@ -63,10 +63,7 @@ function readMessagesRequest(body: JsonObject): RequestFacts {
   };
 }
 
-/**
- * Refuses a thread, a conversation held by the server of which later calls send only the last messages: engines would
- * ignore the field. After this refusal, Anthropic's SDKs send whole conversations.
- */
+/** Refuses a conversation held by the server, which engines ignore. Anthropic's SDKs then send whole ones. */
 function checkNoThread(body: JsonObject): void {
   if (isAbsent(body['thread'])) return;
   const text = 'Message threads are not held here: send the whole conversation without `thread`.';

@@ -7,10 +7,7 @@ import type { List, Span } from './skeleton.js';
 
 /** A beginning is known by whole blocks: small enough that little is left behind one, and few enough to hash each. */
 const BLOCK_BYTES = 8192;
-/**
- * Larger bodies are not remembered, because hashing blocks other calls for about 0.8 ms a megabyte. The thread reads them:
- * it takes longer, but of the event loop less. Few agents send so much, as it is half a million tokens.
- */
+/** Larger bodies are left to the thread: hashing them here blocks other calls for about 0.8 ms a megabyte. */
 const BYTES_MAX = 2_097_152;
 /** Sizes of an entry, of an item in it, and of an item's first mention. */
 const ENTRY_BYTES = 512;

@@ -65,9 +65,11 @@ async function acceptBody(context: Context, incoming: Incoming, held: HeldBody):
   const own = context.identifier.identify({ tenant, headers, body, facts, before });
   context.returning.came(tenant, fingerprint, own);
   if (own.renews) endProgram(context, own.program);
-  const asked = { tenant, facts, identity: own, isRepeated: before !== undefined };
+  const asked = { tenant, facts, identity: own };
   const { identity, elsewhere } =
-    context.cluster === undefined ? { identity: own } : await askOthers(context, context.cluster, asked);
+    context.cluster === undefined
+      ? { identity: own }
+      : await askOthers(context, context.cluster, asked, before !== undefined);
   const { driver } = context;
   const { label, program } = identity;
   const bounds = valueOf(headers, BUDGET_HEADER);

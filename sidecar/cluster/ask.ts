@@ -1,29 +1,20 @@
 import type { Participant } from '../../cluster/index.js';
 import { engineId, type Elsewhere, type TenantId } from '../../src/index.js';
-import type { RequestFacts } from '../apis/index.js';
+import type { CallSpec } from '../calls/spec.js';
 import type { Context } from '../context.js';
 import type { Identity } from '../identity/identity.js';
 import { holderKey, identityBy, usedTask } from '../identity/shared-keys.js';
 
-type Parts = Pick<Context, 'checkNotDraining' | 'responses'>;
-
-/** A request, as far as this gateway alone has identified it. */
-interface Asked {
-  readonly tenant: TenantId;
-  readonly facts: RequestFacts;
-  readonly identity: Identity;
-  /** Whether it is a repetition that this gateway knows. */
-  readonly isRepeated: boolean;
-}
-
 /**
  * Asks the other gateways about a call: its program, and the engine of the response that it continues.
+ * @param isRepeated whether it is a repetition that this gateway knows
  * @throws GatewayError `draining` if that has begun meanwhile
  */
 export async function askOthers(
-  context: Parts,
+  context: Pick<Context, 'checkNotDraining' | 'responses'>,
   cluster: Participant,
-  { tenant, facts, identity: own, isRepeated }: Asked,
+  { tenant, facts, identity: own }: Pick<CallSpec, 'tenant' | 'facts' | 'identity'>,
+  isRepeated: boolean,
 ): Promise<{ readonly identity: Identity; readonly elsewhere?: Elsewhere | undefined }> {
   const { previousResponseId: id } = facts;
   const isHeld = id === undefined || context.responses.get(tenant, id) !== undefined;

@@ -39,10 +39,7 @@ export const CACHE = 'a cache of the contexts that programs return to, without w
 /** Text of a GET of an engine's path: `undefined` on a timeout or an answer other than 2xx. Never rejects. */
 export type Get = (path: string) => Promise<string | undefined>;
 
-/**
- * Answers the question "how does this server report the state that every engine has?". One file per engine; stateless;
- * nothing outside the folder knows an engine's field names.
- */
+/** How a server reports the state that every engine has. Stateless; nobody else knows an engine's field names. */
 export interface EngineAdapter {
   readonly kind: EngineKind;
   /** Whether the server behind `get` is of this kind. */

@@ -8,10 +8,7 @@ import { Replica, type Engine, type FleetConfig } from './replica.js';
 /** The scheduler's engine that all awaited models have and that is never up, so that calls can wait for it. No id of ours has a `~`. */
 const AWAITED = engineId('~awaited');
 
-/**
- * The engine replicas. Only the fleet discovers, probes, scrapes, ejects and reinstates them. It informs the scheduler
- * by events (`engineJoined`, `engineReported`, `engineLost`, `engineDrained`).
- */
+/** The engine replicas. Only the fleet probes, ejects and reinstates them; the scheduler hears of it by events. */
 export class Fleet {
   /** Models for which calls may wait although no engine serves them. */
   awaited: ReadonlySet<string> = new Set();
@@ -59,10 +56,7 @@ export class Fleet {
     this.#replicas.get(id)?.resume();
   }
 
-  /**
-   * Makes the set of engines equal to `wanted`. It adds, replaces and removes; running calls finish on their engines,
-   * which are forgotten after their last call. An engine that an operator drained stays drained.
-   */
+  /** Makes the engines those `wanted`. Calls finish where they run; an engine drained by an operator stays drained. */
   reconcile(wanted: ReadonlyMap<EngineId, EngineConfig>): void {
     for (const replica of this.#replicas.values()) if (!wanted.has(replica.id)) replica.remove();
     this.#sweep();

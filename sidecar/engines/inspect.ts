@@ -24,10 +24,7 @@ export class NotAnEngine extends Error {
 /** Every gateway answers here, on each of its ports, as most engines do. */
 const GATEWAY_PATH = '/health';
 
-/**
- * Probes an engine: its kind (unless `known`), its health, its models and its load. Each path is requested once.
- * Rejects with the reason if the engine is not healthy. @throws NotAnEngine
- */
+/** Probes kind (unless `known`), health, models and load, each path once. @throws NotAnEngine; Error if unhealthy */
 export async function inspect(prober: Prober, config: EngineConfig, known?: EngineAdapter): Promise<Inspection> {
   const asked = new Map<string, Promise<Answer>>();
   const ask = async (path: string): Promise<Answer> => {

@@ -6,10 +6,7 @@ import { asCount, sum } from './load.js';
 const NANOS_PER_MILLI = 1e6;
 const LATEST = ':latest';
 
-/**
- * Ollama. It reports neither its load, nor `OLLAMA_NUM_PARALLEL`, nor its cache size, so the gateway's queue is the
- * only one. Times and counts appear only in answers of its own API (`/api/chat`, `/api/generate`).
- */
+/** Ollama. It reports neither load nor cache size. Times and counts appear only in answers of its own API. */
 export const ollama: EngineAdapter = {
   kind: 'ollama',
   healthPath: '/api/version',

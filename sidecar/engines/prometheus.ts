@@ -15,10 +15,7 @@ const LABELS = String.raw`(?:${LABEL}(?:[ \t]*,${LABEL})*(?:[ \t]*,)?)?`;
 /** What follows the name. No two neighbours match the same space: such a pattern takes quadratic time. */
 const REST = new RegExp(String.raw`^(?:\{(?<labels>${LABELS})[ \t]*\})?[ \t]*(?<value>${VALUE})(?=[ \t]|$)`);
 
-/**
- * Reads the samples of `names` from Prometheus or OpenMetrics text. It ignores malformed lines, NaN, infinities, and a
- * text that is too long; it never throws. Timestamps and exemplars are skipped.
- */
+/** Reads samples of `names` in Prometheus or OpenMetrics text. Skips malformed and infinite ones; never throws. */
 export function parsePrometheus(text: string | undefined, names: ReadonlySet<string>): Samples {
   const samples = new Map<string, Sample[]>();
   if (text === undefined || text.length > METRICS_CHARS_MAX) return samples;

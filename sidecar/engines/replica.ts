@@ -19,10 +19,7 @@ const PROGRAMS_MAX = 1000;
 
 export type FleetConfig = Pick<Config, 'health' | 'timeouts'>;
 
-/**
- * One engine and its state machine (drawn at `EngineState`). It probes itself, and schedules the next probe after the
- * last one ended, so at most one runs. A change of state during a probe discards that probe's result.
- */
+/** One engine and its states, drawn at `EngineState`. At most one probe runs; a change of state discards its result. */
 export class Replica {
   readonly id: EngineId;
   readonly url: URL;

@@ -17,10 +17,7 @@ const NAMES = new Set(METRICS.flatMap((name) => [`sglang:${name}`, `sglang_${nam
 
 const RID_PATHS = new Set(['/v1/chat/completions', '/v1/completions']);
 
-/**
- * SGLang. The model list serves as its health check: `/health` may generate a token and takes a second, and a long
- * prefill makes it fail. `/v1/loads` (JSON, one row per data-parallel rank) is preferred to `/metrics`.
- */
+/** SGLang. The model list is its health check: `/health` is slow, and fails in a long prefill. */
 export const sglang: EngineAdapter = {
   kind: 'sglang',
   healthPath: MODELS_PATH,

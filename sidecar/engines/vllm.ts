@@ -88,10 +88,7 @@ function capacityTokens(samples: Samples): number | undefined {
   return blocks === undefined || blockSize === undefined ? undefined : (blocks - ranks.length) * blockSize;
 }
 
-/**
- * Capacity of vLLM's own host tier. Its size is reported in GiB, and the size of a token shows in the first load. Two
- * digits are certain; more would change from report to report.
- */
+/** Capacity of vLLM's own host tier: its GiB by the size of a token, which loads show. Two digits are certain. */
 function hostTokens(samples: Samples): number | undefined {
   const total = (name: string) => sum(valuesOf(samples, name)) ?? 0;
   const ranks = samples.get(CACHE_CONFIG) ?? [];

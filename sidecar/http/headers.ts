@@ -104,10 +104,7 @@ export const fieldsOf = (request: IncomingMessage) =>
 
 const VALUE_LENGTH_MAX = 256;
 
-/**
- * Any string as a header value of bounded length: as a segment of a path, percent-encoded unless all of its characters may
- * stand in one. So it can be put into a path as it is, and decoding always gives the string back.
- */
+/** Any string as a header value of bounded length, percent-encoded as a path's segment: decoding gives it back. */
 export function headerValue(text: string): string {
   const short = text.slice(0, VALUE_LENGTH_MAX);
   if (/^[\w.~:@!$&'()*+,;=-]*$/.test(short)) return short;
@@ -124,23 +121,11 @@ export function retryAfterSeconds(value: string | string[] | undefined, now: Dat
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(seconds, 0), RETRY_SECONDS_MAX);
 }
 
-/** Contents of a `traceparent` header. Source: https://www.w3.org/TR/trace-context/ */
-export interface TraceParent {
-  /** 32 hexadecimal digits, not all zero. */
-  readonly traceId: string;
-  /** 16 hexadecimal digits, not all zero. */
-  readonly spanId: string;
-  readonly sampled: boolean;
-}
-
-/** Later versions may append fields to those of version 00. */
+/** Later versions may append fields to those of version 00. Source: https://www.w3.org/TR/trace-context/ */
 const TRACEPARENT = /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-export function readTraceparent(header: string | undefined): TraceParent | undefined {
+export function readTraceparent(header: string | undefined) {
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(header?.trim() ?? '') ?? [];
   if (traceId === undefined || spanId === undefined || (version === '00' && more !== undefined)) return undefined;
   return { traceId, spanId, sampled: (parseInt(flags ?? '', 16) & 1) === 1 };
 }
-
-export const writeTraceparent = ({ traceId, spanId, sampled }: TraceParent): string =>
-  `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;

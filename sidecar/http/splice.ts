@@ -70,14 +70,8 @@ function changed(old: Buffer, value: unknown): Buffer {
   return joined(splicedParts(old, new Set([...members(old)].map(({ key }) => key)), value));
 }
 
-interface Member {
-  readonly key: unknown;
-  readonly valueStart: number;
-  readonly valueEnd: number;
-}
-
 /** Members of the outermost object, as byte ranges. White space around a value counts as part of it. */
-function* members(raw: Buffer): Generator<Member> {
+function* members(raw: Buffer) {
   let at = raw.indexOf(OPEN) + 1;
   for (;;) {
     const keyStart = raw.indexOf(QUOTE, at);
@@ -85,7 +79,7 @@ function* members(raw: Buffer): Generator<Member> {
     const keyEnd = stringEnd(raw, keyStart);
     const valueStart = raw.indexOf(COLON, keyEnd) + 1;
     const valueEnd = memberEnd(raw, valueStart);
-    yield { key: JSON.parse(raw.toString('utf8', keyStart, keyEnd)), valueStart, valueEnd };
+    yield { key: JSON.parse(raw.toString('utf8', keyStart, keyEnd)) as unknown, valueStart, valueEnd };
     if (raw[valueEnd] === CLOSE) return;
     at = valueEnd + 1;
   }

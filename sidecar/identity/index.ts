@@ -40,10 +40,7 @@ interface Served extends Seat {
 /** `final`: as the client declares; otherwise as the headers of the call do. */
 type Found = Pick<Identity, 'program' | 'thread' | 'source'> & Partial<Pick<Identity, 'final' | 'renews'>>;
 
-/**
- * Number of unrelated calls in flight at once that shows a `prompt_cache_key` to be shared by programs. A UUID names
- * one session, whose sub-agents may send it concurrently; Codex runs at most six.
- */
+/** Unrelated calls at once that show a `prompt_cache_key` to be shared. Sub-agents send one UUID: Codex runs six. */
 const SHARERS = { uuid: 8, other: 1 };
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** Sources for which only the remembered answer may name the next call's program, or that of a sub-agent. */

@@ -8,10 +8,7 @@ import { programId, tenantId, type ProgramId, type TenantId } from '../../src/in
 const ID_CHARS_MAX = 256;
 const PRINTABLE = /^[\x20-\x7e]+$/;
 
-/**
- * A client's id, trimmed. An id that is too long or not printable ASCII is replaced by its hash. The hash still groups
- * the program's calls, and is safe in headers, logs and paths. `undefined` if the value cannot be an id.
- */
+/** A client's id, trimmed; of one too long or not printable ASCII, its hash. `undefined`: the value cannot be an id. */
 export function cleanId(value: unknown): string | undefined {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return String(value);
   if (typeof value !== 'string') return undefined;

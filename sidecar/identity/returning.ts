@@ -6,10 +6,7 @@ import { SharedCache } from './memory.js';
 /** Requests that left the queue and may be repeated; the oldest are dropped first. */
 const RETURNING_MAX = 10_000;
 
-/**
- * Remembers the programs of requests that left the queue, if only their calls identify them. A repeated request then
- * finds its program. Its history alone might name a program with the same beginning, or none.
- */
+/** Remembers programs of requests that left the queue: when repeated, their history alone might name another. */
 export class Returning {
   readonly #identities = new SharedCache<{ readonly identity: Identity; readonly untilMs: number }>(RETURNING_MAX);
 
@@ -17,7 +14,7 @@ export class Returning {
 
   /** The request has left the queue; a repetition is expected for `graceMs`. */
   expect(tenant: TenantId, fingerprint: string, identity: Identity, graceMs: number): void {
-    if (graceMs > 0 && isFromCalls(identity))
+    if (graceMs > 0 && (identity.source === 'history' || identity.source === 'none'))
       this.#identities.set(tenant, fingerprint, { identity, untilMs: this.now() + graceMs });
   }
 
@@ -32,8 +29,6 @@ export class Returning {
       this.#identities.delete(tenant, fingerprint);
   }
 }
-
-const isFromCalls = ({ source }: Identity): boolean => source === 'history' || source === 'none';
 
 export const fingerprintOf = ({ raw, hash: known }: { readonly raw: Buffer; readonly hash?: string }): string =>
   `${raw.length.toString(36)}-${(known ?? hash('sha256', raw, 'base64url')).slice(0, 16)}`;

@@ -39,10 +39,7 @@ export interface RecordOptions {
   readonly log: Logger;
 }
 
-/**
- * Writes the event log of a gateway, see `docs/JSON.md`. A log with a gap could not be replayed. So the log ends
- * if its disk is full, fails, or falls behind by more than `limits.recordBytes`. The gateway continues without it.
- */
+/** Writes the event log (`docs/JSON.md`). It ends, as a gap could not be replayed, where its disk fails or lags. */
 export class EventLog implements Recorder {
   readonly #aliases = new Aliases();
   readonly #sink: Transform | Gzip;

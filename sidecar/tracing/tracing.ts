@@ -17,7 +17,7 @@ import type { Observer } from '../calls/observers.js';
 import type { CallHandle, CallReport, CallSpec, CallTrace, FailureCause } from '../calls/spec.js';
 import type { Engine, Fleet } from '../engines/index.js';
 import { ERRORS, type ErrorCode } from '../errors.js';
-import { readTraceparent, writeTraceparent } from '../http/headers.js';
+import { readTraceparent } from '../http/headers.js';
 import type { Identity } from '../identity/identity.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { VERSION } from '../version.js';
@@ -72,7 +72,8 @@ export class Tracing implements Observer {
     const parent = remote === undefined ? this.#programOf(identity, tenant) : { ...remote, traceFlags: TraceFlags.SAMPLED, isRemote: true }; // prettier-ignore
     const within = api.setSpanContext(ROOT_CONTEXT, parent);
     const span = this.#tracer.startSpan('call', { kind: SpanKind.CLIENT, startTime: wallMs(startedMs) }, within);
-    const traceparent = writeTraceparent({ ...span.spanContext(), sampled: span.isRecording() });
+    const { traceId, spanId } = span.spanContext();
+    const traceparent = `00-${traceId}-${spanId}-${span.isRecording() ? '01' : '00'}`;
     return { span, startedMs, traceparent, isNew: remote === undefined, attempts: 0, dispatchedMs: startedMs };
   }
 
@@ -164,10 +165,7 @@ export class Tracing implements Observer {
   }
 }
 
-/**
- * Attributes of a call's span. Names are those of OpenTelemetry's conventions for generative AI where these have one.
- * Source: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
- */
+// Names of attributes: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/
 
 /** `gen_ai.operation.name` of each API that is no chat. */
 const OPERATIONS: Partial<Readonly<Record<ApiKind, string>>> = { completions: 'text_completion', count_tokens: 'count_tokens', embeddings: 'embeddings' }; // prettier-ignore

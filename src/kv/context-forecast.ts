@@ -48,10 +48,7 @@ export function joined(program: Program, { calls, firstPromptTokens, contextToke
   program.rootIsUnfollowed = false;
 }
 
-/**
- * Another call, here or at another gateway, shows that the last finished one was followed. Each answer counts as
- * followed once, by whoever has given it: calls that are refused, cancelled or sent again add nothing.
- */
+/** Another call shows that the last finished one was followed. Each answer counts once: a call sent again does not. */
 export function follow(program: Program): void {
   if (!program.rootIsUnfollowed) return;
   program.type.growth.followed(program.firstPromptTokens, program.rootCallsFinished === 1);

@@ -64,10 +64,7 @@ class Kind {
   }
 }
 
-/**
- * How the contexts of an agent type's programs grow, by the length of their first prompt, which tells a long task from a
- * short one. Until a kind's programs have made a few calls, the kind of all programs is believed.
- */
+/** How contexts of an agent type grow, by the length of the first prompt; until enough is known, as all programs'. */
 export class ContextGrowth {
   readonly #kinds: (Kind | undefined)[] = [];
 

@@ -66,10 +66,7 @@ export class WorkingSet {
     return this.#inUse.tokens + this.#claims.tokens + this.#countedShared.tokens;
   }
 
-  /**
-   * Tokens of active contexts, those of other gateways included, as the bound on them counts: with a host, without growth
-   * to come, as that pushes out nothing which must be computed again.
-   */
+  /** Tokens of all gateways' active contexts. With a host without growth to come: it pushes out nothing for good. */
   get runningAnywhereTokens(): number {
     return this.hostTokens === 0 ? this.#inUse.anywhereTokens : this.#inUse.runningAnywhereTokens;
   }

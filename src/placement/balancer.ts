@@ -21,10 +21,7 @@ export interface Placeable {
   readonly promptTokens: number;
 }
 
-/**
- * Answers the question "where does this call run?". The scheduler decides when; a balancer never sees the queues. Its
- * memory is its own, bounded, and a function of the calls it was shown: same events, same answers.
- */
+/** Where a call runs. It never sees the queues. Its memory is bounded: same events, same answers. */
 export interface Balancer {
   readonly name: string;
   /** Whether a call may leave its engine when that stays full or the call is overdue. */

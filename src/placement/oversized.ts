@@ -17,10 +17,7 @@ const SURELY_OVER = 1.25;
 /** Most calls that an engine is to refuse at once, beside its window: a padded prompt only looks over-long. */
 export const PASSING_MAX = 2;
 
-/**
- * Whether the call's prompt exceeds the limit of every engine that may run it. A prompt that may be too long counts if
- * no gate would ever admit it: no other call should make way for one that may be refused.
- */
+/** Whether the prompt exceeds all limits of engines for it. If it only may, it counts where no gate would admit it. */
 export function isOversized(call: Call, live: readonly Engine[], gate: number): boolean {
   const engines = named(call, live);
   let longest = 0;

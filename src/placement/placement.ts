@@ -18,10 +18,7 @@ import { EngineTable } from '../engines/engine-table.js';
 import type { ModelId } from '../protocol/units.js';
 import { WaitingCalls } from '../queues/waiting-calls.js';
 
-/**
- * Engines, and the calls that wait for them: each call's place, and each engine's room. It knows nothing of programs'
- * service, of timers, or of how calls end. Between two events no waiting call can be placed.
- */
+/** Engines, their room, and the calls that wait for them. Between two events no waiting call can be placed. */
 export class Placement {
   readonly engineTable = new EngineTable();
   readonly accounts: Accounts;
@@ -210,10 +207,7 @@ export class Placement {
     return { call, engine: this.rules.balancer.choose(call, half.length > 0 ? half : open) };
   }
 
-  /**
-   * Binds a call whose program has found a home while the call waited, if the balancer wants that. A stealable call
-   * goes home only if it runs there at once: once bound, it would come after all calls of other engines.
-   */
+  /** Binds a call whose program has found a home, if the balancer wants it; a stealable one only if it runs at once. */
   #sendHome(call: Call, nowMs: number): boolean {
     if (call.boundTo !== undefined || call.isUnbound || call.isOversized || call.program.home === undefined)
       return false;

@@ -6,10 +6,7 @@ import { Account, type Turn, type Turned } from './account.js';
 /** Time constant of the fading of attained engine time: tenants are compared over about the last minute. */
 const MEMORY_MS = 60_000;
 const CALLS_MEMORY = 64;
-/**
- * Part of its due share below which a tenant is behind. At 1 half of several equal tenants always are, which costs mixed
- * programs 6 to 9 % of their mean time (lab/NOTEBOOK.md).
- */
+/** Part of its due share below which a tenant is behind. At 1 programs take 6 to 9 % longer (lab/NOTEBOOK.md). */
 const BEHIND_SHARE = 0.8;
 /** Attained engine time below which an account without calls is forgotten. */
 const FORGOTTEN_MS = 1;

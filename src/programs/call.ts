@@ -190,10 +190,7 @@ export class Call implements Waiting, Timed {
     this.queuedAtMs = nowMs;
   }
 
-  /**
-   * Prompt tokens beyond its family's shared prefix, of each call before the program's first answer: of a repeated one,
-   * and of each of a first fan-out its own. A later call builds on a context: 0.
-   */
+  /** Prompt tokens beyond its family's shared prefix, of each call before the program's first answer; later ones: 0. */
   get newPromptTokens(): number {
     return this.isFirst ? Math.max(0, this.promptTokens - this.sharedTokens) : 0;
   }

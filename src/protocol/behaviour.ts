@@ -9,10 +9,7 @@ export interface BehaviourChange {
 
 export const FIRST_BEHAVIOUR = 8;
 
-/**
- * Changes of the core's behaviour since then, in order. An event log names the behaviour that it was recorded with, so
- * that a replay can tell a change from a fault. `test/cli/behaviours.test.ts` says when one is due.
- */
+/** Changes of behaviour since then, in order: a replay tells them from faults. `test/cli/behaviours.test.ts` asks. */
 export const BEHAVIOUR_CHANGES: readonly BehaviourChange[] = [
   {
     behaviour: 9,

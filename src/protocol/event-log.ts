@@ -1,10 +1,7 @@
 import type { Command, Event } from './events.js';
 import type { Millis } from './units.js';
 
-/**
- * The event log: every step of a scheduler as lines of JSON, so that it can be replayed. `docs/JSON.md` describes
- * it. A log is its header, then steps and changes of settings in their order, then its end.
- */
+/** The event log (`docs/JSON.md`): its header, then steps and changes of settings in their order, then its end. */
 export const EVENT_LOG_VERSION = 1;
 
 export interface LogHeader {

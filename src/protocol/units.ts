@@ -1,7 +1,4 @@
-/**
- * Branded ids and units: a `ProgramId` cannot be passed where a `CallId` is meant, nor tokens where milliseconds are.
- * A name carries its unit last (`waitMsMax`, `promptTokens`).
- */
+/** Branded, so that tokens cannot be passed as milliseconds. A name carries its unit last (`waitMsMax`). */
 declare const brand: unique symbol;
 type Brand<T, B extends string> = T & { readonly [brand]: B };
 
