@@ -12,7 +12,7 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*/;
 const LABEL = String.raw`[ \t]*([a-zA-Z_]\w*)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"`;
 const VALUE = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?`;
 const LABELS = String.raw`(?:${LABEL}(?:[ \t]*,${LABEL})*(?:[ \t]*,)?)?`;
-/** What follows the name. No two neighbours match the same space: such a pattern takes quadratic time. */
+/** The rest, after the name. No two neighbours match the same space: such a pattern takes quadratic time. */
 const REST = new RegExp(String.raw`^(?:\{(?<labels>${LABELS})[ \t]*\})?[ \t]*(?<value>${VALUE})(?=[ \t]|$)`);
 
 /** Reads samples of `names` in Prometheus or OpenMetrics text. Skips malformed and infinite ones; never throws. */
