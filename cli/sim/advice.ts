@@ -1,4 +1,5 @@
-import { again, isForNothing, isUnloaded, loadOf, nextOf, ratesOf, type Reach } from './loads.js';
+import { again, isForNothing, nextOf, ratesOf, type Reach } from './loads.js';
+import { isHeld, isUnloaded, overloadedSeeds } from './overload.js';
 import { isSweep, nameOf, type Plan, type Variant } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -16,15 +17,15 @@ export function adviceOf(plan: Plan, all: readonly RunReport[], reach?: Reach): 
     return [`${found}: ${raised(plan, reach)}`];
   }
   const over = plan.variants.flatMap((variant, at) => {
-    const { state, overloaded, seeds } = loadOf(plan, runs, at);
-    const some = overloaded < seeds ? ` (in ${overloaded} of ${seeds} seeds)` : '';
-    return state === 'overloaded' || state === 'split' ? [{ ...variant, name: nameOf(plan, variant) + some }] : [];
+    const { size } = overloadedSeeds(plan, runs, at);
+    const some = size < plan.seeds.length ? ` (in ${size} of ${plan.seeds.length} seeds)` : '';
+    return size > 0 ? [{ ...variant, name: nameOf(plan, variant) + some, isLeftOut: isHeld(plan, runs, at) }] : [];
   });
   if (isForNothing(plan, runs))
     return [`Calls waited for nothing: no engine ran out of KV cache, so programs gained no time, and first tokens came later. To gain, ${raised(plan, reach)}`]; // prettier-ignore
   const next = isSweep(plan) ? undefined : nextOf(plan, runs, verdictsOf(plan, runs), reach);
   return [
-    ...(over.length === 0 ? [] : [`${listed(over.map(({ name }) => name))}: overloaded: the queue kept growing, so times and factors grow with the number of programs.`]), // prettier-ignore
+    ...(over.length === 0 ? [] : [`${listed(over.map(({ name }) => name))}: overloaded: the queue kept growing, so ${over.every(({ isLeftOut }) => isLeftOut) ? 'factors leave these seeds out; means do not' : 'times and factors grow with the number of programs'}.`]), // prettier-ignore
     ...(over.some(({ arrivals }) => arrivals.type === 'trace') ? ['Lower --trace-speed.'] : []),
     ...(next === undefined ? [] : [next]),
   ];

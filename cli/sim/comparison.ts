@@ -1,5 +1,6 @@
-import { type Change, type Distribution, meanOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
-import { axesOf, choicesOf, type Plan } from './plan.js';
+import { type Change, type Distribution, meanOf, oftenerOf, type Pair, pairedRatio, pairOf, type Ratio, type Statistic } from '../../lab/index.js'; // prettier-ignore
+import { isHeld, overloadedSeeds } from './overload.js';
+import { axesOf, choicesOf, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
 
 const COMPARED = ['seconds_per_token', 'program_seconds', 'ttft_seconds', 'slowdown'] as const;
@@ -39,7 +40,28 @@ const choicesInEach = (plan: Plan): number => {
   return choices > 1 ? choices : plan.variants.length;
 };
 
-export function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {
+/**
+ * A variant against another. Where both sustain the load in most seeds, over those in which both do: the rest would
+ * decide by how long their queue grew.
+ */
+export function compare(plan: Plan, all: readonly RunReport[], pair: Comparison) {
+  const two = all.filter(({ complete, variant }) => complete && (variant === pair.first || variant === pair.other));
+  const [one, other] = [overloadedSeeds(plan, two, pair.first), overloadedSeeds(plan, two, pair.other)];
+  const seeds = new Set(two.map(({ seed }) => seed)).size;
+  const either = new Set([...one, ...other]);
+  const isShared =
+    either.size > 0 && seeds - either.size > 1 && isHeld(plan, two, pair.first) && isHeld(plan, two, pair.other);
+  const runs = isShared ? two.filter(({ seed }) => !either.has(seed)) : two;
+  const sustained = {
+    verdict: oftenerOf(either.size - other.size, either.size - one.size),
+    text: `sustains the load in ${seeds - other.size} of ${seeds} seeds, ${settingOf(plan, pair.first)} in ${seeds - one.size}`,
+    over: `, over the ${seeds - either.size} of ${seeds} seeds that both sustain`,
+  };
+  const ratios = ratiosOf(runs, pair);
+  return { runs, ratios, change: { ...changeOf(plan, runs, pair, ratios), ...(isShared && { sustained }) } };
+}
+
+function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ratios {
   const ratio = (valueOf: (run: RunReport) => number | null) => pairedRatio(pairsOf(runs, comparison, valueOf));
   const ratios = (name: (typeof COMPARED)[number]) =>
     Object.fromEntries(STATISTICS.map((each) => [each, ratio((run) => run[name][each])])) as DistributionRatios;
@@ -49,13 +71,13 @@ export function ratiosOf(runs: readonly RunReport[], comparison: Comparison): Ra
   };
 }
 
-export function changeOf(
+function changeOf(
   { isExact }: Plan,
   all: readonly RunReport[],
   { first, other }: Comparison,
   { program_seconds, ttft_seconds }: Ratios,
 ): Omit<Change, 'name' | 'against'> {
-  const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant && run.complete));
+  const runs = [first, other].map((variant) => all.filter((run) => run.variant === variant));
   const two = <T>(of: (own: readonly RunReport[]) => T) => runs.map(of) as unknown as readonly [T, T];
   const least = (of: (run: RunReport) => Distribution) => Math.min(...runs.flat().map((run) => of(run).count));
   return {
@@ -75,10 +97,9 @@ function pairsOf(
   { first, other }: Comparison,
   valueOf: (run: RunReport) => number | null,
 ): Pair[] {
-  const whole = runs.filter(({ complete }) => complete);
-  return whole.flatMap((run): Pair[] => {
+  return runs.flatMap((run): Pair[] => {
     if (run.variant !== first) return [];
-    const twin = whole.find((each) => each.variant === other && each.seed === run.seed);
+    const twin = runs.find((each) => each.variant === other && each.seed === run.seed);
     return twin === undefined ? [] : pairOf(run, twin, valueOf);
   });
 }

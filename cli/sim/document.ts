@@ -1,6 +1,6 @@
 import { headline } from '../../lab/index.js';
 import { type Axis, isChoice, type Lists, placeOf, valuesText } from './axes.js';
-import { type Comparison, comparisonsOf, orderComparisonsOf, ratiosOf, changeOf } from './comparison.js';
+import { compare, type Comparison, comparisonsOf, orderComparisonsOf } from './comparison.js';
 import { axesOf, isSweep, type Plan, type Variant } from './plan.js';
 import type { Recommendation } from './recommendation.js';
 import type { RunReport } from './worker.js';
@@ -16,9 +16,9 @@ export function documentOf(
 ) {
   const ratiosFor = (comparison: Comparison) => {
     const { first, other } = comparison;
-    const ratios = ratiosOf(runs, comparison);
+    const { ratios, change } = compare(plan, runs, comparison);
     const { around, names } = textsOf(plan, first, other);
-    const outcome = around + headline({ ...names, ...changeOf(plan, runs, comparison, ratios) }, plan.margin);
+    const outcome = around + headline({ ...names, ...change }, plan.margin);
     return { ...namedOf(plan, other), against: namedOf(plan, first), outcome, ...ratios };
   };
   return {
@@ -28,7 +28,7 @@ export function documentOf(
     settings: settingsOf(plan),
     /** Without their programs, which would be most of the document. */
     runs: runs.map((run) => ({ ...namedOf(plan, run.variant), ...run, variant: undefined, completions: undefined })),
-    /** For each variant but those that others are compared with, over the seeds of which both have a complete run. */
+    /** For each variant but those that others are compared with, over the seeds of which both have a complete run, and that both sustain if each sustains most. */
     ratios: comparisonsOf(plan).map(ratiosFor),
     /** The worth of the order alone: `plas` to `fcfs-window`. */
     order: orderComparisonsOf(plan).map(ratiosFor),

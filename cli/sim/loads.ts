@@ -1,16 +1,11 @@
-import { hasFewWaits, isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
-import { isOverload, moreToTell } from '../../loadtest/report/index.js';
-import type { Arrivals } from '../../workloads/index.js';
-import { isChoice, valuesText } from './axes.js';
-import { comparisonsOf, ratiosOf } from './comparison.js';
+import { isRising, PAIRS_LAST, type PlaceVerdict, verdictOf } from '../../lab/index.js';
+import { isChoice } from './axes.js';
+import { compare, comparisonsOf } from './comparison.js';
+import { integer } from '../../text/index.js';
 import { RUNS_MAX } from './lists.js';
-import { axesOf, choicesOf, isSweep, type Plan } from './plan.js';
+import { isHeld, isUnloaded, loadOf } from './overload.js';
+import { axesOf, choicesOf, isSweep, type Plan, settingOf } from './plan.js';
 import type { RunReport } from './worker.js';
-
-/** Share of calls that may wait in an engine, and be few. */
-const ENGINE_WAITS = 0.05;
-/** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
-const AGREEING = 0.75;
 
 export interface SimVerdict extends PlaceVerdict {
   /** Whether some setting sustains the load. */
@@ -28,36 +23,6 @@ export interface Reach {
 
 /** Times the lowest rate of a range its highest, and values of a range. */
 export const SPAN = 4;
-/** How many seeds find a variant overloaded, by the rule of load tests, and how many do not. */
-export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
-  const arrivals = variants[variant]?.arrivals;
-  const signs = runs.filter((run) => run.variant === variant).map((run) => signOf(run, arrivals));
-  const count = (sign: boolean | null) => signs.filter((each) => each === sign).length;
-  const [overloaded, sustained, seeds] = [count(true), count(false), signs.length];
-  const agree = (some: number) => some > 0 && some >= AGREEING * seeds;
-  const few = sustained + overloaded < seeds ? 'unknown' : 'split';
-  return { overloaded, sustained, seeds, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
-}
-
-function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null {
-  if (arrivals?.type === 'closed') return false;
-  const { queue_grew: grew, queue_seconds: queue, program_seconds: program, slowdown, programs } = run;
-  const queueing = { ...program, mean: ((queue.mean ?? 0) * queue.count) / program.count };
-  const alone = aloneOf(run);
-  // However few programs there are: what is much slower than alone is no chance.
-  const signs = { arrivals_seconds: null, alone_seconds: null, program_seconds: program, program_queue_seconds: queueing, slowdown }; // prettier-ignore
-  if (grew === null || isOverload(grew, signs) === true) return grew;
-  const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
-  return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
-}
-
-/** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
-export const isUnloaded = (run: RunReport): boolean =>
-  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
-
-export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): number | null =>
-  mean === null || !slowdown.mean ? null : mean / slowdown.mean;
-
 /** The rates of a plan, if they rise and nothing else around its settings varies. */
 export function ratesOf(plan: Plan): readonly number[] {
   const choices = choicesOf(plan);
@@ -84,17 +49,7 @@ export function sustainedOf(plan: Plan, runs: readonly RunReport[]): string[] {
     named.set(text, [...(named.get(text) ?? []), settingOf(plan, choice)]);
   }
   const texts = [...named].map(([text, names]) => (named.size === 1 ? text : `${names.join(' and ')} ${text}`));
-  return [`Sustained: ${texts.join('; ')}.`];
-}
-
-export const settingOf = (plan: Plan, variant: number): string =>
-  valuesText(plan.variants[variant]?.values ?? {}, axesOf(plan.lists).filter(isChoice)) ||
-  (plan.variants[variant]?.policy ?? '');
-
-/** Whether a load can be sustained, or nearly: times at others grow with the number of programs. */
-export function isHeld(plan: Plan, runs: readonly RunReport[], variant: number): boolean {
-  const { overloaded, seeds } = loadOf(plan, runs, variant);
-  return 2 * overloaded < seeds;
+  return [`Sustained with ${integer(plan.programs)} programs: ${texts.join('; ')}.`];
 }
 
 /** Loads that would tell more than these, if any: the first setting sustains none of them, or nothing waits. */
@@ -114,7 +69,7 @@ export function otherLoads(plan: Plan, runs: readonly RunReport[], verdicts: rea
 export function isForNothing(plan: Plan, runs: readonly RunReport[]): boolean {
   const isOver = plan.variants.some((_, at) => ['overloaded', 'split'].includes(loadOf(plan, runs, at).state));
   if (isOver || isSweep(plan) || runs.some(({ preemptions }) => preemptions > 0)) return false;
-  const changes = comparisonsOf(plan).map((pair) => ratiosOf(runs, pair));
+  const changes = comparisonsOf(plan).map((pair) => compare(plan, runs, pair).ratios);
   const verdicts = changes.map(({ program_seconds: { mean }, ttft_seconds: { p99 } }) => [verdictOf(mean, plan.margin), verdictOf(p99, plan.margin)]); // prettier-ignore
   return verdicts.some(([, first]) => first === 'later') && verdicts.every(([program]) => program !== 'sooner');
 }
@@ -143,7 +98,7 @@ export function nextOf(
   const open = from < 0 ? verdicts : verdicts.slice(Math.max(0, from - 1), from);
   const [lowest = 0] = ratesOf(plan);
   const seeds = seedsText(plan, Math.max(0, ...open.map(({ enough }) => Math.max(PAIRS_LAST, enough ?? 0) * Number(enough !== undefined)))); // prettier-ignore
-  if (seeds === '') return from === 0 && isSeveral ? `It may pay below, too: look at --rate ${twoDigits(lowest / SPAN)}..${lowest}.` : undefined; // prettier-ignore
+  if (seeds === '') return from === 0 && isSeveral ? `It may pay below, too: run again with --rate ${twoDigits(lowest / SPAN)}..${lowest}.` : undefined; // prettier-ignore
   const where = verdicts.some(({ isDrained }) => isDrained) ? ' at loads that can be sustained' : '';
   return `Too few seeds to tell whether ${from < 0 ? `anything is better than ${name}${where}` : 'it pays below'}: run again with${seeds}.`; // prettier-ignore
 }

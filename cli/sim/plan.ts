@@ -58,6 +58,10 @@ export function axesOf(lists: Lists): Axis[] {
 export const nameOf = ({ lists }: Pick<Plan, 'lists'>, { values }: Pick<Variant, 'values'>): string =>
   valuesText(values, axesOf(lists));
 
+/** The settings of a variant that can be chosen. */
+export const settingOf = ({ lists, variants }: Pick<Plan, 'lists' | 'variants'>, variant: number): string =>
+  valuesText(variants[variant]?.values ?? {}, axesOf(lists).filter(isChoice)) || (variants[variant]?.policy ?? '');
+
 /** Number of variants for each of the circumstances. */
 export function choicesOf({ lists }: Pick<Plan, 'lists'>): number {
   return axesOf(lists)

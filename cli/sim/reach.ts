@@ -1,7 +1,8 @@
 import { meanOf } from '../../lab/index.js';
 import { KEEPS_UP_PROGRAMS_MIN, moreToTell } from '../../loadtest/report/index.js';
 import { RUNS_MAX } from './lists.js';
-import { aloneOf, loadOf, otherLoads, ratesOf, type Reach, SPAN, twoDigits } from './loads.js';
+import { otherLoads, ratesOf, type Reach, SPAN, twoDigits } from './loads.js';
+import { aloneOf, loadOf } from './overload.js';
 import { choicesOf, type Plan } from './plan.js';
 import { verdictsOf } from './recommendation.js';
 import type { RunReport } from './worker.js';

@@ -2,9 +2,10 @@ import { breakEvenOf, headline, isRising, meanOf, p99Of, placeVerdict, verdictOf
 import { BALANCER_NAMES } from '../../loadbalancer/index.js';
 import { POLICY_NAMES } from '../../src/index.js';
 import { isChoice, placeOf, type Values } from './axes.js';
-import { changeOf, ratiosOf } from './comparison.js';
-import { isHeld, loadOf, nextOf, type Reach, settingOf, type SimVerdict, sustainedOf } from './loads.js';
-import { axesOf, choicesOf, type Plan, type Variant } from './plan.js';
+import { compare } from './comparison.js';
+import { nextOf, type Reach, type SimVerdict, sustainedOf } from './loads.js';
+import { isHeld } from './overload.js';
+import { axesOf, choicesOf, type Plan, settingOf, type Variant } from './plan.js';
 import { BELADY, isDefault } from './scheduling.js';
 import type { RunReport } from './worker.js';
 
@@ -54,8 +55,7 @@ export function recommend(plan: Plan, all: readonly RunReport[], reach?: Reach):
     const is = settings === 2 ? `${settingOf(plan, 1)} is not` : `none of the ${settings - 1} other settings is`;
     return told(0, [`${next ?? `Keep ${against}: ${is} significantly better by mean program time.`}${lost}`]);
   }
-  const comparison = { first: 0, other: choice };
-  const change = changeOf(plan, runs, comparison, ratiosOf(runs, comparison));
+  const { change } = compare(plan, runs, { first: 0, other: choice });
   return told(choice, [`Take ${headline({ name: settingOf(plan, choice), against, ...change }, plan.margin)}${lost}`]);
 }
 
@@ -73,20 +73,21 @@ export function verdictsOf(plan: Plan, runs: readonly RunReport[]): SimVerdict[]
 function verdictAt(plan: Plan, runs: readonly RunReport[], first: number, choices: number): SimVerdict {
   const place = placeOf(plan.variants[first]?.values ?? {}, axesOf(plan.lists).filter((axis) => !isChoice(axis))); // prettier-ignore
   const kinds = [...new Set(runs.flatMap(({ by_workload }) => Object.keys(by_workload)))];
-  const tried = Array.from({ length: choices }, (_, choice) => {
+  const held = Array.from({ length: choices }, (_, choice) => isHeld(plan, runs, first + choice)); // prettier-ignore
+  const tried = held.map((_, choice) => {
     const other = first + choice;
-    const own = runs.filter((run) => run.variant === other);
+    const { runs: shared, change } = compare(plan, runs, { first, other });
+    const own = shared.filter((run) => run.variant === other);
     return {
       name: settingOf(plan, other),
-      times: changeOf(plan, runs, { first, other }, ratiosOf(runs, { first, other })),
+      times: change,
       isOut: !isPossible(plan.variants[other]),
-      isOverloaded: loadOf(plan, runs, other).state === 'overloaded',
+      isOverloaded: held[choice] !== true,
       failed: own.reduce((sum, run) => sum + run.failed, 0),
       p99s: Object.fromEntries(kinds.map((kind) => [kind, meanOf(own.flatMap(({ by_workload }) => by_workload[kind] ?? []).map(({ program_seconds }) => p99Of(program_seconds)))])), // prettier-ignore
     };
   });
   const verdict = placeVerdict(place, tried, { ...plan, repeated: 'seeds' });
-  const held = tried.map((_, choice) => isHeld(plan, runs, first + choice));
   const any = held.includes(true);
   // A gain that grows with the number of programs is none to choose by.
   const isDrained = verdict.better.length > 0 && !verdict.better.some((choice) => held[choice]);
@@ -116,7 +117,7 @@ function preferredOf(plan: Plan, runs: readonly RunReport[], verdicts: readonly 
   const own = [...better].find((choice) => isDefault(ownOf(plan, choice)));
   if (own === undefined) return undefined;
   const places = plan.variants.flatMap((_, at) => (at % choices === 0 ? [at] : []));
-  const isFaster = (choice: number, at: number) => verdictOf(ratiosOf(runs, { first: at + own, other: at + choice }).program_seconds.mean, plan.margin) === 'sooner'; // prettier-ignore
+  const isFaster = (choice: number, at: number) => verdictOf(compare(plan, runs, { first: at + own, other: at + choice }).ratios.program_seconds.mean, plan.margin) === 'sooner'; // prettier-ignore
   const loses = (choice: number) => 2 * places.filter((at) => isFaster(choice, at)).length >= places.length;
   return [...better].some((choice) => choice !== own && loses(choice)) ? undefined : own;
 }

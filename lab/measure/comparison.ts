@@ -70,12 +70,29 @@ function pairsToTell({ ratio, high, pairs }: Ratio, margin: number): number | un
   return undefined;
 }
 
+/** An interval whose ends are so many times apart holds differences that matter. */
+const FAR_APART = 1.5;
+
 /** How many repetitions to run for an unsure ratio, and that in words; none where more would hardly tell. */
 export function moreOf(ratio: Ratio, margin: number, repeated: string): { count: number | undefined; text: string } {
   const enough = pairsToTell(ratio, margin);
   if (enough !== undefined) return { count: enough, text: `: about ${enough} ${repeated} would tell` };
   if (ratio.pairs < PAIRS_FEW) return { count: PAIRS_LAST, text: `, too few ${repeated} to tell` };
-  return { count: undefined, text: ': treat them as equal' };
+  const isWide = ratio.low === null || ratio.high === null || ratio.high > FAR_APART * ratio.low;
+  return { count: undefined, text: isWide ? ': too uneven for any verdict' : ': treat them as equal' };
+}
+
+/** The least chi-squared of one degree of freedom that is significant at 5 %. */
+const CHI_SQUARED = 3.841;
+
+/**
+ * Whether something certainly happens in more of the pairs in one setting than in another, or in fewer: McNemar's test
+ * with Edwards' correction, from the number of pairs in which only one of both, and only the other, has it.
+ */
+export function oftenerOf(onlyOne: number, onlyOther: number): 'more' | 'fewer' | undefined {
+  const apart = Math.abs(onlyOne - onlyOther) - 1;
+  if (apart <= 0 || apart ** 2 < CHI_SQUARED * (onlyOne + onlyOther)) return undefined;
+  return onlyOne > onlyOther ? 'more' : 'fewer';
 }
 
 function ratioOfMeans(pairs: readonly Pair[]): number | null {

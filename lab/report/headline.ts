@@ -11,6 +11,17 @@ export interface Times {
   readonly firstTokenP99Seconds: readonly [number | null, number | null];
   /** Completed in the smaller run: of fewer than 100 the p99 is the slowest. */
   readonly counts: { readonly programs: number; readonly calls: number };
+  /** Of loads that one of both does not sustain in every repetition. */
+  readonly sustained?: Sustained | undefined;
+}
+
+export interface Sustained {
+  /** Whether the other setting certainly sustains it in more repetitions, or in fewer. */
+  readonly verdict: 'more' | 'fewer' | undefined;
+  /** In how many each does. */
+  readonly text: string;
+  /** The repetitions that the ratios are over, as `, over …`; empty: all. */
+  readonly over: string;
 }
 
 /** The facts of the sentence that opens a report. */
@@ -31,9 +42,10 @@ export interface Change extends Times {
  *     plas: programs 2.5x faster than pass-through (0.40, 0.37–0.43); first token p50 2.1x faster, p99 5.6x slower (3.2 -> 18 s); prompts cached 17 -> 83 %
  */
 export function headline(change: Change, margin = MARGIN): string {
-  const { name, failed, cached } = change;
-  const parts = [programsText(change, margin), firstTokenText(change, margin)];
+  const { name, failed, cached, sustained } = change;
+  const parts = [programsText(change, margin) + (sustained?.over ?? ''), firstTokenText(change, margin)];
   if (isWaitAlone(change, margin)) parts.reverse();
+  if (sustained !== undefined) parts.unshift(sustained.text);
   const [before, after] = cached.map((share) => (share === null ? undefined : (100 * share).toFixed(0)));
   if (before !== undefined && after !== undefined && before !== after)
     parts.push(`prompts cached ${before} -> ${after} %`);

@@ -48,42 +48,52 @@ interface Terms {
 export function placeVerdict(place: string, all: readonly Tried[], { margin, repeated, isExact }: Terms): PlaceVerdict {
   const [first] = all;
   const judge = (ratio: Ratio): Verdict | undefined => ratio.low === null && ratio.ratio !== null && !isExact ? 'unsure' : verdictOf(ratio, margin); // prettier-ignore
-  const tried = all.flatMap((each, at) => at === 0 || each.isOut || (each.isOverloaded && first?.isOverloaded !== true) || each.failed > (first?.failed ?? 0) ? [] : [{ ...each, at, ratio: each.times.programs.mean, verdict: judge(each.times.programs.mean) }]); // prettier-ignore
+  const isWorn = ({ isOverloaded, times: { sustained } }: Tried) => (isOverloaded && first?.isOverloaded !== true) || sustained?.verdict === 'fewer'; // prettier-ignore
+  const compared = all.flatMap((each, at) => {
+    const { sustained, programs: { mean: ratio } } = each.times; // prettier-ignore
+    const verdict = judge(ratio);
+    // To sustain the load more often is to be faster where the other does not, if no slower where it does.
+    const isSpared = sustained?.verdict === 'more' && (verdict === 'same' || verdict === 'unsure');
+    const found = { ...each, at, ratio, verdict: isSpared ? ('sooner' as const) : verdict, isSpared, isWorn: isWorn(each), over: sustained?.over ?? '' }; // prettier-ignore
+    return at === 0 || each.isOut || each.failed > (first?.failed ?? 0) ? [] : [found];
+  });
+  const tried = compared.filter((each) => !each.isWorn);
   const better = tried
     .filter(({ verdict }) => verdict === 'sooner')
     .sort((a, b) => (a.ratio.ratio ?? Infinity) - (b.ratio.ratio ?? Infinity));
   const [best] = better;
   const prices = better.map((each) => priceOf(first, each, margin));
-  const losses = all
-    .flatMap(({ name, times, isOverloaded, isOut, failed }, at) => {
-      const { mean } = times.programs;
-      const verdict = judge(mean);
-      const isWorn = isOverloaded && first?.isOverloaded !== true;
-      if (at === 0 || isOut || failed > (first?.failed ?? 0) || (verdict !== 'later' && !(isWorn && verdict === 'unsure'))) return []; // prettier-ignore
-      const slower = verdict === 'later' ? `, programs ${outcomeOf(mean, margin)}` : '';
-      return [{ at, factor: mean.ratio ?? 1, texts: [`${name}${isWorn ? ', overloaded' : ''}${slower}: ${ratioText(mean)}`] }]; // prettier-ignore
+  const losses = compared
+    .flatMap(({ at, name, times: { sustained }, isOverloaded, verdict, ratio, over, ...each }) => {
+      const isRarer = each.isWorn && !isOverloaded;
+      if (verdict !== 'later' && !(each.isWorn && verdict === 'unsure') && !isRarer) return [];
+      const load = isRarer ? ` ${sustained?.text ?? ''}` : each.isWorn ? ', overloaded' : '';
+      const slower = verdict === 'later' ? `, programs ${outcomeOf(ratio, margin)}` : isRarer ? ', program times' : '';
+      return [{ at, factor: ratio.ratio ?? 1, texts: [`${name}${load}${slower}: ${ratioText(ratio)}${over}`] }];
     })
     .sort((a, b) => b.factor - a.factor);
   const say = (text: string, enough?: number) => ({ place, better: better.map(({ at }) => at), prices, losses, enough, sentence: `${place}: ${[text, ...losses.flatMap(({ texts }) => texts)].join('; ')}.` }); // prettier-ignore
   if (best === undefined) {
     const unsure = tried.filter(({ verdict }) => verdict === 'unsure').map((each) => ({ ...each, more: moreOf(each.ratio, margin, repeated) })); // prettier-ignore
     const enough = Math.max(0, ...unsure.map(({ more }) => more.count ?? 0)) || undefined;
-    const texts = unsure.map(({ name, ratio, more }) => `${name} ${ratioText(ratio)}${more.text}`);
+    const texts = unsure.map(({ name, ratio, over, more }) => `${name} ${ratioText(ratio)}${over}${more.text}`);
     if (unsure.length > 0) return say(`no certain difference (program times ${texts.join('; ')})`, enough);
     const [, other] = all;
     if (other !== undefined && all.length === 2 && other.failed > (first?.failed ?? 0))
       return say(`${other.name} is not compared, as ${number(other.failed)} of its programs failed`);
-    const found = tried.some(({ verdict }) => verdict === 'same') ? 'no difference' : `${first?.name} is fastest`;
+    const same = tried.find(({ verdict }) => verdict === 'same');
+    const found = same === undefined ? `${first?.name} is fastest` : `no difference${same.over}`;
     return say(tried.some((each) => each.isOverloaded) ? `${found}; overloaded` : found);
   }
   // Others within its interval may be as good.
-  const alike = better.filter(({ ratio }) => (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0));
-  const names = alike.map(({ name }) => name).join(' or ');
-  const gain = `${names}, programs ${outcomeOf(best.ratio, margin)}: ${ratioText(best.ratio)}`;
+  const alike = better.filter(({ ratio, isSpared }) => !isSpared && (ratio.ratio ?? Infinity) <= (best.ratio.high ?? best.ratio.ratio ?? 0)); // prettier-ignore
+  const gain = best.isSpared
+    ? `${best.name} ${best.times.sustained?.text ?? ''}, program times`
+    : `${alike.map(({ name }) => name).join(' or ')}, programs ${outcomeOf(best.ratio, margin)}:`;
   const both = all.length > 2 ? `${best.name} and ${first?.name}` : 'both';
   const drained = best.isOverloaded ? `${both} are` : `${first?.name} is`;
   const drain = first?.isOverloaded === true ? [`${drained} overloaded, so the factor grows with the number of programs`] : []; // prettier-ignore
-  return say([gain, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
+  return say([`${gain} ${ratioText(best.ratio)}${best.over}`, ...drain, ...(prices[0]?.texts ?? [])].join('; '));
 }
 
 /** Times that are worse, and the kind of program whose slowest wait longer. */
@@ -136,7 +146,8 @@ export function breakEvenOf(
   if (loads === undefined || from >= verdicts.length) return say(`is better in ${count(choice)} of these ${verdicts.length}`); // prettier-ignore
   const place = (verdicts[from]?.place ?? '').replace(/^At |^With /, '');
   const isAll = verdicts.length === loads;
-  if (from > 0 && from === verdicts.length - 1) return say(`pays at ${place}, the ${isAll ? 'only load that shows it' : 'highest of these loads that can be sustained'}`); // prettier-ignore
+  const only = isAll ? 'only load that shows it' : `${verdicts.length > 1 ? 'highest' : 'only one'} of these loads that can be sustained`; // prettier-ignore
+  if (from === verdicts.length - 1) return say(`pays at ${place}, the ${only}`);
   const all = `at all of these loads${isAll ? '' : ' that can be sustained'}`;
   return say(`pays ${from === 0 ? all : `from ${place} on`}`);
 }

@@ -41,7 +41,7 @@ describe('the verdict over several loads', () => {
     const { sentence, choice } = outcome([[10, 10, 10, 5], [20, 20, 14, 9], [400, 205, 200, 90]]); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
       'plas pays at 0.2 a second, the highest of these loads that can be sustained.',
-      'Sustained: up to 0.2 a second.',
+      'Sustained with 3,000 programs: up to 0.2 a second.',
       'At 0.1 a second: no difference.',
       expect.stringMatching(/^At 0\.2 a second: plas, programs 30 % faster: 0\.70 \(0\.70–0\.70\)\.$/),
       DRAIN,
@@ -52,7 +52,7 @@ describe('the verdict over several loads', () => {
   it('tells which setting sustains more, where the queue of others grows in most of its runs', () => {
     const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: [4, 5].includes(at) ? seed > 1 : [6, 7].includes(at) ? seed > 6 : at > 7 }); // prettier-ignore
     const { sentence } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown, SEEDS_8); // prettier-ignore
-    expect(sentence).toContain('\nSustained: pass-through and fcfs-window up to 0.1 a second, 0.2 in 1 of 8 seeds; plas and srpt up to 0.1 a second, 0.2 in 6 of 8 seeds.\n'); // prettier-ignore
+    expect(sentence).toContain('\nSustained with 3,000 programs: pass-through and fcfs-window up to 0.1 a second, 0.2 in 1 of 8 seeds; plas and srpt up to 0.1 a second, 0.2 in 6 of 8 seeds.\n'); // prettier-ignore
     expect(sentence).toMatch(/At 0\.2 a second: plas, .*; pass-through is overloaded, so the factor grows/);
     expect(sentence).not.toContain('run again');
   });
@@ -60,8 +60,9 @@ describe('the verdict over several loads', () => {
   it('calls a load neither sustained nor overloaded where seeds disagree, for whichever setting', () => {
     const grown = ({ seed }: RunReport, at: number) => ({ queue_grew: at > 7 ? seed > 4 : at > 3 && seed > 5 });
     const { sentence } = outcome([[10, 10, 10, 5], [60, 60, 14, 9], [400, 400, 200, 90]], grown, SEEDS_8); // prettier-ignore
-    expect(sentence).toContain('\nSustained: up to 0.1 a second, 0.2 in 5, 0.4 in 4 of 8 seeds.\n');
-    expect(sentence).not.toMatch(/overloaded|run again/);
+    expect(sentence).toContain('\nSustained with 3,000 programs: up to 0.1 a second, 0.2 in 5, 0.4 in 4 of 8 seeds.\n');
+    expect(sentence).toMatch(/^At 0\.2 a second: plas, programs 4\.3x faster: 0\.23 \(.*\), over the 5 of 8 seeds that both sustain\.$/m); // prettier-ignore
+    expect(sentence).not.toContain('run again');
   });
 
   it('hides no certain gain behind a load that tells nothing, nor a setting that is as good', () => {
@@ -104,7 +105,7 @@ describe('the verdict over several loads', () => {
     const { sentence } = outcome([[10, 10, 5, 5], [20, 20, 10, 9], [40, 40, 20, 9]], later); // prettier-ignore
     expect(sentence.split('\n').slice(0, 2)).toEqual([
       'plas pays at all of these loads. Its price is highest at 0.1 a second: first token p99 perhaps later (10 -> 28 s).',
-      'It may pay below, too: look at --rate 0.025..0.1.',
+      'It may pay below, too: run again with --rate 0.025..0.1.',
     ]);
   });
 
@@ -126,11 +127,29 @@ describe('the verdict over several loads', () => {
     const { sentence, choice } = outcome([[10, 11, 12, 5], [20, 20, 20, 9], [400, 410, 200, 90]], (_, at) => ({ failed: at === 10 ? 1 : 0 })); // prettier-ignore
     expect(sentence.split('\n')).toEqual([
       'Keep pass-through: nothing is significantly better. Most is lost at 0.1 a second: plas, programs 20 % slower: 1.20 (1.20–1.20).',
-      'Sustained: up to 0.2 a second.',
+      'Sustained with 3,000 programs: up to 0.2 a second.',
       'At 0.1 a second: pass-through is fastest; plas, programs 20 % slower: 1.20 (1.20–1.20); fcfs-window, programs 10 % slower: 1.10 (1.10–1.10).',
       'At 0.2 a second: no difference.',
       'At 0.4 a second: pass-through is fastest; overloaded; fcfs-window, programs 2 % slower: 1.02 (1.02–1.03).',
     ]);
+    expect(choice).toBe(0);
+  });
+});
+
+describe('a load at the edge', () => {
+  const SEEDS_28 = [...Array(28).keys()];
+  const worn = (variant: number) => ({ seed }: RunReport, at: number) => ({ queue_grew: at === variant && seed > 16, ...(at === variant && seed > 16 && { program_seconds: { mean: 400 } as RunReport['program_seconds'] }) }); // prettier-ignore
+  const told = (variant: number) => outcome([[10, 10, 10, 5], [20, 20, 20, 9], [40, 40, 40, 9]], worn(variant), SEEDS_28); // prettier-ignore
+
+  it('is a gain of the setting that sustains it more often, not a factor of its drains', () => {
+    const { sentence, choice } = told(8);
+    expect(sentence).toContain('\nAt 0.4 a second: fcfs-window sustains the load in 28 of 28 seeds, pass-through in 17, program times 1.00 (1.00–1.00), over the 17 of 28 seeds that both sustain'); // prettier-ignore
+    expect(choice).toBe(2);
+  });
+
+  it('is a loss of the setting that sustains it more rarely', () => {
+    const { sentence, choice } = told(10);
+    expect(sentence).toContain('\nAt 0.4 a second: no difference; plas sustains the load in 17 of 28 seeds, pass-through in 28, program times: 1.00 (1.00–1.00), over the 17 of 28 seeds that both sustain.'); // prettier-ignore
     expect(choice).toBe(0);
   });
 });
@@ -197,7 +216,7 @@ describe('what runs leave open', () => {
     ] as const) {
       const { sentence: last } = outcome(FLAT, change, seeds);
       expect(last).toMatch(/^Keep pass-through: nothing is significantly better\.\n/);
-      expect(last).toMatch(/^At 0\.1 a second: no certain difference .*: treat them as equal\)\.$/m);
+      expect(last).toMatch(/^At 0\.1 a second: no certain difference .*: too uneven for any verdict\)\.$/m);
       expect(last).not.toMatch(/run again|would tell/);
     }
   });
@@ -208,22 +227,22 @@ describe('what runs leave open', () => {
   });
 
   it('is answered by lower loads where the first setting sustains none', () => {
-    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }), SEEDS, REACH)).toMatch(/^pass-through sustains none of these loads\. .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8\. Sustained: none/); // prettier-ignore
+    expect(answerOf([[10, 10, 5, 5], [20, 20, 9, 9], [40, 40, 20, 9]], () => ({ queue_grew: true }), SEEDS, REACH)).toMatch(/^pass-through sustains none of these loads\. .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8\. Sustained with 3,000 programs: none/); // prettier-ignore
   });
 
   it('is answered by higher loads where the first setting sustains all of them', () => {
     const kept = () => ({ queue_grew: false });
-    expect(answerOf(FLAT, kept, SEEDS, REACH)).toMatch(/^None of these loads is high enough .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8\. Sustained: all of these loads\.$/); // prettier-ignore
+    expect(answerOf(FLAT, kept, SEEDS, REACH)).toMatch(/^None of these loads is high enough .*run again with --rate 0\.05\.\.0\.2 --seed 1\.\.8\. Sustained with 3,000 programs: all of these loads\.$/); // prettier-ignore
   });
 
   it('is answered by more programs where too few came to tell, so that no advice leads back to itself', () => {
     const few = (_: RunReport, at: number) => ({ programs: 30, queue_grew: at >= 8, queue_seconds: { count: 0, mean: null }, slowdown: { mean: 0.5 } }) as Partial<RunReport>; // prettier-ignore
-    expect(answerOf(FLAT, few, SEEDS, { ...REACH, programs: 6000 })).toMatch(/^Too few programs to tell whether the highest loads are sustained: run again with --rate 0\.05\.\.0\.2 --programs 6000 .*Sustained: at least up to 0\.2 a second\.$/); // prettier-ignore
+    expect(answerOf(FLAT, few, SEEDS, { ...REACH, programs: 6000 })).toMatch(/^Too few programs to tell whether the highest loads are sustained: run again with --rate 0\.05\.\.0\.2 --programs 6000 .*Sustained with 3,000 programs: at least up to 0\.2 a second\.$/); // prettier-ignore
   });
 
   it('tells nothing as sustained where the programs came all at once', () => {
     const burst = ({ program_seconds: times }: RunReport) => ({ programs: 3, programs_per_second: 0.002, queue_grew: false, program_seconds: times, slowdown: { mean: 0.001 } }) as Partial<RunReport>; // prettier-ignore
-    expect(answerOf(FLAT, burst)).toMatch(/^Too few programs to tell .*: lower --rate\. Sustained: unknown, with so few programs\.$/); // prettier-ignore
+    expect(answerOf(FLAT, burst)).toMatch(/^Too few programs to tell .*: lower --rate\. Sustained with 3,000 programs: unknown, with so few programs\.$/); // prettier-ignore
   });
 });
 

@@ -112,7 +112,7 @@ describe('maitred sim with several loads and windows', () => {
   it('gives a verdict for each load, from which one on a setting pays, and how to set it', async () => {
     const { document } = await sweep();
     const [pays, lower, sustained, ...loads] = document.recommendation!.split('\n');
-    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained: /)]); // prettier-ignore
+    expect([pays, sustained]).toEqual([expect.stringMatching(/^window auto pays/), expect.stringMatching(/^Sustained with 20 programs: /)]); // prettier-ignore
     expect(lower).toMatch(/run again with --rate \S+\.\.\S+ --programs \d+ --seed 1\.\.8\.$/);
     expect(loads.join(' ')).toMatch(/^At 2 a second: window auto, programs .* faster: .* At 4 a second: window auto, programs .* faster: /); // prettier-ignore
     const { out } = await sim(...SWEEP);
@@ -162,7 +162,7 @@ describe('maitred sim', () => {
     const { document } = await json(...OF_REACT, ...next.split(' '));
     const { rate: [slower] = [] } = document.settings.varied!;
     expect(slower).toBeLessThan(3);
-    expect(document.recommendation).toMatch(new RegExp(`^Sustained: up to ${slower} a second`));
+    expect(document.recommendation).toMatch(new RegExp(`^Sustained with [0-9]+ programs: up to ${slower} a second`));
   });
 
   it('advises a command whose result is final', async () => {
@@ -170,7 +170,7 @@ describe('maitred sim', () => {
     const { document } = await json(...args, '--rate', '3');
     const [, next = ''] = /run again with (.*)\.$/.exec(document.advice.at(-1)!) ?? [];
     const { out } = await sim(...args, ...next.split(' '));
-    expect(out).toMatch(/^plas pays .*\nSustained: pass-through up to /);
+    expect(out).toMatch(/^plas pays .*\nSustained with \d+ programs: pass-through up to /);
     expect(out).not.toMatch(/run again|would tell|confirm/);
   });
 
@@ -275,7 +275,7 @@ limits: { queuedMax: 1 }
 
   it('tells of one setting at several rates which it sustains and how to learn whether it pays, and compares no rates', async () => {
     const { out } = await sim('--workload', 'react', '--programs', '80', '--kv-tokens', '20000', '--policy', 'plas', '--rate', '0.1,3', '--seed', '1,2'); // prettier-ignore
-    expect(out.split('\n\n')[0]).toMatch(/^Sustained: .*\n.*--policy pass-through,plas\.$/);
+    expect(out.split('\n\n')[0]).toMatch(/^Sustained with .*\n.*--policy pass-through,plas\.$/);
   });
 
   it('plays gaps no longer than it is told', async () => {

@@ -1,0 +1,48 @@
+import { hasFewWaits } from '../../lab/index.js';
+import { isOverload, moreToTell } from '../../loadtest/report/index.js';
+import type { Arrivals } from '../../workloads/index.js';
+import type { Plan } from './plan.js';
+import type { RunReport } from './worker.js';
+
+/** Share of calls that may wait in an engine, and be few. */
+const ENGINE_WAITS = 0.05;
+/** Share of the seeds that must agree. Where fewer do, the load is about the most that a setting sustains. */
+const AGREEING = 0.75;
+
+/** How many seeds find a variant overloaded, by the rule of load tests, and how many do not. */
+export function loadOf({ variants }: Plan, runs: readonly RunReport[], variant: number) {
+  const arrivals = variants[variant]?.arrivals;
+  const signs = runs.filter((run) => run.variant === variant).map((run) => signOf(run, arrivals));
+  const count = (sign: boolean | null) => signs.filter((each) => each === sign).length;
+  const [overloaded, sustained, seeds] = [count(true), count(false), signs.length];
+  const agree = (some: number) => some > 0 && some >= AGREEING * seeds;
+  const few = sustained + overloaded < seeds ? 'unknown' : 'split';
+  return { overloaded, sustained, seeds, state: agree(overloaded) ? 'overloaded' : agree(sustained) ? 'sustained' : few } as const; // prettier-ignore
+}
+
+function signOf(run: RunReport, arrivals: Arrivals | undefined): boolean | null {
+  if (arrivals?.type === 'closed') return false;
+  const { queue_grew: grew, queue_seconds: queue, program_seconds: program, slowdown, programs } = run;
+  const queueing = { ...program, mean: ((queue.mean ?? 0) * queue.count) / program.count };
+  const alone = aloneOf(run);
+  // However few programs there are: what is much slower than alone is no chance.
+  const signs = { arrivals_seconds: null, alone_seconds: null, program_seconds: program, program_queue_seconds: queueing, slowdown }; // prettier-ignore
+  if (grew === null || isOverload(grew, signs) === true) return grew;
+  const lasted = arrivals?.type === 'open' ? programs / arrivals.ratePerSecond : null;
+  return moreToTell({ arrivals_seconds: lasted, alone_seconds: alone }) === undefined ? false : null;
+}
+
+export const aloneOf = ({ program_seconds: { mean }, slowdown }: RunReport): number | null =>
+  mean === null || !slowdown.mean ? null : mean / slowdown.mean;
+
+/** Seeds in which a variant is overloaded. */
+export const overloadedSeeds = ({ variants }: Plan, runs: readonly RunReport[], variant: number): ReadonlySet<number> =>
+  new Set(runs.filter((run) => run.variant === variant && signOf(run, variants[variant]?.arrivals) === true).map(({ seed }) => seed)); // prettier-ignore
+
+/** Whether a load can be sustained, or nearly: times at others grow with the number of programs. */
+export const isHeld = (plan: Plan, runs: readonly RunReport[], variant: number): boolean =>
+  2 * overloadedSeeds(plan, runs, variant).size < runs.filter((run) => run.variant === variant).length;
+
+/** Whether at most 1 in 20 calls waited at the gateway, and as few in its engine: nothing that scheduling could change. */
+export const isUnloaded = (run: RunReport): boolean =>
+  hasFewWaits(run.queue_seconds) && run.engine_waits <= ENGINE_WAITS * run.calls && run.completed === run.programs;
