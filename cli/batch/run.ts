@@ -116,7 +116,7 @@ async function openResults(file: string, names: readonly string[], { lines }: In
     const old = `${paths.output}.old`;
     const moved = await moveChanged(paths, names, old);
     if (moved > 0) {
-      complain(`${file} has changed: ${counted(moved, 'result')} of lines that changed, or that need such, moved to ${old}; these lines are asked again`); // prettier-ignore
+      complain(`${file} has changed: ${counted(moved, 'result')} of lines that changed or went, or that need such, moved to ${old}; lines without a result are asked`); // prettier-ignore
       // It is another file by now.
       claim?.close();
       claim = await claimed();

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Problem } from '../../plans/index.js';
 import { path } from './lines.js';
+import { usageOf } from './usage.js';
 
 /** A file, as `/v1/files` shows it. Times are in seconds since 1970. */
 export type FileObject = Readonly<ReturnType<typeof newFile>>;
@@ -100,6 +101,7 @@ export const newBatch = (request: z.output<typeof BatchRequest>, at: number) => 
   request_counts: { total: 0, completed: 0, failed: 0 },
   /** Of the completed lines, those that were not asked, as their condition did not hold. */
   left_out: 0,
+  usage: usageOf(),
   metadata: request.metadata ?? null,
   output_expires_after: request.output_expires_after ?? null,
 });

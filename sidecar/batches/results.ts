@@ -4,11 +4,14 @@ import { parseObject } from '../apis/fields.js';
 import { refusalOf } from '../calls/refusal.js';
 import { ConfigError } from '../config/index.js';
 import { LineFile, NOWHERE, readAt, readLines, type Disk, type Place } from './line-file.js';
+import { tokensOf, usageOf } from './usage.js';
 
-/** Longest result that is read for its words: those without an answer are shorter, however long their ids. */
-const HEAD_BYTES = 8192;
+/** Longest result that is read for its words and tokens. */
+const HEAD_BYTES = 33_554_432;
 /** Results whose words are read again at a start. */
 const READ_MAX = 100;
+/** Far more than the id of a result. */
+const ID_BYTES = 200;
 const BEGINNING = '{"id":"batch_req_';
 const ID = /^\{"id":"batch_req_([0-9a-f]+)_(\d+)(?:_(\d+)_(\d+))?"/;
 
@@ -72,6 +75,7 @@ export class Results {
   leftOut = 0;
   /** Lines of the batch without an end. */
   pending: number;
+  #tokens: readonly number[] = [];
   #keeping: Promise<unknown> = Promise.resolve();
 
   private constructor(
@@ -99,8 +103,8 @@ export class Results {
       failed: await LineFile.open(paths.errors, found.failed.size, disk),
     });
     for (const state of ['completed', 'failed'] as const)
-      for (const { task, place, code } of found[state].results)
-        if (task.index < lines.length && !results.#has(task)) results.#note(task, state, place, code);
+      for (const { task, place, code, tokens } of found[state].results)
+        if (task.index < lines.length && !results.#has(task)) results.#note(task, state, place, tokens, code);
     results.broken.push(...found.completed.broken, ...found.failed.broken);
     for (const { task, end } of found.failed.results) results.#noteFailure(task, end);
     return results;
@@ -133,6 +137,11 @@ export class Results {
     return list === undefined ? [wholeLine(index)] : this.expand(index, list.places.length);
   }
 
+  /** Of all answers, copies of others' included. */
+  get usage() {
+    return usageOf(this.#tokens);
+  }
+
   get bytes() {
     return { output: this.files.completed.bytes, errors: this.files.failed.bytes };
   }
@@ -143,7 +152,7 @@ export class Results {
       if (this.#has(task)) return false;
       if (state === 'failed') this.#noteFailure(task, { response, error });
       const line = JSON.stringify({ id: this.idOf(task), custom_id: customId, response, error });
-      return this.#note(task, state, await this.files[state].append(line), error?.code);
+      return this.#note(task, state, await this.files[state].append(line), tokensOf(response?.body), error?.code);
     });
     this.#keeping = kept.catch(() => undefined);
     return kept;
@@ -196,7 +205,14 @@ export class Results {
   }
 
   /** @returns whether the line has ended with it */
-  #note({ index, item, of }: Task, state: 'completed' | 'failed', place: Place, code = ''): boolean {
+  #note(
+    { index, item, of }: Task,
+    state: 'completed' | 'failed',
+    place: Place,
+    tokens: readonly number[],
+    code = '',
+  ): boolean {
+    this.#tokens = tokens.map((count, at) => count + (this.#tokens[at] ?? 0));
     if (!UNANSWERED.has(code)) this.counts[state] += 1;
     if (code === 'condition_not_met') this.leftOut += 1;
     if (of === 0) {
@@ -224,14 +240,14 @@ export class Results {
  * @throws ConfigError if its lines are of another batch, which must not be lost
  */
 async function resultsIn(path: string, find: Find) {
-  const results: { readonly task: Task; readonly place: Place; readonly code: string | undefined; readonly end: End | undefined }[] = []; // prettier-ignore
+  const results: { readonly task: Task; readonly place: Place; readonly code: string | undefined; readonly tokens: readonly number[]; readonly end: End | undefined }[] = []; // prettier-ignore
   const broken: string[] = [];
   let size = 0;
   let isOther = false;
   if (!existsSync(path)) return { results, size, broken };
   for await (const found of readLines(path, HEAD_BYTES))
     for (const { number, head, offset, length, isEnded } of found) {
-      const text = head.toString('latin1');
+      const text = head.toString('latin1', 0, ID_BYTES);
       const [, name, at, item = '0', of = '0'] = ID.exec(text) ?? [];
       const index = name === undefined ? undefined : find(name, Number(at));
       const mayBegin = name === undefined && BEGINNING.startsWith(text.slice(0, BEGINNING.length));
@@ -245,10 +261,17 @@ async function resultsIn(path: string, find: Find) {
       else {
         const task = { index, item: Number(item), of: Number(of) };
         const words = results.length < READ_MAX ? end : undefined;
-        results.push({ task, place: { offset, length }, code: end?.error?.code, end: words });
+        const tokens = tokensOf(end?.response?.body);
+        results.push({ task, place: { offset, length }, code: end?.error?.code, tokens, end: words });
       }
     }
   if (isOther || (broken.length > 0 && results.length === 0))
-    throw new ConfigError([{ path: '', message: 'holds no answers of this batch', origin: path }]);
+    throw new ConfigError([
+      {
+        path: '',
+        message: 'holds no answers of this batch as it is now: keep it, and name another file for the answers',
+        origin: path,
+      },
+    ]);
   return { results, size, broken };
 }

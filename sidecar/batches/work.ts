@@ -100,6 +100,7 @@ export class Work {
     return {
       request_counts: { ...results.counts },
       left_out: results.leftOut,
+      usage: results.usage,
       warnings: listed([...unserved, ...input.warnings]),
       failures: listed([...results.failures]),
     };

@@ -201,7 +201,7 @@ describe('maitred batch run', () => {
     expect((await batch('--resume')).code).toBe(1);
     writeFileSync(file, lineOf('e'));
     const other = await batch('--resume');
-    expect([other.code, other.err]).toEqual([2, expect.stringContaining('holds no answers of this batch')]);
+    expect([other.code, other.err]).toEqual([2, expect.stringContaining('keep it, and name another file')]);
     expect(idsIn(out)).toEqual(['a', 'b']);
   });
 
@@ -214,7 +214,7 @@ describe('maitred batch run', () => {
     const mended = [lineOf('new'), lineOf('e', 'late'), needing('d', 'c'), lineOf('c', 'mended'), lineOf('a'), needing('b', 'a')]; // prettier-ignore
     writeFileSync(file, mended.join('\n').replaceAll(',"', ', "'));
     const { code, errors } = await batch('--resume');
-    const told = `maitred: ${file} has changed: 3 results of lines that changed, or that need such, moved to ${out}.old; these lines are asked again`; // prettier-ignore
+    const told = `maitred: ${file} has changed: 3 results of lines that changed or went, or that need such, moved to ${out}.old; lines without a result are asked`; // prettier-ignore
     expect([code, errors]).toEqual([0, [told, expect.stringContaining(`${out}:3: is no whole answer`), '6 of 6 lines answered, 0 failed']]); // prettier-ignore
     expect(engine.seen.slice(before).map(({ body }) => /early|late|mended|hello/.exec(String(body))?.[0])).toEqual(expect.arrayContaining(['hello', 'late', 'mended'])); // prettier-ignore
     expect(engine.seen).toHaveLength(before + 4);

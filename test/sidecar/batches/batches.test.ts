@@ -36,12 +36,13 @@ describe('a batch', () => {
     expect(file).toMatchObject({ object: 'file', purpose: 'batch', filename: 'in.jsonl', status: 'processed' });
     expect(file['bytes']).toBe(lines.join('\n').length);
     const made = (await create(url, file['id'], { metadata: { of: 'test' }, output_expires_after: { anchor: 'created_at', seconds: 3600 } })).json(); // prettier-ignore
-    expect(made).toMatchObject({ object: 'batch', endpoint: CHAT, status: 'validating', metadata: { of: 'test' }, errors: null, output_file_id: null }); // prettier-ignore
+    expect(made).toMatchObject({ object: 'batch', endpoint: CHAT, status: 'validating', metadata: { of: 'test' }, errors: null, output_file_id: null, usage: { total_tokens: 0 } }); // prettier-ignore
     expect(made['expires_at']).toBe((made['created_at'] as number) + 86_400);
     const batch = await reached(url, made['id'] as string, 'completed');
     expect(batch).toMatchObject({
       request_counts: { total: 2, completed: 2, failed: 0 },
       error_file_id: null,
+      usage: { input_tokens: 14, output_tokens: 6, total_tokens: 20 },
       model: 'm',
     });
     const results = await resultsOf(url, batch['output_file_id']);
