@@ -75,13 +75,8 @@ async function addOwn(findings: Finding[], flags: DoctorFlags) {
     if (url !== undefined && engine === undefined && name === undefined) return undefined;
     const warn = (each: ConfigProblem) => void findings.push(warning(each.origin ?? 'configuration', each.message));
     const config = loadConfig({ ...inputs, warn, isLook: true });
-    findings.push(
-      ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'),
-      ...accessFindings(config, name),
-      ...idleFindings(config),
-      // Without a file, only the engines may be meant.
-      ...(await placeFindings(config, flags, name === undefined ? warning : broken)),
-    );
+    findings.push(ok('configuration', name ?? 'valid; it comes from flags and variables, not from a file'));
+    findings.push(...(await settingFindings(config, flags, name)));
     return config;
   } catch (error) {
     if (!(error instanceof ConfigError) || error.problems.some(({ origin }) => origin?.startsWith('--'))) throw error;
@@ -95,21 +90,24 @@ async function addOwn(findings: Finding[], flags: DoctorFlags) {
     });
     findings.push(...faults);
     const { sound } = error;
-    if (sound !== undefined) findings.push(...(await placeFindings(sound, flags, broken, error.problems)));
+    if (sound !== undefined)
+      findings.push(...(await settingFindings(sound, flags, configFileOf({ file, env: process.env }), error.problems)));
     return sound && { admin: sound.admin };
   }
 }
 
-/** Findings of its folder, ports, servers and engines, but for those with a key at fault. */
-async function placeFindings(config: Config, { url, calls }: DoctorFlags, fault: typeof broken, faults: readonly ConfigProblem[] = []) {
-  const isRight = (key: string) => !faults.some(({ path }) => path.startsWith(key) || (path !== '' && key.startsWith(path)));
-  const asked = { ...config, engines: config.engines.filter((_, at) => isRight(`engines[${at}]`)) };
+/** Findings of settings, but for those at fault, and of their ports, servers and engines. @param file the configuration file, if there is one */
+async function settingFindings(config: Config, { url, calls }: DoctorFlags, file: string | undefined, faults: readonly ConfigProblem[] = []) {
+  const isRight = (...sections: string[]) => !faults.some(({ path }) => sections.some((each) => path.startsWith(each)));
   return [
+    ...(isRight('listen', 'admin', 'auth') ? accessFindings(config, file) : []),
+    ...idleFindings(config),
     ...folderFindings(config),
     ...(await reachFindings(config)),
-    ...(url === undefined && isRight('listen') && isRight('admin') ? await listenFindings(config, fault) : []),
+    // Without a file, only the engines may be meant.
+    ...(url === undefined && isRight('listen') ? await listenFindings(config, file === undefined ? warning : broken) : []),
     // The engines of a gateway that is asked are its own; those of a wrong file may stand under a wrong key.
-    ...(hasNoEngine(asked) && (url !== undefined || faults.length > 0) ? [] : await engineFindings(asked, calls)),
+    ...(hasNoEngine(config) && (url !== undefined || faults.length > 0) ? [] : await engineFindings(config, calls)),
   ];
 } // prettier-ignore
 

@@ -1,4 +1,5 @@
 import type { Command, Option } from 'commander';
+import { OWN_NAME } from './advice.js';
 import { didYouMean } from '../sidecar/config/index.js';
 
 /** Tells, for every command, what commander would ignore, or would tell only after something less likely. */
@@ -8,15 +9,23 @@ export function guard(program: Command): void {
   // Commander asks for them before it tells an unknown option, which may be a misspelt one of them.
   for (const option of required) option.makeOptionMandatory(false);
   const isGiven = (command: Command, option: Option) => command.getOptionValueSource(option.attributeName()) === 'cli';
+  for (const command of all(program)) command.allowExcessArguments();
   program.hook('preAction', (_, acting) => {
-    const [[word], known] = [acting.args, acting.commands.map((each) => each.name())];
+    const { args, options, registeredArguments: wanted } = acting;
+    const [[word], known] = [args, acting.commands.map((each) => each.name())];
     if (known.length > 0 && word !== undefined)
       acting.error(`unknown command '${word}'${didYouMean(word, known) || `; ${acting.name()} has ${known.join(', ')}, and options`}`); // prettier-ignore
-    const missing = acting.options.find((option) => required.includes(option) && !isGiven(acting, option));
+    const more = wanted.at(-1)?.variadic ? undefined : args[wanted.length];
+    if (more !== undefined) {
+      const likely = /^https?:/i.test(more) ? /^--(engine|url)$/ : /^--config$/;
+      const { long } = (wanted.length === 0 && options.find(({ long }) => likely.test(long ?? ''))) || {};
+      acting.error(`'${more}' is one argument too many${long ? `; did you mean ${OWN_NAME} ${acting.name()} ${long} ${more}?` : `: --help tells what ${acting.name()} takes`}`); // prettier-ignore
+    }
+    const missing = options.find((option) => required.includes(option) && !isGiven(acting, option));
     if (missing !== undefined) acting.error(`required option '${missing.flags}' not specified`);
   });
   for (const command of program.commands.filter(({ commands }) => commands.length > 0))
-    command.allowExcessArguments().hook('preSubcommand', (_, sub) => {
+    command.hook('preSubcommand', (_, sub) => {
       const misplaced = command.options.find((option) => isGiven(command, option));
       if (misplaced !== undefined)
         command.error(`${misplaced.long ?? ''} stands before ${sub.name()}: it would be ignored; options of ${sub.name()} stand after it`); // prettier-ignore

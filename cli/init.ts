@@ -20,7 +20,7 @@ import { OWN_NAME, addExamples } from './advice.js';
 import { engineFindings } from './doctor/engines.js';
 import { listenFindings } from './doctor/settings.js';
 import { warnOfConfig } from './config.js';
-import { SET_KEY, warning, type Finding } from './doctor/finding.js';
+import { NOT_ENGINE, SET_KEY, warning, type Finding } from './doctor/finding.js';
 import { LOOK_MS } from '../sidecar/engines/examine.js';
 import { checkWritable } from './files.js';
 import { choice, collect, wholeFrom } from './options.js';
@@ -106,8 +106,7 @@ async function lookAt(config: Config, engineKey: string | undefined) {
     ...(isUnset ? [] : await engineFindings({ ...config, engines, health }, false)),
     ...places.map((each) => ({ ...each, level: 'warning' as const })),
   ];
-  // All other faults have a remedy.
-  const refused = findings.find(({ level, advice }) => level === 'broken' && advice === undefined);
+  const refused = findings.find(({ advice }) => advice === NOT_ENGINE);
   if (refused !== undefined) throw new Error(`${refused.found}; nothing is written`);
   const keyed = engineKey === undefined ? `run init again with --engine-key VARIABLE, or ${SET_KEY}` : `correct ${engineKey}`; // prettier-ignore
   const lines = (...levels: readonly Finding['level'][]) =>

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { statSync } from 'node:fs';
+import { request } from 'undici';
 import {
   ConfigError,
   configFileOf,
@@ -17,6 +18,7 @@ import { makeLog } from '../sidecar/log.js';
 import { EventLog } from '../sidecar/recording/recorder.js';
 import { OWN_NAME, addExamples, urlAt } from './advice.js';
 import { NO_ENGINE, addConfigOptions, configInputs, type ConfigFlags } from './config.js';
+import { accessFindings } from './doctor/settings.js';
 import { startEmbedded } from './embedded.js';
 import { checkWritable } from './files.js';
 import { ShadowThread } from './shadow/thread.js';
@@ -55,7 +57,9 @@ async function serve(inputs: ConfigInputs, version: string, record: string | und
     const gateway = await startGateway(withEmbedded(config), { log, recorder, demo, shadow });
     if (demo !== undefined) demo.target = gateway.url;
     if (hasNoEngine(config)) log.warn(NO_ENGINE);
-    if (config.embedded > 0 || process.stderr.isTTY) greet(gateway, config, embedded.model);
+    for (const { subject, level, found, advice } of accessFindings(config))
+      if (level !== 'note') log.warn({ key: subject }, `${found}: ${advice}`);
+    if (config.embedded > 0 || process.stderr.isTTY) void greet(gateway, config, embedded.model);
     const reload = () => {
       try {
         const next = keepRestartKeys(config, loadConfig(inputs));
@@ -88,12 +92,22 @@ async function demoOf({ auth }: Config, engine: string | undefined, failed: (err
 }
 
 /** For people, so on stderr: stdout is a stream of JSON log lines. */
-function greet(gateway: Gateway, { auth }: Config, model: string | undefined): void {
+async function greet(gateway: Gateway, { auth }: Config, model: string | undefined): Promise<void> {
   const [url, adminUrl] = [gateway.url, gateway.adminUrl].map((each) => urlAt(new URL(each).hostname, Number(new URL(each).port || 80))) as [string, string]; // prettier-ignore
   const key = auth.keys.length > 0 ? ` -H "authorization: Bearer $KEY"` : '';
   const body = { model, messages: [{ role: 'user', content: 'Hello' }] };
   const chat = `/v1/chat/completions${key} -H 'content-type: application/json' -d '${JSON.stringify(body)}'`;
   const call = model === undefined ? `/v1/models${key}` : chat;
-  const ready = `maitred is ready. Base URL for clients: ${url}/v1\nPage: ${adminUrl}/ui`;
-  process.stderr.write(`\n${ready}\nTry: curl ${url}${call}\n\n`);
+  const [ready, access] = await Promise.all([statusOf(`${url}/readyz`), statusOf(`${adminUrl}/version`)]);
+  const isClosed = access === 403;
+  const why = isClosed ? '' : `\nSee why: ${OWN_NAME} doctor --url ${adminUrl}`;
+  const [state, next] = ready === 200 ? ['maitred is ready.', `\nTry: curl ${url}${call}`] : ['No engine answers yet: calls wait or fail.', why]; // prettier-ignore
+  const page = isClosed ? 'closed until admin.token or admin.port is set' : `${adminUrl}/ui`;
+  process.stderr.write(`\n${state} Base URL for clients: ${url}/v1\nPage: ${page}${next}\n\n`);
 }
+
+const statusOf = async (url: string): Promise<number> => {
+  const { statusCode, body } = await request(url);
+  await body.dump();
+  return statusCode;
+};

@@ -4,11 +4,11 @@ import { lookUp } from '../../sidecar/discovery/dns.js';
 import { addressOf, idOf } from '../../sidecar/engines/address.js';
 import { isLoopback } from '../../sidecar/http/auth.js';
 import { reasonOf } from '../../sidecar/errors.js';
-import { CALL_PATH, examine, type Examination } from '../../sidecar/engines/examine.js';
+import { examine, type Examination } from '../../sidecar/engines/examine.js';
 import { NotAnEngine } from '../../sidecar/engines/index.js';
 import { integer } from '../../text/index.js';
 import { OWN_NAME } from '../advice.js';
-import { DEAD_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
+import { DEAD_ENGINE, NOT_ENGINE, SET_CAPACITY, SET_KEY, SET_MODELS, broken, note, ok, wantsKey, warning, when, type Finding } from './finding.js'; // prettier-ignore
 
 /** Each engine: whether it answers, what it is, and what it lacks. @param calls whether small calls may be sent */
 export async function engineFindings(config: Config, calls: boolean): Promise<Finding[]> {
@@ -53,7 +53,7 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
   const { timeoutMs } = config.health;
   const { connectMs } = config.timeouts;
   const found = await examine(engine, { timeoutMs, connectMs, calls }).catch((error: unknown) => error as Error);
-  if (found instanceof NotAnEngine) return [broken(subject, found.message)];
+  if (found instanceof NotAnEngine) return [broken(subject, found.message, NOT_ENGINE)];
   if (found instanceof Error) {
     const reason = reasonOf(found);
     const key = engine.apiKey === undefined ? 'calls without a key' : 'its key';
@@ -84,12 +84,18 @@ const LIMITS = [
   ['hostTokens', 'hostTokens', (most: string) => `host memory for ${most} tokens`],
 ] as const;
 
-/** The limits that are more than the engine reports; a KV cache may not be much less either. */
+/** Tokens that any KV cache holds. */
+const CAPACITY_MIN = 1000;
+
+/** The limits that are more than the engine reports; a KV cache may not be much less, nor less than a call. */
 const oddLimits = (engine: EngineConfig, load: Examination['load']) =>
   LIMITS.flatMap(([key, bound, words]) => {
     const [own = NaN, most = NaN] = [engine[key], load[bound]];
-    const isOdd = own > most || (key === 'capacityTokens' && own < most / 2);
-    return isOdd ? [{ key, own: integer(own), found: `it reports ${words(integer(most))}` }] : [];
+    const longest = engine.contextTokensMax ?? load.contextTokensMax ?? CAPACITY_MIN;
+    const isLittle = key === 'capacityTokens' && own < (load[bound] === undefined ? longest : most / 2);
+    const needs = `one call may need ${integer(longest)} tokens of its KV cache`;
+    const found = isLittle && load[bound] === undefined ? needs : `it reports ${words(integer(most))}`;
+    return isLittle || own > most ? [{ key, own: integer(own), found }] : [];
   });
 
 function healthFindings(
@@ -100,7 +106,7 @@ function healthFindings(
 ): Finding[] {
   const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const isLacking = listed.length > 0 && called?.status === 404 && unlisted.includes(called.model);
-  const served = isLacking ? names.filter((name) => !unlisted.includes(name)) : names;
+  const served = names.filter((name) => !unlisted.includes(name) && (name !== called?.model || called.isAnswered));
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const odd = oddLimits(engine, load);
   const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
@@ -128,13 +134,16 @@ function hostFindings(subject: string, engine: EngineConfig, { load, hostTier }:
 }
 
 /** A small call that failed, unless the finding of its model says so. */
-function callFindings(subject: string, { called, unlisted }: Examination): Finding[] {
-  if (called === undefined || called.status === 200) return [];
-  const { model, status } = called;
+function callFindings(subject: string, { called, unlisted, load }: Examination): Finding[] {
+  if (called === undefined || called.isAnswered) return [];
+  const { model, path, status } = called;
   if (status === 401 || status === 403) return [broken(subject, `refuses a call, with status ${status}`, SET_KEY)];
   if (status === 404 && unlisted.includes(model)) return [];
-  const found = `${status === undefined ? 'does not answer' : `answers ${status} to`} a small call for ${model} at ${CALL_PATH}`;
-  return [warning(subject, found, 'send it one yourself: its log tells more')];
+  const how = status === undefined ? 'does not answer' : status === 200 ? 'answers no completion to' : `answers ${status} to`; // prettier-ignore
+  // One that is busy may be late; a model of embeddings refuses.
+  const isBusy = status === undefined && (load.running ?? 0) + (load.waiting ?? 0) > 0;
+  const level = isBusy || (status !== undefined && status >= 400 && status < 500) ? warning : broken;
+  return [level(subject, `${how} a small call for ${model} at ${path}`, 'send it one yourself: its log tells more')];
 }
 
 export const someOf = (names: readonly string[]): string =>
@@ -143,7 +152,7 @@ export const someOf = (names: readonly string[]): string =>
 function flagFindings(subject: string, { flags, called }: Examination): Finding[] {
   const lacking = flags.filter(({ isOn }) => isOn === false);
   // A call that failed has a finding of its own.
-  const isTold = called !== undefined && called.status !== 200;
+  const isTold = called?.isAnswered === false;
   const unknown = flags.flatMap(({ isOn, flag, gives }) =>
     isOn === undefined && !isTold ? [`${flag} (${gives})`] : [],
   );

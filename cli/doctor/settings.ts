@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { EngineList } from '../../sidecar/admin/answers.js';
 import { folderFault } from '../../sidecar/batches/seat.js';
-import { MAKE_TOKEN, listenKey, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js';
+import { MAKE_HASH, MAKE_TOKEN, listenKey, readConfigFile, secretsAsText, type Config } from '../../sidecar/config/index.js'; // prettier-ignore
 import { hostAndPort, idOf, isSelf } from '../../sidecar/engines/address.js';
 import { LOOK_MS } from '../../sidecar/engines/examine.js';
 import { reasonOf } from '../../sidecar/errors.js';
@@ -18,14 +18,14 @@ const TOKEN_CHARS_SAFE = 16;
 const READABLE_BY_ALL = 0o004;
 
 /** Keys, tokens and who may reach them. @param file the configuration file, if there is one */
-export function accessFindings({ auth, admin, listen }: Config, file: string | undefined): Finding[] {
+export function accessFindings({ auth, admin, listen }: Config, file?: string): Finding[] {
   const isHash = (text: string) =>
     auth.keys.some(({ sha256 }) => sha256 === createHash('sha256').update(text).digest('hex'));
   const [hasKeys, isOpen, length] = [auth.keys.length > 0, !isLoopback(listen.host), admin.token?.length ?? Infinity];
   return [
     ...(file === undefined ? [] : fileFindings(file)),
-    ...when(isHash(''), broken('auth.keys', 'one is the hash of an empty key, so calls without a key are accepted', 'replace it: printf %s "$KEY" | sha256sum')),
-    ...when(isOpen && !hasKeys, warning('listen.host', `${listen.host} is open to the network, and there are no auth.keys`, 'set auth.keys, unless the network lets only clients of yours in')),
+    ...when(isHash(''), broken('auth.keys', 'one is the hash of an empty key, so calls without a key are accepted', `replace it: ${MAKE_HASH}`)),
+    ...when(isOpen && !hasKeys, warning('listen.host', `anybody who reaches ${listen.host} may call, as there are no auth.keys`, 'set auth.keys, unless the network lets only clients of yours in')),
     ...when(isOpen && hasKeys, note('listen.host', `${listen.host} takes keys over plain HTTP`, 'put a proxy with TLS in front, unless the network is yours alone')),
     ...when(length < TOKEN_CHARS_SAFE, warning('admin.token', `has only ${length} characters, fewer than ${TOKEN_CHARS_SAFE}`, `make a random one: ${MAKE_TOKEN}`)),
     ...when(admin.token !== null && isHash(admin.token), warning('admin.token', 'is an API key too, so its client is an operator', 'give operators a token of their own')),
@@ -93,8 +93,10 @@ export async function listenFindings(config: Config, fault: typeof broken): Prom
 /** Whether this gateway runs already, as far as its engines tell. */
 async function isOwn({ listen, admin, engines, embedded }: Config): Promise<boolean> {
   const { host, port } = admin.port === null ? listen : admin;
-  const client = new AdminClient(urlAt(host, port ?? 0), admin.token ?? undefined, LOOK_MS);
-  const { engines: rows } = (await client.json('/engines').catch(() => ({ engines: [] }))) as EngineList;
+  const ask = (path: string, token: string | null = null) =>
+    new AdminClient(urlAt(host, port ?? 0), token ?? undefined, LOOK_MS).json(path);
+  // Only a gateway may see the token.
+  const { engines: rows } = (await ask('/healthz').then(() => ask('/engines', admin.token)).catch(() => ({ engines: [] }))) as EngineList; // prettier-ignore
   const ids = rows.filter(({ source }) => source === 'config').map(({ id }) => id);
   return ids.length === engines.length + embedded && engines.every((engine) => ids.includes(idOf(engine)));
 }

@@ -7,7 +7,7 @@ export { ENGINE_KINDS, engineDefaults, labelOf, REFRESH_MS_MIN, type DnsConfig, 
 export { readConfigFile } from './file.js';
 export { CONFIG_KEYS } from './keys.js';
 export { configFileOf, keepRestartKeys, loadConfig, type ConfigInputs } from './load.js';
-export { count as countSchema, MAKE_TOKEN, TOKEN_CHARS_MIN } from './note.js';
+export { count as countSchema, MAKE_HASH, MAKE_TOKEN, TOKEN_CHARS_MIN } from './note.js';
 export { overridden, readEnvironment, type Override } from './overrides.js';
 export { checkValue, ConfigError, pathText, problemText, type ConfigProblem, type Path } from './problems.js';
 export {

@@ -39,22 +39,40 @@ export function loadConfig({ file, env = {}, flags = [], isLook = false, warn }:
   const changed = source ? overridden(values, environment.overrides.filter((each) => !isFlagged(each)), source.originOf) : []; // prettier-ignore
   applyOverrides(values, [...environment.overrides, ...flags]);
   const originOf = (path: Path) => overrideOrigin(overrides, pathText(path)) ?? source?.originOf(path);
-  const problems = [...environment.problems, ...resolveSecrets(values, env, originOf)];
+  const problems = environment.problems;
   const schema = isLook ? configSchema : servedSchema;
+  const unset = resolveSecrets(values, env);
   const result = checkValue(schema, values);
   // Keys are checked against each other only where each alone is right.
-  for (const { path } of result.problems)
-    Reflect.deleteProperty(Object(valueAt(values, path.slice(0, -1).map(String))) as object, path.at(-1) ?? '');
-  const faulty = result.problems.map(({ path }) => pathText(path).replace(/\[.*/, ''));
-  const others = faulty.length === 0 ? [] : checkValue(schema, values).problems;
+  const faults = [...unset, ...result.problems];
+  const before = leaveOut(values, faults);
+  const faulty = faults.map(({ path }) => pathText(path).replace(/\[.*/, ''));
+  const others = faults.length === 0 ? [] : checkValue(schema, values).problems;
   const contradictions = others.filter(({ message }) => !faulty.some((path) => message.includes(path)));
-  for (const { path, message } of [...result.problems, ...contradictions])
+  leaveOut(values, contradictions);
+  faults.push(...contradictions.map((each) => ({ ...each, path: before(each.path) })));
+  for (const { path, message } of faults)
     if (problems.every((known) => known.path !== pathText(path)))
       problems.push({ path: pathText(path), message, origin: originOf(path) });
   if (result.data === undefined || problems.length > 0)
     throw new ConfigError(problems.sort((a, b) => lineOf(a) - lineOf(b)), checkValue(configKeys, values).data); // prettier-ignore
   if (warn !== undefined) [...otel.warnings, ...changed].forEach(warn);
   return deepFreeze(result.data);
+}
+
+/** Takes what is at fault out of the values: keys, and elements of lists as a whole. @returns gives a path as it was before */
+function leaveOut(values: unknown, faults: readonly { readonly path: Path }[]): (path: Path) => Path {
+  const lists = new Map<string, unknown[]>();
+  for (const { path } of faults) {
+    const inList = path.findIndex((part) => typeof part === 'number');
+    const above = path.slice(0, inList < 0 ? -1 : inList);
+    const holder = Object(valueAt(values, above.map(String))) as object;
+    if (Array.isArray(holder)) lists.set(pathText(above), holder);
+    Reflect.deleteProperty(holder, path[above.length] ?? '');
+  }
+  const left = new Map([...lists].map(([name, list]) => [name, Object.keys(list)]));
+  for (const list of lists.values()) list.splice(0, list.length, ...Object.values(list));
+  return (path) => path.map((part, at) => (typeof part === 'number' ? Number(left.get(pathText(path.slice(0, at)))?.[part] ?? part) : part)); // prettier-ignore
 }
 
 /** 0: not from a file. */

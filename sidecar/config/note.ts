@@ -23,6 +23,8 @@ export const bearer = z
 export const TOKEN_CHARS_MIN = 8;
 /** A command that makes a token. */
 export const MAKE_TOKEN = 'openssl rand -hex 16';
+/** A command that makes the hash of a key. */
+export const MAKE_HASH = 'printf %s "$KEY" | sha256sum';
 
 const PLAIN_URL = 'must be an http:// or https:// URL without user, query or fragment';
 /** A comma before the path, or before a scheme. */

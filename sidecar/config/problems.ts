@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { unwrap } from './keys.js';
-import { plainUrl } from './note.js';
+import { MAKE_HASH, plainUrl } from './note.js';
 import type { Config } from './schema.js';
 import { didYouMean } from './similar.js';
 
@@ -44,11 +44,11 @@ const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
   ['rewritten', ': leave it out, as answers are always looked for'],
   ['host', '; it stands in listen, or in the url of an engine'],
   ['port', '; it stands in listen, or in the url of an engine'],
-  ['key', '; give its sha256: printf %s "$KEY" | sha256sum'],
+  ['key', `; give its sha256: ${MAKE_HASH}`],
   ['engine', '; did you mean engines, a list with a line for each: "- url: http://gpu-1:8000"?'],
 ]);
 
-interface Problem {
+export interface Problem {
   readonly path: Path;
   readonly message: string;
 }
@@ -112,6 +112,8 @@ function optionFor(schema: z.core.$ZodType, value: unknown): z.core.$ZodType {
 function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined): string {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_union'))
     return 'is missing';
+  // A schema's own words begin as ours do; the library's do not.
+  if (issue.message.startsWith('must ')) return issue.message;
   if (issue.code === 'invalid_type') {
     const words =
       issue.path[0] === 'engines' && issue.path.length <= 2
@@ -122,8 +124,6 @@ function messageOf(issue: z.core.$ZodIssue, schema: z.core.$ZodType | undefined)
     return `${issue.input === null ? 'has no value: ' : ''}must be ${words ?? TYPES[issue.expected] ?? issue.expected}${isReference ? '; only secrets may name a variable' : isBare ? ': put it in quotes' : ''}`;
   }
   if (issue.code === 'invalid_value') return mustBe(issue.values.map(String), issue.input);
-  // A schema's own words begin as ours do; the library's do not.
-  if (issue.message.startsWith('must ')) return issue.message;
   if (issue.code === 'too_small' && issue.origin !== 'number' && issue.minimum === 1) return 'must not be empty';
   if (issue.code === 'too_small')
     return `must ${SIZES[issue.origin] ?? 'be'} ${issue.inclusive === false ? 'above' : 'at least'} ${issue.minimum}`;

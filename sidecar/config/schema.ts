@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { cluster } from './cluster.js';
 import { defaults, tenantId, type TenantId } from '../../src/index.js';
 import { discovery, engine } from './engines.js';
-import { DAY_MS, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, derived, fixed, ms, name, note } from './note.js';
+import { DAY_MS, MAKE_HASH, MAKE_TOKEN, TOKEN_CHARS_MIN, bearer, count, derived, fixed, ms, name, note } from './note.js'; // prettier-ignore
 import { admission, balancer, policy, starvation } from './scheduling.js';
 import { batches, budget, health, objectives, shadow, tracing } from './sections.js';
 
@@ -131,14 +131,15 @@ const passthrough = z.strictObject({
   ),
 });
 
-const key = z.strictObject({
-  sha256: note(
-    z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hexadecimal digits, lower case'),
-    'SHA-256 of the API key, in hex.',
-    { source: 'required', secret: true },
-  ),
-  tenant: note(name, 'Tenant of the calls with this key.', 'required'),
-});
+const hash = z.string().regex(/^[0-9a-f]{64}$/, `must be 64 hexadecimal digits, lower case: ${MAKE_HASH}`);
+
+const key = z.strictObject(
+  {
+    sha256: note(hash, 'SHA-256 of the API key, in hex.', { source: 'required', secret: true }),
+    tenant: note(name, 'Tenant of the calls with this key.', 'required'),
+  },
+  `must be a mapping with sha256, as ${MAKE_HASH} makes it, and tenant`,
+);
 
 const webHost = z.string().regex(/^[a-z0-9.-]+$/, 'must be a host name in lower case, without a port');
 

@@ -1,5 +1,5 @@
 import { SECRET_KEYS } from './keys.js';
-import { pathText, type ConfigProblem, type Path } from './problems.js';
+import { pathText, type Path, type Problem } from './problems.js';
 import type { Config } from './schema.js';
 
 const REDACTED = '[redacted]';
@@ -15,22 +15,14 @@ export function redact(config: Config): Config {
  * Replaces secrets given as `env:NAME` with the variable's value, trimmed, because files of secrets often end in a line
  * end. An unset variable is a problem.
  */
-export function resolveSecrets(
-  values: unknown,
-  env: Readonly<Record<string, string | undefined>>,
-  originOf: (path: Path) => string | undefined,
-): ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
+export function resolveSecrets(values: unknown, env: Readonly<Record<string, string | undefined>>): Problem[] {
+  const problems: Problem[] = [];
   eachSecret(values, (value, path) => {
     const name = typeof value === 'string' && value.startsWith('env:') ? value.slice('env:'.length) : undefined;
     if (name === undefined) return value;
     const secret = env[name]?.trim();
     if (secret === undefined || secret === '')
-      problems.push({
-        path: pathText(path),
-        message: `names the environment variable ${name}, which is not set`,
-        origin: originOf(path),
-      });
+      problems.push({ path, message: `names the environment variable ${name}, which is not set` });
     return secret || undefined;
   });
   return problems;

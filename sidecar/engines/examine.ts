@@ -9,14 +9,14 @@ import { Prober, type ProberOptions } from './prober.js';
 export const LOOK_MS = 1000;
 /** Time of a small call: it may wait behind others. */
 const CALL_MS = 30_000;
-export const CALL_PATH = '/v1/completions';
+const QUESTION = 'maitred doctor asks for one token. ';
 /** Longer than a block of any engine's prefix cache, which holds only full blocks. */
-const PROMPT = 'maitred doctor asks for one token. '.repeat(80);
+const PROMPT = QUESTION.repeat(80);
 
 export type Examination = Awaited<ReturnType<typeof examine>>;
 
 interface ExamineOptions extends Omit<ProberOptions, 'setTimer'> {
-  /** Whether to send two calls of one token each, which some flags can be seen by. */
+  /** Whether to send calls of one token: one, and where its answer shows flags, another. */
   readonly calls: boolean;
   /** Ends it early, as if the engine broke off. */
   readonly signal?: AbortSignal;
@@ -35,12 +35,7 @@ export async function examine(config: EngineConfig, { timeoutMs, connectMs, call
     const listed = [...(readModels(await get(MODELS_PATH))?.keys() ?? [])];
     const unlisted = [...(models ?? [])].flatMap(([id, entry]) => (entry['owned_by'] === CONFIGURED ? [id] : []));
     const model = unlisted[0] ?? models?.keys().next().value;
-    // A proxy may serve models that it does not list, and no completions.
-    const isCalled =
-      calls &&
-      model !== undefined &&
-      (adapter.flags !== undefined || (unlisted.length > 0 && adapter.kind !== 'openai'));
-    const called = isCalled ? { model, ...(await secondAnswer(prober, model)) } : undefined;
+    const called = calls && model !== undefined ? await tryCall(prober, model, adapter.flags !== undefined) : undefined;
     const hostTier = await adapter.hostTier?.(get);
     return { ...found, listed, unlisted, called, hostTier, flags: (await adapter.flags?.(get, called?.answer)) ?? [] };
   } finally {
@@ -48,10 +43,16 @@ export async function examine(config: EngineConfig, { timeoutMs, connectMs, call
   }
 }
 
-/** Only the second of two equal calls finds its prompt cached. @returns the status of the first; undefined: no answer */
-async function secondAnswer(prober: Prober, model: string) {
-  const call = { model, prompt: PROMPT, max_tokens: 1, temperature: 0 };
-  const ask = () => prober.ask(CALL_PATH, call, CALL_MS).catch(() => undefined);
-  const status = (await ask())?.status;
-  return { status, answer: status === 200 ? parseObject((await ask())?.text) : undefined };
+/**
+ * A small call. Only the second of two equal ones finds its prompt cached.
+ * @returns with the status of the first, undefined: no answer; whether it is answered; and the last answer
+ */
+async function tryCall(prober: Prober, model: string, hasFlags: boolean) {
+  // A model may lack a template for chats; a proxy has no other calls.
+  const [path, content] = hasFlags ? ['/v1/completions', { prompt: PROMPT }] : ['/v1/chat/completions', { messages: [{ role: 'user', content: QUESTION }] }]; // prettier-ignore
+  const ask = () => prober.ask(path, { model, ...content, max_tokens: 1, temperature: 0 }, CALL_MS).catch(() => undefined); // prettier-ignore
+  const first = await ask();
+  const isAnswered = Array.isArray(parseObject(first?.text)?.['choices']);
+  const answer = hasFlags && isAnswered ? parseObject((await ask())?.text) : undefined;
+  return { model, path, status: first?.status, isAnswered, answer };
 }

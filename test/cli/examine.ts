@@ -15,7 +15,7 @@ export async function examine(args: readonly string[], settings: Record<string, 
 export const CONFIG_INFO =
   'vllm:cache_config_info{enable_prefix_caching="True",num_gpu_blocks="101",block_size="16"} 1.0\n';
 const USAGE = { prompt_tokens: 9, prompt_tokens_details: { cached_tokens: 8 } };
-const ANSWER = { usage: USAGE, metrics: { queue_time_ms: 1 } };
+const ANSWER = { choices: [], usage: USAGE, metrics: { queue_time_ms: 1 } };
 
 export const vllm = (routes: Record<string, Route> = {}): Promise<FakeEngine> =>
   FakeEngine.start({

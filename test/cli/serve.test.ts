@@ -31,10 +31,16 @@ describe('maitred serve', () => {
     expect(engines.map(({ state }) => state)).toEqual(['up', 'up']);
   });
 
-  it('tells addresses that this machine reaches, also where it listens on all', async () => {
+  it('warns where it is open to all, and tells addresses that this machine reaches', async () => {
     const maitred = new Maitred(['serve', '--embedded', '1', '--port', '0', '--host', '0.0.0.0']);
     const { port } = new URL(await maitred.url());
-    await expect.poll(() => maitred.stderr).toContain(`Page: http://127.0.0.1:${port}/ui`);
+    await expect.poll(() => maitred.stderr).toContain(`clients: http://127.0.0.1:${port}/v1\nPage: closed`);
+    const warned = maitred.logs.filter(({ level }) => level === 40);
+    expect(warned).toMatchObject([{ key: 'listen.host', msg: expect.stringContaining('set auth.keys') as string }]);
+    const token = { MAITRED_ADMIN_TOKEN: 'a-token-of-operators' };
+    const watched = new Maitred(['serve', '--embedded', '1', '--port', '0', '--host', '0.0.0.0'], token);
+    const { port: open } = new URL(await watched.url());
+    await expect.poll(() => watched.stderr).toContain(`Page: http://127.0.0.1:${open}/ui`);
   });
 
   it.runIf(existsSync('/dev/full'))('goes on when the disk of its log is full, and says so', async () => {

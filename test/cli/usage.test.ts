@@ -21,6 +21,8 @@ describe('maitred', () => {
   itSuggests(command, [
     ['srve', 'serve'],
     ['serve --prt 1', '--port'],
+    ['serve maitred.yaml', 'maitred serve --config maitred.yaml'],
+    ['doctor http://gpu-1:8000', 'maitred doctor --engine http://gpu-1:8000'],
     ['init --engin http://a', '--engine'],
     ['batch run --taget x', '--target'],
     ['sim calibrate --targt x', '--target'],
