@@ -15,6 +15,7 @@ import {
   writeReport,
   type LoadDocument,
 } from '../../loadtest/report/index.js';
+import { ConfigError } from '../../sidecar/config/index.js';
 import { number, plain } from '../../text/index.js';
 import type { Load } from './read-load.js';
 
@@ -46,20 +47,24 @@ export async function sweep(loads: readonly Load[], play: Play, signal: AbortSig
     try {
       document = await play(load, signal);
     } catch (error) {
-      // Earlier loads are reported all the same.
-      fault = error;
+      // Earlier loads are reported all the same, and are no error of usage.
+      fault = documents.length > 0 && error instanceof ConfigError ? new Error(error.message) : error;
       break;
     }
     documents.push(document);
     if (!document.complete) break;
     const verdict = verdictOf(load, document);
     played.push({ load, document, verdict });
-    if (rises(loads) && isOverloaded(document)) {
-      held.push(verdict);
-      continue;
+    if (rises(loads) && isOverloaded(document)) held.push(verdict);
+    else {
+      tell(held.splice(0).map(({ place, sentence }) => (document.targets.some(keepsUp) ? `${place}: ${BELIED}` : sentence))); // prettier-ignore
+      tell([verdict.sentence]);
     }
-    tell(held.splice(0).map(({ place, sentence }) => (document.targets.some(keepsUp) ? `${place}: ${BELIED}` : sentence))); // prettier-ignore
-    tell([verdict.sentence]);
+    const gone = document.targets.find(({ gone_after_seconds: seconds }) => typeof seconds === 'number');
+    if (gone === undefined) continue;
+    // Further loads would measure how fast calls fail.
+    fault = new Error(`${load.place}: ${gone.url} went away`);
+    break;
   }
   tell(held.map(({ sentence }) => sentence));
   if (documents.length > 0) {

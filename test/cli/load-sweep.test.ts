@@ -3,6 +3,7 @@ import { sweep } from '../../cli/load/sweep.js';
 import type { Load } from '../../cli/load/read-load.js';
 import type { LoadDocument } from '../../loadtest/report/index.js';
 import { pairedRatio } from '../../lab/index.js';
+import { ConfigError } from '../../sidecar/config/index.js';
 import { Written } from '../loadtest/report/made-up.js';
 
 const spread = (seconds: number, count = 40) => ({ count, mean: seconds, p50: seconds, p95: seconds, p99: seconds, max: seconds }); // prettier-ignore
@@ -11,6 +12,7 @@ interface Made {
   readonly seconds: readonly number[];
   readonly grew?: readonly boolean[];
   readonly met?: boolean;
+  readonly gone?: boolean;
   readonly completed?: number;
   readonly programs?: number;
   readonly complete?: boolean;
@@ -25,6 +27,7 @@ function documentOf({
   seconds,
   grew = [],
   met = true,
+  gone = false,
   programs = 80,
   completed = programs,
   complete = true,
@@ -36,6 +39,8 @@ function documentOf({
   const targets = seconds.map((each, at) => ({
     ...{
       name: at === 0 ? 'A' : 'B',
+      url: `http://127.0.0.1:${8000 + at}`,
+      gone_after_seconds: gone ? 4 : null,
       completed,
       programs,
       failed: at === 0 ? programs - completed : lost,
@@ -66,7 +71,7 @@ async function printed(...made: readonly Made[]) {
   const play = ({ value = 0 }: Load) => {
     const one = made[value - 1]!;
     return one.seconds.length === 0
-      ? Promise.reject(new Error('the target has gone'))
+      ? Promise.reject(new ConfigError([{ path: '', message: 'the target has gone' }]))
       : Promise.resolve(documentOf(one));
   };
   const ended = await sweep(loads, play, new AbortController().signal).catch((error: unknown) => error);
@@ -140,6 +145,12 @@ describe('a sweep of one target', () => {
     const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], complete: false }, { seconds: [4] });
     expect(documents.map(({ complete }) => complete)).toEqual([true, false]);
     expect(lines.filter((line) => line.startsWith('At '))).toHaveLength(1);
+  });
+
+  it('ends with the load in which a target goes, which is no error of usage', async () => {
+    const { lines, documents } = await printed({ seconds: [2] }, { seconds: [3], gone: true }, { seconds: [4] });
+    expect(documents).toEqual(new Error('At 2 a second: http://127.0.0.1:8000 went away'));
+    expect(lines.filter((line) => line.startsWith('At '))).toHaveLength(2);
   });
 
   it('keeps what it has measured when a target goes', async () => {
