@@ -32,10 +32,7 @@ export function cannotListen(
   const words: Readonly<Record<string, readonly [fault: string, remedy: string]>> = {
     ENOTFOUND: unknown,
     EAI_AGAIN: unknown,
-    EADDRNOTAVAIL: [
-      `${address} is no address of this machine`,
-      `choose one of its own, or 0.0.0.0 for all (${key('host')})`,
-    ],
+    EADDRNOTAVAIL: [`${address} is not this machine’s`, `choose one that is, or 0.0.0.0 for all (${key('host')})`],
     EACCES: [`${here} needs more rights, as most below 1024 do`, `choose another one (${key('port')})`],
     EADDRINUSE: [
       `${here} is taken`,

@@ -48,11 +48,7 @@ export function addInitCommand(program: Command, version: string): void {
     .requiredOption('-e, --engine <url>', 'base URL of an engine replica; once for each', collect)
     .option('-o, --out <file>', 'new file to write, - is stdout', 'maitred.yaml')
     .option('--engine-key <variable>', 'environment variable that holds the engines’ API key')
-    .addOption(
-      choice('--role <role>', 'sidecar: serves this machine only; gateway: serves others too', ROLES).default(
-        'sidecar',
-      ),
-    )
+    .addOption(choice('--role <role>', 'sidecar: for this machine only; gateway: others too', ROLES).default('sidecar'))
     .option('-p, --port <port>', 'port to listen on', wholeFrom(0, 65_535), 8080)
     .option('--admin-token [variable]', 'require an admin token: from this variable, or a generated one')
     .option('--tenant <name>', 'create an API key for this tenant; once for each', collect)

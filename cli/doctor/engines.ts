@@ -61,13 +61,13 @@ async function judged(engine: EngineConfig, config: Config, calls: boolean): Pro
       ? [broken(subject, `${engine.url} refuses ${key}`, SET_KEY)]
       : [broken(subject, `${engine.url} is not healthy: ${reason}`, DEAD_ENGINE)];
   }
-  const names = [...(found.models?.keys() ?? [])];
+  const isEmpty = (found.models?.size ?? 0) === 0;
   const seen = engine.kind === 'auto' ? found : await examine({ ...engine, kind: 'auto' }, { timeoutMs, connectMs, calls: false }).catch(() => found); // prettier-ignore
   const [kind, own] = [found.adapter.kind, seen.adapter.kind];
   return [
     ...(own === kind || own === 'openai' ? [] : [warning(subject, `answers as ${own}, not ${kind}`, `set engines[].kind: ${own}, or leave it out`)]), // prettier-ignore
-    ...when(names.length === 0, broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`)),
-    ...(names.length > 0 ? healthFindings(subject, engine, found, names) : []),
+    ...when(isEmpty, broken(subject, 'it lists no model', `if it needs a key, ${SET_KEY}; or list its models in engines[].models`)),
+    ...(isEmpty ? [] : healthFindings(subject, engine, found)),
     ...when((engine.window ?? config.admission.window) === 1, note(subject, 'runs one call at a time', 'leave engines[].window and admission.window out, unless it can run no more')),
     ...when(engine.serverName !== undefined && !engine.url.startsWith('https:'), note(subject, 'is reached without TLS, so its serverName has no effect', 'correct engines[].url, or leave it out')),
     ...hostFindings(subject, engine, found),
@@ -98,15 +98,12 @@ const oddLimits = (engine: EngineConfig, load: Examination['load']) =>
     return isLittle || own > most ? [{ key, own: integer(own), found }] : [];
   });
 
-function healthFindings(
-  subject: string,
-  engine: EngineConfig,
-  { adapter, load, listed, unlisted, called }: Examination,
-  names: readonly string[],
-): Finding[] {
+function healthFindings(subject: string, engine: EngineConfig, found: Examination): Finding[] {
+  const { adapter, load, models, listed, unlisted, called } = found;
   const capacityTokens = engine.capacityTokens ?? load.capacityTokens;
   const isLacking = listed.length > 0 && called?.status === 404 && unlisted.includes(called.model);
-  const served = names.filter((name) => !unlisted.includes(name) && (name !== called?.model || called.isAnswered));
+  const lost = called?.isAnswered === false ? [...unlisted, called.model] : unlisted;
+  const served = [...(models?.keys() ?? [])].filter((name) => !lost.includes(name));
   const kind = engine.kind === 'auto' ? `${adapter.kind}, detected` : adapter.kind;
   const odd = oddLimits(engine, load);
   const instead = listed.length === 0 ? '' : `; it lists ${someOf(listed)}`;
@@ -153,9 +150,8 @@ function flagFindings(subject: string, { flags, called }: Examination): Finding[
   const lacking = flags.filter(({ isOn }) => isOn === false);
   // A call that failed has a finding of its own.
   const isTold = called?.isAnswered === false;
-  const unknown = flags.flatMap(({ isOn, flag, gives }) =>
-    isOn === undefined && !isTold ? [`${flag} (${gives})`] : [],
-  );
+  const unseen = isTold ? [] : flags.filter(({ isOn }) => isOn === undefined);
+  const unknown = unseen.map(({ flag, gives }) => `${flag} (${gives})`);
   return [
     ...lacking.map(({ flag, gives }) => warning(subject, `runs without ${flag}`, `add this flag: it gives ${gives}`)),
     ...when(unknown.length > 0, note(subject, `does not report whether it runs with ${unknown.join(', ')}`, 'see its command line')),

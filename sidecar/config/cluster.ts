@@ -16,13 +16,8 @@ export const cluster = z
       'Redis or Valkey server through which gateways share their engines (CLUSTER.md).',
     ),
     pool: fixed(name.default('default'), 'Name of the pool: gateways with the same engines and settings.'),
-    gateway: fixed(name.max(64).optional(), 'Name of this gateway; each start adds a suffix of its own.', {
-      default: 'the host’s name',
-    }),
-    address: fixed(
-      z.url({ protocol: HTTP }).nullable().default(null),
-      'URL at which other gateways reach this one, for `batches.folder`.',
-    ),
+    gateway: fixed(name.max(64).optional(), 'Own name; each start adds a suffix.', { default: 'the host’s name' }),
+    address: fixed(z.url({ protocol: HTTP }).nullable().default(null), 'Own URL for the others (`batches.folder`).'),
     gateways: fixed(count(1, 1000).default(1), 'Gateways to expect at a start without the server.'),
     username: fixed(textOrNull, 'User at the server.'),
     password: fixed(textOrNull, 'Its password.', { secret: true }),
@@ -31,10 +26,7 @@ export const cluster = z
     heartbeatMs: fixed(ms(50).default(1000), 'Interval of signs of life to the server.'),
     leaseMs: fixed(ms(200).default(15_000), 'Silence after which a gateway counts as gone. At least three heartbeats.'),
     programsMax: fixed(count(100, 1e8).default(100_000), 'Programs that the server keeps.'),
-    keysMax: fixed(
-      count(100, 1e8).default(100_000),
-      'Conversations and responses that the server keeps for each tenant.',
-    ),
+    keysMax: fixed(count(100, 1e8).default(100_000), 'Conversations and responses that it keeps for each tenant.'),
   })
   .transform((given) => ({ ...given, gateway: given.gateway ?? hostName() }));
 

@@ -32,9 +32,7 @@ const ORDERED = [
 
 /** Contradictions between keys, which no single key's range can catch; each with the path of the key to change. */
 function checkConsistency(config: Config, context: z.core.$RefinementCtx): void {
-  const report = (path: (string | number)[], message: string) => {
-    context.addIssue({ code: 'custom', path, message });
-  };
+  const report = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message });
   const { policy, starvation, admission, limits, timeouts, listen, admin, auth, cluster } = config;
   for (const [section, key, most] of ORDERED) {
     const { [key]: value = 0, [most]: limit = 0 } = config[section] as Readonly<Record<string, number>>;
@@ -56,10 +54,7 @@ function checkConsistency(config: Config, context: z.core.$RefinementCtx): void 
   if (admin.port !== null && admin.port !== 0 && admin.port === listen.port && admin.host === listen.host)
     report(['admin', 'port'], 'must differ from listen.port; null shares the main listener');
   reportTwice(config.engines.map(idOf), (index, id) => {
-    report(
-      ['engines', index, 'id'],
-      `"${id}" is the id of an earlier engine: name each engine once, or give this one another id`,
-    );
+    report(['engines', index, 'id'], `"${id}" is the id of an earlier engine: name each once, or give it another id`);
   });
   checkSources(config, report);
   if (cluster.url !== null && config.embedded > 0)

@@ -60,10 +60,7 @@ const source = z.strictObject({
   ),
 });
 
-export const discovery = note(
-  z.array(source).default([]),
-  'Sources of further engines: DNS names, each with defaults for its engines.',
-);
+export const discovery = note(z.array(source).default([]), 'DNS names of further engines, with defaults for these.');
 
 export type SourceConfig = z.output<typeof source>;
 export type DnsConfig = z.output<typeof dns>;

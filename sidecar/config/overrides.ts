@@ -54,16 +54,12 @@ function meantBy(variable: string): string {
 }
 
 /** The overrides of keys that the file sets to something else. @param values as the file has them */
-export function overridden(
-  values: unknown,
-  overrides: readonly Override[],
-  originOf: (path: Path) => string | undefined,
-) {
+export function overridden(values: unknown, given: readonly Override[], originOf: (path: Path) => string | undefined) {
   // prettier-ignore
-  return overrides.flatMap(({ path, text, origin }): ConfigProblem[] => {
+  return given.flatMap(({ path, text, origin }): ConfigProblem[] => {
     const key = BY_PATH.get(path);
-    const given = key && valueAt(values, key.segments);
-    if (key === undefined || given === undefined || given === `env:${origin}` || isDeepStrictEqual(given, valueOf(key, text))) return []; // prettier-ignore
+    const own = key && valueAt(values, key.segments);
+    if (key === undefined || own === undefined || own === `env:${origin}` || isDeepStrictEqual(own, valueOf(key, text))) return []; // prettier-ignore
     const file = originOf(key.segments) ?? 'the file';
     return [{ path, message: `overrides ${path} of ${file}: unset it for the file’s to count`, origin }];
   });

@@ -30,19 +30,9 @@ export const policy = z.strictObject({
     'Rank a program’s first call as if its prompt had been served. The paper: false.',
     PROMPT,
   ),
-  msPerPromptToken: note(
-    msPerToken.default(ranking.msPerPromptToken),
-    'Per prompt token, for `countPrompt` and `foresight`.',
-  ),
-  msPerOutputToken: note(
-    msPerToken.default(ranking.msPerOutputToken),
-    'Milliseconds per output token, for `foresight`.',
-  ),
-  foresight: note(
-    z.enum(FORESIGHT_NAMES).default(ranking.foresight),
-    '`declared`: `plas` ranks by the work that clients declare.',
-    'SAGA',
-  ),
+  msPerPromptToken: note(msPerToken.default(ranking.msPerPromptToken), 'For `countPrompt` and `foresight`.'),
+  msPerOutputToken: note(msPerToken.default(ranking.msPerOutputToken), 'For `foresight`.'),
+  foresight: note(z.enum(FORESIGHT_NAMES).default(ranking.foresight), '`declared`: rank by work clients declare.', 'SAGA'),
   tenants: note(
     z.enum(TENANTS_NAMES).default(ranking.tenants),
     'Division of engine time among tenants: `none`, or `weighted` by `tenantWeights`.',

@@ -38,16 +38,13 @@ export function secretsAsText(values: unknown): string[] {
   return paths;
 }
 
-function eachSecret(values: unknown, replace: (value: unknown, path: Path) => unknown): void {
+type Replace = (value: unknown, path: Path) => unknown;
+
+function eachSecret(values: unknown, replace: Replace): void {
   for (const key of SECRET_KEYS) visit(values, key.segments, [], replace);
 }
 
-function visit(
-  node: unknown,
-  segments: readonly string[],
-  path: Path,
-  replace: (value: unknown, path: Path) => unknown,
-): void {
+function visit(node: unknown, segments: readonly string[], path: Path, replace: Replace): void {
   const [segment = '', ...rest] = segments;
   if (typeof node !== 'object' || node === null) return;
   const holder = node as Record<string, unknown>;

@@ -64,9 +64,7 @@ export const health = z
     backoffMs: fixed(ms(10).optional(), 'First wait before an engine that is down is probed; it doubles each time.', {
       default: '1000, at most `backoffMsMax`',
     }),
-    backoffMsMax: fixed(ms(10).optional(), 'Longest wait between such probes.', {
-      default: '30000, at least `backoffMs`',
-    }),
+    backoffMsMax: fixed(ms(10).optional(), 'Longest such wait.', { default: '30000, at least `backoffMs`' }),
   })
   .transform((given) => {
     const backoffMs = given.backoffMs ?? Math.min(1000, given.backoffMsMax ?? Infinity);
