@@ -32,7 +32,7 @@ export const policy = z.strictObject({
   ),
   msPerPromptToken: note(msPerToken.default(ranking.msPerPromptToken), 'For `countPrompt` and `foresight`.'),
   msPerOutputToken: note(msPerToken.default(ranking.msPerOutputToken), 'For `foresight`.'),
-  foresight: note(z.enum(FORESIGHT_NAMES).default(ranking.foresight), '`declared`: rank by work clients declare.', 'SAGA'),
+  foresight: note(z.enum(FORESIGHT_NAMES).default(ranking.foresight), '`declared`: work that clients declare.', 'SAGA'),
   tenants: note(
     z.enum(TENANTS_NAMES).default(ranking.tenants),
     'Division of engine time among tenants: `none`, or `weighted` by `tenantWeights`.',
