@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said, type Sent } from './caller.js';
+import { answer, createCaller, said, type Sent, it } from './caller.js';
 
 /** What a client that knows all of another's messages gains in the same tenant, as OPERATIONS says, and in another: nothing. */
 const WORDS = 'I shall look at the map of the whole valley first, and ask for the weather there after that.';
@@ -63,8 +63,7 @@ describe('a client that knows another’s conversation', () => {
     expect(drawn.length).toBe(8);
   });
 
-  it('cannot make a call with an answer of its own join by a text that it has planted', () => {
-    const { call, identify } = createCaller();
+  it('cannot make a call with an answer of its own join by a text that it has planted', ({ call, identify }) => {
     const own = call(chat(...start), answer('Yes, that is the way that I would go if I were you, in any weather.'));
     call(chat(said('user', 'Mine.')), answer(null, asking('Plan a walk.', 'c1')));
     call(chat(said('user', 'Mine.')), answer(`Plan a walk.\n${TASK}`));

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { it as base } from 'vitest';
 import { tenantId } from '../../../src/index.js';
 import { apiFor, type JsonObject } from '../../../sidecar/apis/index.js';
 import { configSchema } from '../../../sidecar/config/index.js';
@@ -49,6 +50,13 @@ export function createCaller(options: Partial<IdentifierOptions> = {}) {
     },
   };
 }
+
+/** A test with an identifier of its own. */
+export const it = base
+  .extend('own', () => createCaller())
+  .extend('call', ({ own }) => own.call)
+  .extend('identify', ({ own }) => own.identify)
+  .extend('identifier', ({ own }) => own.identifier);
 
 export const said = (role: string, content: string): JsonObject => ({ role, content });
 

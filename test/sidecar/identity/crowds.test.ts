@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { replay, type Engine, type Run } from './replay.js';
-import { createCaller, answer, said } from './caller.js';
+import { createCaller, answer, said, it } from './caller.js';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
 import { spread } from './spread.js';
 
@@ -138,8 +138,7 @@ describe('agents one after another, with a clock in the system prompt', () => {
     expect(programs.size).toBe(2000);
   });
 
-  it('are told apart by equal answers again once the crowd of equal ones is over', () => {
-    const { call, identify, identifier } = createCaller();
+  it('are told apart by equal answers again once the crowd of equal ones is over', ({ call, identify, identifier }) => {
     const words = `${PHRASE} It is always the same tool, and always the same words.`;
     const start = (system: string) =>
       call({ body: { messages: [said('system', system), said('user', 'Go.')] } }, answer(words)).program;

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said } from './caller.js';
+import { answer, createCaller, said, it } from './caller.js';
 
 /* Requests as agent frameworks send them besides plain conversations, in a few words of our own. */
 
@@ -17,23 +17,23 @@ describe('an answer inside of a message that the client writes for the model (pl
       said('user', 'Proceed.'),
     );
 
-  it('names its program', () => {
-    const { call, identify } = createCaller();
+  it('names its program', ({ call, identify }) => {
     const { program } = call(chat(said('user', 'Plan a walk.')), answer(WORDS));
     expect(identify(planned(WORDS)).program).toBe(program);
     expect(identify({ ...planned(WORDS), tenant: 'other' }).source).toBe('none');
   });
 
-  it('names none if two programs gave it, or if only a part of it is there', () => {
-    const { call, identify } = createCaller();
+  it('names none if two programs gave it, or if only a part of it is there', ({ call, identify }) => {
     call(chat(said('user', 'Plan a walk.')), answer(`${WORDS}\n${OTHER}`));
     expect(identify(planned(OTHER)).source).toBe('none');
     for (const task of ['here', 'there']) call(chat(said('user', `Plan a walk ${task}.`)), answer(WORDS));
     expect(identify(planned(WORDS)).source).toBe('none');
   });
 
-  it('counts for the longest of answers that contain each other, as the others are a part of it', () => {
-    const { call, identify } = createCaller();
+  it('counts for the longest of answers that contain each other, as the others are a part of it', ({
+    call,
+    identify,
+  }) => {
     const long = `${WORDS}\n${OTHER}`;
     call(chat(said('user', 'Plan a walk.')), answer(WORDS));
     const { program } = call(chat(said('user', 'Plan two walks.')), answer(long));
@@ -56,16 +56,14 @@ describe('an answer whose fields the client drops and adds (History of dspy)', (
     );
   const first = chat(said('system', 'Answer.'), question);
 
-  it('is known by a line of it, after the same question', () => {
-    const { call, identify } = createCaller();
+  it('is known by a line of it, after the same question', ({ call, identify }) => {
     const { program } = call(first, answer(full(OTHER)));
     expect(identify(again(OTHER))).toMatchObject({ program, source: 'history' });
     expect(identify(again(OTHER, said('user', 'Another question?'))).source).toBe('none');
     expect(identify(again(WORDS)).source).toBe('none');
   });
 
-  it('is nobody’s if two programs got it', () => {
-    const { call, identify } = createCaller();
+  it('is nobody’s if two programs got it', ({ call, identify }) => {
     for (let i = 0; i < 2; i += 1) call(first, answer(full(OTHER)));
     expect(identify(again(OTHER)).source).toBe('none');
   });
@@ -80,8 +78,7 @@ describe('a conversation that the engine keeps (previous_response_id)', () => {
   });
   const result = (id: string) => [{ type: 'function_call_output', call_id: id, output: 'sun' }];
 
-  it('has sub-agents in every turn, which are threads of its program', () => {
-    const { call, identify } = createCaller();
+  it('has sub-agents in every turn, which are threads of its program', ({ call, identify }) => {
     const { program } = call({ path, body: { input: 'Plan a walk.' } }, calls(`${TASK} First.`, 'c1', 'r1'));
     const goOn = (id: string, before: string) => ({ path, body: { input: result(id), previous_response_id: before } });
     expect(identify({ path, body: { input: `${TASK} First.` } }).program).toBe(program);
@@ -135,8 +132,7 @@ describe('a task that a client fills into a template (delegation of CrewAI)', ()
 });
 
 describe('two texts of which each is a part of the other’s program', () => {
-  it('name the one program that gave both', () => {
-    const { call, identify } = createCaller();
+  it('name the one program that gave both', ({ call, identify }) => {
     call(chat(said('user', 'One.')), answer(WORDS));
     const { program } = call(chat(said('user', 'Two.')), answer(WORDS));
     const own = [said('user', 'Two.'), said('assistant', WORDS), said('user', 'On.')];

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said } from './caller.js';
+import { answer, createCaller, said, it } from './caller.js';
 
 const LONG = 'The answer is long enough to be told from any other one, and is so from its first words on.';
 const chat = (...messages: JsonObject[]) => ({ body: { messages } });
@@ -9,8 +9,7 @@ const ask = said('user', 'Do it.');
 const go = said('user', 'Go on.');
 
 describe('a client that sends no id', () => {
-  it('is one program as long as its calls go on from our answers', () => {
-    const { call } = createCaller();
+  it('is one program as long as its calls go on from our answers', ({ call }) => {
     const conversation = [system, ask];
     const first = call(chat(...conversation), answer('step 0'));
     expect(first.source).toBe('none');
@@ -21,8 +20,7 @@ describe('a client that sends no id', () => {
     }
   });
 
-  it('is a new program when it starts, or goes on from what we never said', () => {
-    const { call } = createCaller();
+  it('is a new program when it starts, or goes on from what we never said', ({ call }) => {
     const first = call(chat(system, ask), answer('one'));
     expect(call(chat(system, ask, said('assistant', 'two'), go), answer('x')).program).not.toBe(first.program);
     expect(call(chat(system, ask), answer('x')).program).not.toBe(first.program);
@@ -41,8 +39,7 @@ describe('a client that sends no id', () => {
     expect(named).toMatchObject({ label: 'p', source: 'session_id', leaf: undefined });
   });
 
-  it('joins across a turn that failed or was not remembered', () => {
-    const { call, identify } = createCaller();
+  it('joins across a turn that failed or was not remembered', ({ call, identify }) => {
     const first = call(chat(ask), answer('one'));
     const unanswered = [ask, said('assistant', 'one'), go];
     expect(identify(chat(...unanswered)).program).toBe(first.program);
@@ -50,8 +47,7 @@ describe('a client that sends no id', () => {
     expect(identify(chat(...later)).program).toBe(first.program);
   });
 
-  it('works for Anthropic messages and Responses items', () => {
-    const { call } = createCaller();
+  it('works for Anthropic messages and Responses items', ({ call }) => {
     const claude = { path: '/v1/messages' };
     const blocks = [
       { type: 'thinking', thinking: 'hm' },
@@ -82,8 +78,7 @@ describe('programs that run alike, word by word', () => {
   });
   const then = (content: string) => [system, ask, said('assistant', content), go];
 
-  it('do not become one', () => {
-    const { call } = createCaller();
+  it('do not become one', ({ call }) => {
     const begun = Array.from({ length: 5 }, () => call(chat(system, ask), answer(LONG)).program);
     const second = begun.map(() => call(chat(...then(LONG)), answer('same again')).program);
     expect(second.toSorted()).toEqual(begun.toSorted());
@@ -94,8 +89,7 @@ describe('programs that run alike, word by word', () => {
     expect(third.toSorted()).toEqual(begun.toSorted());
   });
 
-  it('do not become one when one is ahead of the other', () => {
-    const { call } = createCaller();
+  it('do not become one when one is ahead of the other', ({ call }) => {
     const a = call(chat(system, ask), answer(LONG)).program;
     expect(call(chat(...then(LONG)), answer('x')).program).toBe(a);
     const b = call(chat(system, ask), answer(LONG)).program;
@@ -105,8 +99,7 @@ describe('programs that run alike, word by word', () => {
 
   // Earlier, the call took the program that had waited longest. A program that broke off then got the calls of the next
   // run. That run left its own first call behind for the run after it, and so on forever.
-  it('are not taken for one that broke off', () => {
-    const { call } = createCaller();
+  it('are not taken for one that broke off', ({ call }) => {
     const broken = call(chat(system, ask), answer(LONG)).program;
     for (let run = 0; run < 3; run++) {
       const begun = call(chat(system, ask), answer(LONG)).program;
@@ -116,8 +109,7 @@ describe('programs that run alike, word by word', () => {
   });
 
   // Earlier, programs with one question swapped places with each call, or lost all calls to one with another sign.
-  it('are told apart by the ids of their tool calls', () => {
-    const { call, identify } = createCaller();
+  it('are told apart by the ids of their tool calls', ({ call, identify }) => {
     const back = (id: string) =>
       chat(
         system,
@@ -130,8 +122,7 @@ describe('programs that run alike, word by word', () => {
     expect(identify(back('c2')).program).toBe(begun[1]);
   });
 
-  it('go on one each when a client makes call ids of its own', () => {
-    const { call, identify } = createCaller();
+  it('go on one each when a client makes call ids of its own', ({ call, identify }) => {
     const begun = ['c1', 'c2'].map((id) => call(chat(system, ask), answer(null, calling(id))).program);
     const back = ['x', 'y'].map((id) => chat(system, ask, { role: 'assistant', content: null, ...calling(id) }, go));
     expect(back.map((sent) => identify(sent).program).toSorted()).toEqual(begun.toSorted());
@@ -139,8 +130,7 @@ describe('programs that run alike, word by word', () => {
 
   // Earlier, a program that continued by `previous_response_id` kept waiting at its first answer, and got the next
   // one's calls.
-  it('are not taken for one that went on by another sign', () => {
-    const { call } = createCaller();
+  it('are not taken for one that went on by another sign', ({ call }) => {
     const path = '/v1/responses';
     const output = [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: LONG }] }];
     const whole = { path, body: { input: [ask, ...output, go] } };
@@ -150,8 +140,7 @@ describe('programs that run alike, word by word', () => {
     expect(call(whole, {}).program).toBe(a);
   });
 
-  it('leave a fork or a retry to the one that went on last', () => {
-    const { call, identify } = createCaller();
+  it('leave a fork or a retry to the one that went on last', ({ call, identify }) => {
     const a = call(chat(system, ask), answer(LONG)).program;
     const forks = [1, 2, 3].map((i) => identify(chat(...then(LONG), said('user', `branch ${i}`))).program);
     expect(forks).toEqual([a, a, a]);
@@ -202,14 +191,12 @@ describe('histories that are cut or rewritten', () => {
     expect(identify(chat(...messages, said('assistant', 'short'), go)).program).toBe(program);
   });
 
-  it('is not guessed from short answers', () => {
-    const { call, identify } = createCaller();
+  it('is not guessed from short answers', ({ call, identify }) => {
     call(chat(system, said('user', 'go')), answer('ok'));
     expect(identify(chat(said('user', 'go'), said('assistant', 'ok'), go)).source).toBe('none');
   });
 
-  it('is not guessed from what two programs were told', () => {
-    const { call, identify } = createCaller();
+  it('is not guessed from what two programs were told', ({ call, identify }) => {
     const a = call(chat(said('system', 'a'), ask), answer(LONG)).program;
     expect(identify(chat(ask, said('assistant', LONG), go)).program).toBe(a);
     const b = call(chat(said('system', 'b'), ask), answer(LONG)).program;
@@ -222,15 +209,13 @@ describe('histories that are cut or rewritten', () => {
 describe('what is remembered', () => {
   const next = chat(ask, said('assistant', LONG), go);
 
-  it('belongs to the tenant', () => {
-    const { call, identify } = createCaller();
+  it('belongs to the tenant', ({ call, identify }) => {
     call({ ...chat(system, ask), tenant: 'a' }, answer(LONG));
     expect(identify({ ...chat(system, ask, said('assistant', LONG), go), tenant: 'b' }).source).toBe('none');
     expect(identify({ ...next, tenant: 'b' }).source).toBe('none');
   });
 
-  it('is forgotten with the program, and not before', () => {
-    const { call, identify, identifier } = createCaller();
+  it('is forgotten with the program, and not before', ({ call, identify, identifier }) => {
     const first = call(chat(system, ask), answer(LONG));
     identifier.ended(first.program);
     expect(identify(chat(system, ask, said('assistant', LONG), go)).source).toBe('none');
@@ -248,8 +233,7 @@ describe('what is remembered', () => {
     expect([0, 14, 15, 19].map(goOn)).toEqual(['none', 'none', 'history', 'history']);
   });
 
-  it('takes no conversation of more messages than it can hash in passing', () => {
-    const { identify } = createCaller();
+  it('takes no conversation of more messages than it can hash in passing', ({ identify }) => {
     const many = Array.from({ length: 10_001 }, () => ask);
     expect(identify(chat(...many)).leaf).toBeUndefined();
     expect(identify(chat(...many.slice(1))).leaf).toBeDefined();

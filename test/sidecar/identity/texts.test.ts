@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { JsonObject } from '../../../sidecar/apis/index.js';
-import { answer, createCaller, said } from './caller.js';
+import { answer, createCaller, said, it } from './caller.js';
 
 const chat = (...messages: JsonObject[]) => ({ body: { messages } });
 const calling = (name: string, args: unknown, id = 'call_1', content: string | null = null) => ({
@@ -14,8 +14,7 @@ let clock = 0;
 const timed = () => said('system', `It is ${(clock += 1)}.`);
 
 describe('answers that a client prints anew', () => {
-  it('are known with other quotes and white space (LlamaIndex ReAct)', () => {
-    const { call, identify } = createCaller();
+  it('are known with other quotes and white space (LlamaIndex ReAct)', ({ call, identify }) => {
     const words = 'Thought: I need to use a tool to help me.\nAction: get_weather\nAction Input: ';
     const { program } = call(chat(timed(), user), answer(`${words}{"city": "Paris", "days": 3}`));
     const again = said('assistant', `${words}{'city': 'Paris', 'days': 3}\n`);
@@ -33,8 +32,7 @@ describe('answers that a client prints anew', () => {
     expect(identify(chat(timed(), user, said('assistant', printed), said('user', 'And?'))).program).toBe(program);
   });
 
-  it('are nobody’s once two programs got them', () => {
-    const { call, identify } = createCaller();
+  it('are nobody’s once two programs got them', ({ call, identify }) => {
     const json = '{"chat_message": "The weather is fine, and remains so until tomorrow."}';
     for (let i = 0; i < 2; i += 1) call(chat(timed(), user), answer(json));
     const printed = said('assistant', json.replaceAll('"', "'"));
@@ -76,16 +74,14 @@ describe('histories that a client prints', () => {
     expect(identify(chat(...rest)).program).toBe(program);
   });
 
-  it('are nobody’s if answers of two programs are in them, or half an answer', () => {
-    const { call, identify } = createCaller();
+  it('are nobody’s if answers of two programs are in them, or half an answer', ({ call, identify }) => {
     const other = 'I shall begin with the sun, because most of the readers come in summer.';
     for (const words of [said1, other]) call(chat(timed(), user), answer(words));
     expect(identify(chat(said('user', `Which is better?\nA: ${said1}\nB: ${other}`))).source).toBe('none');
     expect(identify(chat(said('user', `A: ${said1.slice(0, -20)}`))).source).toBe('none');
   });
 
-  it('are not recognised by a text that all of them were asked about', () => {
-    const { call } = createCaller();
+  it('are not recognised by a text that all of them were asked about', ({ call }) => {
     const text = 'A line of a long text, which all of them ask about.\n'.repeat(3).trimEnd();
     const programs = Array.from({ length: 20 }, (_, i) =>
       call(chat(said('user', `${text}\nQuestion ${i}?`)), answer(text)),
@@ -119,8 +115,7 @@ describe('sub-agents', () => {
     expect(identify(goOn())).toMatchObject({ program, thread: '' });
   });
 
-  it('may be several at once, of lists and of many lines, and have sub-agents themselves', () => {
-    const { call } = createCaller();
+  it('may be several at once, of lists and of many lines, and have sub-agents themselves', ({ call }) => {
     const tasks = ['north', 'south'].map((part) => `Find the weather in the ${part}.\nWrite a table of it.`);
     const { program } = call(start, asked('spawn', { agents: tasks.map((prompt) => ({ prompt })) }));
     const deep = 'Look up the wind of the last night there.';
@@ -133,8 +128,7 @@ describe('sub-agents', () => {
     expect(again(chat(said('user', deep)), answer('None.')).thread).toMatch(new RegExp(`^${parent.thread}/look-`));
   });
 
-  it('are joined for as long as their parent waits, and not to another tenant', () => {
-    const { call, identify } = createCaller();
+  it('are joined for as long as their parent waits, and not to another tenant', ({ call, identify }) => {
     const { program } = call(start, asked('research', { input: TASK }));
     expect(identify({ ...sub(TASK), tenant: 'other' }).source).toBe('none');
     expect(identify(sub(TASK)).program).toBe(program);
@@ -142,14 +136,15 @@ describe('sub-agents', () => {
     expect(identify(sub(TASK)).source).toBe('none');
   });
 
-  it('are split where two waiting programs have given the task', () => {
-    const { call, identify } = createCaller();
+  it('are split where two waiting programs have given the task', ({ call, identify }) => {
     for (let i = 0; i < 2; i += 1) call(start, asked('research', { input: TASK }, `call_long_${i}`));
     expect(identify(sub(TASK)).source).toBe('none');
   });
 
-  it('are not strangers with the question that an agent passes on, be there a clock in the system prompt', () => {
-    const { call, identify } = createCaller();
+  it('are not strangers with the question that an agent passes on, be there a clock in the system prompt', ({
+    call,
+    identify,
+  }) => {
     const at = (time: string) => chat(said('system', `You plan. It is ${time}.`), said('user', TASK));
     const { program } = call(at('12:05'), asked('research', { input: TASK }));
     expect(identify(at('12:06')).source).toBe('none');
@@ -165,8 +160,7 @@ describe('sub-agents', () => {
     expect(identify(sub(`Look at this:\n${text}`)).source).toBe('none');
   });
 
-  it('are not recognised by a part of a task, or of a line', () => {
-    const { call, identify } = createCaller();
+  it('are not recognised by a part of a task, or of a line', ({ call, identify }) => {
     call(start, asked('research', { input: `${TASK}\nAnd write it down, word by word.` }));
     expect(identify(sub(TASK)).source).toBe('none');
     call(start, asked('research', { input: TASK }));
@@ -178,8 +172,7 @@ describe('several choices', () => {
   const choices = (n: number) =>
     Array.from({ length: n }, (_, i) => ({ role: 'assistant', content: `Idea ${i} is the one.` }));
 
-  it('may each be continued, up to sixteen', () => {
-    const { call, identify } = createCaller();
+  it('may each be continued, up to sixteen', ({ call, identify }) => {
     const all = choices(20);
     const { program } = call({ body: { n: 20, messages: [user] } }, { choices: all.map((message) => ({ message })) });
     const went = all.map((message) => identify(chat(user, message, said('user', 'Go on.'))).program === program);
@@ -193,8 +186,7 @@ describe('short answers', () => {
     said('user', `### Task: answer.\n<context>\nDocument ${(clock += 1)}\n</context>\n${question}`);
   const turn = (question: string, reply: string) => [said('user', question), said('assistant', reply)];
 
-  it('are known after their question, with documents around it and a clock before it', () => {
-    const { call } = createCaller();
+  it('are known after their question, with documents around it and a clock before it', ({ call }) => {
     const { program } = call(chat(timed(), rag(QUESTION)), answer('Rome.'));
     const second = call(
       chat(timed(), ...turn(QUESTION, 'Rome.'), rag('And that of France, please?')),
@@ -205,8 +197,7 @@ describe('short answers', () => {
     expect(call(chat(timed(), ...both, rag('And that of Spain, please?')), answer('Madrid.')).program).toBe(program);
   });
 
-  it('are nobody’s if two programs got them, or if one of several is unknown', () => {
-    const { call, identify } = createCaller();
+  it('are nobody’s if two programs got them, or if one of several is unknown', ({ call, identify }) => {
     const again = chat(timed(), ...turn(QUESTION, 'Rome.'), rag('And that of France, please?'));
     call(chat(timed(), rag(QUESTION)), answer('Rome.'));
     const examples = chat(timed(), ...turn('What is the capital of Peru?', 'Lima.'), ...again.body.messages);
@@ -216,8 +207,7 @@ describe('short answers', () => {
     expect(identify({ ...again, tenant: 'other' }).source).toBe('none');
   });
 
-  it('are an example in many prompts, of which at most one is taken for the program', () => {
-    const { call } = createCaller();
+  it('are an example in many prompts, of which at most one is taken for the program', ({ call }) => {
     const { program } = call(chat(said('system', 'Answer.'), said('user', QUESTION)), answer('Rome.'));
     const example = turn(QUESTION, 'Rome.');
     const others = Array.from(
