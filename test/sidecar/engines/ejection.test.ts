@@ -1,13 +1,15 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { hang, modelList, reset } from '../../support/fake-engine.js';
 import {
   BACKOFF,
   BACKOFF_MAX,
-  ejected,
   FAILURES_MAX,
   INTERVAL,
-  onProbation,
+  it,
+  JOINED,
+  LOST,
   probed,
+  REPORTED,
   TIMEOUT,
   types,
   up,
@@ -15,15 +17,14 @@ import {
 import { until } from './manual-timers.js';
 
 describe('ejection', () => {
-  it('follows on calls that fail in a row', async () => {
-    const { harness } = await up();
+  it('follows on calls that fail in a row', async ({ harness }) => {
     harness.call('e', 'unreached', FAILURES_MAX - 1);
     harness.call('e', 'succeeded');
     harness.call('e', 'unreached', FAILURES_MAX - 1);
     expect(harness.engine('e').state).toBe('up');
     harness.call('e', 'unreached');
     expect(harness.engine('e').state).toBe('down');
-    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.take()).toEqual([LOST]);
     expect(harness.waits).toEqual([BACKOFF]);
     expect(harness.engine('e').trouble?.reason).toBe('it cannot be reached');
     expect(harness.engine('e').probeInMs).toBe(BACKOFF);
@@ -33,8 +34,7 @@ describe('ejection', () => {
     expect(harness.take()).toEqual([]);
   });
 
-  it('is not prevented by healthy probes between failed calls', async () => {
-    const { harness } = await up();
+  it('is not prevented by healthy probes between failed calls', async ({ harness }) => {
     for (let i = 0; i < FAILURES_MAX; i += 1) {
       harness.call('e', 'unreached');
       if (i < FAILURES_MAX - 1) await harness.probe();
@@ -55,11 +55,12 @@ describe('ejection', () => {
     expect(harness.take()).toEqual([]);
     await harness.probe();
     expect(harness.engine('e').state).toBe('down');
-    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.take()).toEqual([LOST]);
   });
 
-  it('does not follow on answers that fail one program, nor those of several while probes are good', async () => {
-    const { harness } = await up();
+  it('does not follow on answers that fail one program, nor those of several while probes are good', async ({
+    harness,
+  }) => {
     harness.answers('e', 'misanswered', 'a', 'a', 'a', 'a');
     expect(harness.waits).toEqual([INTERVAL]);
     harness.answers('e', 'misanswered', 'b', 'c');
@@ -69,16 +70,16 @@ describe('ejection', () => {
     expect(types(harness.take())).toEqual(['engineReported']);
   });
 
-  it('follows on answers that fail several programs and one bad probe', async () => {
-    const { fake, harness } = await up();
+  it('follows on answers that fail several programs and one bad probe', async ({ fake, harness }) => {
     fake.all = 503;
     harness.answers('e', 'misanswered', 'a', 'b', 'c');
     await harness.idle();
     expect(types(harness.take())).toEqual(['engineLost']);
   });
 
-  it('follows on answers that fail several programs which others answer, unless one succeeds between', async () => {
-    const { harness } = await up();
+  it('follows on answers that fail several programs which others answer, unless one succeeds between', async ({
+    harness,
+  }) => {
     harness.answers('e', 'outdone', 'a', 'b');
     harness.call('e', 'succeeded');
     harness.answers('e', 'outdone', 'c', 'c');
@@ -90,8 +91,7 @@ describe('ejection', () => {
     expect(types(harness.take())).toEqual(['engineLost']);
   });
 
-  it('follows on probes that hang', async () => {
-    const { fake, harness } = await up();
+  it('follows on probes that hang', async ({ fake, harness }) => {
     fake.all = hang;
     for (let i = 0; i < FAILURES_MAX; i += 1) {
       const before = fake.requests.length;
@@ -100,11 +100,10 @@ describe('ejection', () => {
       harness.timers.advance(TIMEOUT);
       await harness.idle();
     }
-    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.take()).toEqual([LOST]);
   });
 
-  it('forgives failed probes that are not in a row', async () => {
-    const { fake, harness } = await up();
+  it('forgives failed probes that are not in a row', async ({ fake, harness }) => {
     for (let i = 0; i < 2 * FAILURES_MAX; i += 1) {
       fake.all = i % 2 === 0 ? 503 : undefined;
       await harness.probe();
@@ -112,8 +111,7 @@ describe('ejection', () => {
     expect(harness.engine('e').state).toBe('up');
   });
 
-  it('makes the result of a probe under way void', async () => {
-    const { fake, harness } = await up();
+  it('makes the result of a probe under way void', async ({ fake, harness }) => {
     fake.routes.set('/metrics', hang);
     harness.timers.advance(INTERVAL);
     const before = fake.requests.length;
@@ -122,12 +120,11 @@ describe('ejection', () => {
     harness.timers.advance(TIMEOUT);
     await harness.idle();
     expect(harness.engine('e').state).toBe('down');
-    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.take()).toEqual([LOST]);
     expect(harness.waits).toEqual([BACKOFF]);
   });
 
-  it('is probed with a backoff that doubles to its limit', async () => {
-    const { fake, harness } = await ejected();
+  it('is probed with a backoff that doubles to its limit', async ({ ejected: { fake, harness } }) => {
     fake.all = reset;
     const waits = [...harness.waits];
     for (let i = 0; i < 5; i += 1) {
@@ -139,22 +136,19 @@ describe('ejection', () => {
 });
 
 describe('probation', () => {
-  it('begins with the first healthy probe', async () => {
-    const { harness } = await ejected();
+  it('begins with the first healthy probe', async ({ ejected: { harness } }) => {
     await harness.probe();
     expect(harness.engine('e').state).toBe('probation');
-    expect(harness.take()).toEqual([
-      { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000, probation: true },
-      { type: 'engineReported', engine: 'e', waiting: 2 },
-    ]);
+    expect(harness.take()).toEqual([{ ...JOINED, probation: true }, REPORTED]);
     expect(harness.waits).toEqual([INTERVAL]);
   });
 
-  it('ends with anything that succeeds, whether the scheduler sees it or not: it is told, once', async () => {
-    const { fake, harness } = await onProbation();
+  it('ends with anything that succeeds, whether the scheduler sees it or not: it is told, once', async ({
+    onProbation: { fake, harness },
+  }) => {
     harness.call('e', 'succeeded', 2);
     expect(harness.engine('e').state).toBe('up');
-    expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 }]);
+    expect(harness.take()).toEqual([JOINED]);
     await harness.probe();
     expect(types(harness.take())).toEqual(['engineReported']);
     fake.routes.set('/v1/models', modelList(['n']));
@@ -162,12 +156,11 @@ describe('probation', () => {
     expect(harness.take()[0]).toEqual({ type: 'engineJoined', engine: 'e', models: ['n'], capacityTokens: 1000 });
   });
 
-  it('ends with one call that fails, and a longer backoff each time', async () => {
-    const { harness } = await onProbation();
+  it('ends with one call that fails, and a longer backoff each time', async ({ onProbation: { harness } }) => {
     for (const factor of [2, 4, 8, 8]) {
       harness.call('e', 'unreached');
       expect(harness.engine('e').state).toBe('down');
-      expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+      expect(harness.take()).toEqual([LOST]);
       expect(harness.waits).toEqual([factor * BACKOFF]);
       await harness.probe();
       expect(harness.engine('e').state).toBe('probation');
@@ -178,23 +171,20 @@ describe('probation', () => {
     expect(harness.waits).toEqual([BACKOFF]);
   });
 
-  it('ends with the next good probe; an ejection before any success still lengthens the backoff', async () => {
-    const { harness } = await onProbation();
+  it('ends with the next good probe; an ejection before any success still lengthens the backoff', async ({
+    onProbation: { harness },
+  }) => {
     await harness.probe();
     expect(harness.engine('e').state).toBe('up');
-    expect(harness.take()).toEqual([
-      { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 },
-      { type: 'engineReported', engine: 'e', waiting: 2 },
-    ]);
+    expect(harness.take()).toEqual([JOINED, REPORTED]);
     harness.call('e', 'unreached', FAILURES_MAX);
     expect(harness.waits).toEqual([2 * BACKOFF]);
   });
 
-  it('ends with one probe that fails', async () => {
-    const { fake, harness } = await onProbation();
+  it('ends with one probe that fails', async ({ onProbation: { fake, harness } }) => {
     fake.all = 503;
     await harness.probe();
-    expect(harness.take()).toEqual([{ type: 'engineLost', engine: 'e' }]);
+    expect(harness.take()).toEqual([LOST]);
   });
 
   it('finds out anew what came back', async () => {

@@ -1,4 +1,4 @@
-import { expect } from 'vitest';
+import { expect, it as base } from 'vitest';
 import { configSchema, type EngineConfig } from '../../../sidecar/config/index.js';
 import { Membership } from '../../../sidecar/discovery/membership.js';
 import { Fleet, type Engine } from '../../../sidecar/engines/index.js';
@@ -107,10 +107,23 @@ export class FleetHarness {
 /** Types of the events, in order. */
 export const types = (events: readonly Event[]) => events.map((event) => event.type);
 
-/** One engine `e` that answers so, once it has been probed. */
-export async function probed(routes = VLLM, config: Partial<Parameters<typeof engineConfig>[0]> = {}) {
-  const fake = await fakeEngine(routes);
-  const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', ...config }));
+export const LOST = { type: 'engineLost', engine: 'e' };
+export const JOINED = { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 };
+export const REPORTED = { type: 'engineReported', engine: 'e', waiting: 2 };
+
+type Given = Partial<Parameters<typeof engineConfig>[0]>;
+
+/** One engine `e` that answers so, and is being probed. @param routes by path, or one for all */
+export async function probing(routes: Record<string, Route> | Route = VLLM, config: Given = {}) {
+  const isAll = typeof routes !== 'object';
+  const fake = await fakeEngine(isAll ? VLLM : routes);
+  if (isAll) fake.all = routes;
+  return { fake, harness: new FleetHarness(engineConfig({ url: fake.url, id: 'e', ...config })) };
+}
+
+/** The same, once it has been probed. */
+export async function probed(...given: Parameters<typeof probing>) {
+  const { fake, harness } = await probing(...given);
   await harness.idle();
   return { fake, harness };
 }
@@ -123,20 +136,20 @@ export async function up(routes = VLLM) {
   return { fake, harness };
 }
 
-/** One engine `e`, ejected by failed calls. */
-export async function ejected() {
-  const { fake, harness } = await up();
-  harness.call('e', 'unreached', FAILURES_MAX);
-  expect(harness.engine('e').state).toBe('down');
-  harness.take();
-  return { fake, harness };
-}
-
-/** One engine `e`, back on probation. */
-export async function onProbation() {
-  const { fake, harness } = await ejected();
-  await harness.probe();
-  expect(harness.engine('e').state).toBe('probation');
-  harness.take();
-  return { fake, harness };
-}
+/** Tests with one engine `e`: up, ejected by failed calls, or back on probation. */
+export const it = base
+  .extend('healthy', () => up())
+  .extend('fake', ({ healthy }) => healthy.fake)
+  .extend('harness', ({ healthy }) => healthy.harness)
+  .extend('ejected', ({ healthy }) => {
+    healthy.harness.call('e', 'unreached', FAILURES_MAX);
+    expect(healthy.harness.engine('e').state).toBe('down');
+    healthy.harness.take();
+    return healthy;
+  })
+  .extend('onProbation', async ({ ejected }) => {
+    await ejected.harness.probe();
+    expect(ejected.harness.engine('e').state).toBe('probation');
+    ejected.harness.take();
+    return ejected;
+  });

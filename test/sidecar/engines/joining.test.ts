@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { cutShort, endless, errorPage, hang, modelList, reset, stall, type Route } from '../../support/fake-engine.js';
 import {
   BACKOFF,
@@ -7,7 +7,11 @@ import {
   fakeEngine,
   FleetHarness,
   INTERVAL,
+  it,
+  JOINED,
   probed,
+  probing,
+  REPORTED,
   TIMEOUT,
   types,
   up,
@@ -17,23 +21,17 @@ import { until } from './manual-timers.js';
 
 describe('joining', () => {
   it('tells the scheduler of models, capacity and load after the first healthy probe', async () => {
-    const fake = await fakeEngine();
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+    const { harness } = await probing();
     expect(harness.engine('e').state).toBe('starting');
     await harness.idle();
-    expect(harness.take()).toEqual([
-      { type: 'engineJoined', engine: 'e', models: ['m'], capacityTokens: 1000 },
-      { type: 'engineReported', engine: 'e', waiting: 2 },
-    ]);
+    expect(harness.take()).toEqual([JOINED, REPORTED]);
     expect(harness.engine('e').models.get('m')).toMatchObject({ id: 'm', owned_by: 'vllm' });
     expect(harness.waits).toEqual([INTERVAL]);
   });
 
   it('puts the configuration before what the engine says', async () => {
-    const fake = await fakeEngine();
     const facts = { capacityTokens: 50, hostTokens: 400, hostTokensPerSecond: 9 };
-    const config = engineConfig({ url: fake.url, id: 'e', models: ['mine', 'm'], window: 7, ...facts });
-    const harness = new FleetHarness(config);
+    const { harness } = await probing(VLLM, { models: ['mine', 'm'], window: 7, ...facts });
     expect(harness.fleet.serving('mine')).toHaveLength(1);
     await harness.idle();
     const joined = { type: 'engineJoined', engine: 'e', models: ['mine', 'm'] };
@@ -46,20 +44,18 @@ describe('joining', () => {
     [['m'], 'up'],
     [undefined, 'starting'],
   ])('takes a server whose paths are pages for an engine only with configured models: %s', async (models, state) => {
-    const fake = await fakeEngine({});
-    fake.all = (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>');
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto', models }));
-    await harness.idle();
+    const page: Route = (response) => response.writeHead(404, { 'content-type': 'text/html' }).end('<p>');
+    const { harness } = await probed(page, { kind: 'auto', models });
     expect(harness.engine('e').state).toBe(state);
   });
 
   it('finds out what an engine is', async () => {
-    const fake = await fakeEngine({
+    const routes = {
       '/health': 'ok',
       '/v1/models': modelList(['m'], 'llamacpp'),
       '/slots': '[{"n_ctx":8},{"n_ctx":8}]',
-    });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    };
+    const { fake, harness } = await probing(routes, { kind: 'auto' });
     expect(harness.engine('e').adapter.kind).toBe('openai');
     await harness.idle();
     expect(harness.engine('e').adapter.kind).toBe('llamacpp');
@@ -96,13 +92,8 @@ describe('joining', () => {
   });
 
   it('lists a model under its aliases', async () => {
-    const { harness } = await probed(
-      {
-        '/api/version': '{"version":"1"}',
-        '/v1/models': modelList(['llama:latest'], 'library'),
-      },
-      { kind: 'ollama' },
-    );
+    const models = modelList(['llama:latest'], 'library');
+    const { harness } = await probed({ '/api/version': '{"version":"1"}', '/v1/models': models }, { kind: 'ollama' });
     expect(harness.take()[0]).toMatchObject({ models: ['llama:latest', 'llama'] });
     expect(harness.engine('e').models.get('llama')).toMatchObject({ id: 'llama' });
   });
@@ -117,9 +108,7 @@ describe('joining', () => {
   });
 
   it('waits for a slow start with growing backoff, for ever', async () => {
-    const fake = await fakeEngine();
-    fake.all = 503;
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    const { fake, harness } = await probing(503, { kind: 'auto' });
     const waits = [];
     for (let i = 0; i < 6; i += 1) {
       if (i === 0) await harness.idle();
@@ -167,8 +156,7 @@ describe('joining', () => {
     ['hang', hang],
     ['stall', stall],
   ])('takes in an engine whose metrics %s', async (_, route) => {
-    const fake = await fakeEngine({ ...VLLM, '/metrics': route });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e' }));
+    const { fake, harness } = await probing({ ...VLLM, '/metrics': route });
     await until(() => fake.requests.includes('GET /metrics'));
     harness.timers.advance(TIMEOUT);
     await harness.idle();
@@ -179,8 +167,7 @@ describe('joining', () => {
     ['starting', 2, hang],
     ['up', 1, JSON.stringify({ data: [{ id: 'm' }] })],
   ])('asks an engine that hangs at /health for its models; then it is %s', async (state, hangs, models) => {
-    const fake = await fakeEngine({ '/health': hang, '/v1/models': models });
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto' }));
+    const { fake, harness } = await probing({ '/health': hang, '/v1/models': models }, { kind: 'auto' });
     for (let asked = 1; asked <= hangs; asked += 1) {
       await until(() => fake.requests.length === asked);
       harness.timers.advance(TIMEOUT);
@@ -198,17 +185,13 @@ describe('joining', () => {
   });
 
   it('takes in an engine with configured models that refuses every question', async () => {
-    const fake = await fakeEngine();
-    fake.all = 401;
-    const harness = new FleetHarness(engineConfig({ url: fake.url, id: 'e', kind: 'auto', models: ['m'] }));
-    await harness.idle();
+    const { harness } = await probed(401, { kind: 'auto', models: ['m'] });
     expect(harness.take()).toEqual([{ type: 'engineJoined', engine: 'e', models: ['m'] }]);
   });
 });
 
 describe('reporting', () => {
-  it('reports each scrape, and joins again when models or capacity change', async () => {
-    const { fake, harness } = await up();
+  it('reports each scrape, and joins again when models or capacity change', async ({ fake, harness }) => {
     const metrics = 'vllm:num_requests_waiting 5\nvllm:kv_cache_usage_perc 0.5\nvllm:num_preemptions_total 3\n';
     fake.routes.set('/metrics', metrics);
     await harness.probe();

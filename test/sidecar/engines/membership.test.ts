@@ -1,27 +1,16 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:tls';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { engineId } from '../../../src/index.js';
 import { FakeEngine, hang } from '../../support/fake-engine.js';
-import {
-  ejected,
-  engineConfig,
-  FAILURES_MAX,
-  fakeEngine,
-  FleetHarness,
-  INTERVAL,
-  TIMEOUT,
-  types,
-  up,
-} from './fleet-harness.js';
+import { engineConfig, FAILURES_MAX, fakeEngine, FleetHarness, INTERVAL, it, TIMEOUT, types } from './fleet-harness.js';
 import { until } from './manual-timers.js';
 
 const code = (name: string) => expect.objectContaining({ code: name }) as unknown;
 
 describe('drain and remove', () => {
-  it('drains: no new calls, no probes, still listed', async () => {
-    const { harness } = await up();
+  it('drains: no new calls, no probes, still listed', ({ harness }) => {
     harness.fleet.drain(engineId('e'));
     harness.fleet.drain(engineId('e'));
     expect(harness.engine('e').state).toBe('draining');
@@ -32,15 +21,13 @@ describe('drain and remove', () => {
     expect(harness.fleet.serving('m')).toHaveLength(1);
   });
 
-  it('does not drain what the scheduler believes lost', async () => {
-    const { harness } = await ejected();
+  it('does not drain what the scheduler believes lost', ({ ejected: { harness } }) => {
     harness.fleet.drain(engineId('e'));
     expect(harness.take()).toEqual([]);
     expect(harness.timers.pending).toEqual([]);
   });
 
-  it('forgets a removed engine at once when no call runs there', async () => {
-    const { fake, harness } = await up();
+  it('forgets a removed engine at once when no call runs there', async ({ fake, harness }) => {
     harness.membership.remove(engineId('e'));
     expect(harness.take()).toEqual([{ type: 'engineDrained', engine: 'e' }]);
     expect(harness.fleet.list()).toEqual([]);
@@ -48,8 +35,7 @@ describe('drain and remove', () => {
     await until(() => fake.sockets === 0);
   });
 
-  it('forgets a removed engine after its last call', async () => {
-    const { harness } = await up();
+  it('forgets a removed engine after its last call', ({ harness }) => {
     harness.inFlight.set('e', 2);
     harness.membership.remove(engineId('e'));
     expect(harness.engine('e').state).toBe('draining');
@@ -64,8 +50,7 @@ describe('drain and remove', () => {
     expect(types(harness.take())).toEqual(['engineDrained']);
   });
 
-  it('refuses a second engine of an id in service, and takes a draining one back', async () => {
-    const { fake, harness } = await up();
+  it('refuses a second engine of an id in service, and takes a draining one back', async ({ fake, harness }) => {
     const config = engineConfig({ url: fake.url, id: 'e', window: 5 });
     expect(() => harness.membership.add(config)).toThrow(code('engine_exists'));
     harness.inFlight.set('e', 1);
@@ -96,8 +81,7 @@ describe('reconcile', () => {
     expect(types(harness.take())).toEqual(['engineDrained', 'engineJoined', 'engineReported']);
   });
 
-  it('applies a changed configuration in place', async () => {
-    const { fake, harness } = await up();
+  it('applies a changed configuration in place', async ({ fake, harness }) => {
     const engine = harness.engine('e');
     harness.configure([engineConfig({ url: fake.url, id: 'e', window: 9, models: ['x'], apiKey: 'k' })]);
     await harness.idle();
@@ -113,8 +97,7 @@ describe('reconcile', () => {
     expect(harness.engine('e').adapter.kind).toBe('sglang');
   });
 
-  it('replaces an engine that moved, whose running calls finish where they are', async () => {
-    const { fake, harness } = await up();
+  it('replaces an engine that moved, whose running calls finish where they are', async ({ fake, harness }) => {
     const moved = await fakeEngine();
     const old = harness.engine('e');
     let finish = () => {};
@@ -150,8 +133,7 @@ describe('reconcile', () => {
     expect(names.at(-1)).toBe('b.example');
   });
 
-  it('leaves an engine drained that an operator drained', async () => {
-    const { fake, harness } = await up();
+  it('leaves an engine drained that an operator drained', async ({ fake, harness }) => {
     harness.fleet.drain(engineId('e'));
     harness.configure([engineConfig({ url: fake.url, id: 'e' })]);
     expect(harness.engine('e').state).toBe('draining');
@@ -165,8 +147,7 @@ describe('reconcile', () => {
 });
 
 describe('close', () => {
-  it('leaves no timer and no socket, whatever is under way', async () => {
-    const { fake, harness } = await up();
+  it('leaves no timer and no socket, whatever is under way', async ({ fake, harness }) => {
     const hanging = await FakeEngine.start({});
     hanging.all = hang;
     harness.membership.add(engineConfig({ url: hanging.url, id: 'hanging' }));
