@@ -17,7 +17,7 @@ import {
 import { until } from './manual-timers.js';
 
 describe('ejection', () => {
-  it('follows on calls that fail in a row', async ({ harness }) => {
+  it('follows on calls that fail in a row', ({ harness }) => {
     harness.call('e', 'unreached', FAILURES_MAX - 1);
     harness.call('e', 'succeeded');
     harness.call('e', 'unreached', FAILURES_MAX - 1);
