@@ -1,15 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { gatewayId, RedisState } from '../../cluster/index.js';
 import { engineId, programId, tenantId } from '../../src/index.js';
+import { cleanUp } from '../support/clean-up.js';
 import { claimOf, Desk, recordOf, STORE_DEFAULTS } from '../support/shared-desk.js';
-
-const opened: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of opened.splice(0).toReversed()) await close();
-});
 
 /** A server that answers scripts with what it is told, and all else as a Redis does. */
 async function liar(answers: () => string): Promise<Server> {
@@ -25,7 +20,7 @@ async function liar(answers: () => string): Promise<Server> {
       }
     });
   }).listen(0, '127.0.0.1');
-  opened.push(() => {
+  cleanUp(() => {
     server.close();
     for (const socket of sockets) socket.destroy();
   });
@@ -39,10 +34,11 @@ async function openState(server: Server, desk: Desk, heartbeatMs = 60_000): Prom
     { ...STORE_DEFAULTS, limitMs: 1000, heartbeatMs, connection: { url }, pool: 'p', gateway: gatewayId('g') },
     desk,
   );
-  opened.push(() => state.leave());
+  cleanUp(() => state.leave());
   return state;
 }
 
+const WRONG_HOLDING = '["g",-5,8,0,[0],0,0,0,0]';
 /** Four gateways are live, the lease is known, and the ledger is empty. */
 const HEARTBEAT = '*2\r\n:0\r\n*4\r\n+g\r\n+h\r\n+i\r\n+j\r\n';
 
@@ -52,10 +48,7 @@ describe('a store that lies', () => {
     ['nothing', '_\r\n'],
     ['a number', ':7\r\n'],
     ['another list', '*2\r\n+no\r\n+{"a":1}\r\n'],
-    [
-      'a list of lists that is none',
-      '*2\r\n:0\r\n+[["e",{"since":1,"rev":1,"holdings":[["g",-5,8,0,[0],0,0,0,0]]}]]\r\n',
-    ],
+    ['a list of lists that is none', `*2\r\n:0\r\n+[["e",{"since":1,"rev":1,"holdings":[${WRONG_HOLDING}]}]]\r\n`],
     ['a map', '%1\r\n+a\r\n:1\r\n'],
     ['a broken protocol', '!!!\r\n'],
   ])('by %s leaves the gateway alone, with an equal share', async (_, lie) => {

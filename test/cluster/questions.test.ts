@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { gatewayId, type GatewayId } from '../../cluster/index.js';
 import { Questions } from '../../cluster/redis/questions.js';
 
-const [A, B, C] = ['a', 'b', 'c'].map(gatewayId) as [GatewayId, GatewayId, GatewayId];
+const [A, B, C] = [gatewayId('a'), gatewayId('b'), gatewayId('c')];
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -46,7 +46,15 @@ async function two() {
     });
   const gateways = [await start('a'), await start('b')] as const;
   for (const gateway of gateways) await live(gateway, 2);
-  return { store, gateways, release };
+  const [a, b] = gateways;
+  return { store, gateways, a, b, release };
+}
+
+/** The same, whose engine answers at once. */
+async function free() {
+  const both = await two();
+  both.release();
+  return both;
 }
 
 /** One more member, which answers the others' questions so. */
@@ -63,8 +71,7 @@ const waiting = async (gateway: World, calls: number) =>
 
 describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
   it('each show the programs, waits, calls and times of all of them', async () => {
-    const { gateways, release } = await two();
-    const [a, b] = gateways;
+    const { gateways, a, b, release } = await two();
     const first = call(a, 'p1');
     await until(async () => (await page(a)).programs[0]?.state === 'running', PATIENCE_MS);
     // Ages at two gateways are read a moment apart.
@@ -131,9 +138,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
   });
 
   it('have a program once, where its last call ran', async () => {
-    const { gateways, release } = await two();
-    const [a, b] = gateways;
-    release();
+    const { gateways, a, b } = await free();
     await call(a, 'p');
     await call(b, 'p');
     for (const gateway of gateways)
@@ -150,9 +155,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
   });
 
   it('end a program of another for those who release it', async () => {
-    const { gateways, release } = await two();
-    const [a, b] = gateways;
-    release();
+    const { a, b } = await free();
     await call(b, 'p');
     const releasing = async () => (await a.post('/programs/release', { program_id: 'p' }, bearer('t'))).json();
     expect(await releasing()).toMatchObject({ released: true });
@@ -162,9 +165,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
   });
 
   it('find the program of a whole id before one that only begins so, and ask for the tenant if several have it', async () => {
-    const { gateways, release } = await two();
-    const [a, b] = gateways;
-    release();
+    const { a, b } = await free();
     await call(a, 'run-10');
     await call(b, 'run-1');
     await call(a, 'same');
@@ -179,9 +180,7 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
   });
 
   it('stream the same to the page, name one that does not answer, and show nothing without the token', async () => {
-    const { store, gateways, release } = await two();
-    const [a, b] = gateways;
-    release();
+    const { store, a, b } = await free();
     await call(b, 'p');
     await join(store, 'mute', () => new Promise(() => undefined));
     await live(a, 3);
@@ -203,18 +202,14 @@ describe.skipIf(noRedis !== undefined)('gateways of a cluster', () => {
   });
 
   it('leave out an answer that is no JSON', async () => {
-    const { store, gateways, release } = await two();
-    const [a] = gateways;
-    release();
+    const { store, a } = await free();
     await join(store, 'odd', () => Promise.resolve('{'));
     await live(a, 3);
     for (const path of ['/programs', '/queue', '/ended', '/totals']) await get(a, path);
   });
 
   it('name one of another version, of which they know nothing', async () => {
-    const { store, gateways, release } = await two();
-    const [a] = gateways;
-    release();
+    const { store, a } = await free();
     await join(store, 'older', () => Promise.resolve(''));
     const state = async () => get<GatewayState>(a, '/gateway');
     await until(async () => (await state()).cluster?.other_version[0] === 'older', PATIENCE_MS);
