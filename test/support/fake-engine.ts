@@ -143,13 +143,16 @@ export const cannedGet =
     return Promise.resolve(typeof answer === 'object' ? JSON.stringify(answer) : answer);
   };
 
-/** Answers with one chat completion. */
-export function completion(more: object = {}): Answer {
-  return (response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(completionBody(more)));
+/** Answers so, in JSON if the headers name no other type. @param body bytes and texts as they are */
+export const replies =
+  (status: number, body: unknown = '', headers: Readonly<Record<string, string | number>> = {}): Answer =>
+  (response) => {
+    const bytes = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(bytes);
   };
-}
+
+/** Answers with one chat completion. */
+export const completion = (more: object = {}): Answer => replies(200, completionBody(more));
 
 export const completionBody = (more: object = {}): object => ({
   id: 'c-1',

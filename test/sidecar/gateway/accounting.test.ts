@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { EndedPrograms } from '../../../sidecar/admin/answers.js';
 import {
   completion,
@@ -12,6 +12,7 @@ import {
   keysOf,
   named,
   world,
+  it,
 } from './world.js';
 
 describe('metrics', () => {
@@ -61,8 +62,7 @@ describe('metrics', () => {
     expect((await metrics()).get('maitred_program_completion_seconds_count')).toBe(1);
   });
 
-  it('remember nothing of engines that have gone', async () => {
-    const { engine, url, chat, metrics } = await lone();
+  it('remember nothing of engines that have gone', async ({ one: { engine, url, chat, metrics } }) => {
     await chat();
     const series = async () => [...(await metrics()).keys()].filter((name) => name.includes(engine.id));
     expect(await series()).not.toEqual([]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   rawChat,
   DONE_EVENT,
@@ -17,6 +17,7 @@ import {
   world,
   lone,
   held,
+  it,
 } from './world.js';
 
 /** Streams one event, pauses, and ends. */
@@ -119,8 +120,7 @@ describe('a gateway that drains', () => {
     await drained;
   });
 
-  it('closes at once when it is idle, and twice as well as once', async () => {
-    const { gateway } = await lone();
+  it('closes at once when it is idle, and twice as well as once', async ({ one: { gateway } }) => {
     await Promise.all([gateway.drain(), gateway.drain(), gateway.close()]);
     await gateway.close();
   });

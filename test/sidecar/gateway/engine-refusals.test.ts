@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { apiFor } from '../../../sidecar/apis/index.js';
 import { refusalFor, refusalOf, secretsOf } from '../../../sidecar/calls/refusal.js';
-import { DONE_EVENT, JSON_TYPE, MODEL, TEXT_EVENT, lone, stream } from './world.js';
+import { DONE_EVENT, JSON_TYPE, MODEL, TEXT_EVENT, lone, stream, replies, it } from './world.js';
 
 const eventOf = (path: string, status: number, said: object, secrets: readonly string[] = []): unknown => {
   const body = Buffer.from(JSON.stringify(said));
@@ -116,16 +116,9 @@ describe('an error of an engine in the form of another API', () => {
     all.ask(path, { headers: JSON_TYPE, body: JSON.stringify({ model: MODEL, ...BODIES[path], ...more }) });
 
   it('has the form of the client’s API, and the ids by which its clients name a request', async () => {
-    const all = await lone((response) => {
-      response.writeHead(400, {
-        'content-type': 'text/html',
-        'x-theirs': 'kept',
-        etag: '"a"',
-        digest: 'x',
-        'content-language': 'en',
-      });
-      response.end(JSON.stringify({ error: { message: 'No.' } }));
-    });
+    const headers = { 'x-theirs': 'kept', etag: '"a"', digest: 'x', 'content-language': 'en' };
+    const page = { 'content-type': 'text/html', ...headers };
+    const all = await lone(replies(400, { error: { message: 'No.' } }, page));
     const got = await askAs(all, '/v1/messages');
     const id = got.headers['request-id'];
     expect([got.status, got.headers['content-type'], got.headers['x-theirs']]).toEqual([400, 'application/json; charset=utf-8', 'kept']); // prettier-ignore
@@ -154,8 +147,9 @@ describe('an error of an engine in the form of another API', () => {
   });
 });
 
-it('answers Anthropic’s clients in their form, and with their id, where no engine was asked', async () => {
-  const { ask, raw } = await lone();
+it('answers Anthropic’s clients in their form, and with their id, where no engine was asked', async ({
+  one: { ask, raw },
+}) => {
   const got = await ask('/v1/messages', { headers: JSON_TYPE, body: '{}' });
   expect(got.json()).toMatchObject({ type: 'error', request_id: got.headers['request-id'] });
   const head = 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\ncontent-type: application/json\r\n\r\n'; // prettier-ignore

@@ -23,6 +23,7 @@ import {
   type FakeEngine,
   type World,
   lone,
+  replies,
 } from './world.js';
 
 /** Never ejects, so that each test sees only its own failure. */
@@ -135,11 +136,7 @@ describe('a client whose call every engine fails', () => {
   });
 
   it.each([
-    [
-      'a page',
-      (response: ServerResponse) => void response.writeHead(502).end('<p>boom at Object. (/srv/app.js:1:1)</p>'),
-      'status 502.',
-    ],
+    ['a page', replies(502, '<p>boom at Object. (/srv/app.js:1:1)</p>'), 'status 502.'],
     ['a path', says(500, { message: 'boom in /srv/engine/x.py:5' }), 'status 500: boom in [...]'],
     ['a stack', says(500, { message: 'boom\n    at run (/srv/app.js:1:1)' }), 'status 500: boom'],
   ] as const)('does not hear the insides of engines (%s)', async (_, answer, words) => {

@@ -1,6 +1,6 @@
 import { QUICK, ejections } from './misbehaving.js';
 import { deflateSync, brotliCompressSync, gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   DONE_EVENT,
   JSON_TYPE,
@@ -17,11 +17,13 @@ import {
   stream,
   world,
   lone,
+  replies,
+  heard,
+  it,
 } from './world.js';
 
 describe('a request on its way to the engine', () => {
-  it('keeps every byte of its body when nothing must change', async () => {
-    const { engine, ask } = await lone();
+  it('keeps every byte of its body when nothing must change', async ({ one: { engine, ask } }) => {
     const body = ` { "model":"${MODEL}", "messages":[{"role":"user","content":"\\u00e9\\/"}], "x":12345678901234567890, "y":1e400, "x":1 }\n`;
     await ask('/v1/chat/completions?beta=1&x=%20', { headers: JSON_TYPE, body });
     expect(engine.last.body.toString()).toBe(body);
@@ -41,8 +43,7 @@ describe('a request on its way to the engine', () => {
     expect(engine.last.body.toString()).toBe(asked);
   });
 
-  it('keeps its headers but those of the connection, and asks for no compression', async () => {
-    const { engine, raw } = await lone();
+  it('keeps its headers but those of the connection, and asks for no compression', async ({ one: { engine, raw } }) => {
     const body = chatBody();
     await raw(
       [
@@ -135,10 +136,7 @@ describe('an answer on its way to the client', () => {
 
   it.each([400, 401, 404, 422])('is passed on when the engine refuses the request with %i', async (status) => {
     const said = ' {"error":{"message":"as it came"}}';
-    const { engine, chat } = await lone((response) => {
-      response.writeHead(status, { 'content-type': 'text/weird' });
-      response.end(said);
-    });
+    const { engine, chat } = await lone(replies(status, said, { 'content-type': 'text/weird' }));
     for (const streamed of [false, true]) {
       const got = await chat({ stream: streamed });
       expect([got.status, got.text, got.headers['content-type']]).toEqual([status, said, 'text/weird']);
@@ -195,12 +193,7 @@ describe('a streamed answer', () => {
       'x-engine': 'kept',
       'x-maitred-reason': 'direct',
     });
-    let text = '';
-    for await (const chunk of body) {
-      text += String(chunk);
-      if (text === `${parts[0]}${parts[1]}`) open();
-    }
-    expect(text).toBe(parts.join(''));
+    expect(await heard(body, (text) => text === `${parts[0]}${parts[1]}` && open())).toBe(parts.join(''));
   });
 
   it('hides the usage event that the client did not ask for, and only that', async () => {
@@ -213,8 +206,7 @@ describe('a streamed answer', () => {
       expect(line).toMatchObject({ prompt_tokens: 7, output_tokens: 3, outcome: 'completed' });
   });
 
-  it('is taken as a whole answer when the engine does not stream', async () => {
-    const { chat } = await lone();
+  it('is taken as a whole answer when the engine does not stream', async ({ one: { chat } }) => {
     const got = await chat({ stream: true });
     expect(got.json()).toEqual(completionBody());
   });
@@ -254,7 +246,7 @@ describe('a redirect of an engine', () => {
     const engine = await fakeEngine();
     const all = await world([engine], QUICK);
     for (const location of [`${engine.url}/v1/elsewhere?y=2`, '/x', 'https://other.example/', '//other/', '/\\other']) {
-      engine.answer = (response) => void response.writeHead(307, { location }).end();
+      engine.answer = replies(307, '', { location });
       const got = await all.chat();
       const isHere = !location.includes('other');
       expect([got.status, got.headers.location]).toEqual([307, isHere ? location.replace(engine.url, '') : undefined]);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import type * as Gateways from '../../../sidecar/index.js';
 import type * as Readers from '../../../sidecar/bodies/reader.js';
 import { tenantId } from '../../../src/index.js';
@@ -22,6 +22,7 @@ import {
   type Answer,
   lone,
   held,
+  it,
 } from './world.js';
 
 /** The built gateway, because its thread cannot run the sources. */
@@ -123,8 +124,7 @@ describe('a large body', () => {
     expect((await post(CHAT, chatBody().replace('{', `{${text},`))).status).toBe(200);
   });
 
-  it('nested deeper than the stack is no fault of ours, however small it is', async () => {
-    const { post } = await lone();
+  it('nested deeper than the stack is no fault of ours, however small it is', async ({ one: { post } }) => {
     const tools = '['.repeat(15_000) + ']'.repeat(15_000);
     expect((await post(CHAT, chatBody().replace('{', `{"tools":${tools},`))).status).toBe(200);
   });

@@ -1,16 +1,12 @@
-import { completion, completionBody, type Answer, type World } from './world.js';
+import { completion, completionBody, replies, type Answer, type World } from './world.js';
 
 /** Engines that fail some calls, and the gateway's judgement of them. */
 
 /** Ejects at the second failure, and probes often. */
 export const QUICK = { health: { failuresMax: 2, intervalMs: 50, backoffMs: 50, backoffMsMax: 50 } };
 
-export const says =
-  (code: number, error: object, headers: Record<string, string> = {}): Answer =>
-  (response) => {
-    response.writeHead(code, { 'content-type': 'application/json', ...headers });
-    response.end(JSON.stringify({ error }));
-  };
+export const says = (code: number, error: object, headers: Record<string, string> = {}): Answer =>
+  replies(code, { error }, headers);
 
 const reset: Answer = (response) => void response.destroy();
 const half: Answer = (response) => {
@@ -31,20 +27,11 @@ const long: Answer = (response) => {
 const earlyEof: Answer = (response) => {
   response.socket?.end(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n{"choices":[`);
 };
-const html: Answer = (response) => {
-  response.setHeader('content-type', 'text/html');
-  response.end('<html>Bad luck</html>');
-};
+const html = replies(200, '<html>Bad luck</html>', { 'content-type': 'text/html' });
 const notHttp: Answer = (response) => void response.socket?.end('\x00\x01garbage\r\n\r\n');
-const badGzip: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
-  response.end('not gzip');
-};
-const oddEncoding: Answer = (response) => {
-  response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'pack200' });
-  response.end('whatever');
-};
-const flood: Answer = (response) => void response.writeHead(200, { pad: 'x'.repeat(40_000) }).end();
+const badGzip = replies(200, 'not gzip', { 'content-encoding': 'gzip' });
+const oddEncoding = replies(200, 'whatever', { 'content-encoding': 'pack200' });
+const flood = replies(200, '', { pad: 'x'.repeat(40_000) });
 
 /** Answers that fail a call, and what its client hears where no engine gives a better one. */
 export const BROKEN: readonly (readonly [string, Answer, string])[] = [

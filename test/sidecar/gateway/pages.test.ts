@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, chatBody, keysOf, raw, lone } from './world.js';
+import { describe, expect } from 'vitest';
+import { JSON_TYPE, chatBody, keysOf, raw, lone, it } from './world.js';
 
 /** Status of a request with exactly these headers; `port` in a value stands for the gateway's own. */
 async function statusOf(url: string, line: string, headers: Record<string, string>, body = ''): Promise<number> {
@@ -91,8 +91,9 @@ it('a page of another origin is told what lets it call, and may do so', async ()
 });
 
 describe('reads of a client listener without keys', () => {
-  it('answer its own pages and applications, and no page whose name leads here, which has no other mark', async () => {
-    const { url } = await lone();
+  it('answer its own pages and applications, and no page whose name leads here, which has no other mark', async ({
+    one: { url },
+  }) => {
     const foreign = FOREIGN.filter((headers) => !('sec-fetch-site' in headers));
     const asked = [...OWN, { origin: 'app://obsidian.md', 'sec-fetch-site': 'cross-site' }, ...foreign];
     const found = await Promise.all(asked.map((headers) => statusOf(url, 'GET /v1/models', headers)));

@@ -1,7 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
-import { JSON_TYPE, MODEL, fakeEngine, gate, held, open, refusal, until, world, type Answer, lone } from './world.js';
+import { describe, expect } from 'vitest';
+import {
+  JSON_TYPE,
+  MODEL,
+  chatBody,
+  fakeEngine,
+  gate,
+  heard,
+  held,
+  lone,
+  open,
+  refusal,
+  replies,
+  until,
+  world,
+  type Answer,
+  it,
+} from './world.js';
 
 /** Permits requests for paths without a meaning. */
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
@@ -49,36 +65,29 @@ describe('a path that the gateway has no opinion of', () => {
 
   it('keeps compression as the engine chose it', async () => {
     const zipped = gzipSync('hello');
-    const { ask } = await lone((response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': zipped.length });
-      response.end(zipped);
-    }, ANY_PATH);
+    const headers = { 'content-encoding': 'gzip', 'content-length': zipped.length };
+    const { ask } = await lone(replies(200, zipped, headers), ANY_PATH);
     const got = await ask('/v1/files');
     expect([got.headers['content-encoding'], got.bytes]).toEqual(['gzip', zipped]);
   });
 
   it.each([200, 404])('answers HEAD with the engine’s headers: %i', async (status) => {
-    const { ask } = await lone(
-      (response) => void response.writeHead(status, { 'content-length': 1234 }).end(),
-      ANY_PATH,
-    );
+    const { ask } = await lone(replies(status, '', { 'content-length': 1234 }), ANY_PATH);
     const got = await ask('/v1/files', { method: 'HEAD' });
     expect([got.status, got.headers['content-length'], got.text]).toEqual([status, '1234', '']);
   });
 
   it('is answered in the API’s shape where the engine has no such path', async () => {
-    const headers = { 'content-type': 'application/json', 'content-length': 22 };
-    const { post } = await lone((response) => void response.writeHead(404, headers).end('{"detail":"Not Found"}'));
+    const { post } = await lone(replies(404, { detail: 'Not Found' }, { 'content-length': 22 }));
     expect(refusal(await post('/v1/moderations', {}))).toEqual([404, 'unknown_path']);
   });
 
   it('keeps an engine’s refusal as it is, but for paths whose clients know one form', async () => {
     const said = '{"detail":"No."}';
     const headers = { 'content-type': 'text/plain', 'content-length': said.length };
-    const { engine, post, ask } = await lone((response) => void response.writeHead(422, headers).end(said));
+    const { engine, post } = await lone(replies(422, said, headers));
     expect((await post('/v1/moderations', {})).text).toBe(said);
-    const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hi' }] });
-    const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
+    const got = await post('/v1/messages/count_tokens', chatBody());
     const error = { type: 'invalid_request_error', message: 'The engine answered with status 422: No.' };
     expect([got.status, got.json()]).toEqual([422, { type: 'error', error, request_id: got.headers['request-id'] }]);
     expect(got.headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', 'content-length': String(got.bytes.length) }); // prettier-ignore
@@ -89,11 +98,9 @@ describe('a path that the gateway has no opinion of', () => {
     ['is compressed all the same passes as it is', gzipSync('{"detail":"No."}'), 422, 'gzip'],
     ['is too large is another one', Buffer.alloc(2_000_000), 502, undefined],
   ])('a refusal that %s', async (_, said, status, encoding) => {
-    const headers = encoding === undefined ? {} : { 'content-encoding': encoding };
-    const refuses: Answer = (response) => void response.writeHead(422, headers).end(said);
-    const { ask } = await lone(refuses, { limits: { answerBytes: 1_000_000 } });
-    const body = JSON.stringify({ model: MODEL, messages: [{ role: 'user', content: 'hi' }] });
-    const got = await ask('/v1/messages/count_tokens', { headers: JSON_TYPE, body });
+    const headers: Record<string, string> = encoding === undefined ? {} : { 'content-encoding': encoding };
+    const { post } = await lone(replies(422, said, headers), { limits: { answerBytes: 1_000_000 } });
+    const got = await post('/v1/messages/count_tokens', chatBody());
     expect([got.status, got.headers['content-encoding']]).toEqual([status, encoding]);
     if (encoding !== undefined) expect(got.bytes).toEqual(said);
   });
@@ -122,12 +129,7 @@ describe('a path that the gateway has no opinion of', () => {
       response.end('second');
     };
     const { body } = await open(`${url}/v1/x`);
-    let text = '';
-    for await (const chunk of body) {
-      text += String(chunk);
-      openGate();
-    }
-    expect(text).toBe('firstsecond');
+    expect(await heard(body, openGate)).toBe('firstsecond');
   });
 
   it('goes to an engine that serves the model that it names', async () => {
@@ -175,10 +177,7 @@ describe('a path that the gateway has no opinion of', () => {
 
 describe('counting tokens', () => {
   it('is checked, and goes past the queues', async () => {
-    const { post } = await lone((response) => {
-      response.setHeader('content-type', 'application/json');
-      response.end('{"input_tokens":5}');
-    });
+    const { post } = await lone(replies(200, { input_tokens: 5 }));
     const count = (body: object) => post('/v1/messages/count_tokens', body);
     const good = await count({ model: MODEL, messages: [{ role: 'user', content: 'x' }] });
     expect([good.text, good.headers['x-maitred-reason']]).toEqual(['{"input_tokens":5}', 'passthrough']);
@@ -201,7 +200,7 @@ describe('models', () => {
 
 describe('a response', () => {
   /** Creates responses, whole or streamed, and answers requests about them. */
-  const maker: Answer = (response, seen) => {
+  const maker: Answer = (response, seen, request) => {
     const id = `resp_${seen.headers['x-name'] as string}`;
     if (seen.method !== 'POST' || seen.url.endsWith('/cancel')) {
       response.end(`${seen.method} ${seen.url}`);
@@ -209,8 +208,7 @@ describe('a response', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       response.write(`event: response.created\ndata: {"type":"response.created","response":{"id":"${id}"}}\n\n`);
     } else {
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ id, object: 'response', status: 'completed', output: [] }));
+      return replies(200, { id, object: 'response', status: 'completed', output: [] })(response, seen, request);
     }
   };
 

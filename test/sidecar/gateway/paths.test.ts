@@ -1,14 +1,11 @@
-import { describe, expect, it } from 'vitest';
-import { bearer, keysOf, JSON_TYPE, chatBody, errorCode, type Answer, lone, rawRequest, refusal } from './world.js';
+import { describe, expect } from 'vitest';
+import { bearer, keysOf, JSON_TYPE, chatBody, errorCode, lone, rawRequest, refusal, replies, it } from './world.js';
 
 const auth = { keys: keysOf('a', 'b') };
 const ANY_PATH = { passthrough: { paths: ['/v1/*'] } };
 
 /** Routes like FastAPI and others: by the decoded path, without parameters. */
-const responses: Answer = (response) => {
-  response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ id: 'resp_1', object: 'response', status: 'completed', output: [], secret: true }));
-};
+const responses = replies(200, { id: 'resp_1', object: 'response', status: 'completed', output: [], secret: true });
 
 const request = (method: string, path: string, headers: Record<string, string> = {}, body = '') =>
   rawRequest(method, path, { connection: 'close', ...headers }, body);
@@ -55,8 +52,7 @@ describe('a path that an engine could read as one of the gateway’s own', () =>
     expect(engine.seen).toEqual([]);
   });
 
-  it('is that path where it is only written in another way', async () => {
-    const { engine, raw, admin } = await lone();
+  it('is that path where it is only written in another way', async ({ one: { engine, raw, admin } }) => {
     for (const path of ['/v1/%63hat/completions', '/v1//chat//completions', '/v1/chat/completions/']) {
       const text = await raw(request('POST', `${path}?x=1`, JSON_TYPE, chatBody()));
       expect(text).toMatch(/^HTTP\/1\.1 200 /);

@@ -16,6 +16,7 @@ import {
   world,
   type Answer,
   held,
+  heard,
 } from './world.js';
 
 /** A gateway whose first call holds the only slot until it is told to answer; `then` answers all others. */
@@ -50,11 +51,7 @@ describe('a call that waits', () => {
       'x-maitred-reason': 'queued',
     });
     expect(headers).not.toHaveProperty('x-maitred-engine');
-    let text = '';
-    for await (const chunk of body) {
-      text += String(chunk);
-      if (text.split('\n\n').length > 2) open();
-    }
+    const text = await heard(body, (text) => text.split('\n\n').length > 2 && open());
     expect(text).toMatch(
       /^(: queued waited_ms=\d+ waiting=1 level=0 cause=window engine=\S+ needs=1 free=0 limit=1 ahead=0\n\n){2,}: dispatched engine=\S+ level=0 reason=queued\n\n/,
     );
@@ -103,11 +100,7 @@ describe('a call that waits', () => {
       timeouts: { commentMs: 100 },
     });
     const { body } = await openChat({ stream: true });
-    let text = '';
-    for await (const chunk of body) {
-      text += String(chunk);
-      open();
-    }
+    const text = await heard(body, open);
     await first;
     expect(errorCode(text)).toBe('bad_request');
     expect(text).toContain('too long for me');

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   CHAT,
   JSON_TYPE,
@@ -14,6 +14,7 @@ import {
   rawChat,
   rawRequest,
   world,
+  it,
 } from './world.js';
 
 /** Every refusal has a reason and a request id, in the shape of the requested API. */
@@ -37,8 +38,7 @@ const CLOSE = { connection: 'close' };
 const bodyOf = (bytes: string) => ({ ...JSON_TYPE, 'content-length': bytes });
 
 describe('a request that cannot become a call', () => {
-  it('hears where its JSON breaks', async () => {
-    const { post } = await lone();
+  it('hears where its JSON breaks', async ({ one: { post } }) => {
     expect((await post(CHAT, '{"model":1,}')).text).toContain('position 11');
   });
 
@@ -62,8 +62,7 @@ describe('a request that cannot become a call', () => {
     expect(engine.seen).toEqual([]);
   });
 
-  it('hears of the model that it may mean', async () => {
-    const { chat } = await lone();
+  it('hears of the model that it may mean', async ({ one: { chat } }) => {
     const { text } = await chat({ model: `${MODEL}x` });
     expect(text).toContain(`; did you mean ${MODEL}?`);
     // All would take too long.
@@ -94,16 +93,16 @@ describe('a request that cannot become a call', () => {
       expect((await chat({}, { ...Object.fromEntries(ours), 'x-maitred-final': final })).status).toBe(200);
   });
 
-  it('is one in JSON by any way to write that, and goes on without its byte-order mark', async () => {
-    const { engine, ask } = await lone();
+  it('is one in JSON by any way to write that, and goes on without its byte-order mark', async ({
+    one: { engine, ask },
+  }) => {
     const more = ['; charset=utf-8', ';charset="UTF-8"', '; x=y'].map((parameter) => `application/json${parameter}`);
     for (const text of ['Application/JSON', ...more])
       expect((await ask(CHAT, { headers: type(text), body: `\uFEFF${chatBody()}` })).status).toBe(200);
     expect(engine.last.body.toString()).toBe(chatBody());
   });
 
-  it('leaves the connection usable, and is counted', async () => {
-    const { raw, counted } = await lone();
+  it('leaves the connection usable, and is counted', async ({ one: { raw, counted } }) => {
     expect(statuses(await raw(rawChat('{'), rawRequest('GET', '/healthz', CLOSE)))).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200']); // prettier-ignore
     expect(await counted('calls_rejected_total{code="invalid_json"}')).toBe(1);
   });
@@ -150,8 +149,7 @@ describe('a request that cannot become a call', () => {
     expect(refusals).toEqual([['maitred_calls_rejected_total{code="unknown_path"}', 1]]);
   });
 
-  it('whose headers are too large, in bytes or in number', async () => {
-    const { raw, counted } = await lone();
+  it('whose headers are too large, in bytes or in number', async ({ one: { raw, counted } }) => {
     for (const flood of [`x-a: ${'a'.repeat(40_000)}\r\n`, 'a:b\r\n'.repeat(20_000)])
       expectRawRefusal(await raw(`GET /healthz HTTP/1.1\r\nhost: localhost\r\n${flood}\r\n`), 431, 'headers_too_large');
     expect(await counted('calls_rejected_total{code="headers_too_large"}')).toBe(2);
@@ -168,8 +166,7 @@ describe('a request that cannot become a call', () => {
     expectRawRefusal(await raw(bytes), 400, 'bad_request');
   });
 
-  it('whose client leaves while sending it leaves nothing behind', async () => {
-    const { engine, dial, counted, read } = await lone();
+  it('whose client leaves while sending it leaves nothing behind', async ({ one: { engine, dial, counted, read } }) => {
     const socket = dial();
     await once(socket, 'connect');
     await new Promise((resolve) => socket.write(`${rawRequest('POST', CHAT, bodyOf('100'))}{`, resolve));
@@ -198,8 +195,7 @@ describe('a path', () => {
     expect(got.text).toContain(hint);
   });
 
-  it('with /v1 twice is refused in the form that its client reads', async () => {
-    const { ask } = await lone();
+  it('with /v1 twice is refused in the form that its client reads', async ({ one: { ask } }) => {
     const got = await ask('/v1/v1/messages', { method: 'POST', body: '{}' });
     expect([got.status, got.headers['x-maitred-reason']]).toEqual([404, 'unknown_path']);
     expect(got.json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } });
@@ -222,8 +218,7 @@ describe('a path', () => {
     expect((await admin('/programs')).status).toBe(200);
   });
 
-  it('that climbs, or cannot be decoded, is never forwarded', async () => {
-    const { engine, raw } = await lone();
+  it('that climbs, or cannot be decoded, is never forwarded', async ({ one: { engine, raw } }) => {
     const climbing = '../secret ./models %2e%2e/secret ..%2fsecret %252e%252e/secret ..%5csecret ..;/secret a%00b %zz';
     for (const path of climbing.split(' ').map((rest) => `/v1/${rest}`))
       expect([path, errorCode(await raw(rawRequest('GET', path, CLOSE)))]).toEqual([path, 'invalid_path']);
@@ -253,8 +248,7 @@ describe('a path', () => {
   });
 });
 
-it('a request id is kept when it is sane, and made when it is not', async () => {
-  const { engine, chat } = await lone();
+it('a request id is kept when it is sane, and made when it is not', async ({ one: { engine, chat } }) => {
   for (const [id, kept] of [
     ['abc-123', /^abc-123$/],
     ...['', 'a b', 'x'.repeat(200)].map((bad) => [bad, /^[0-9a-f-]{36}$/] as const),

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { Agent, request as httpRequest, type Dispatcher } from 'undici';
+import { it as base } from 'vitest';
 import type { EngineList } from '../../../sidecar/admin/answers.js';
 import { configSchema } from '../../../sidecar/config/index.js';
 import { startGateway, type Gateway, type GatewayOptions } from '../../../sidecar/index.js';
@@ -13,7 +14,7 @@ import { cleanUp } from '../../support/clean-up.js';
 import { completion, FakeEngine, MODEL, modelList, type Answer } from '../../support/fake-engine.js';
 
 export { cleanUp };
-export { completion, completionBody, FakeEngine, MODEL, type Answer } from '../../support/fake-engine.js';
+export { completion, completionBody, FakeEngine, MODEL, replies, type Answer } from '../../support/fake-engine.js';
 
 /** Gateways and engines for one test file; everything started is closed after each test. */
 
@@ -113,6 +114,9 @@ export async function lone(answer?: Answer, overrides: Overrides = {}, options: 
   const engine = await fakeEngine(answer);
   return { engine, ...(await world([engine], overrides, options)) };
 }
+
+/** A test with a gateway before one engine that answers all calls. */
+export const it = base.extend('one', () => lone());
 
 /** A gateway in front of an engine that holds every call until it is told to answer. */
 export async function held(overrides: Overrides = {}, answer?: Answer) {
@@ -260,6 +264,13 @@ export const eitherWay =
 
 /** Never answers. */
 export const hang: Answer = () => undefined;
+
+/** The text of a body, of which `each` part is told with all before it. */
+export async function heard(body: AsyncIterable<unknown>, each: (text: string) => unknown): Promise<string> {
+  let text = '';
+  for await (const chunk of body) each((text += String(chunk)));
+  return text;
+}
 
 /** What a client of `/stream` has received so far: the last of each section, and how many of each came. */
 async function watch(url: string, headers: Record<string, string> = {}) {
