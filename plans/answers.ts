@@ -26,10 +26,7 @@ export function isReference(value: object): value is Reference {
   return typeof $ref === 'string' && typeof path === 'string' && Object.keys(others).length === 0;
 }
 
-/**
- * Finds the ids in references, in their order, with repetitions.
- * @returns why the value cannot be sent: a number that is read as infinite would become null
- */
+/** Finds the ids in references. @returns why the value cannot be sent: a number that is read as infinite would become null */
 export function findReferences(value: unknown, found: string[], depth = 0): string | undefined {
   if (value === Infinity || value === -Infinity) return 'has a number that is too large';
   if (typeof value !== 'object' || value === null) return undefined;
@@ -46,11 +43,7 @@ export function findReferences(value: unknown, found: string[], depth = 0): stri
 export const replaceInserts = (text: string, after: ReadonlySet<string>, textFor: (id: string) => string): string =>
   after.size === 0 ? text : text.replace(INSERT, (whole, id: string) => (after.has(id) ? textFor(id) : whole));
 
-/**
- * The value with other lines' answers in the places of its references.
- * @param answerOf body of a line's answer
- * @throws BadAnswer
- */
+/** The value with other lines' answers in the places of its references. @param answerOf body of a line's answer @throws BadAnswer */
 export function fill(value: unknown, after: ReadonlySet<string>, answerOf: (id: string) => unknown): unknown {
   let chars = 0;
   const counted = (text: string): string => {

@@ -30,11 +30,7 @@ export function* paced<T>(items: Iterable<T>, visit: (item: T) => void): Generat
   }
 }
 
-/**
- * @param faults what other lines of the file have
- * @yields often, so that the caller may do other work in between
- * @throws FaultyBatch
- */
+/** @param faults of other lines of the file @yields often, so that the caller may do other work in between @throws FaultyBatch */
 export function* graphOf(lines: readonly Outline[], faults: readonly Problem[]): Generator<void, Graph> {
   const problems = [...faults];
   const report = (code: string, message: string, line: number, param: string): void => {

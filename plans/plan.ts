@@ -15,12 +15,7 @@ export interface Plan extends Graph {
   readonly originals: Uint32Array;
 }
 
-/**
- * The plan of a batch.
- * @param faults what the file's other lines have: all faults are thrown together
- * @yields often, so that the caller may do other work in between
- * @throws FaultyBatch
- */
+/** @param faults of other lines of the file: all are thrown together @yields often, for other work in between @throws FaultyBatch */
 export function* planOf(lines: readonly Outline[], passes: readonly Pass[] = PASSES, faults: readonly Problem[] = []) {
   const graph = yield* graphOf(lines, faults);
   const own = Uint32Array.from(lines.keys());
@@ -30,10 +25,7 @@ export function* planOf(lines: readonly Outline[], passes: readonly Pass[] = PAS
   return { ...graph, originals, order };
 }
 
-/**
- * For each line the first that asks the same, mostly the line itself: only that one need be asked (Helium's common
- * subexpressions). Requests are compared by their hashes, so whoever copies an answer compares the texts.
- */
+/** For each line the first that asks the same by its hash (Helium's common subexpressions): whoever copies an answer compares the texts. */
 function* originalsOf(lines: readonly Outline[], { needs, sorted }: Graph): Generator<void, Uint32Array> {
   const originals = Uint32Array.from(lines.keys());
   const firsts = new Map<string, number>();

@@ -1,10 +1,7 @@
 import { createParser } from 'eventsource-parser';
 import { API, SECTIONS, announcement, connection, gateway, show, streamQuery, view, type View } from './state.js';
 
-/**
- * Follows `GET /stream`. Not an EventSource, which cannot send the token. It reconnects by itself, and asks for the
- * token when the gateway wants one.
- */
+/* Follows `GET /stream` and reconnects by itself. Not an EventSource, which cannot send the token. */
 
 /** The gateway sends at least a comment every few seconds; after this silence the connection counts as dead. */
 const SILENCE_MS_MAX = 15_000;

@@ -28,10 +28,7 @@ export async function namesOf(file: string, { lines, needs, sorted }: Input): Pr
   return names;
 }
 
-/**
- * Moves results of lines that are no longer so in the file to another file; none if all answers are of other lines.
- * @returns how many
- */
+/** Moves results of lines that are no longer so to another file; none if all answers are of other lines. @returns how many */
 export async function moveChanged({ output, errors }: Paths, names: readonly string[], to: string): Promise<number> {
   const known = new Set(names);
   const isResult = ({ head }: FileLine): boolean => nameIn(head) !== undefined;

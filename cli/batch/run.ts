@@ -130,10 +130,7 @@ async function openResults(file: string, names: readonly string[], { lines }: In
   }
 }
 
-/**
- * Models that the target lists; none unless it tells.
- * @throws ConfigError when nothing listens there, or the key is refused: each line would fail
- */
+/** Models that the target lists; none unless it tells. @throws ConfigError when it cannot be reached or refuses the key */
 async function modelsOf(agent: Agent, target: string, signal: AbortSignal): Promise<string[]> {
   try {
     const options = { dispatcher: agent, headersTimeout: REACH_MS, headers: authorization(), signal };

@@ -111,11 +111,7 @@ export function batchInWords(context: Parts, beginning: string): string | undefi
   return [first, details.join(' '), ...troublesInWords(batch)].join('\n');
 }
 
-/**
- * Cancels a batch of any tenant, unless it has ended.
- * @returns how far it is, in one line; '': this gateway does not have it
- * @throws GatewayError `batch_ended` while its results are put together
- */
+/** Cancels a batch unless it has ended. @returns how far it is; '': it is not here @throws GatewayError `batch_ended` at its very end */
 export async function cancelBatch(context: Parts, id: string): Promise<string> {
   const batches = context.batches?.batches;
   const found = batches?.find(id);

@@ -10,9 +10,8 @@ import { programDetail, rulesOf } from './program-rows.js';
 import { budgetInWords, lastCallInWords, leavingInWords } from './run-words.js';
 
 /**
- * `GET /programs/{id}/explain`: why the program's calls wait, or why they run where they run; without an active call,
- * how its last one ended. The id may also be a call's or its request's: an active one, or one of the latest; or the
- * beginning of a program's, or a batch's: then the first of its lines that waits stands for all.
+ * Why the calls of a program wait or run where they do, or how its last one ended. The id may also be its beginning, that of
+ * a call or its request, or of a batch: then its first line that waits stands for all.
  * @throws GatewayError `unknown_program`, and `bad_request` if several programs are meant
  */
 export function explain(context: Parts, id: string, tenant: TenantId | undefined): Explanation {

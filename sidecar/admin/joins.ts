@@ -32,10 +32,7 @@ export function joinPages({ limit, offset, sort }: ProgramQuery, all: readonly P
   };
 }
 
-/**
- * The order of rows by one of their fields, as `readSort` has it for the table; without one, of their creation. Times are
- * rounded, so rows of one gateway that are equal by them stay in its order, or one would be on no page.
- */
+/** As `readSort` orders a table. Times are rounded, so equal rows of one gateway stay in its order, or one would be on no page. */
 function orderOf(sort = '-age_seconds'): (a: Program, b: Program) => number {
   const sign = sort.startsWith('-') ? -1 : 1;
   const field = sort.replace('-', '') as 'age_seconds';

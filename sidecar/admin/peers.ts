@@ -89,11 +89,7 @@ export async function cancelAnywhere(context: Parts, id: string): Promise<string
   return text === '' ? ((await ofOthers(context, 'cancel', id)).find((each) => each !== '') ?? '') : text;
 }
 
-/**
- * Ends the program here and wherever it runs. Only a program that others may have is asked for, and cheaply: any client
- * may name one.
- * @returns whether it was known
- */
+/** Ends the program here and wherever it runs; any client may name one, so others are asked cheaply. @returns whether it was known */
 export async function endEverywhere(context: Parts, program: ProgramId, by?: 'operator'): Promise<boolean> {
   const row = context.driver.views.program(program);
   const isOurs = row !== undefined && isHere(context, row);
@@ -102,10 +98,7 @@ export async function endEverywhere(context: Parts, program: ProgramId, by?: 'op
   return isTheirs || row !== undefined;
 }
 
-/**
- * The program's answer of the gateway that runs it. A whole id goes before the beginning of another.
- * @throws GatewayError `unknown_program`, which says if it has ended, and `bad_request` if several tenants have a program of that name
- */
+/** The answer of the gateway that runs the program: a whole id goes before a beginning. @throws GatewayError `unknown_program`, `bad_request` */
 export async function wherever<N extends 'program' | 'explain'>(
   context: Parts,
   name: N,

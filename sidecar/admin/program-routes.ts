@@ -13,11 +13,7 @@ import { isBatchId, keyOf, unknownProgram } from './programs.js';
 import { queryOf, tenantIn } from './query.js';
 import { leftInWords } from './run-words.js';
 
-/**
- * `POST /programs/{id}/end`. Operators may do so to any tenant's program, by `?tenant=` or by its key, and to batches,
- * which are then cancelled; clients only to their own programs.
- * @param asAdmin whether this listener serves operators
- */
+/** The end of programs: operators may end those of any tenant, and cancel batches; clients only their own. @param asAdmin whether this listener serves operators */
 export function programRoutes(context: Parts, asAdmin: boolean): Routes {
   const endAsOperator = async (request: IncomingMessage, id: string): Promise<object> => {
     context.auth.checkAdmin(request.headers);
@@ -61,9 +57,8 @@ const hasClientKey = ({ config, auth }: Parts, request: IncomingMessage): boolea
   config.auth.keys.length > 0 && auth.tenantIfAny(request) !== undefined;
 
 /**
- * Ends a program as clients of other schedulers request it: ThunderAgent's `POST /programs/release {program_id}` and
- * the vLLM router's `POST /finish_session {session_id}`. A repeated request, or an unknown program, does no harm.
- * @throws GatewayError `invalid_body`
+ * Ends a program as clients of ThunderAgent (`POST /programs/release`) and the vLLM router (`POST /finish_session`) do. An
+ * unknown program does no harm. @throws GatewayError `invalid_body`
  */
 export async function releaseProgram(
   context: Parts,

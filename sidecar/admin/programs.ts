@@ -59,8 +59,7 @@ export async function selectPrograms(
 }
 
 /**
- * Finds the program with this id: its client's id or, for callers who see all tenants, the scheduler's own id. Only
- * these callers cause a search of the whole table.
+ * A program by its client's id; without a tenant also by its key, which may search the whole table.
  * @throws GatewayError `unknown_program`, or `bad_request` if several tenants have a program of that name
  */
 export function findProgram(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {
@@ -88,8 +87,7 @@ const BEGINNING_CHARS_MIN = 4;
 const CANDIDATES_MAX = 5;
 
 /**
- * The same by the beginning of an id as well, as screens cut long ids, with or without the `~` of a generated one: for
- * questions only, never to change a program.
+ * The same by the beginning of an id as well, as screens cut long ids: for questions only, never to change a program.
  * @throws GatewayError as `findProgram`, and `bad_request` with the candidates if several begin alike
  */
 export function findProgramByBeginning(context: Parts, id: string, tenant: TenantId | undefined): ProgramView {

@@ -35,10 +35,7 @@ const PREFIX = 't-';
 /** How far V8 lets the heap grow between collections; by itself up to 300. Lines make much garbage. */
 const GARBAGE_PERCENT = 60;
 
-/**
- * All batches. Those of one tenant are on its shelf; here they are planned, run and ended. Their lines are background
- * calls, but for those of a batch whose window would end too early.
- */
+/** All batches. Those of one tenant are on its shelf; here they are planned, run and ended. */
 export class Batches {
   readonly #shelves = new Map<TenantId, Shelf>();
   /** One batch after the other is planned, which bounds the memory. */

@@ -2,10 +2,7 @@ import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 
-/**
- * A name for a file or folder that one process of this machine has at a time; Linux forgets it when that ends. Others have none.
- * @param taken thrown if another process has it: both would ask all lines and write into one file
- */
+/** A name for a file or folder that one process has at a time; Linux forgets it when that ends, others have none. @param taken thrown if another has it */
 export async function claimOf(path: string, taken: Error): Promise<Server | undefined> {
   if (process.platform !== 'linux') return undefined;
   const { dev, ino } = await stat(path);

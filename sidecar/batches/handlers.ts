@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
+import { queryOf } from '../admin/query.js';
 import type { Context } from '../context.js';
 import { GatewayError } from '../errors.js';
 import { sendJson } from '../http/answer.js';
@@ -9,7 +10,6 @@ import { readJsonBody } from '../http/body.js';
 import { checked } from '../http/checked.js';
 import { requestIdOf } from '../http/headers.js';
 import type { TenantHandler } from '../http/listener.js';
-import { splitTarget } from '../http/target.js';
 import type { Batches } from './batches.js';
 import { ofDisk } from './line-file.js';
 import { relayTo } from './relay.js';
@@ -125,5 +125,3 @@ function page(entries: readonly (FileObject | BatchObject)[], request: IncomingM
   const ids = { first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
   return { object: 'list', data, ...ids, has_more: from + limit < sorted.length };
 }
-
-const queryOf = ({ url = '' }: IncomingMessage): URLSearchParams => new URLSearchParams(splitTarget(url).search);

@@ -37,11 +37,7 @@ export interface Input extends Plan, Pick<Awaited<ReturnType<typeof readPlan>>, 
 /** Of a faulty line only the id counts. */
 const FAULTY = { url: '', body: {}, after: new Set<string>(), needs: [], each: undefined, condition: undefined };
 
-/**
- * Reads, checks and plans the lines of a file.
- * @returns with the first line of each model, and texts that may be mistaken
- * @throws FaultyBatch
- */
+/** Reads, checks and plans the lines of a file. @returns with the first line of each model, and texts that may be mistaken @throws FaultyBatch */
 export async function readPlan(path: string, { linesMax, lineBytes, passes, endpoint }: InputLimits) {
   const outlines: (Outline & Place)[] = [];
   const problems: Problem[] = [];

@@ -4,10 +4,7 @@ import type { LineState } from './results.js';
 const TOKENS_MAX = 1e9;
 const NONE: readonly number[] = [];
 
-/**
- * The rest of a batch: the lines that may start, as all that they need is there and whatever answer they may copy has
- * come or failed, and the rest of each program.
- */
+/** The rest of a batch: lines that have all that they need, or may copy, and so may start; and the rest of each program. */
 export class Progress {
   /** Whether a line is ready, by its rank in the plan's order: the system searches a million bytes in some microseconds. */
   readonly #isReady: Buffer;

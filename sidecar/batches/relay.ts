@@ -8,11 +8,7 @@ import { moving } from './line-file.js';
 /** Marks a request that a gateway has passed on: it is not passed on again. */
 const RELAYED = 'x-maitred-relayed';
 
-/**
- * Passes a request on to the gateway that has the batches, and its answer back.
- * @param holder its URL; undefined: none is known
- * @throws GatewayError `batches_moving`
- */
+/** Passes a request on to the gateway that has the batches. @param holder its URL, if one is known @throws GatewayError `batches_moving` */
 export async function relayTo(holder: string | undefined, request: IncomingMessage, response: ServerResponse) {
   if (holder === undefined || request.headers[RELAYED] !== undefined) throw moving();
   const length = request.headers['content-length'];

@@ -58,10 +58,7 @@ export const nameIn = (head: Buffer): string | undefined => ID.exec(head.toStrin
 
 export const wholeLine = (index: number): Task => ({ index, item: 0, of: 0 });
 
-/**
- * The output and error files of a batch. They are its journal too: a line of them says by its id which call of the batch
- * it answers, so that no call is answered twice.
- */
+/** The output and error files of a batch, and its journal: the id of a line says which call it answers, so that none is answered twice. */
 export class Results {
   readonly counts = { total: 0, completed: 0, failed: 0 };
   /** The first to fail by themselves, by their lines. */
@@ -89,11 +86,7 @@ export class Results {
     this.#states = new Uint8Array(length);
   }
 
-  /**
-   * Opens the files, and takes over what they hold.
-   * @param lines with their numbers in their file
-   * @throws ConfigError if they hold something else
-   */
+  /** Opens the files, and takes over what they hold. @param lines with their numbers in their file @throws ConfigError if they hold something else */
   static async open(names: Names, lines: Lines, paths: Paths, disk: Disk): Promise<Results> {
     const indexes = typeof names === 'string' ? undefined : new Map(names.map((name, index) => [name, index]));
     const find: Find = (name, index) => (name === names ? index : indexes?.get(name));
@@ -235,8 +228,7 @@ export class Results {
 }
 
 /**
- * The answers in a file of results, where its last whole line ends, and what is wrong with others: some other program wrote
- * there. A file that is not there has none.
+ * The answers in a file of results, where its last whole line ends, and lines that some other program wrote there.
  * @throws ConfigError if its lines are of another batch, which must not be lost
  */
 async function resultsIn(path: string, find: Find) {

@@ -76,10 +76,7 @@ const failure = (code: string, message: string) => ({ state: 'failed' as const, 
 const NO_ANSWER = failure('invalid_answer', 'The server answered 200 with an error, or without a JSON object.');
 const LEFT_OUT: End = { ...failure('condition_not_met', "The line's condition did not hold, so it was not asked."), state: 'completed' }; // prettier-ignore
 
-/**
- * A batch under way: its lines start in the plan's order, each when all answers that it needs are there. A line with
- * `each` then becomes as many calls as its list has items. A failed line fails those that need it.
- */
+/** A batch under way: its lines start in the plan's order, once all that they need is there. A failed line fails those that need it. */
 export class Run {
   readonly #progress: Progress;
   /** Calls of lines with `each` that may start. */
@@ -132,11 +129,7 @@ export class Run {
     return this.#progress.ready + this.#items.length;
   }
 
-  /**
-   * Starts the next ready line of a part, or the last of all without one. It never rejects.
-   * @param entered called when an engine has the line
-   * @returns when the line has ended, with its fault here if any
-   */
+  /** Starts the next ready line of a part, or the last of all. It never rejects. @returns once that has ended, with a fault of ours if any */
   async startNext(entered = (): void => undefined, part = WHOLE): Promise<unknown> {
     const { at, of } = part;
     const index = this.#items.length > 0 ? undefined : this.#progress.take(at / of, (at + 1) / of);

@@ -28,10 +28,7 @@ const OLD_MS = 5000;
 /** Lines that are remembered, some ten an engine, also of engines that have left. */
 const LINES_MAX = 4000;
 
-/**
- * Learns how long calls wait for each place that they stand back in line: the spread over the last waits that ended, since
- * later calls of better levels pass some, and others come earlier than the line says.
- */
+/** Learns how long calls wait for each place in line: a spread, as later calls of better levels pass some of them. */
 export class ExpectedWaits {
   readonly #watched = new Map<CallId, Place[]>();
   readonly #lines = new LRUCache<string, Line>({ max: LINES_MAX });
@@ -69,10 +66,7 @@ export class ExpectedWaits {
     return places;
   }
 
-  /**
-   * Undefined: the call is first, and waits for room instead of others; too few waits like it have ended at its engine; it
-   * has outlasted nine of ten of them, so that they do not tell of it; or nobody waits for it.
-   */
+  /** Undefined: the call is first, and waits for room; it outlasts nine of ten such waits, or few have ended; or nobody waits for it. */
   of(call: CallId, wait: WaitView, nowMs: number): ExpectedWait | undefined {
     const { engine, background, ahead } = wait;
     if (engine === undefined || background || ahead === 0) return undefined;

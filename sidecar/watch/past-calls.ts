@@ -24,10 +24,7 @@ export interface PastCall {
   readonly report: Report;
 }
 
-/**
- * The latest calls of each program, for operators to see. The oldest programs are forgotten first, so a few busy
- * programs cannot displace the history of all others. A program's calls outlive its row in the process table.
- */
+/** The latest calls of each program, which outlive its row. The oldest programs are forgotten first, so a busy one displaces no others. */
 export class PastCalls implements Observer {
   readonly #programs: LRUCache<ProgramId, readonly PastCall[]> | undefined;
 

@@ -91,10 +91,7 @@ export class Totals implements Observer {
     });
   }
 
-  /**
-   * The steps of a range up to `now`, oldest first and without gaps, and their sum.
-   * @param others the same of other gateways, whose steps may begin up to one step earlier or later
-   */
+  /** The steps of a range up to `now`, and their sum. @param others of other gateways, which may begin up to one step off */
   read(now: Millis, range: Range = '5m', others: readonly (readonly Told[])[] = []) {
     this.ports.completions.count();
     const stepMs = STEP_MS[range];

@@ -40,9 +40,8 @@ interface Watcher<View> {
 }
 
 /**
- * Clients that watch the state as server-sent events. Each first gets all of it, then the changes, once a second.
- * A slow client gets fewer updates, never a queue of them: its next one holds the state of that time. Nothing is read
- * while nobody watches.
+ * Clients that watch the state as server-sent events: each gets all of it, then what has changed, once a second. A slow one
+ * gets fewer updates, never a queue of them.
  */
 export class Watchers<View> {
   readonly #watchers = new Set<Watcher<View>>();
