@@ -103,7 +103,7 @@ async function greet(gateway: Gateway, { auth }: Config, model: string | undefin
   const why = isClosed ? '' : `\nSee why: ${OWN_NAME} doctor --url ${adminUrl}`;
   const [state, next] = ready === 200 ? [`maitred is ready${model === undefined ? '' : ', with stand-in engines'}.`, `\nTry: curl ${url}${call}`] : ['No engine answers yet: calls wait or fail.', why]; // prettier-ignore
   const page = isClosed ? 'closed until admin.token or admin.port is set' : `${adminUrl}/ui`;
-  process.stderr.write(`\n${state} Base URL for clients: ${url}/v1\nPage: ${page}${next}\n\n`);
+  process.stderr.write(`\n${state} Base URL for clients: ${url}/v1 (Anthropic’s: ${url})\nPage: ${page}${next}\n\n`);
 }
 
 const statusOf = async (url: string): Promise<number> => {

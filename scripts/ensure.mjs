@@ -15,19 +15,9 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const NODE_MIN = [20, 19];
-const ROOMS = [
-  'src',
-  'loadbalancer',
-  'cluster',
-  'plans',
-  'sidecar',
-  'workloads',
-  'sim',
-  'text',
-  'lab',
-  'loadtest',
-  'cli',
-];
+const { references } = JSON.parse(readFileSync(new URL('../cli/tsconfig.json', import.meta.url), 'utf8'));
+/** The rooms that the binary is built of. */
+const ROOMS = ['cli', ...references.map(({ path }) => basename(path))];
 const BINARY = 'dist/cli/main.js';
 /** The process that builds, while it does: scripts/maitred.mjs tells it. */
 const BUILDER = 'dist/.builder';

@@ -92,7 +92,7 @@ beforeEach(() => {
   put('tsc.cjs', TSC);
   put('vite.cjs', VITE);
   put('tsconfig.base.json', '{}');
-  for (const room of ROOMS) put(`${room}/tsconfig.json`, '{}');
+  for (const room of ROOMS) put(`${room}/tsconfig.json`, room === 'cli' ? JSON.stringify({ references }) : '{}');
   put('src/a.ts', 'a');
   put('src/b.ts', 'b');
   lock({ typescript: TYPESCRIPT, yaml: { version: '1.0.0' }, other: { version: '1.0.0', optional: true } });
